@@ -1,0 +1,116 @@
+import type { ErrorData } from "./errors.ts"
+import type { AgentEvent, Metadata, Pending, Status, StopReason } from "./event.ts"
+import type { Message, Prompt } from "./message.ts"
+import type { Trajectory } from "./trajectory.ts"
+import type { Usage } from "./usage.ts"
+
+/** Anything that takes a prompt and works until it has an output: our own agent, or a coding CLI. Agents never change
+ *  under you: `with` returns another. */
+export interface Agent {
+  name: string
+  description?: string | undefined
+  /** The shared runtime, when the agent was given an instance; a factory's runtimes belong to runs and sessions. */
+  runtime?: LiveObjects | undefined
+  /** Starts a new conversation at once. */
+  run(prompt: Prompt, options?: RunOptions): Run
+  /** Runs that share one conversation and one runtime. */
+  session(options?: SessionOptions): Promise<Session>
+  /** Exactly what the model sees before the first prompt. */
+  describe(): Promise<string>
+  with(overrides: AgentOverrides): Agent
+}
+
+/** The part of a runtime that its owner uses: objects in, objects out. */
+export interface LiveObjects {
+  update(values: Record<string, unknown>): Promise<void>
+  retrieve(name: string): Promise<unknown>
+  describe(): Promise<string>
+}
+
+export interface Limits {
+  /** Model calls with their actions. Default 10. */
+  cycles?: number | undefined
+  /** Input and output tokens together. Default: no limit. */
+  tokens?: number | undefined
+  /** Needs a model whose price is known. Default: no limit. */
+  costUsd?: number | undefined
+  /** Active time; waiting for a person does not count. Default: no limit. */
+  timeMs?: number | undefined
+}
+
+/** What `with`, `run` and `session` may change; an implementation adds its own. */
+export interface AgentOverrides {
+  instructions?: string | undefined
+  limits?: Limits | undefined
+  /** Merged over the agent's and the session's into the trajectory. */
+  metadata?: Metadata | undefined
+  /** Sees every event; cannot change anything. What it throws becomes a warning, once. */
+  onEvent?: ((event: AgentEvent) => void) | undefined
+}
+
+export interface RunOptions extends AgentOverrides {
+  signal?: AbortSignal | undefined
+  /** Continues the conversation of an earlier run. */
+  from?: RunResult | undefined
+}
+
+export interface SessionOptions extends AgentOverrides {
+  signal?: AbortSignal | undefined
+}
+
+/** Work under way. It starts at once. Awaiting it gives the result, and throws for `failed` (its error) and `aborted`;
+ *  iterating it replays every event from the first (deltas merged for a late reader) and ends after `run-end`, which
+ *  always comes, once. Leaving a loop only stops reading; `abort()` or `await using` stops the run. */
+export interface Run extends PromiseLike<RunResult>, AsyncIterable<AgentEvent>, AsyncDisposable {
+  readonly id: string
+  /** The result whatever the status; never rejects. */
+  readonly settled: Promise<RunResult>
+  /** Where this run's objects live. Known from the first event on. */
+  readonly runtime: LiveObjects | undefined
+  abort(reason?: string): void
+  /** Says something to the model before its next cycle. */
+  steer(text: string): void
+  /** Answers an `approval-requested` by its id. */
+  approve(id: string, decision: Decision): void
+}
+
+export type Decision = "allow" | "deny" | "always"
+
+export interface RunResult {
+  id: string
+  status: Status
+  /** What the agent says; for a run that did not end by itself, the last text it wrote. */
+  output: string
+  pending?: Pending
+  /** The limit that stopped it. */
+  reason?: StopReason
+  files?: string[]
+  cycles: number
+  usage: Usage
+  /** The whole conversation so far. */
+  messages: Message[]
+  objects?: Record<string, unknown>
+  trajectory: Trajectory
+  error?: ErrorData & { cause?: unknown }
+}
+
+export interface Session extends AsyncDisposable {
+  readonly id: string
+  /** A string that finds this session again. */
+  readonly handle: string
+  readonly directory?: string | undefined
+  readonly runtime: LiveObjects | undefined
+  /** Runs are FIFO: a send waits for the one before it. */
+  send(prompt: Prompt, options?: RunOptions): Run
+  /** Says something to the running model, or with the next send. */
+  steer(text: string): void
+  /** The same as `send`: a prompt for after the current run. */
+  followUp(prompt: Prompt, options?: RunOptions): Run
+  fork?(): Promise<Session>
+  messages(): Message[]
+  trajectory(): Trajectory
+  /** Writes the trajectory as JSON. */
+  save(path: string): Promise<void>
+  /** Waits for the current run, ends the session and what it opened. Twice is fine. */
+  close(): Promise<Trajectory>
+}

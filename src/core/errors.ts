@@ -1,0 +1,132 @@
+import type { Json } from "./json.ts"
+
+export interface AgentErrorOptions {
+  code?: string | undefined
+  retryable?: boolean | undefined
+  cause?: unknown
+  details?: { [key: string]: Json } | undefined
+}
+
+/** What only the host can mend. The message names the thing, the cause and the cure. What the model can mend is never
+ *  one of these: it is data, `{ ok: false, error }`. */
+export class AgentError extends Error {
+  override name = "AgentError"
+  /** A stable word to branch on, such as `rate-limited`; docs/errors.md lists them. */
+  readonly code: string
+  /** Whether the same thing may work later, unchanged. */
+  readonly retryable: boolean
+  readonly details: { [key: string]: Json } | undefined
+
+  constructor(message: string, options: AgentErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = options.code ?? "error"
+    this.retryable = options.retryable ?? false
+    this.details = options.details
+  }
+}
+
+/** An option, a name or a combination that cannot work. */
+export class ConfigError extends AgentError {
+  override name = "ConfigError"
+  constructor(message: string, options: AgentErrorOptions = {}) {
+    super(message, { code: "config", ...options })
+  }
+}
+
+/** An optional package is needed and not installed. */
+export class MissingPeerError extends AgentError {
+  override name = "MissingPeerError"
+  constructor(message: string, options: AgentErrorOptions = {}) {
+    super(message, { code: "missing-peer", ...options })
+  }
+}
+
+/** This part, driver or provider has no such feature. */
+export class UnsupportedError extends AgentError {
+  override name = "UnsupportedError"
+  constructor(message: string, options: AgentErrorOptions = {}) {
+    super(message, { code: "unsupported", ...options })
+  }
+}
+
+/** Somebody else changed it first. */
+export class ConflictError extends AgentError {
+  override name = "ConflictError"
+  constructor(message: string, options: AgentErrorOptions = {}) {
+    super(message, { code: "conflict", retryable: true, ...options })
+  }
+}
+
+export type ModelErrorCode =
+  | "rate-limited"
+  | "overloaded"
+  | "server-error"
+  | "connection"
+  | "timeout"
+  | "stalled"
+  | "authentication"
+  | "billing"
+  | "not-found"
+  | "context-overflow"
+  | "content-filter"
+  | "truncated"
+  | "invalid-request"
+  | "invalid-response"
+
+export interface ModelErrorOptions extends AgentErrorOptions {
+  code: ModelErrorCode
+  status?: number | undefined
+  retryAfterMs?: number | undefined
+}
+
+/** The model or the service behind it failed. */
+export class ModelError extends AgentError {
+  override name = "ModelError"
+  declare readonly code: ModelErrorCode
+  /** The HTTP status, where there was one. */
+  readonly status: number | undefined
+  /** How long the service asked us to wait. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, options: ModelErrorOptions) {
+    super(message, options)
+    this.status = options.status
+    this.retryAfterMs = options.retryAfterMs
+  }
+}
+
+/** A coding CLI failed. */
+export class ProviderError extends AgentError {
+  override name = "ProviderError"
+  constructor(message: string, options: AgentErrorOptions = {}) {
+    super(message, { code: "provider", ...options })
+  }
+}
+
+/** Somebody asked it to stop. Named as the platform names it, so `error.name === "AbortError"` holds for both. */
+export class AbortError extends AgentError {
+  override name = "AbortError"
+  constructor(message = "The run was aborted.", options: AgentErrorOptions = {}) {
+    super(message, { code: "aborted", ...options })
+  }
+}
+
+/** An error as plain JSON, for events and stores. */
+export interface ErrorData {
+  name: string
+  message: string
+  code?: string
+  retryable?: boolean
+}
+
+export function errorData(error: unknown): ErrorData {
+  if (error instanceof AgentError) {
+    return { name: error.name, message: error.message, code: error.code, retryable: error.retryable }
+  }
+  if (error instanceof Error) return { name: error.name, message: error.message }
+  return { name: "Error", message: String(error) }
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError"
+}

@@ -1,0 +1,138 @@
+import type { ErrorData } from "./errors.ts"
+import type { Json } from "./json.ts"
+import type { AssistantMessage, ImagePart, Message, UserMessage } from "./message.ts"
+import type { Usage } from "./usage.ts"
+
+/** One fact about a run, plain JSON. The log of these is the truth: messages, trajectory, usage and display are folds
+ *  over it, so every stored event carries what the fold needs. */
+export type AgentEvent = EventBody & EventStamp
+
+export interface EventStamp {
+  run: string
+  /** The run this one was started from, when it is a sub-agent's. */
+  parent?: string
+  /** Counts up from 0 within a run, deltas included. */
+  seq: number
+  /** Milliseconds since the epoch. */
+  at: number
+}
+
+export type Status = "done" | "waiting" | "stopped" | "aborted" | "failed"
+
+/** Which limit stopped a run. */
+export type StopReason = "cycles" | "tokens" | "cost" | "time"
+
+/** What a waiting run waits for. */
+export type Pending =
+  | { kind: "question"; id: string; question: string; options?: string[] }
+  | { kind: "approval"; id: string; call: CallPreview }
+
+export type Metadata = { [key: string]: Json }
+
+/** A call as people see it: names, and arguments cut short. Never used to make the call. */
+export interface CallPreview {
+  binding: string
+  method?: string
+  args: string
+}
+
+/** What the model can mend: a throw, a violation, a type error, a time-out. */
+export interface ActionError {
+  kind: ActionErrorKind
+  message: string
+  /** 1-based, in the cell's own text. */
+  line?: number
+  column?: number
+}
+
+export type ActionErrorKind =
+  | "throw"
+  | "syntax"
+  | "security"
+  | "type"
+  | "timeout"
+  | "aborted"
+  | "incomplete"
+  | "refused"
+  | "input"
+  | "crash"
+  | "memory"
+
+/** Names a cell made, gave a new value or removed. */
+export interface NameChanges {
+  created: string[]
+  reassigned: string[]
+  removed: string[]
+}
+
+export type EventBody =
+  // The run. `messages` are what this run adds to the conversation before its first cycle; `system` only when it is new.
+  | { type: "run-start"; agent: string; messages: Message[]; system?: string; metadata: Metadata }
+  | {
+      type: "run-end"
+      status: Status
+      output: string
+      cycles: number
+      usage: Usage
+      reason?: StopReason
+      pending?: Pending
+      error?: ErrorData
+    }
+  | { type: "cycle-start"; cycle: number }
+  | { type: "cycle-end"; cycle: number; usage: Usage }
+  // What the model says. Deltas are never stored; `message-end` holds the whole.
+  | { type: "text-delta"; text: string }
+  | { type: "reasoning-delta"; text: string }
+  | { type: "message-end"; message: AssistantMessage; finish: string; usage: Usage }
+  // A cell. `code-delta` streams its source, then what it prints; `code-end` holds the shaped text the model sees.
+  | { type: "code-start"; id: string; language: string }
+  | { type: "code-delta"; id: string; of: "source" | "stdout" | "stderr"; text: string }
+  | {
+      type: "code-end"
+      id: string
+      ok: boolean
+      text: string
+      durationMs: number
+      changes: NameChanges
+      calls: number
+      error?: ActionError
+      /** The variable that holds the whole output, when it was too long to show. */
+      kept?: string
+      images?: ImagePart[]
+    }
+  | { type: "tool-start"; id: string; name: string; input: Json }
+  | { type: "tool-delta"; id: string; text: string }
+  | {
+      type: "tool-end"
+      id: string
+      name: string
+      ok: boolean
+      text: string
+      durationMs: number
+      error?: ActionError
+      images?: ImagePart[]
+    }
+  // A use of a function binding or handle method inside a cell (`within` is the cell's id).
+  | { type: "call-start"; id: string; within: string; call: CallPreview }
+  | { type: "call-end"; id: string; ok: boolean; durationMs: number; error?: string }
+  | { type: "approval-requested"; id: string; call: CallPreview; reason?: string }
+  | { type: "approval-resolved"; id: string; decision: "allow" | "deny" | "always" }
+  | { type: "question-asked"; id: string; question: string; options?: string[] }
+  | { type: "prompt-steered"; message: UserMessage }
+  // Replaces the messages from the first to before the last id by `messages`.
+  | { type: "memory-compacted"; tier: 1 | 2 | 3; from: string; to: string; messages: Message[]; usage: Usage }
+  | { type: "skill-activated"; name: string; messages: Message[] }
+  | { type: "checkpoint-saved"; revision: number }
+  | { type: "provider-changed"; from: string; to: string; reason: string }
+  | { type: "limit-waiting"; reason: string; until: number }
+  | { type: "warning-raised"; code: string; message: string }
+  | { type: "raw-received"; source: string; data: Json }
+
+export type EventType = EventBody["type"]
+
+export type EventOf<T extends EventType> = Extract<AgentEvent, { type: T }>
+
+/** Deltas show progress and are never stored: the `…-end` event that follows holds the whole. */
+export function isDelta(event: EventBody): boolean {
+  return event.type.endsWith("-delta")
+}

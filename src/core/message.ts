@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto"
+import type { Json } from "./json.ts"
+
+/** One turn of a conversation. Plain JSON; ids are unique within a conversation. The system prompt is not a message:
+ *  it is frozen per session and travels beside them. */
+export type Message = UserMessage | AssistantMessage | ResultMessage
+
+export interface UserMessage {
+  id: string
+  role: "user"
+  parts: (TextPart | ImagePart)[]
+  /** Who speaks: a person (`prompt`, `steer`) or Karst itself (`host`: reminders, announcements). */
+  origin: "prompt" | "steer" | "host"
+}
+
+export interface AssistantMessage {
+  id: string
+  role: "assistant"
+  parts: (TextPart | ReasoningPart | CodePart | ToolCallPart)[]
+}
+
+/** What came of one action: the result of a cell or of a tool call. */
+export interface ResultMessage {
+  id: string
+  role: "result"
+  parts: (CodeResultPart | ToolResultPart | ImagePart)[]
+}
+
+export interface TextPart {
+  type: "text"
+  text: string
+}
+
+export interface ImagePart {
+  type: "image"
+  mediaType: string
+  /** Base64, or an http(s) URL. */
+  data: string
+}
+
+export interface ReasoningPart {
+  type: "reasoning"
+  text: string
+  /** What the provider wants back with this reasoning (a signature, an encrypted item): opaque to us. */
+  provider?: { [key: string]: Json }
+}
+
+export interface CodePart {
+  type: "code"
+  id: string
+  /** The fence tag as the model wrote it. */
+  tag: string
+  code: string
+  /** False when the model never closed the block; such code is never run. */
+  closed: boolean
+}
+
+export interface ToolCallPart {
+  type: "tool-call"
+  id: string
+  name: string
+  /** The arguments as the model wrote them: parsed JSON, or the raw text when it is not JSON. */
+  input: Json
+  provider?: { [key: string]: Json }
+}
+
+export interface CodeResultPart {
+  type: "code-result"
+  /** The id of the code part this answers. */
+  id: string
+  ok: boolean
+  /** The shaped text the model sees. */
+  text: string
+}
+
+export interface ToolResultPart {
+  type: "tool-result"
+  id: string
+  name: string
+  ok: boolean
+  text: string
+}
+
+/** A fresh id: short enough to read, long enough never to collide. */
+export function newId(prefix: string): string {
+  return `${prefix}_${randomUUID().replaceAll("-", "").slice(0, 20)}`
+}
+
+export type PromptPart = TextPart | ImagePart
+
+/** What a user may say: text, or text and images. */
+export type Prompt = string | PromptPart[]
+
+export function userMessage(prompt: Prompt, origin: UserMessage["origin"] = "prompt"): UserMessage {
+  const parts: PromptPart[] = typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt
+  return { id: newId("m"), role: "user", origin, parts: parts.map(cleanPart) }
+}
+
+/** The text of a message, for people: code in fences, images and tool calls by name. */
+export function messageText(message: Message): string {
+  return message.parts.map(partText).filter(Boolean).join("\n")
+}
+
+/** Removes lone surrogates, which no JSON encoder and no provider accepts. */
+export function wellFormed(text: string): string {
+  return text.isWellFormed() ? text : text.toWellFormed()
+}
+
+function cleanPart(part: PromptPart): PromptPart {
+  return part.type === "text" ? { type: "text", text: wellFormed(part.text) } : part
+}
+
+function partText(part: Message["parts"][number]): string {
+  switch (part.type) {
+    case "text":
+    case "code-result":
+    case "tool-result":
+      return part.text
+    case "code":
+      return fenced(part)
+    case "tool-call":
+      return `[calls ${part.name}]`
+    case "image":
+      return `[image ${part.mediaType}]`
+    case "reasoning":
+      return ""
+  }
+}
+
+/** A code part as the model wrote it; the fence is longer than any run of backticks that starts a line inside. */
+export function fenced(part: CodePart): string {
+  const runs = part.code.match(/^ {0,3}`{3,}/gm) ?? []
+  const fence = "`".repeat(Math.max(3, ...runs.map((run) => run.trim().length + 1)))
+  const body = part.code.endsWith("\n") ? part.code : `${part.code}\n`
+  return `${fence}${part.tag}\n${body}${part.closed ? fence : ""}`
+}

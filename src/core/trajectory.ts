@@ -1,0 +1,117 @@
+import type { ErrorData } from "./errors.ts"
+import type { AgentEvent, EventOf, Metadata, Pending, Status, StopReason } from "./event.ts"
+import { isDelta } from "./event.ts"
+import type { Message, ResultMessage } from "./message.ts"
+import { addUsage, noUsage, type Usage } from "./usage.ts"
+
+/** The record of a run or session: a fold over its events, plain JSON. */
+export interface Trajectory {
+  version: 1
+  agent: string
+  system: string
+  metadata: Metadata
+  runs: RunRecord[]
+  messages: Message[]
+  usage: Usage
+  startedAt: number
+  endedAt?: number
+  /** Every stored event, deltas left out, sub-agents' included. */
+  events: AgentEvent[]
+}
+
+export interface RunRecord {
+  id: string
+  status?: Status
+  output?: string
+  reason?: StopReason
+  pending?: Pending
+  error?: ErrorData
+  cycles: number
+  usage: Usage
+  metadata: Metadata
+  startedAt: number
+  endedAt?: number
+}
+
+/** Folds events into the record they tell. Deltas are ignored; sub-agents' events are kept but not folded. */
+export function trajectory(events: Iterable<AgentEvent>): Trajectory {
+  const record: Trajectory = {
+    version: 1,
+    agent: "",
+    system: "",
+    metadata: {},
+    runs: [],
+    messages: [],
+    usage: noUsage,
+    startedAt: 0,
+    events: [],
+  }
+  const runs = new Map<string, RunRecord>()
+  for (const event of events) {
+    if (isDelta(event)) continue
+    record.events.push(event)
+    if (event.parent !== undefined) continue
+    foldMessages(record.messages, event)
+    if (event.type === "run-start") openRun(record, runs, event)
+    if (event.type === "run-end") closeRun(record, runs, event)
+  }
+  return record
+}
+
+/** Applies one event to the conversation, in place: the only way messages come to be. */
+export function foldMessages(messages: Message[], event: AgentEvent): void {
+  switch (event.type) {
+    case "run-start":
+    case "skill-activated":
+      messages.push(...event.messages)
+      return
+    case "message-end":
+      messages.push(event.message)
+      return
+    case "prompt-steered":
+      messages.push(event.message)
+      return
+    case "code-end":
+      messages.push(result(event, { type: "code-result", id: event.id, ok: event.ok, text: event.text }))
+      return
+    case "tool-end":
+      messages.push(
+        result(event, { type: "tool-result", id: event.id, name: event.name, ok: event.ok, text: event.text }),
+      )
+      return
+    case "memory-compacted": {
+      const from = messages.findIndex((message) => message.id === event.from)
+      const to = messages.findIndex((message) => message.id === event.to)
+      messages.splice(from, (to === -1 ? messages.length : to) - from, ...event.messages)
+      return
+    }
+  }
+}
+
+function result(event: EventOf<"code-end" | "tool-end">, part: ResultMessage["parts"][number]): ResultMessage {
+  return { id: `r_${event.id}`, role: "result", parts: [part, ...(event.images ?? [])] }
+}
+
+function openRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-start">): void {
+  if (record.runs.length === 0) {
+    record.agent = event.agent
+    record.startedAt = event.at
+  }
+  if (event.system !== undefined) record.system = event.system
+  record.metadata = { ...record.metadata, ...event.metadata }
+  const run = { id: event.run, cycles: 0, usage: noUsage, metadata: event.metadata, startedAt: event.at }
+  runs.set(event.run, run)
+  record.runs.push(run)
+}
+
+function closeRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-end">): void {
+  const run = runs.get(event.run)
+  if (!run) return
+  const { status, output, cycles, usage, reason, pending, error } = event
+  Object.assign(run, { status, output, cycles, usage, endedAt: event.at })
+  if (reason) run.reason = reason
+  if (pending) run.pending = pending
+  if (error) run.error = error
+  record.usage = addUsage(record.usage, usage)
+  record.endedAt = event.at
+}

@@ -1,0 +1,43 @@
+import type { Json, JsonSchema } from "../core/json.ts"
+import type { Message } from "../core/message.ts"
+import type { Price, Usage } from "../core/usage.ts"
+
+/** A language model. One method; streaming is the only form, everything else is derived from it. */
+export interface Model {
+  /** `provider/name`, for people and for price lists. */
+  id: string
+  /** Tokens the model can read at once, where it is known. */
+  contextWindow?: number | undefined
+  /** What its tokens cost, where it is known. */
+  price?: Price | undefined
+  /** Streams one answer. The last part is always one `finish`; an iterable that ends without it was cut. Throws a
+   *  `ModelError` for what the service did, an `AbortError` when `signal` fired. Closing the iterator early ends the
+   *  request. Calls are independent: one model may stream many answers at once. */
+  stream(request: ModelRequest): AsyncIterable<ModelPart>
+}
+
+export interface ModelRequest {
+  system: string
+  /** Code and its results are still parts here; an adapter sends code as `fenced` text and a result as user text. */
+  messages: readonly Message[]
+  tools?: readonly ToolSpec[] | undefined
+  signal?: AbortSignal | undefined
+  maxOutputTokens?: number | undefined
+  temperature?: number | undefined
+  /** Handed to the provider untouched. */
+  providerOptions?: { [provider: string]: { [key: string]: Json } } | undefined
+}
+
+export interface ToolSpec {
+  name: string
+  description: string
+  input: JsonSchema
+}
+
+export type ModelPart =
+  | { type: "text"; text: string }
+  | { type: "reasoning"; text: string; provider?: { [key: string]: Json } }
+  | { type: "tool-call"; id: string; name: string; input: Json; provider?: { [key: string]: Json } }
+  | { type: "finish"; reason: FinishReason; usage: Usage }
+
+export type FinishReason = "stop" | "length" | "tool-calls" | "content-filter" | "error" | "other"

@@ -1,0 +1,134 @@
+import type { ActionError, NameChanges } from "../core/event.ts"
+import type { ImagePart } from "../core/message.ts"
+import type { Bindings } from "./bindings.ts"
+import type { CellEnv } from "./cell-env.ts"
+
+/** Where live objects live: a persistent namespace that code is run in. One cell runs at a time, first come first
+ *  served; a cell started from within a running cell is let in. Every method rejects once the runtime is closed. */
+export interface Runtime extends AsyncDisposable {
+  readonly language: "typescript" | "python"
+  /** What keeps generated code from its host: nothing, a process, or the operating system. */
+  readonly isolation: "none" | "process" | "os"
+  /** Puts things in, all or none. A name that exists, is reserved or is not an identifier is a `ConfigError`. */
+  inject(bindings: Bindings): Promise<void>
+  /** Gives injected or cell-made names new values. The names must exist and keep their kind. */
+  update(values: Record<string, unknown>): Promise<void>
+  /** The current value of any name; an unknown one is a `ConfigError` listing what there is. */
+  retrieve(name: string): Promise<unknown>
+  /** Runs code in the namespace. Never rejects for what the program does: a throw, a violation or a time-out comes back
+   *  as `{ ok: false }`. Rejects only if the runtime itself is gone. */
+  execute(code: string, options?: ExecuteOptions): Promise<Execution>
+  /** Declarations for the prompt: names, types, docs; never values. */
+  describe(): Promise<string>
+  /** What is in the namespace, for people. */
+  names(): Promise<Name[]>
+  /** Empties the namespace and binds what was injected again. */
+  reset(): Promise<void>
+  /** Ends it. Twice is fine. */
+  close(): Promise<void>
+}
+
+/** A runtime that knows the types of what was put in. */
+export interface TypedRuntime<B extends Bindings> extends Runtime {
+  retrieve<K extends keyof B & string>(name: K): Promise<Retrieved<B[K]>>
+  /** Validates with a Standard Schema and gives the validated type. */
+  retrieve<T>(name: string, schema: StandardSchema<T>): Promise<T>
+  retrieve(name: string): Promise<unknown>
+}
+
+/** An agent's runtime: one shared on purpose, or a factory that makes each run or session its own. */
+export type RuntimeSource = Runtime | (() => Runtime | Promise<Runtime>)
+
+export interface ExecuteOptions {
+  signal?: AbortSignal | undefined
+  /** Wall time for the cell. Default: none. */
+  timeoutMs?: number | undefined
+  /** Sees output as it is printed. */
+  output?: ((chunk: OutputChunk) => void) | undefined
+  /** Every call of a function binding passes here. Default: straight through. */
+  call?: CallGate | undefined
+  /** Where the cell's time, randomness, network and modules come from. Default: the real ones. */
+  env?: Partial<CellEnv> | undefined
+}
+
+export interface OutputChunk {
+  stream: "stdout" | "stderr"
+  text: string
+}
+
+/** Decides about one call and makes it by `next()`, which may be called at most once. What it throws, the cell sees. */
+export type CallGate = (call: Call, next: () => Promise<unknown>) => Promise<unknown>
+
+export interface Call {
+  id: string
+  /** The name of the binding that is called. */
+  binding: string
+  /** Set when a method of it is called. */
+  method?: string | undefined
+  args: readonly unknown[]
+  /** Fires when the cell is aborted or out of time. */
+  signal: AbortSignal
+}
+
+export type Execution = Executed | NotExecuted
+
+interface Ran {
+  stdout: string
+  stderr: string
+  /** Both streams in the order they were written. */
+  output: string
+  durationMs: number
+  changes: NameChanges
+  images?: ImagePart[] | undefined
+}
+
+export interface Executed extends Ran {
+  ok: true
+  /** The trailing expression's value, by reference; undefined when there is none. */
+  value: unknown
+  /** The value as text the model can read; absent when there is no value to show. */
+  preview?: string | undefined
+}
+
+export interface NotExecuted extends Ran {
+  ok: false
+  error: ActionError & { stack?: string | undefined }
+  /** What was thrown, by reference, where there is such a thing. */
+  thrown?: unknown
+}
+
+export interface Name {
+  name: string
+  kind: "variable" | "function" | "type" | "agent"
+  type: string
+  /** Length, size or byte length, where the value has one. */
+  size?: number | undefined
+  injected: boolean
+}
+
+/** The part of the Standard Schema interface that validates (zod 4, valibot, arktype …). */
+export interface StandardSchema<T = unknown> {
+  readonly "~standard": {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (
+      value: unknown,
+    ) => StandardResult<T> | Promise<StandardResult<T>>
+    readonly types?: { readonly input: unknown; readonly output: T } | undefined
+  }
+}
+
+export type StandardResult<T> =
+  | { readonly value: T; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] }
+
+/** The type `retrieve` gives for a binding: what a wrapper wraps, and `unknown[]` for an array born empty. */
+export type Retrieved<T> = T extends { readonly kind: "variable"; readonly value: infer V }
+  ? Widened<V>
+  : T extends { readonly kind: "function"; readonly call: infer F }
+    ? F
+    : T extends { readonly kind: "type"; readonly type: infer C }
+      ? C
+      : Widened<T>
+
+type Widened<T> = T extends never[] ? unknown[] : T
