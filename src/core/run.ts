@@ -36,6 +36,8 @@ export interface RunSetup {
   body(control: RunControl): Promise<RunOutcome>
   /** The result when the body itself broke. */
   broken(error: unknown): RunOutcome
+  /** Ends what the run opened and left open for its result's sake; called by `await using`. */
+  dispose?: (() => Promise<void>) | undefined
 }
 
 /** Starts work and gives the handle on it. */
@@ -67,7 +69,11 @@ export function startRun(setup: RunSetup): Run {
       if (observerFailed) return
       observerFailed = true
       const { message } = errorData(error)
-      control.emit({ type: "warning-raised", code: "observer", message: `An observer threw and was ignored: ${message}` })
+      control.emit({
+        type: "warning-raised",
+        code: "observer",
+        message: `An observer threw and was ignored: ${message}`,
+      })
     }
   }
 
@@ -75,7 +81,8 @@ export function startRun(setup: RunSetup): Run {
     id,
     signal,
     emit(body) {
-      const stamp = parent === undefined ? { run: id, seq: seq++, at: now() } : { run: id, parent, seq: seq++, at: now() }
+      const stamp =
+        parent === undefined ? { run: id, seq: seq++, at: now() } : { run: id, parent, seq: seq++, at: now() }
       const event = { ...body, ...stamp }
       publish(event)
       return event
@@ -140,12 +147,14 @@ export function startRun(setup: RunSetup): Run {
     },
     approve(callId, decision) {
       const resolve = decisions.get(callId)
-      if (!resolve) throw new AgentError(`No approval "${callId}" is waiting in this run.`, { code: "unknown-approval" })
+      if (!resolve)
+        throw new AgentError(`No approval "${callId}" is waiting in this run.`, { code: "unknown-approval" })
       resolve(decision)
     },
     async [Symbol.asyncDispose]() {
       controller.abort(new AbortError("The run was disposed of before it ended."))
       await settled
+      await setup.dispose?.()
     },
   }
 }
@@ -157,7 +166,8 @@ export function abortError(signal: AbortSignal): Error {
   return new AbortError(undefined, { cause: reason })
 }
 
-function runEnd(result: RunResult): EventBody {
+/** The event that says how a run ended. */
+export function runEnd(result: RunResult): EventBody {
   const { status, output, cycles, usage, reason, pending, error } = result
   return {
     type: "run-end",

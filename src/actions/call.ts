@@ -1,0 +1,52 @@
+import { errorData } from "../core/errors.ts"
+import type { EventBody } from "../core/event.ts"
+import type { CallGate } from "../runtime/runtime.ts"
+import { type ApprovalContext, requireApproval } from "./approve.ts"
+import { previewCall } from "./preview-call.ts"
+
+export interface GateContext extends ApprovalContext {
+  /** The cell the calls come from. */
+  within: string
+  emit(event: EventBody): void
+  now(): number
+}
+
+export interface CountingGate {
+  gate: CallGate
+  /** How many calls passed so far. */
+  readonly count: number
+}
+
+// A cell may call in a loop; beyond this many the calls are counted and no longer told one by one.
+const toldCalls = 1000
+
+/** The gate every call of a function binding passes, wherever it comes from: told, approved, then made. */
+export function callGate(context: GateContext): CountingGate {
+  let count = 0
+  return {
+    get count() {
+      return count
+    },
+    gate: async (call, next) => {
+      const told = count++ < toldCalls
+      if (!told && count === toldCalls + 1) {
+        context.emit({ type: "warning-raised", code: "many-calls", message: tooMany })
+      }
+      const started = context.now()
+      if (told) context.emit({ type: "call-start", id: call.id, within: context.within, call: previewCall(call) })
+      try {
+        await requireApproval(call, context)
+        const value = await next()
+        if (told) context.emit({ type: "call-end", id: call.id, ok: true, durationMs: context.now() - started })
+        return value
+      } catch (error) {
+        const { name, message } = errorData(error)
+        const durationMs = context.now() - started
+        if (told) context.emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}` })
+        throw error
+      }
+    },
+  }
+}
+
+const tooMany = `More than ${toldCalls.toLocaleString("en")} calls in one cell: the rest are counted, not shown.`

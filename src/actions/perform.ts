@@ -1,0 +1,117 @@
+import type { ActionError, EventBody } from "../core/event.ts"
+import type { CodePart } from "../core/message.ts"
+import { wellFormed } from "../core/message.ts"
+import type { Execution, Runtime } from "../runtime/runtime.ts"
+import type { ApprovalContext } from "./approve.ts"
+import { callGate } from "./call.ts"
+import { during } from "./during.ts"
+
+export interface PerformServices extends Omit<ApprovalContext, "emit"> {
+  runtime: Runtime
+  signal: AbortSignal
+  cellTimeoutMs?: number | undefined
+  maxOutputChars: number
+  now(): number
+}
+
+/** Runs a cell and shapes its output: what it printed and its trailing value, up to `maxOutputChars`; more is kept whole
+ *  in a fresh variable. Never throws for what the program does. */
+export async function* performCode(part: CodePart, services: PerformServices): AsyncGenerator<EventBody, void> {
+  if (!part.closed) {
+    const error: ActionError = { kind: "incomplete", message: "The code block was never closed, so it was not run." }
+    yield notRun(part.id, error, `${error.message} Send it again, complete.`)
+    return
+  }
+  const started = services.now()
+  let calls = 0
+  const execution = yield* during((emit) => {
+    const gate = callGate({ ...services, within: part.id, emit })
+    const done = services.runtime.execute(part.code, {
+      signal: services.signal,
+      timeoutMs: services.cellTimeoutMs,
+      call: gate.gate,
+      output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
+    })
+    return done.finally(() => {
+      calls = gate.count
+    })
+  })
+  const shaped = await shape(execution, services)
+  yield {
+    type: "code-end",
+    id: part.id,
+    ok: execution.ok,
+    text: shaped.text,
+    durationMs: services.now() - started,
+    changes: execution.changes,
+    calls,
+    ...(execution.ok ? {} : { error: actionError(execution.error) }),
+    ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
+    ...(execution.images?.length ? { images: execution.images } : {}),
+  }
+}
+
+/** The result of a cell that was not run, or not to its end. */
+export function notRun(id: string, error: ActionError, text = error.message): EventBody {
+  const changes = { created: [], reassigned: [], removed: [] }
+  return { type: "code-end", id, ok: false, text: tagged("error", text), durationMs: 0, changes, calls: 0, error }
+}
+
+async function shape(execution: Execution, services: PerformServices): Promise<{ text: string; kept?: string }> {
+  const printed = printedText(execution)
+  const output = await fit(printed, services)
+  if (execution.ok) return { ...output, text: printed ? tagged("output", output.text) : silence(execution) }
+  const text = [printed && tagged("output", output.text), tagged("error", explain(execution.error))]
+  return { ...output, text: text.filter(Boolean).join("\n") }
+}
+
+function printedText(execution: Execution): string {
+  const printed = wellFormed(execution.output).trimEnd()
+  if (!execution.ok || execution.preview === undefined) return printed
+  const value = wellFormed(execution.preview)
+  return printed ? `${printed}\n${value}` : value
+}
+
+// Head and tail are cut at line ends where that loses little, so the model sees whole lines.
+async function fit(
+  text: string,
+  { runtime, maxOutputChars }: PerformServices,
+): Promise<{ text: string; kept?: string }> {
+  if (text.length <= maxOutputChars) return { text }
+  const kept = await runtime.keep("_output", text)
+  const tailLength = Math.floor(maxOutputChars / 4)
+  const head = wholeLines(wellFormed(text.slice(0, maxOutputChars - tailLength)))
+  const tail = wellFormed(text.slice(text.length - tailLength))
+  const left = text.length - head.length - tail.length
+  const note = `… ${left} of ${text.length} characters left out; the whole text is in the variable ${kept} …`
+  return { kept, text: [head, note, tail].filter(Boolean).join("\n") }
+}
+
+function wholeLines(head: string): string {
+  const end = head.lastIndexOf("\n")
+  return end > head.length / 2 ? head.slice(0, end) : head
+}
+
+function silence({ changes }: Execution): string {
+  const told = [
+    changes.created.length && `created ${changes.created.join(", ")}`,
+    changes.reassigned.length && `changed ${changes.reassigned.join(", ")}`,
+    changes.removed.length && `removed ${changes.removed.join(", ")}`,
+  ].filter(Boolean)
+  return tagged("output", told.length > 0 ? `(no output; ${told.join("; ")})` : "(no output)")
+}
+
+function explain({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
+  if (kind === "throw" && stack) return wellFormed(stack)
+  const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
+  return wellFormed(message) + place
+}
+
+// What a program prints cannot close the tag it is shown in.
+function tagged(tag: "output" | "error", text: string): string {
+  return `<${tag}>\n${text.replaceAll(`</${tag}>`, `<\\/${tag}>`)}\n</${tag}>`
+}
+
+function actionError({ kind, message, line, column }: ActionError): ActionError {
+  return { kind, message, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
+}

@@ -1,0 +1,29 @@
+import { inspect } from "node:util"
+import type { CallPreview } from "../core/event.ts"
+import type { Call } from "../runtime/runtime.ts"
+
+/** A call as people see it: one line, cut short. */
+export function previewCall(call: Call): CallPreview {
+  const args = call.args.map(previewArgument).join(", ")
+  const short = args.length > 200 ? `${args.slice(0, 199)}…` : args
+  return call.method
+    ? { binding: call.binding, method: call.method, args: short }
+    : { binding: call.binding, args: short }
+}
+
+function previewArgument(value: unknown): string {
+  // The common cases, without the price of a general inspection: this runs at every call.
+  if (typeof value === "string") return JSON.stringify(value.length > 100 ? `${value.slice(0, 99)}…` : value)
+  if (typeof value !== "object" || value === null) return String(value)
+  return inspect(value, {
+    depth: 1,
+    maxArrayLength: 5,
+    maxStringLength: 80,
+    breakLength: Infinity,
+    compact: true,
+    // A getter or a proxy trap of the user's must not run because we look.
+    getters: false,
+    showProxy: false,
+    customInspect: false,
+  })
+}

@@ -1,0 +1,134 @@
+/** Follows code line by line just far enough to know whether a line starts inside a string or comment that spans lines. */
+export interface LineLexer {
+  /** Takes one whole line. */
+  line(text: string): void
+  readonly open: boolean
+}
+
+export function lineLexer(language: "typescript" | "python"): LineLexer {
+  return language === "python" ? pythonLexer() : typescriptLexer()
+}
+
+function pythonLexer(): LineLexer {
+  let quote = ""
+  return {
+    get open() {
+      return quote !== ""
+    },
+    line(text) {
+      for (let index = 0; index < text.length; index++) {
+        const char = text[index] ?? ""
+        if (char === "\\") {
+          index++
+          continue
+        }
+        if (quote) {
+          if (!text.startsWith(quote, index)) continue
+          index += 2
+          quote = ""
+          continue
+        }
+        if (char === "#") return
+        if (char !== '"' && char !== "'") continue
+        if (text.startsWith(char.repeat(3), index)) {
+          quote = char.repeat(3)
+          index += 2
+          continue
+        }
+        index = skipString(text, index, char)
+      }
+    },
+  }
+}
+
+function typescriptLexer(): LineLexer {
+  // Open template strings, each with the depth of braces inside its `${`; -1 while in its text.
+  const templates: number[] = []
+  let comment = false
+  // Whether a slash here would start a regular expression: after an operator, not after a value.
+  let operand = true
+
+  function template(text: string, index: number): number {
+    for (let at = index; at < text.length; at++) {
+      if (text[at] === "\\") at++
+      else if (text[at] === "`") {
+        templates.pop()
+        operand = false
+        return at
+      } else if (text[at] === "$" && text[at + 1] === "{") {
+        templates[templates.length - 1] = 0
+        operand = true
+        return at + 1
+      }
+    }
+    return text.length
+  }
+
+  function brace(change: 1 | -1): void {
+    const depth = templates.at(-1)
+    if (depth === undefined) return
+    templates[templates.length - 1] = depth === 0 && change === -1 ? -1 : depth + change
+  }
+
+  return {
+    get open() {
+      return comment || templates.at(-1) === -1
+    },
+    line(text) {
+      for (let index = 0; index < text.length; index++) {
+        if (comment) {
+          const end = text.indexOf("*/", index)
+          if (end === -1) return
+          comment = false
+          index = end + 1
+          continue
+        }
+        if (templates.at(-1) === -1) {
+          index = template(text, index)
+          continue
+        }
+        const char = text[index] ?? ""
+        if (char === "/" && text[index + 1] === "/") return
+        if (char === "/" && text[index + 1] === "*") {
+          comment = true
+          index++
+        } else if (char === "/" && operand) {
+          index = skipRegex(text, index)
+          operand = false
+        } else if (char === '"' || char === "'") {
+          index = skipString(text, index, char)
+          operand = false
+        } else if (char === "`") templates.push(-1)
+        else if (/[\w$]/.test(char)) {
+          const word = /^[\w$]+/.exec(text.slice(index))?.[0] ?? char
+          index += word.length - 1
+          operand = /^(return|typeof|case|in|of|await|yield|void|delete|new|throw|else|do)$/.test(word)
+        } else if (!/\s/.test(char)) {
+          if (char === "{") brace(1)
+          if (char === "}") brace(-1)
+          operand = char !== ")" && char !== "]"
+        }
+      }
+    },
+  }
+}
+
+function skipString(text: string, start: number, quote: string): number {
+  for (let index = start + 1; index < text.length; index++) {
+    if (text[index] === "\\") index++
+    else if (text[index] === quote) return index
+  }
+  return text.length
+}
+
+function skipRegex(text: string, start: number): number {
+  let set = false
+  for (let index = start + 1; index < text.length; index++) {
+    const char = text[index]
+    if (char === "\\") index++
+    else if (char === "[") set = true
+    else if (char === "]") set = false
+    else if (char === "/" && !set) return index
+  }
+  return start
+}

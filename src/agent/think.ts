@@ -1,0 +1,256 @@
+import { ModelError } from "../core/errors.ts"
+import type { EventBody } from "../core/event.ts"
+import {
+  type AssistantMessage,
+  type Message,
+  newId,
+  type ReasoningPart,
+  userMessage,
+  wellFormed,
+} from "../core/message.ts"
+import { abortError } from "../core/run.ts"
+import { addUsage, estimateTokens, noUsage, priced, type Usage } from "../core/usage.ts"
+import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/model.ts"
+import { estimateMessages } from "./estimate.ts"
+import { type AnswerParser, answerParser } from "./parse.ts"
+
+export interface ThinkServices {
+  model: Model
+  request: Omit<ModelRequest, "messages" | "signal">
+  messages: readonly Message[]
+  signal: AbortSignal
+  tags: readonly string[]
+  language: "typescript" | "python"
+}
+
+/** What one turn of the model came to. `message` is absent when it said nothing. */
+export interface Thought {
+  message?: AssistantMessage | undefined
+  usage: Usage
+  error?: unknown
+}
+
+// How many more tokens are read after the first code block closes, in the hope of the usage in the last chunk.
+const trailingTokens = 200
+const maxContinuations = 3
+
+/** Streams one answer and parses it as it comes. An answer cut by the output limit, or by a dropped connection, is
+ *  continued and joined. Never throws: what was said until an error is kept, beside the error. */
+export async function* think(services: ThinkServices): AsyncGenerator<EventBody, Thought> {
+  const turn: Turn = {
+    parser: answerParser(services.tags, services.language),
+    reasoning: [],
+    raw: "",
+    half: "",
+    codeId: newId("c"),
+    usage: noUsage,
+  }
+  let continuations = 0
+  let note: string | undefined
+  for (;;) {
+    const messages = note === undefined ? services.messages : continued(services.messages, turn, note)
+    const { finish, error } = yield* readAnswer({ ...services, messages }, turn)
+    if (turn.parser.done) break
+    const reason = error === undefined ? interruption(finish) : resumable(error, turn)
+    if (reason === undefined) {
+      if (error !== undefined) turn.error = error
+      break
+    }
+    if (continuations++ === maxContinuations) {
+      turn.error = error ?? gaveUp()
+      break
+    }
+    yield {
+      type: "warning-raised",
+      code: "answer-continued",
+      message: `The answer was ${reason.what}; going on from there.`,
+    }
+    note = turn.raw ? reason.note : reason.silent
+    turn.parser.resume()
+  }
+  yield* piecesToEvents(turn, turn.parser.end(), services.language)
+  return yield* remember(turn)
+}
+
+interface Turn {
+  parser: AnswerParser
+  reasoning: ReasoningPart[]
+  /** The answer as it was written, fences and all. */
+  raw: string
+  /** The first half of a surrogate pair whose second half comes with the next part. */
+  half: string
+  codeId: string
+  usage: Usage
+  finish?: FinishReason | undefined
+  error?: unknown
+}
+
+async function* readAnswer(
+  services: ThinkServices,
+  turn: Turn,
+): AsyncGenerator<EventBody, { finish?: FinishReason | undefined; error?: unknown }> {
+  const { model, signal, messages, request, language } = services
+  let usage: Usage | undefined
+  let finish: FinishReason | undefined
+  let written = ""
+  let trailing = 0
+  let parts: PartReader | undefined
+  try {
+    parts = new PartReader(model.stream({ ...request, messages, signal }), signal)
+    for (let part = await parts.next(); part; part = await parts.next()) {
+      if (part.type === "finish") {
+        usage = part.usage
+        finish = part.reason
+        break
+      }
+      if (part.type === "tool-call") {
+        const message = `The model called a tool "${part.name}", but this agent has none; the call was ignored.`
+        yield { type: "warning-raised", code: "unknown-tool", message }
+        continue
+      }
+      written += part.text
+      if (part.type === "reasoning") {
+        addReasoning(turn, part)
+        if (part.text) yield { type: "reasoning-delta", text: part.text }
+        continue
+      }
+      if (turn.parser.done) {
+        trailing += estimateTokens(part.text)
+        if (trailing > trailingTokens) break
+        continue
+      }
+      const text = wholeCharacters(turn, part.text)
+      turn.raw += text
+      yield* piecesToEvents(turn, turn.parser.push(text), language)
+    }
+    if (finish === undefined && !turn.parser.done) throw cutShort(model)
+    if (finish === "content-filter" && !turn.parser.done) throw filtered(model)
+    return { finish }
+  } catch (error) {
+    return { error }
+  } finally {
+    parts?.close()
+    turn.finish = finish
+    usage ??= { input: estimateMessages(request.system, messages), output: estimateTokens(written), complete: false }
+    turn.usage = addUsage(turn.usage, priced(usage, model.price))
+  }
+}
+
+function* piecesToEvents(turn: Turn, pieces: ReturnType<AnswerParser["push"]>, language: string): Iterable<EventBody> {
+  for (const piece of pieces) {
+    if (piece.type === "text") yield { type: "text-delta", text: piece.text }
+    if (piece.type === "code-start") yield { type: "code-start", id: turn.codeId, language }
+    if (piece.type === "code") yield { type: "code-delta", id: turn.codeId, of: "source", text: piece.text }
+  }
+}
+
+function wholeCharacters(turn: Turn, chunk: string): string {
+  const text = turn.half + chunk
+  const last = text.charCodeAt(text.length - 1)
+  turn.half = last >= 0xd800 && last < 0xdc00 ? text.slice(-1) : ""
+  return wellFormed(turn.half ? text.slice(0, -1) : text)
+}
+
+async function* remember(turn: Turn): AsyncGenerator<EventBody, Thought> {
+  const { usage, error, reasoning } = turn
+  const { text, code } = turn.parser.answer()
+  const parts: AssistantMessage["parts"] = [...reasoning]
+  if (text.trim()) parts.push({ type: "text", text: text.trimEnd() })
+  if (code) parts.push({ type: "code", id: turn.codeId, ...code })
+  const thought: Thought = { usage, ...(error !== undefined && { error }) }
+  if (parts.length === reasoning.length) return thought
+  const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
+  const finish = error === undefined ? (turn.finish ?? "stop") : "error"
+  yield { type: "message-end", message, finish, usage }
+  return { ...thought, message }
+}
+
+function addReasoning(turn: Turn, part: Extract<ModelPart, { type: "reasoning" }>): void {
+  const last = turn.reasoning.at(-1)
+  // A signature ends a piece of reasoning: what follows it is another piece.
+  if (last && !last.provider) {
+    last.text += part.text
+    if (part.provider) last.provider = part.provider
+    return
+  }
+  turn.reasoning.push({ type: "reasoning", text: part.text, ...(part.provider && { provider: part.provider }) })
+}
+
+interface Interruption {
+  what: string
+  note: string
+  silent: string
+}
+
+const goOn =
+  "Go on exactly where you stopped: no apology, no repetition, not even of the last line. If you were inside a code block, continue the code itself."
+
+function interruption(finish: FinishReason | undefined): Interruption | undefined {
+  if (finish !== "length") return undefined
+  return {
+    what: "cut by the output limit",
+    note: `(Your answer hit the output limit. ${goOn} Keep what is left short.)`,
+    silent: "(You reached the output limit before you answered. Think less and answer, in smaller pieces.)",
+  }
+}
+
+// A connection that drops after the answer began cannot be retried without losing or repeating what was said.
+function resumable(error: unknown, turn: Turn): Interruption | undefined {
+  if (!(error instanceof ModelError) || !turn.raw) return undefined
+  if (error.code !== "connection" && error.code !== "stalled") return undefined
+  const note = `(The connection dropped in the middle of your answer. ${goOn})`
+  return { what: "interrupted by a dropped connection", note, silent: note }
+}
+
+function continued(messages: readonly Message[], turn: Turn, note: string): Message[] {
+  const request = messages.slice()
+  if (turn.raw) request.push({ id: newId("m"), role: "assistant", parts: [{ type: "text", text: turn.raw }] })
+  request.push(userMessage(note, "host"))
+  return request
+}
+
+function gaveUp(): ModelError {
+  const message = `The answer hit the output limit ${maxContinuations + 1} times in a row. Raise the model's output limit, or ask for less at a time.`
+  return new ModelError(message, { code: "truncated" })
+}
+
+function cutShort(model: Model): ModelError {
+  const message = `The stream of "${model.id}" ended before its answer did.`
+  return new ModelError(message, { code: "connection", retryable: true })
+}
+
+function filtered(model: Model): ModelError {
+  return new ModelError(`The provider of "${model.id}" withheld the answer (content filter).`, {
+    code: "content-filter",
+  })
+}
+
+/** Reads a model's stream so that neither a silent stream nor a hanging close can hold up an abort. */
+class PartReader {
+  #iterator: AsyncIterator<ModelPart>
+  #aborted: Promise<never>
+  #unhook: () => void
+
+  constructor(stream: AsyncIterable<ModelPart>, signal: AbortSignal) {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const abort = () => reject(abortError(signal))
+    promise.catch(() => undefined)
+    if (signal.aborted) abort()
+    signal.addEventListener("abort", abort, { once: true })
+    this.#aborted = promise
+    this.#unhook = () => signal.removeEventListener("abort", abort)
+    this.#iterator = stream[Symbol.asyncIterator]()
+  }
+
+  async next(): Promise<ModelPart | undefined> {
+    const pending = this.#iterator.next()
+    const result = await Promise.race([pending, this.#aborted])
+    return result.done ? undefined : result.value
+  }
+
+  /** Ends the request; how that goes is the stream's own affair and changes nothing for us. */
+  close(): void {
+    this.#unhook()
+    this.#iterator.return?.()?.then(undefined, () => undefined)
+  }
+}

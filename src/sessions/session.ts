@@ -1,0 +1,76 @@
+import { rename, writeFile } from "node:fs/promises"
+import type { LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
+import { AgentError } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
+import { type Message, newId, type Prompt } from "../core/message.ts"
+import { trajectory } from "../core/trajectory.ts"
+
+/** What a session needs from the agent behind it. */
+export interface SessionDriver<O extends RunOptions = RunOptions> {
+  runtime: LiveObjects | undefined
+  /** Starts a run that waits for `turn` before it does anything. */
+  start(prompt: Prompt, options: O | undefined, turn: Promise<unknown>): Run
+  messages(): readonly Message[]
+  events(): readonly AgentEvent[]
+  /** Ends what the session opened. */
+  close(): Promise<void>
+}
+
+/** Runs that share one conversation, one after the other. */
+export function createSession<O extends RunOptions>(driver: SessionDriver<O>): SessionOf<O> {
+  const id = newId("s")
+  const open = new Set<Run>()
+  let steered: string[] = []
+  let last: Promise<unknown> = Promise.resolve()
+  let closing: Promise<void> | undefined
+
+  function send(prompt: Prompt, options?: O): Run {
+    if (closing) throw new AgentError(`Session ${id} is closed. Open another with agent.session().`, { code: "closed" })
+    const run = driver.start(prompt, options, last)
+    for (const text of steered.splice(0)) run.steer(text)
+    open.add(run)
+    last = run.settled.finally(() => open.delete(run))
+    return run
+  }
+
+  async function end(): Promise<void> {
+    await last
+    await driver.close()
+  }
+
+  return {
+    id,
+    handle: id,
+    runtime: driver.runtime,
+    send,
+    followUp: send,
+    steer(text) {
+      const [current] = open
+      if (current) current.steer(text)
+      else steered = [...steered, text]
+    },
+    messages: () => driver.messages().slice(),
+    trajectory: () => trajectory(driver.events()),
+    async save(path) {
+      const temporary = `${path}.${newId("t")}`
+      await writeFile(temporary, `${JSON.stringify(trajectory(driver.events()), undefined, 2)}\n`)
+      await rename(temporary, path)
+    },
+    async close() {
+      closing ??= end()
+      await closing
+      return trajectory(driver.events())
+    },
+    async [Symbol.asyncDispose]() {
+      for (const run of open) run.abort("The session was disposed of.")
+      closing ??= end()
+      await closing
+    },
+  }
+}
+
+/** A session whose sends take this agent's own options. */
+export interface SessionOf<O extends RunOptions> extends Session {
+  send(prompt: Prompt, options?: O): Run
+  followUp(prompt: Prompt, options?: O): Run
+}

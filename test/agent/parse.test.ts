@@ -1,0 +1,283 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import fc from "fast-check"
+import { lineLexer } from "../../src/agent/line-lexer.ts"
+import { type Answer, answerParser, type ParsedPiece } from "../../src/agent/parse.ts"
+
+const tags = ["ts", "typescript", "js", "javascript", "mjs"]
+
+function parse(
+  text: string,
+  size = text.length || 1,
+  accepted = tags,
+  language: "typescript" | "python" = "typescript",
+) {
+  const parser = answerParser(accepted, language)
+  const pieces: ParsedPiece[] = []
+  for (let index = 0; index < text.length; index += size) pieces.push(...parser.push(text.slice(index, index + size)))
+  pieces.push(...parser.end())
+  return { answer: parser.answer(), pieces, parser }
+}
+
+/** The same grammar, written over whole lines instead of a stream. */
+function oracle(text: string): Answer {
+  const lines = text.split("\n").map((content, index, all) => ({ content, ending: index < all.length - 1 ? "\n" : "" }))
+  let prose = ""
+  for (let at = 0; at < lines.length; at++) {
+    const { content = "", ending = "" } = lines[at] ?? {}
+    const opening = /^( {0,3})(`{3,}|~{3,})[ \t]*([^\s`]*)[^`]*$/.exec(content.replace(/\r$/, ""))
+    if (!opening) {
+      prose += unCarriage(content, ending)
+      continue
+    }
+    const [, indent = "", fence = "", tag = ""] = opening
+    const runs = tags.includes(tag.toLowerCase())
+    const closes = (line: string) => {
+      const found = /^ {0,3}(`{3,}|~{3,})[ \t]*\r?$/.exec(line)?.[1]
+      return found !== undefined && found[0] === fence[0] && found.length >= fence.length
+    }
+    const lexer = lineLexer("typescript")
+    let code = ""
+    let hidden: number | undefined
+    let end = at + 1
+    for (; end < lines.length; end++) {
+      const { content: inner = "", ending: close = "" } = lines[end] ?? {}
+      if (closes(inner)) {
+        if (!runs || !lexer.open || code.trim() === "") break
+        hidden ??= code.length
+      }
+      const cut = Math.min(indent.length, /^ */.exec(inner)?.[0].length ?? 0)
+      const written = unCarriage(inner.slice(cut), close)
+      code += written
+      if (code.trim() !== "") lexer.line(written)
+    }
+    const closed = end < lines.length
+    if (!runs || code.trim() === "") {
+      for (let index = at; index <= end && index < lines.length; index++) {
+        const { content: inner = "", ending: close = "" } = lines[index] ?? {}
+        prose +=
+          runs && index > at && index < end
+            ? unCarriage(inner.slice(Math.min(indent.length, /^ */.exec(inner)?.[0].length ?? 0)), close)
+            : unCarriage(inner, close)
+      }
+      at = end
+      continue
+    }
+    if (closed) return { text: prose, code: { tag, code, closed: true } }
+    if (hidden !== undefined) return { text: prose, code: { tag, code: code.slice(0, hidden), closed: true } }
+    return { text: prose, code: { tag, code, closed: false } }
+  }
+  return { text: prose }
+}
+
+function unCarriage(content: string, ending: string): string {
+  return (ending ? content.replace(/\r$/, "") : content) + ending
+}
+
+const fragments = fc.constantFrom(
+  "```ts\n",
+  "```ts",
+  "```",
+  "```\n",
+  "````ts\n",
+  "````\n",
+  "~~~js\n",
+  "~~~\n",
+  "   ```ts\n",
+  "    ```ts\n",
+  "```json\n",
+  "``` ts \n",
+  "```TypeScript title=x\n",
+  "`code`",
+  "``",
+  "const a = 1\n",
+  "const s = `\n",
+  "`\n",
+  "/* ",
+  " */\n",
+  "// it's\n",
+  "'",
+  '"',
+  "${",
+  "}",
+  "\n",
+  "\r\n",
+  " ",
+  "  ",
+  "text ",
+  "let r = /`/\n",
+  "\\",
+  "prose ```ts inline\n",
+  "```ts x`y\n",
+  "é",
+  "漢字\n",
+)
+
+describe("the answer parser", () => {
+  test("gives the line-based oracle's answer at every chunk size, for 1,500 random answers", () => {
+    fc.assert(
+      fc.property(fc.array(fragments, { maxLength: 24 }), (parts) => {
+        const text = parts.join("")
+        const expected = oracle(text)
+        for (const size of [1, 7, 1000]) assert.deepEqual(parse(text, size).answer, expected, `chunks of ${size}`)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test("streams pieces that add up to the answer, whatever the chunks", () => {
+    fc.assert(
+      fc.property(fc.array(fragments, { maxLength: 24 }), fc.integer({ min: 1, max: 9 }), (parts, size) => {
+        const { answer, pieces } = parse(parts.join(""), size)
+        const text = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("")
+        const code = pieces.map((piece) => (piece.type === "code" ? piece.text : "")).join("")
+        assert.equal(text, answer.text)
+        assert.ok(code.startsWith(answer.code?.code ?? ""))
+        assert.equal(pieces.filter((piece) => piece.type === "code-start").length, answer.code ? 1 : 0)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test("takes plain prose as the answer", () => {
+    assert.deepEqual(parse("Just an answer.").answer, { text: "Just an answer." })
+  })
+
+  test("splits the prose before a block from the block", () => {
+    const { answer } = parse("Let me look.\n```ts\nconst x = 1\nx\n```\n")
+    assert.deepEqual(answer, { text: "Let me look.\n", code: { tag: "ts", code: "const x = 1\nx\n", closed: true } })
+  })
+
+  test("keeps only the first block and drops what follows it", () => {
+    const text = "```ts\none\n```\nimagined output\n```ts\ntwo\n```\n"
+    for (const size of [1, 13, 10_000]) assert.equal(parse(text, size).answer.code?.code, "one\n")
+    assert.equal(parse(text).answer.text, "")
+  })
+
+  test("is done the moment the first block closes", () => {
+    const parser = answerParser(tags, "typescript")
+    parser.push("```ts\n1\n```")
+    assert.equal(parser.done, false)
+    parser.push("\n")
+    assert.equal(parser.done, true)
+  })
+
+  for (const tag of ["ts", "TS", "TypeScript", "js", "JavaScript", "mjs"]) {
+    test(`runs a block tagged ${tag}`, () => {
+      assert.equal(parse(`\`\`\`${tag}\n1\n\`\`\``).answer.code?.code, "1\n")
+    })
+  }
+
+  for (const tag of ["", "json", "tsx2", "typescriptx", "python", "text"]) {
+    test(`leaves a block tagged "${tag}" in the prose`, () => {
+      const text = `\`\`\`${tag}\n1\n\`\`\`\n`
+      assert.deepEqual(parse(text).answer, { text })
+    })
+  }
+
+  test("does not run a block quoted inside a block of another language", () => {
+    const text = "````markdown\n```ts\nrun()\n```\n````\ndone"
+    assert.deepEqual(parse(text).answer, { text })
+  })
+
+  test("takes prose that mentions a fence as prose", () => {
+    const text = "Use ```ts fences\nor `code` and ``double`` ticks."
+    assert.deepEqual(parse(text).answer, { text })
+  })
+
+  test("does not open a block on a fence indented by four spaces", () => {
+    const text = "    ```ts\n    x\n    ```\n"
+    assert.deepEqual(parse(text).answer, { text })
+  })
+
+  test("removes the fence's own indentation from every line, and no more", () => {
+    assert.equal(parse("  ```ts\n  if (a) {\n    b()\n  }\n  ```\n").answer.code?.code, "if (a) {\n  b()\n}\n")
+  })
+
+  test("drops the info string after the tag instead of running it", () => {
+    assert.equal(parse('```ts title="x" run()\ny\n```').answer.code?.code, "y\n")
+  })
+
+  test("accepts longer fences and tildes, closed by their own kind", () => {
+    assert.equal(parse("````ts\n```\nx\n````").answer.code?.code, "```\nx\n")
+    assert.equal(parse("~~~ts\n```\nx\n~~~").answer.code?.code, "```\nx\n")
+  })
+
+  test("keeps a fence inside a template string as part of the code", () => {
+    const code = "const doc = `\n~~~\nhi\n~~~\n`\nconsole.log(doc)\n"
+    assert.equal(parse(`~~~ts\n${code}~~~\n`).answer.code?.code, code)
+  })
+
+  test("keeps a fence inside a block comment as part of the code", () => {
+    const code = "/*\n```\n*/\nx\n"
+    assert.equal(parse(`\`\`\`ts\n${code}\`\`\`\n`).answer.code?.code, code)
+  })
+
+  test("keeps a fence inside a triple-quoted Python string as part of the code", () => {
+    const code = 'doc = """\n```\n"""\nprint(doc)\n'
+    assert.equal(parse(`\`\`\`python\n${code}\`\`\`\n`, 1, ["python", "py"], "python").answer.code?.code, code)
+  })
+
+  test("is not misled by quotes in comments, regular expressions or nested templates", () => {
+    const code = "// it's a `tick\nconst r = /[`'/]/\nconst s = `a${`b${{}}`}c`\n"
+    assert.equal(parse(`\`\`\`ts\n${code}\`\`\`\nafter`).answer.code?.code, code)
+  })
+
+  test("closes at the first fence when a stray backtick makes the rest look like a string", () => {
+    const { answer } = parse("```ts\nconst a = `oops\n```\nand prose\n")
+    assert.deepEqual(answer.code, { tag: "ts", code: "const a = `oops\n", closed: true })
+  })
+
+  test("marks a block the model never closed", () => {
+    const { answer, parser } = parse("```ts\ndanger()")
+    assert.deepEqual(answer.code, { tag: "ts", code: "danger()", closed: false })
+    assert.equal(parser.inCode, true)
+  })
+
+  test("replays an empty block as prose and goes on to the next", () => {
+    const { answer } = parse("```ts\n\n```\n```ts\nx\n```\n")
+    assert.deepEqual(answer, { text: "```ts\n\n```\n", code: { tag: "ts", code: "x\n", closed: true } })
+  })
+
+  test("keeps trailing backticks out of the code", () => {
+    assert.equal(parse("```ts\nx\n```\n```").answer.code?.code, "x\n")
+  })
+
+  test("reads Windows line endings as line endings", () => {
+    assert.deepEqual(parse("Hi\r\n```ts\r\nx\r\n```\r\n", 1).answer.code, { tag: "ts", code: "x\n", closed: true })
+  })
+
+  test("streams prose without waiting for the end of the line", () => {
+    const parser = answerParser(tags, "typescript")
+    assert.deepEqual(parser.push("Hel"), [{ type: "text", text: "Hel" }])
+    assert.deepEqual(parser.push("lo"), [{ type: "text", text: "lo" }])
+  })
+
+  test("joins a block that was cut in the middle of a line", () => {
+    const parser = answerParser(tags, "typescript")
+    parser.push("```ts\nconst total = 1")
+    parser.resume()
+    parser.push("23\ntotal\n```\n")
+    assert.deepEqual(parser.answer().code, { tag: "ts", code: "const total = 123\ntotal\n", closed: true })
+  })
+
+  test("drops a fence that the model opens again when it goes on inside a block", () => {
+    for (const size of [1, 4, 100]) {
+      const parser = answerParser(tags, "typescript")
+      parser.push("```ts\nconst a = 1\n")
+      parser.resume()
+      const rest = "```ts\na + 1\n```\n"
+      for (let index = 0; index < rest.length; index += size) parser.push(rest.slice(index, index + size))
+      assert.equal(parser.answer().code?.code, "const a = 1\na + 1\n")
+    }
+  })
+
+  test("continues prose that was cut without adding anything", () => {
+    const parser = answerParser(tags, "typescript")
+    parser.push("The answer is for")
+    parser.resume()
+    parser.push("ty-two.")
+    parser.end()
+    assert.equal(parser.answer().text, "The answer is forty-two.")
+  })
+})
