@@ -1,3 +1,4 @@
+import { errorData } from "../core/errors.ts"
 import type { ActionError, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
@@ -15,13 +16,22 @@ export interface PerformServices extends Omit<ApprovalContext, "emit"> {
 }
 
 /** Runs a cell and shapes its output: what it printed and its trailing value, up to `maxOutputChars`; more is kept whole
- *  in a fresh variable. Never throws for what the program does. */
+ *  in a fresh variable. Throws only when the runtime itself is gone, after a `code-end` that says so. */
 export async function* performCode(part: CodePart, services: PerformServices): AsyncGenerator<EventBody, void> {
   if (!part.closed) {
     const error: ActionError = { kind: "incomplete", message: "The code block was never closed, so it was not run." }
     yield notRun(part.id, error, `${error.message} Send it again, complete.`)
     return
   }
+  try {
+    yield* runCell(part, services)
+  } catch (error) {
+    yield notRun(part.id, { kind: "crash", message: `The runtime failed: ${errorData(error).message}` })
+    throw error
+  }
+}
+
+async function* runCell(part: CodePart, services: PerformServices): AsyncGenerator<EventBody, void> {
   const started = services.now()
   let calls = 0
   const execution = yield* during((emit) => {
@@ -103,6 +113,8 @@ function silence({ changes }: Execution): string {
 
 function explain({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
   if (kind === "throw" && stack) return wellFormed(stack)
+  // Violations name their own places, one each.
+  if (kind === "security") return wellFormed(message)
   const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
   return wellFormed(message) + place
 }

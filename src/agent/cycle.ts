@@ -34,10 +34,20 @@ export async function* cycle(state: State, services: CycleServices): AsyncGenera
   yield* warnWhenFull(thought.usage.input, services)
   const code = thought.message?.parts.find((part) => part.type === "code")
   if (thought.error !== undefined) yield* pairUp(code, thought.error)
-  else if (code) yield* performCode(code, services)
+  else if (code) thought.error = yield* perform(code, services)
   const end = yield* decide(thought, code, services)
   yield { type: "cycle-end", cycle: number, usage: thought.usage }
   return end ? { ...next, end } : next
+}
+
+// The error is what only the host can mend: the runtime is gone.
+async function* perform(code: CodePart, services: CycleServices): AsyncGenerator<EventBody, unknown> {
+  try {
+    yield* performCode(code, services)
+    return undefined
+  } catch (error) {
+    return error
+  }
 }
 
 async function* decide(

@@ -131,9 +131,21 @@ async function* readAnswer(
   } finally {
     parts?.close()
     turn.finish = finish
-    usage ??= { input: estimateMessages(request.system, messages), output: estimateTokens(written), complete: false }
-    turn.usage = addUsage(turn.usage, priced(usage, model.price))
+    turn.usage = addUsage(
+      turn.usage,
+      priced(
+        known(usage, () => estimateMessages(request.system, messages), written),
+        model.price,
+      ),
+    )
   }
+}
+
+// What the provider did not count is estimated, and says so.
+function known(usage: Usage | undefined, input: () => number, written: string): Usage {
+  if (usage?.input !== undefined && usage.output !== undefined) return usage
+  const { input: counted = input(), output = estimateTokens(written) } = usage ?? {}
+  return { ...usage, input: counted, output, complete: false }
 }
 
 function* piecesToEvents(turn: Turn, pieces: ReturnType<AnswerParser["push"]>, language: string): Iterable<EventBody> {

@@ -22,6 +22,8 @@ export interface ModelRequest {
   messages: readonly Message[]
   tools?: readonly ToolSpec[] | undefined
   signal?: AbortSignal | undefined
+  /** Called at every sign of life that is no part: the response has begun, a ping, a piece of a tool call. */
+  alive?: (() => void) | undefined
   maxOutputTokens?: number | undefined
   temperature?: number | undefined
   /** Handed to the provider untouched. */
@@ -34,6 +36,8 @@ export interface ToolSpec {
   input: JsonSchema
 }
 
+/** Text and reasoning come in pieces. A reasoning part with `provider` ends its block: what the provider wants back
+ *  belongs to the text since the last such part, and reasoning after it is a block of its own. */
 export type ModelPart =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string; provider?: { [key: string]: Json } }

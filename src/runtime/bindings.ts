@@ -101,6 +101,20 @@ export function toBinding(value: unknown): Binding {
   return variable(value)
 }
 
+/** What a binding wraps. */
+export function boundValue(binding: Binding): unknown {
+  switch (binding.kind) {
+    case "variable":
+      return binding.value
+    case "function":
+      return binding.call
+    case "type":
+      return binding.type
+    case "agent":
+      return binding.agent
+  }
+}
+
 export function isBinding(value: unknown): value is Binding {
   return typeof value === "object" && value !== null && wrapped in value
 }
@@ -115,7 +129,10 @@ export function isClass(value: unknown): boolean {
 export function isAgent(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false
   const agent = value as Record<string, unknown>
-  return typeof agent.name === "string" && ["run", "session", "describe", "with"].every((key) => typeof agent[key] === "function")
+  return (
+    typeof agent.name === "string" &&
+    ["run", "session", "describe", "with"].every((key) => typeof agent[key] === "function")
+  )
 }
 
 function isGenerator(value: object): boolean {

@@ -13,15 +13,18 @@ export interface Runtime extends AsyncDisposable {
   inject(bindings: Bindings): Promise<void>
   /** Gives injected or cell-made names new values. The names must exist and keep their kind. */
   update(values: Record<string, unknown>): Promise<void>
-  /** The current value of any name; an unknown one is a `ConfigError` listing what there is. */
-  retrieve(name: string): Promise<unknown>
+  /** The current value of any name; an unknown one is a `ConfigError` listing what there is. A promise is refused:
+   *  await it in a cell first. With a schema, the validated value. */
+  retrieve(name: string, schema?: StandardSchema): Promise<unknown>
   /** Runs code in the namespace. Never rejects for what the program does: a throw, a violation or a time-out comes back
    *  as `{ ok: false }`. Rejects only if the runtime itself is gone. */
   execute(code: string, options?: ExecuteOptions): Promise<Execution>
-  /** Declarations for the prompt: names, types, docs; never values. */
-  describe(): Promise<string>
+  /** Declarations for the prompt, of everything injected or of the given names: types and docs, never values. */
+  describe(names?: readonly string[]): Promise<string>
   /** What is in the namespace, for people. */
   names(): Promise<Name[]>
+  /** Binds a value under a fresh name `prefix_N` that this namespace never had, and gives the name. */
+  keep(prefix: string, value: unknown): Promise<string>
   /** Empties the namespace and binds what was injected again. */
   reset(): Promise<void>
   /** Ends it. Twice is fine. */
@@ -43,7 +46,7 @@ export interface ExecuteOptions {
   signal?: AbortSignal | undefined
   /** Wall time for the cell. Default: none. */
   timeoutMs?: number | undefined
-  /** Sees output as it is printed. */
+  /** Sees output as it is printed. Must not throw. */
   output?: ((chunk: OutputChunk) => void) | undefined
   /** Every call of a function binding passes here. Default: straight through. */
   call?: CallGate | undefined
@@ -66,6 +69,8 @@ export interface Call {
   /** Set when a method of it is called. */
   method?: string | undefined
   args: readonly unknown[]
+  /** Whether the binding asks for approval before each call. */
+  approve: boolean
   /** Fires when the cell is aborted or out of time. */
   signal: AbortSignal
 }
@@ -106,17 +111,22 @@ export interface Name {
   injected: boolean
 }
 
-/** The part of the Standard Schema interface that validates (zod 4, valibot, arktype …). */
+/** The parts of Standard Schema and Standard JSON Schema that are used (zod 4, valibot, arktype …). */
 export interface StandardSchema<T = unknown> {
   readonly "~standard": {
     readonly version: 1
     readonly vendor: string
-    readonly validate: (
-      value: unknown,
-    ) => StandardResult<T> | Promise<StandardResult<T>>
+    readonly validate: (value: unknown) => StandardResult<T> | Promise<StandardResult<T>>
     readonly types?: { readonly input: unknown; readonly output: T } | undefined
+    /** Not every library gives it. May throw for what JSON Schema cannot say. */
+    readonly jsonSchema?: { readonly input: ToJsonSchema; readonly output: ToJsonSchema } | undefined
   }
 }
+
+type ToJsonSchema = (options: {
+  readonly target: string
+  readonly libraryOptions?: Record<string, unknown> | undefined
+}) => Record<string, unknown>
 
 export type StandardResult<T> =
   | { readonly value: T; readonly issues?: undefined }

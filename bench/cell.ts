@@ -1,0 +1,94 @@
+import { jsRuntime, type Runtime, safeRules } from "karst"
+import { caveAgent } from "./anchors.ts"
+import { interleave, perUnit, stats } from "./measure.ts"
+import { budget, type Report } from "./report.ts"
+
+const cells = 100
+
+/** The time of one cell through `execute`: parse, rules, compile, run, capture. */
+export async function cell(): Promise<Report> {
+  let number = 0
+  const orders = Array.from({ length: 200 }, (_, id) => ({ id, customer: `c${id % 17}`, total: (id * 37) % 101 }))
+  await using runtime = jsRuntime({ orders }, { rules: safeRules() })
+  const many = (code: (number: number) => string) =>
+    perUnit(cells, async () => {
+      for (let count = 0; count < cells; count++) await execute(runtime, code(number++))
+    })
+  const samples = await interleave(
+    {
+      small: () => many(smallCell),
+      long: () => many(longCell),
+      loop: () => perUnit(1, () => execute(runtime, loopCell)),
+      plain: () => perUnit(1, plainLoop),
+    },
+    { rounds: 20, warmups: 5 },
+  )
+  const small = stats(samples.small)
+  const long = stats(samples.long)
+  const loop = stats(samples.loop)
+  const plain = stats(samples.plain)
+  const toCave = (median: number) => ({ "CaveAgent's 0.36 ms": median / caveAgent.cellMs.from })
+  return {
+    rows: [
+      { what: "a small cell", unit: "ms", ...small, ratios: toCave(small.median) },
+      { what: "a cell of 30 lines", unit: "ms", ...long, ratios: toCave(long.median) },
+      {
+        what: "a cell that loops 1e6 times",
+        unit: "ms",
+        ...loop,
+        ratios: { "plain function": loop.median / plain.median },
+      },
+      { what: "a plain function that loops 1e6 times", unit: "ms", ...plain },
+    ],
+    budgets: [budget("small cell against CaveAgent's cell", 1 / 3, small.median / caveAgent.cellMs.from, "×")],
+  }
+}
+
+async function execute(runtime: Runtime, code: string): Promise<void> {
+  const execution = await runtime.execute(code)
+  if (!execution.ok) throw new Error(execution.error.message)
+}
+
+function smallCell(number: number): string {
+  return `const largest: number = Math.max(...orders.map((order) => order.total))\nlargest + ${number}`
+}
+
+function longCell(number: number): string {
+  return `interface Summary { customer: string; count: number; total: number }
+
+class Ledger {
+  #byCustomer = new Map<string, Summary>()
+
+  add(customer: string, total: number): void {
+    const known = this.#byCustomer.get(customer)
+    if (known) {
+      known.count += 1
+      known.total += total
+    } else {
+      this.#byCustomer.set(customer, { customer, count: 1, total })
+    }
+  }
+
+  top(count: number): Summary[] {
+    return [...this.#byCustomer.values()].sort((a, b) => b.total - a.total).slice(0, count)
+  }
+}
+
+const ledger = new Ledger()
+for (const { customer, total } of orders) {
+  if (total % 7 === ${number % 7}) continue
+  ledger.add(customer, total)
+}
+const [best, ...others] = ledger.top(5)
+const report = [best, ...others].map(({ customer, total }, rank) => \`\${rank + 1}. \${customer}: \${total}\`)
+console.log(report.join("\\n"))
+report.length as number`
+}
+
+const loopCell = "let sum = 0\nfor (let index = 0; index < 1e6; index++) sum += index % 7\nsum"
+
+function plainLoop(): number {
+  let sum = 0
+  for (let index = 0; index < 1e6; index++) sum += index % 7
+  return sum
+}

@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { root, runTool } from "../scripts/tools.ts"
+import { interleave, stats } from "./measure.ts"
+import { peerFile } from "./peers.ts"
+import { budget, type Report } from "./report.ts"
+
+/** How long a fresh process takes to import the built package, beyond what an empty one takes. */
+export async function importTime(): Promise<Report> {
+  if (runTool("../scripts/build.ts", []) !== 0) throw new Error("The build failed.")
+  const ai = await peerFile("ai", "dist/index.js")
+  const samples = await interleave(
+    {
+      empty: () => launch("--input-type=module", "-e", ""),
+      karst: () => launch("--input-type=module", "-e", importing(join(root, "dist/index.js"))),
+      ai: () => launch("--input-type=module", "-e", importing(ai)),
+      help: () => launch(join(root, "dist/cli/bin.js"), "--help"),
+    },
+    { rounds: 20, warmups: 2 },
+  )
+  // Each round is compared with its own empty process, so that a slow moment cancels out.
+  const beyond = (figures: number[]) => stats(figures.map((figure, round) => figure - (samples.empty[round] ?? NaN)))
+  const karst = beyond(samples.karst)
+  const ai7 = beyond(samples.ai)
+  const help = stats(samples.help)
+  return {
+    rows: [
+      { what: "an empty Node", unit: "ms", ...stats(samples.empty) },
+      { what: 'import "karst", beyond it', unit: "ms", ...karst, ratios: { ai: karst.median / ai7.median } },
+      { what: 'import "ai" 7.0.169, beyond it', unit: "ms", ...ai7 },
+      { what: "karst --help, all in all", unit: "ms", ...help },
+    ],
+    budgets: [budget('import "karst"', 60, karst.median, "ms"), budget("karst --help", 120, help.median, "ms")],
+  }
+}
+
+function importing(file: string): string {
+  return `import ${JSON.stringify(pathToFileURL(file).href)}`
+}
+
+function launch(...args: string[]): number {
+  const start = performance.now()
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    stdio: ["ignore", "ignore", "pipe"],
+    encoding: "utf8",
+  })
+  if (status !== 0) throw new Error(stderr)
+  return performance.now() - start
+}

@@ -1,0 +1,26 @@
+// `npm run bench [-- <name>…] [--json]`: what Karst costs, beside its peers and its budgets. Timing is never asserted in
+// tests: these figures are for people, on a machine that does nothing else.
+import { parseArgs } from "node:util"
+import { cell } from "./cell.ts"
+import { growth } from "./growth.ts"
+import { importTime } from "./import.ts"
+import { install } from "./install.ts"
+import { asJson, asTables, type Report } from "./report.ts"
+import { step } from "./step.ts"
+
+const benches: Record<string, () => Promise<Report>> = { step, cell, growth, import: importTime, install }
+
+const { values, positionals } = parseArgs({ options: { json: { type: "boolean" } }, allowPositionals: true })
+const unknown = positionals.filter((name) => !(name in benches))
+if (unknown.length > 0) {
+  console.error(`Unknown bench: ${unknown.join(", ")}. There are: ${Object.keys(benches).join(", ")}.`)
+  process.exit(2)
+}
+
+const reports: Record<string, Report> = {}
+for (const [name, run] of Object.entries(benches)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue
+  process.stderr.write(`${name} …\n`)
+  reports[name] = await run()
+}
+console.log(values.json ? asJson(reports) : asTables(reports))

@@ -1,0 +1,143 @@
+import { createAgent, jsRuntime, type Runtime, safeRules, scripted } from "karst"
+import { caveAgent } from "./anchors.ts"
+import { interleave, perUnit, stats } from "./measure.ts"
+import { importPeerFile } from "./peers.ts"
+import { budget, type Report } from "./report.ts"
+
+const steps = 50
+const usage = { input: 900, output: 40, complete: true }
+
+/** The time of one step in a run of 50 with a scripted model: the model's answer, the action, its result remembered. */
+export async function step(): Promise<Report> {
+  const samples = await interleave(
+    {
+      code: () => perUnit(steps, () => karstRun(jsRuntime({ notes: [] as string[] }, { rules: safeRules() }))),
+      bare: () => perUnit(steps, () => karstRun(idleRuntime())),
+      ai: await aiRun(),
+      plain: () => perUnit(steps, plainLoop),
+    },
+    { rounds: 30, warmups: 10 },
+  )
+  const code = stats(samples.code)
+  const bare = stats(samples.bare)
+  const ai = stats(samples.ai)
+  const plain = stats(samples.plain)
+  const toCave = { "CaveAgent's 0.43 ms": code.median / caveAgent.stepMs.from }
+  return {
+    rows: [
+      { what: "Karst, a code step", unit: "ms", ...code, ratios: { ...toCave, ai: code.median / ai.median } },
+      {
+        what: "Karst, a bare step (nothing to compile or run)",
+        unit: "ms",
+        ...bare,
+        ratios: { ai: bare.median / ai.median, "plain loop": bare.median / plain.median },
+      },
+      { what: "ai 7.0.169 generateText, a tool step", unit: "ms", ...ai },
+      { what: "plain loop, a tool step", unit: "ms", ...plain },
+    ],
+    budgets: [
+      budget("code step against CaveAgent's in-process step", 1 / 3, code.median / caveAgent.stepMs.from, "×"),
+      budget("bare step against ai generateText", 1 / 5, bare.median / ai.median, "×"),
+    ],
+  }
+}
+
+async function karstRun(runtime: Runtime): Promise<void> {
+  const cells = Array.from({ length: steps }, (_, step) => `Note ${step}.\n\`\`\`ts\n${noteCell(step)}\n\`\`\`\n`)
+  const model = scripted([...cells, "Done."], { usage })
+  const { cycles } = await createAgent({ model, runtime, limits: { cycles: steps + 1 } }).run("Take the notes")
+  if (cycles !== steps + 1) throw new Error(`The run took ${cycles} cycles.`)
+  await runtime.close()
+}
+
+// Each cell is a new text, as a model's are.
+function noteCell(step: number): string {
+  return `const note${step}: string = \`note \${notes.length} of step ${step}\`\nnotes.push(note${step})\nnotes.length`
+}
+
+/** What is left of a step when its cell costs nothing. */
+function idleRuntime(): Runtime {
+  const nothing = async () => {}
+  return {
+    language: "typescript",
+    isolation: "none",
+    inject: nothing,
+    update: nothing,
+    retrieve: nothing,
+    async execute() {
+      const changes = { created: [], reassigned: [], removed: [] }
+      return { ok: true, stdout: "", stderr: "", output: "", durationMs: 0, changes, value: 1, preview: "1" }
+    },
+    describe: async () => "declare const notes: string[]",
+    names: async () => [],
+    keep: async (prefix) => prefix,
+    reset: nothing,
+    close: nothing,
+    [Symbol.asyncDispose]: nothing,
+  }
+}
+
+// The part of the `ai` package that is used here; its own types are not installed with Karst.
+interface Ai {
+  generateText(options: object): Promise<{ steps: unknown[] }>
+  tool(options: object): object
+  isStepCount(count: number): unknown
+}
+
+interface AiTest {
+  MockLanguageModelV4: new (options: object) => object
+}
+
+async function aiRun(): Promise<() => Promise<number>> {
+  const { generateText, tool, isStepCount } = (await importPeerFile("ai", "dist/index.js")) as unknown as Ai
+  const { MockLanguageModelV4 } = (await importPeerFile("ai", "dist/test/index.js")) as unknown as AiTest
+  const { z } = (await importPeerFile("zod", "index.js")) as unknown as typeof import("zod")
+  const tokens = { inputTokens: { total: usage.input }, outputTokens: { total: usage.output } }
+
+  return () => {
+    const notes: string[] = []
+    let step = 0
+    const model = new MockLanguageModelV4({
+      async doGenerate() {
+        if (step === steps) {
+          return {
+            content: [{ type: "text", text: "Done." }],
+            finishReason: { unified: "stop" },
+            usage: tokens,
+            warnings: [],
+          }
+        }
+        const input = JSON.stringify({ text: `note of step ${step}` })
+        const call = { type: "tool-call", toolCallId: `call-${step++}`, toolName: "note", input }
+        return { content: [call], finishReason: { unified: "tool-calls" }, usage: tokens, warnings: [] }
+      },
+    })
+    const note = tool({
+      description: "Takes a note",
+      inputSchema: z.object({ text: z.string() }),
+      execute: async ({ text }: { text: string }) => notes.push(text),
+    })
+    return perUnit(steps, async () => {
+      const result = await generateText({
+        model,
+        tools: { note },
+        prompt: "Take the notes",
+        stopWhen: isStepCount(steps + 1),
+      })
+      if (result.steps.length !== steps + 1) throw new Error(`ai took ${result.steps.length} steps.`)
+    })
+  }
+}
+
+async function plainLoop(): Promise<void> {
+  const notes: string[] = []
+  const messages: object[] = [{ role: "user", text: "Take the notes" }]
+  const model = async (step: number) => (step < steps ? { call: { text: `note of step ${step}` } } : { text: "Done." })
+  const tool = async ({ text }: { text: string }) => notes.push(text)
+  for (let step = 0; ; step++) {
+    const answer = await model(step)
+    messages.push({ role: "assistant", ...answer })
+    if (!answer.call) return
+    messages.push({ role: "tool", text: String(await tool(answer.call)) })
+  }
+}

@@ -1,0 +1,31 @@
+// Security rules: generated code is checked before it runs; what breaks a rule never runs, and the model is told why.
+// Rules are advice that fails closed. The boundary for code you do not trust is a process, not a rule.
+import { attributeRule, createAgent, functionRule, importRule, jsRuntime, regexRule, safeRules, scripted } from "karst"
+
+const runtime = jsRuntime(
+  { password: "hunter2", notes: [] as string[] },
+  {
+    rules: [
+      ...safeRules(),
+      importRule(["node:crypto"]),
+      functionRule(["fetch"]),
+      attributeRule(["__defineGetter__"]),
+      regexRule(/rm\s+-rf/, { description: "shell commands that delete" }),
+    ],
+  },
+)
+
+const model =
+  process.env.MODEL ??
+  scripted([
+    "```ts\nimport { execSync } from 'node:child_process'\nconst send = fetch\nexecSync('rm -rf /')\n```\n",
+    "That is not allowed here; I'll only take a note.\n```ts\nnotes.push(`the password has ${password.length} letters`)\n```\n",
+    "Noted.",
+  ])
+
+const result = await createAgent({ model, runtime }).run("Clean up this machine.")
+
+for (const event of result.trajectory.events) {
+  if (event.type === "code-end") console.log(event.ok ? "ran:" : `refused (${event.error?.kind}):`, event.text, "\n")
+}
+console.log(await runtime.retrieve("notes"))

@@ -1,0 +1,112 @@
+// Runs a file of this repository under the pinned Node, from whatever Node started it: `node scripts/bootstrap.mjs <file>
+// [arguments]`. Installs first what is missing. Builtins only and plain JavaScript, because nothing else is there yet.
+import { spawn, spawnSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const pinned = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node")
+const needed = Number(/\d+/.exec(readJson("package.json").engines.node)[0])
+
+const [file, ...args] = process.argv.slice(2)
+if (!file) fail("Usage: node scripts/bootstrap.mjs <file> [arguments]")
+if (!isInstalled()) install()
+launch(chooseNode(), [file, ...args])
+
+/** Whether every package of the lockfile is there, in its version. npm writes its own list last, so an installation that
+ *  was cut short has none. */
+function isInstalled() {
+  const wanted = readJson("package-lock.json")?.packages ?? {}
+  const found = readJson("node_modules/.package-lock.json")?.packages
+  if (!found) return false
+  return Object.entries(wanted).every(([path, { version, optional }]) => {
+    if (path === "" || optional) return true
+    return found[path]?.version === version && existsSync(join(root, path, "package.json"))
+  })
+}
+
+function install() {
+  mayInstall("The dependencies are missing or out of date. Run: npm ci")
+  say("installing dependencies (npm ci)")
+  // A user's settings may leave out dev dependencies or refuse this Node; the scripts need the former and replace the latter.
+  const status = npm(["ci", "--include=dev", "--engine-strict=false", "--no-audit", "--no-fund"])
+  if (status !== 0) fail("npm ci failed; its message is above. Check the network and run this again.")
+}
+
+function chooseNode() {
+  if (existsSync(pinned)) return pinned
+  if (isRecent()) return process.execPath
+  mayInstall(sorry())
+  say(`installing Node ${needed}`)
+  // npm may refuse to run install scripts, so this one, which fetches the binary, is run by hand.
+  run(process.execPath, ["installArchSpecificPackage.js"], join(root, "node_modules", "node"))
+  if (!existsSync(pinned)) fail(sorry())
+  return pinned
+}
+
+function launch(node, args) {
+  const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning"]
+  const child = spawn(node, [...flags, ...args], { stdio: "inherit" })
+  const forward = (signal) => {
+    // A terminal sends Ctrl-C to the child too; a second one from here would pass for the user's impatience.
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal)
+  }
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, forward)
+  child.on("error", () => {
+    // The pinned binary does not start on every system; a recent Node of the user's own does as well.
+    if (node === process.execPath || !isRecent()) fail(sorry())
+    launch(process.execPath, args)
+  })
+  child.on("exit", (code, signal) => {
+    if (!signal) process.exit(code)
+    process.off(signal, forward)
+    process.kill(process.pid, signal)
+  })
+}
+
+function npm(args) {
+  const cli = process.env.npm_execpath
+  if (cli?.endsWith(".js")) return run(process.execPath, [cli, ...args])
+  return run("npm", args)
+}
+
+// Output goes unseen unless it is an error: on an older Node every package warns of its engine.
+function run(command, args, cwd = root) {
+  const env = { ...process.env, npm_config_loglevel: "error", npm_config_update_notifier: "false" }
+  return spawnSync(command, args, {
+    cwd,
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+    shell: process.platform === "win32",
+  }).status
+}
+
+function mayInstall(otherwise) {
+  if (process.env.KARST_NO_INSTALL === "1") fail(otherwise)
+}
+
+function sorry() {
+  return `Karst needs Node ${needed} or newer; this is ${process.version}, and the pinned one could not be used. Install Node ${needed} and run this again.`
+}
+
+function isRecent() {
+  return Number(process.versions.node.split(".")[0]) >= needed
+}
+
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(join(root, path), "utf8"))
+  } catch {
+    return undefined
+  }
+}
+
+function say(text) {
+  process.stderr.write(`karst: ${text}\n`)
+}
+
+function fail(text) {
+  say(text)
+  process.exit(1)
+}

@@ -1,0 +1,9 @@
+// `npm run build`: the published JavaScript and its types, in dist/.
+import { chmodSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { root, runTool } from "./tools.ts"
+
+rmSync(join(root, "dist"), { recursive: true, force: true })
+const status = runTool("typescript/bin/tsc", ["-p", "tsconfig.build.json"])
+if (status === 0) chmodSync(join(root, "dist/cli/bin.js"), 0o755)
+process.exitCode = status

@@ -1,0 +1,16 @@
+// `npm run example -- 03`: runs the example whose name starts so; without a name, lists them.
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "./tools.ts"
+
+const wanted = process.argv[2]
+const examples = readdirSync(join(root, "examples")).filter((file) => file.endsWith(".ts"))
+const chosen = wanted ? examples.find((file) => file.startsWith(wanted)) : undefined
+if (chosen) {
+  await import(join(root, "examples", chosen))
+} else {
+  console.log(
+    `npm run example -- <name>, where the name starts one of:\n${examples.map((file) => `  ${file}`).join("\n")}`,
+  )
+  process.exitCode = wanted ? 2 : 0
+}

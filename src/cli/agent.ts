@@ -1,0 +1,25 @@
+import { type CodeAgent, createAgent } from "../agent/create-agent.ts"
+import type { Model } from "../models/model.ts"
+import type { Bindings } from "../runtime/bindings.ts"
+import { jsRuntime } from "../runtime/js.ts"
+import { safeRules } from "../runtime/safe-rules.ts"
+
+export interface CommandAgent {
+  model: Model
+  bindings: Bindings
+  instructions?: string | undefined
+  maxCycles?: number | undefined
+}
+
+/** The agent behind `karst run`, `karst prompt` and `karst demo`. */
+export function commandAgent({ model, bindings, instructions, maxCycles }: CommandAgent): CodeAgent {
+  return createAgent({
+    name: "karst",
+    model,
+    instructions,
+    limits: { cycles: maxCycles },
+    runtime: () => jsRuntime(bindings, { rules: safeRules() }),
+    // Ctrl-C is only heard between turns of the event loop, so an endless loop in a cell must end by itself.
+    cellTimeoutMs: 60_000,
+  })
+}

@@ -1,0 +1,35 @@
+import type { Model } from "../models/model.ts"
+import { resolve } from "../models/resolve.ts"
+import { packages, services } from "../models/services.ts"
+import { UsageError } from "./usage-error.ts"
+
+// Tried in this order; each is a capable model of its provider at a moderate price.
+const defaults: Record<string, string> = {
+  openai: "gpt-5.2",
+  anthropic: "claude-sonnet-5",
+  google: "gemini-3.8-flash",
+  openrouter: "openai/gpt-5.2",
+  deepseek: "deepseek-v4-flash",
+  xai: "grok-4",
+  mistral: "mistral-large-2512",
+  moonshot: "kimi-k3",
+}
+
+/** The model that was asked for, else KARST_MODEL, else that of the first provider whose key is in the environment. */
+export async function chooseModel(asked: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Model> {
+  const id = asked ?? (env.KARST_MODEL || firstWithKey(env))
+  if (id !== undefined) return resolve(id, { env })
+  throw new UsageError(
+    "No model was chosen and no provider's key is in the environment. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another " +
+      "provider's key, or name a model: --model ollama/qwen3, or KARST_MODEL. `karst demo` needs neither.",
+  )
+}
+
+function firstWithKey(env: NodeJS.ProcessEnv): string | undefined {
+  const provider = Object.keys(defaults).find((name) => keysOf(name).some((key) => env[key]))
+  return provider && `${provider}/${defaults[provider]}`
+}
+
+function keysOf(provider: string): readonly string[] {
+  return packages[provider] ?? services[provider]?.keys ?? []
+}

@@ -1,0 +1,84 @@
+export type Cell = string | number | boolean | null
+
+export type CsvRow = Record<string, Cell>
+
+/** Reads RFC 4180 text with a header line into records. A column whose filled cells are all numbers, or all booleans,
+ *  becomes that, with null for its empty cells; any other column stays text. Numbers that would not print the same
+ *  again (a leading zero, too many digits) are text. */
+export function parseCsv(text: string, delimiter = ","): CsvRow[] {
+  const [header, ...rows] = parseRows(text.replace(/^\ufeff/, ""), delimiter)
+  if (!header) return []
+  const names = columnNames(header.cells)
+  for (const { cells, line } of rows) {
+    if (cells.length > names.length) {
+      throw new SyntaxError(`line ${line} has ${cells.length} fields, but the header names ${names.length}`)
+    }
+  }
+  const columns = names.map((_, index) => typedColumn(rows.map(({ cells }) => cells[index] ?? "")))
+  return rows.map((_, row) => Object.fromEntries(names.map((name, index) => [name, columns[index]?.[row] ?? null])))
+}
+
+interface RawRow {
+  cells: string[]
+  line: number
+}
+
+// One field and what ends it: quoted, with "" for a quote inside, or plain up to the next delimiter or line end.
+function parseRows(text: string, delimiter: string): RawRow[] {
+  const field = new RegExp(
+    `(?:"([^"]*(?:""[^"]*)*)"|([^"${delimiter}\\r\\n][^${delimiter}\\r\\n]*)?)(${delimiter}|\\r\\n|\\n|\\r|$)`,
+    "y",
+  )
+  const rows: RawRow[] = []
+  let cells: string[] = []
+  let line = 1
+  let rowLine = 1
+  while (field.lastIndex < text.length || cells.length > 0) {
+    const start = field.lastIndex
+    const match = field.exec(text)
+    if (!match) throw new SyntaxError(fieldError(text, start, line))
+    const [whole, quoted, plain, end] = match
+    cells.push(quoted === undefined ? (plain ?? "") : quoted.replaceAll('""', '"'))
+    line += whole.match(/\r\n|\n|\r/g)?.length ?? 0
+    if (end === delimiter) continue
+    // An empty line says nothing; a quoted empty field does.
+    if (cells.length > 1 || cells[0] !== "" || quoted !== undefined) rows.push({ cells, line: rowLine })
+    cells = []
+    rowLine = line
+    if (end === "") break
+  }
+  return rows
+}
+
+function fieldError(text: string, start: number, line: number): string {
+  const closed = /^"[^"]*(?:""[^"]*)*"/.test(text.slice(start))
+  return closed
+    ? `line ${line} has text after a closing quote (write a quote inside a quoted field twice)`
+    : `the quote that opens on line ${line} is never closed`
+}
+
+function columnNames(header: string[]): string[] {
+  const names: string[] = []
+  header.forEach((cell, index) => {
+    const name = cell.trim() || `column_${index + 1}`
+    let unique = name
+    for (let count = 2; names.includes(unique); count++) unique = `${name}_${count}`
+    names.push(unique)
+  })
+  return names
+}
+
+function typedColumn(cells: string[]): Cell[] {
+  const filled = cells.filter((cell) => cell !== "")
+  if (filled.length === 0) return cells
+  if (filled.every(isNumber)) return cells.map((cell) => (cell === "" ? null : Number(cell)))
+  if (filled.every((cell) => /^(?:true|false)$/i.test(cell))) {
+    return cells.map((cell) => (cell === "" ? null : cell.toLowerCase() === "true"))
+  }
+  return cells
+}
+
+function isNumber(cell: string): boolean {
+  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(cell)) return false
+  return cell.replace(/\D/g, "").length <= 15 && Number.isFinite(Number(cell))
+}

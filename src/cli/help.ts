@@ -1,0 +1,46 @@
+export const help = `
+karst: agents that write code against live objects
+
+  karst demo                 watch a replayed model work on live objects; needs no key
+  karst run "<prompt>"       run a prompt; karst "<prompt>" is the same
+  karst prompt               print exactly what the model sees before the first prompt
+
+  karst <command> --help     the options of a command
+  karst --version
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 stopped by a limit, 4 waiting, 130 aborted.
+`
+
+const modelHelp = `
+  --model <id>          such as openai/gpt-5.2 or ollama/qwen3. Default: KARST_MODEL, else the first
+                        provider whose key is in the environment`
+
+const dataHelp = `
+  --data <file>         a .csv, .tsv, .json or .jsonl file, put in as a variable named after it;
+                        may be given several times`
+
+export const commandHelp: Record<string, string> = {
+  demo: `
+karst demo [options]: the weather of Seattle, a chart and a sprinkler, as live objects
+
+The model's turns are replayed unless --model is given; everything else is live.
+
+  --model <id>          let this model do the same task
+  --fast                do not pace the replayed turns
+  --out <directory>     where the charts go. Default: a folder for temporary files
+  --mode <mode>         full, short, result or off. Default: full
+`,
+  run: `
+karst run "<prompt>" [options]: run a prompt; "-" reads it from standard input
+${modelHelp}${dataHelp}
+  --max-cycles <n>      stop after this many model calls. Default: 10
+  --mode <mode>         full, short, result (the answer alone) or off. Default: full
+  --json                print every event as a line of JSON, and nothing else
+
+Ctrl-C aborts the run; a second one leaves at once.
+`,
+  prompt: `
+karst prompt [options]: print exactly what the model sees before the first prompt
+${dataHelp}
+`,
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs"
+import { commandHelp, help } from "./help.ts"
+import { UsageError } from "./usage-error.ts"
+
+type Command = (args: string[]) => Promise<number>
+
+// Each is loaded when it is asked for, so that `karst --help` costs nothing.
+const commands: Record<string, () => Promise<Command>> = {
+  demo: async () => (await import("./demo.ts")).demo,
+  run: async () => (await import("./run.ts")).run,
+  prompt: async () => (await import("./prompt.ts")).prompt,
+}
+
+/** The `karst` command. Ends the process with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
+export async function main(args: string[]): Promise<void> {
+  leaveQuietly()
+  const code = await dispatch(args).catch(explain)
+  // What a cell left running must not keep the command open; what was printed must still arrive.
+  await new Promise((resolve) => process.stdout.write("", resolve))
+  process.exit(code)
+}
+
+async function dispatch([first, ...rest]: string[]): Promise<number> {
+  if (first === undefined) return runCommand("demo", [])
+  if (first === "--version" || first === "-v") return say(version())
+  if (first === "--help" || first === "-h" || first === "help") return say(commandHelp[rest[0] ?? ""] ?? help)
+  if (first in commands) return runCommand(first, rest)
+  if (first.startsWith("-") || /\s/.test(first)) return runCommand("run", [first, ...rest])
+  throw new UsageError(
+    `Unknown command "${first}". The commands are ${Object.keys(commands).join(", ")}; a prompt of one word needs: karst run "${first}"`,
+  )
+}
+
+async function runCommand(name: string, args: string[]): Promise<number> {
+  const ownHelp = args.findIndex((arg) => arg === "--help" || arg === "-h" || arg === "--")
+  if (ownHelp !== -1 && args[ownHelp] !== "--") return say(commandHelp[name] ?? help)
+  const command = await commands[name]?.()
+  return command ? command(args) : 2
+}
+
+function say(text: string): number {
+  process.stdout.write(`${text.trim()}\n`)
+  return 0
+}
+
+// What the user can mend by another command line, setting or package is told in a sentence; anything else is a bug.
+function explain(error: unknown): number {
+  if (!(error instanceof Error)) throw error
+  const mendable = ["UsageError", "ConfigError", "MissingPeerError"].includes(error.name)
+  process.stderr.write(`karst: ${mendable ? error.message : (error.stack ?? error.message)}\n`)
+  return mendable ? 2 : 1
+}
+
+// `karst … | head` closes our output early; that is no error of anyone's.
+function leaveQuietly(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0)
+      throw error
+    })
+  }
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
+  return String(version)
+}

@@ -1,0 +1,20 @@
+import { commandAgent } from "./agent.ts"
+import { parseArguments } from "./arguments.ts"
+import { loadData } from "./data.ts"
+import { UsageError } from "./usage-error.ts"
+
+export async function prompt(args: string[]): Promise<number> {
+  const { values, positionals } = parseArguments("prompt", args, { data: { type: "string", multiple: true } })
+  if (positionals.length > 0) throw new UsageError(`karst prompt takes no prompt: it prints what comes before one.`)
+  const agent = commandAgent({ model: noModel, bindings: await loadData(values.data ?? []) })
+  process.stdout.write(`${await agent.describe()}\n`)
+  return 0
+}
+
+// What the model sees does not depend on which one it is.
+const noModel = {
+  id: "none/none",
+  stream: () => {
+    throw new Error("karst prompt calls no model.")
+  },
+}

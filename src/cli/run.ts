@@ -1,0 +1,39 @@
+import { text as readAll } from "node:stream/consumers"
+import type { AgentEvent } from "../core/event.ts"
+import { display } from "../display.ts"
+import { commandAgent } from "./agent.ts"
+import { displayMode, parseArguments, wholeNumber } from "./arguments.ts"
+import { chooseModel } from "./choose-model.ts"
+import { loadData } from "./data.ts"
+import { UsageError } from "./usage-error.ts"
+import { exitCode, interruptible } from "./watch.ts"
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = parseArguments("run", args, {
+    model: { type: "string" },
+    data: { type: "string", multiple: true },
+    json: { type: "boolean" },
+    "max-cycles": { type: "string" },
+    mode: { type: "string" },
+  })
+  const maxCycles = wholeNumber("--max-cycles", values["max-cycles"])
+  const mode = displayMode(values.mode)
+  const prompt = await readPrompt(positionals)
+  const model = await chooseModel(values.model)
+  const bindings = await loadData(values.data ?? [])
+  const agent = commandAgent({ model, bindings, maxCycles })
+
+  const running = agent.run(prompt, { onEvent: values.json ? printEvent : undefined })
+  const result = await interruptible(running, () => (values.json ? running.settled : display(running, { mode })))
+  return exitCode(result)
+}
+
+async function readPrompt(words: string[]): Promise<string> {
+  const prompt = words.length === 1 && words[0] === "-" ? await readAll(process.stdin) : words.join(" ")
+  if (prompt.trim() === "") throw new UsageError('There is no prompt. Say: karst run "what to do"')
+  return prompt
+}
+
+function printEvent(event: AgentEvent): void {
+  process.stdout.write(`${JSON.stringify(event)}\n`)
+}

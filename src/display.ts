@@ -1,0 +1,46 @@
+import type { Run, RunResult } from "./core/agent.ts"
+import { answerApproval } from "./display/approve.ts"
+import { createFull } from "./display/full.ts"
+import { wantsColor } from "./display/paint.ts"
+import { createProgress } from "./display/progress.ts"
+import { createResult } from "./display/result.ts"
+import { createScreen } from "./display/screen.ts"
+import { createShort } from "./display/short.ts"
+
+export interface DisplayOptions {
+  /** `full`: everything as it happens; `short`: a line for each cell or tool call, and the answer; `result`: the answer
+   *  alone; `off`: nothing. Default `full`. */
+  mode?: DisplayMode | undefined
+  /** Default: standard output. */
+  stream?: NodeJS.WritableStream | undefined
+  /** Where approvals are answered, when it is a terminal. Default: standard input. */
+  input?: (NodeJS.ReadableStream & { isTTY?: boolean | undefined }) | undefined
+  /** Default: FORCE_COLOR, NO_COLOR, else whether the stream is a terminal. Without colour everything is plain text. */
+  color?: boolean | undefined
+}
+
+export type DisplayMode = "full" | "short" | "result" | "off"
+
+/** Shows a run in the terminal until it ends, and gives its result whatever the status: a failed run is shown, not
+ *  thrown. What the model and its code wrote is stripped of everything a terminal would obey. */
+export async function display(run: Run, options: DisplayOptions = {}): Promise<RunResult> {
+  const { mode = "full", stream = process.stdout, input = process.stdin } = options
+  // Nobody watches, so nobody is asked: the run itself refuses what needs approval.
+  if (mode === "off") return run.settled
+  const screen = createScreen(stream, { color: options.color ?? wantsColor(stream) })
+  // So that `answer=$(…)` holds an answer or nothing.
+  const errors =
+    stream === process.stdout ? createScreen(process.stderr, { color: wantsColor(process.stderr) }) : screen
+  const show = { full: createFull, short: createShort, result: createResult }[mode](screen, run.id, errors)
+  const progress = createProgress(screen, run.id)
+  try {
+    for await (const event of run) {
+      show(event)
+      progress(event)
+      if (event.type === "approval-requested") await answerApproval(event, { run, screen, input, stream })
+    }
+  } finally {
+    screen.close()
+  }
+  return run.settled
+}

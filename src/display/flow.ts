@@ -1,0 +1,147 @@
+import type { Paint } from "./paint.ts"
+import type { Screen } from "./screen.ts"
+import { graphemes, graphemeWidth, split, width } from "./width.ts"
+
+/** Lays out text that comes in pieces: a prefix at each line, breaks where the line ends. It only ever appends, so
+ *  nothing flickers: with `words` the word in progress is held until it is whole. */
+export interface Flow {
+  add(text: string, paint?: Paint): void
+  /** Indents the lines that this one breaks into. */
+  hang(columns: number): void
+  /** Writes what is held and ends the line. Empty lines at the end are dropped. */
+  end(): void
+}
+
+export interface FlowOptions {
+  /** Before the first line, and before the others; plain text. */
+  first: string
+  rest: string
+  paintPrefix?: Paint | undefined
+  breaks: "words" | "anywhere"
+  /** Longest line. Default: what the screen has. */
+  columns?: number | undefined
+  /** How far the lines go in that a line is broken into. Default 0. */
+  hang?: number | undefined
+}
+
+export function createFlow(screen: Screen, options: FlowOptions): Flow {
+  const { first, rest, paintPrefix = (text) => text, breaks, hang = 0 } = options
+  const limit = () => Math.min(screen.columns, options.columns ?? Number.POSITIVE_INFINITY)
+  let started = false
+  let open = false
+  let column = 0
+  let newlines = 0
+  let hanging = hang
+  let space = ""
+  let word: { text: string; paint: Paint | undefined }[] = []
+  let wordWidth = 0
+
+  function openLine(): void {
+    if (open) return
+    if (started) for (let blank = 1; blank < newlines; blank++) screen.write(`${paintPrefix(rest.trimEnd())}\n`)
+    const prefix = started ? rest : first
+    screen.write(paintPrefix(prefix))
+    column = width(prefix)
+    started = true
+    open = true
+    newlines = 0
+  }
+
+  function closeLine(): void {
+    hanging = hang
+    space = ""
+    if (open) screen.write("\n")
+    if (started) newlines++
+    open = false
+  }
+
+  function breakLine(): void {
+    screen.write(`\n${paintPrefix(rest)}${" ".repeat(hanging)}`)
+    column = width(rest) + hanging
+  }
+
+  // Without a break where none helps: a wide character in a terminal narrower than that.
+  function put(text: string, paint: Paint | undefined): void {
+    if (text === "") return
+    openLine()
+    const indent = width(rest) + hanging
+    // A piece that fits into a line of its own is not torn.
+    if (column + width(text) > limit() && column > indent && indent + width(text) <= limit()) breakLine()
+    let tail = text
+    while (column + width(tail) > limit()) {
+      const cut = split(tail, limit() - column)
+      if (cut.head === "" && column <= indent) break
+      screen.write(paint ? paint(cut.head) : cut.head)
+      tail = cut.tail
+      breakLine()
+    }
+    screen.write(paint ? paint(tail) : tail)
+    column += width(tail)
+  }
+
+  function flushWord(): void {
+    if (word.length === 0) return
+    openLine()
+    if (column + space.length + wordWidth > limit() && column > width(rest) + hanging) breakLine()
+    else put(space, undefined)
+    for (const piece of word) put(piece.text, piece.paint)
+    space = ""
+    word = []
+    wordWidth = 0
+  }
+
+  function hold(text: string, paint: Paint | undefined): void {
+    word.push({ text, paint })
+    wordWidth += width(text)
+  }
+
+  function addWords(line: string, paint: Paint | undefined): void {
+    for (const part of line.match(/\s+|\S+/g) ?? []) {
+      if (/^\s/.test(part)) {
+        flushWord()
+        space += part
+        continue
+      }
+      for (const piece of breakable(part)) {
+        if (isWide(piece)) flushWord()
+        hold(piece, paint)
+        if (isWide(piece)) flushWord()
+      }
+    }
+  }
+
+  return {
+    add(text, paint) {
+      text.split("\n").forEach((line, index) => {
+        if (index > 0) {
+          flushWord()
+          closeLine()
+        }
+        if (breaks === "words") addWords(line, paint)
+        else put(line, paint)
+      })
+    },
+    hang(columns) {
+      hanging = columns
+    },
+    end() {
+      flushWord()
+      if (open) closeLine()
+    },
+  }
+}
+
+// Scripts without spaces may break at every wide character; everything else only at spaces.
+function breakable(word: string): string[] {
+  const pieces: string[] = []
+  for (const grapheme of graphemes(word)) {
+    const last = pieces.at(-1)
+    if (last === undefined || graphemeWidth(grapheme) === 2 || isWide(last)) pieces.push(grapheme)
+    else pieces[pieces.length - 1] = last + grapheme
+  }
+  return pieces
+}
+
+function isWide(piece: string): boolean {
+  return piece.length <= 16 && graphemeWidth(piece) === 2
+}

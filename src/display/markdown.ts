@@ -1,0 +1,157 @@
+import type { Flow } from "./flow.ts"
+import { createHighlighter, type Highlighter } from "./highlight.ts"
+import type { Paint, Palette } from "./paint.ts"
+
+/** Draws the Markdown that models write, as it comes: headings, lists, quotes, bold, italic, code. A span is held until
+ *  its end mark or the end of its line decides what it is, so drawn text never changes. */
+export interface Markdown {
+  add(text: string): void
+  end(): void
+}
+
+// The beginnings of a line that may still become a heading, list mark, quote, rule or fence.
+const undecided = /^ *(?:#{0,6}|[-*+_]{1,3}|\d{1,9}[.)]?|>|`{1,2}|~{1,2})$/
+const heading = /^ {0,3}(#{1,6})\s+/
+const item = /^( *)([-*+]|\d{1,9}[.)])\s+/
+const quote = /^ {0,3}> ?/
+const rule = /^ {0,3}([-*_])(?: *\1){2,} *$/
+const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/
+
+export function createMarkdown(flow: Flow, paint: Palette): Markdown {
+  let line = ""
+  let begun = false
+  let before = ""
+  let base: Paint | undefined
+  let code: { mark: string; highlighter: Highlighter } | undefined
+
+  function addToLine(text: string): void {
+    line += text
+    if (code || fence.test(line)) return
+    if (!begun) {
+      if (undecided.test(line)) return
+      begin()
+    }
+    line = inline(line, false)
+  }
+
+  function begin(): void {
+    begun = true
+    const [mark = "", level] = heading.exec(line) ?? []
+    if (level) {
+      base = (text) => paint.bold(paint.cyan(text))
+      line = line.slice(mark.length)
+      return
+    }
+    const [bullet = "", indent = "", sign = ""] = item.exec(line) ?? []
+    if (bullet) {
+      const shown = /\d/.test(sign) ? sign : "•"
+      flow.add(`${indent}${shown} `, paint.cyan)
+      flow.hang(indent.length + shown.length + 1)
+      line = line.slice(bullet.length)
+      return
+    }
+    const [arrow = ""] = quote.exec(line) ?? []
+    if (!arrow) return
+    base = paint.dim
+    flow.add("│ ", paint.dim)
+    flow.hang(2)
+    line = line.slice(arrow.length)
+  }
+
+  function endLine(): void {
+    if (!code && fence.test(line)) openFence()
+    else if (code && line.trim().startsWith(code.mark)) closeFence()
+    else if (code) addCode(`${line}\n`)
+    else if (rule.test(line)) flow.add("────────\n", paint.dim)
+    else {
+      if (!begun) begin()
+      inline(line, true)
+      flow.add("\n")
+    }
+    line = ""
+    begun = false
+    before = ""
+    base = undefined
+  }
+
+  function openFence(): void {
+    const [, mark = "", language = ""] = fence.exec(line) ?? []
+    code = { mark, highlighter: createHighlighter(language) }
+  }
+
+  function closeFence(): void {
+    for (const { text, look } of code?.highlighter.end() ?? []) flow.add(text, paint[look])
+    code = undefined
+  }
+
+  function addCode(text: string): void {
+    for (const segment of code?.highlighter.add(text) ?? []) flow.add(segment.text, paint[segment.look])
+  }
+
+  // Draws what is decided and gives back the rest.
+  function inline(text: string, last: boolean): string {
+    let rest = text
+    while (rest !== "") {
+      const start = rest.search(/[*_`\\]/)
+      if (start !== 0) {
+        const plain = start === -1 ? rest : rest.slice(0, start)
+        flow.add(plain, base)
+        rest = rest.slice(plain.length)
+        before = plain.at(-1) ?? ""
+        continue
+      }
+      const span = nextSpan(rest, before)
+      if (!span) {
+        if (!last) return rest
+        flow.add(rest[0] ?? "", base)
+        before = rest[0] ?? ""
+        rest = rest.slice(1)
+        continue
+      }
+      flow.add(span.text, span.look === "plain" ? base : paint[span.look])
+      before = rest[span.length - 1] ?? ""
+      rest = rest.slice(span.length)
+    }
+    return ""
+  }
+
+  return {
+    add(text) {
+      text.split("\n").forEach((part, index) => {
+        if (index > 0) endLine()
+        if (part) addToLine(part)
+      })
+    },
+    end() {
+      if (line) endLine()
+      closeFence()
+    },
+  }
+}
+
+interface Span {
+  text: string
+  look: "bold" | "italic" | "cyan" | "plain"
+  length: number
+}
+
+// The span that starts here; undefined while its end has not come.
+function nextSpan(text: string, before: string): Span | undefined {
+  const escaped = /^\\([!-/:-@[-`{-~])/.exec(text)
+  if (escaped) return { text: escaped[1] ?? "", look: "plain", length: 2 }
+  if (/^\\./.test(text)) return { text: "\\", look: "plain", length: 1 }
+  const code = /^(`+)(?!`)(.+?)(?<!`)\1(?!`)/.exec(text)
+  if (code) return { text: code[2]?.trim() ?? "", look: "cyan", length: code[0].length }
+  if (text.startsWith("`")) return undefined
+  const [mark = ""] = /^(?:\*+|_+)/.exec(text) ?? []
+  // Marks inside a word, before a space or in longer rows are just characters.
+  const opens = mark.length <= 3 && !/[\p{L}\p{N}]/u.test(before) && !/^\s/.test(text.slice(mark.length))
+  if (mark && text.length > mark.length && !opens) return { text: mark, look: "plain", length: mark.length }
+  const closing = mark.startsWith("_") ? "(?![\\p{L}\\p{N}])" : ""
+  const end =
+    mark &&
+    new RegExp(`^(.*?[^\\s${mark[0]}])[${mark[0]}]{${mark.length}}${closing}`, "u").exec(text.slice(mark.length))
+  if (!end) return undefined
+  const inner = (end[1] ?? "").replaceAll("`", "")
+  return { text: inner, look: mark.length === 1 ? "italic" : "bold", length: end[0].length + mark.length }
+}

@@ -1,0 +1,40 @@
+export type Paint = (text: string) => string
+
+/** The few looks everything is drawn in; all of them leave the text as it is where colour is off. */
+export type Palette = Record<Look, Paint>
+
+export type Look = keyof typeof looks
+
+const looks = {
+  plain: undefined,
+  bold: [1, 22],
+  dim: [2, 22],
+  italic: [3, 23],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  blue: [34, 39],
+  magenta: [35, 39],
+  cyan: [36, 39],
+} as const
+
+export function createPalette(color: boolean): Palette {
+  const paints = Object.entries(looks).map(([look, codes]) => [look, color && codes ? sgr(codes) : same])
+  return Object.fromEntries(paints) as Palette
+}
+
+/** Whether to colour: FORCE_COLOR, then NO_COLOR, then whether a terminal is there to show it. */
+export function wantsColor(stream: object, env: NodeJS.ProcessEnv = process.env): boolean {
+  const { FORCE_COLOR: force, NO_COLOR: no, TERM: term } = env
+  if (force !== undefined && force !== "") return force !== "0" && force !== "false"
+  if (no !== undefined && no !== "") return false
+  return "isTTY" in stream && stream.isTTY === true && term !== "dumb"
+}
+
+function sgr([on, off]: readonly [number, number]): Paint {
+  return (text) => (text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`)
+}
+
+function same(text: string): string {
+  return text
+}

@@ -1,0 +1,103 @@
+import type { CallPreview, EventOf } from "../core/event.ts"
+import { messageText } from "../core/message.ts"
+import { totalTokens, type Usage } from "../core/usage.ts"
+import type { Palette } from "./paint.ts"
+import { safeLine, safeText } from "./safe-text.ts"
+
+/** How the run ended, in a line: the mark, the status, and what it took. */
+export function closingLine(event: EventOf<"run-end">, startedAt: number | undefined, paint: Palette): string {
+  const mark = { done: "✓", waiting: "?", stopped: "■", aborted: "■", failed: "✗" }[event.status]
+  const color = {
+    done: paint.green,
+    waiting: paint.yellow,
+    stopped: paint.yellow,
+    aborted: paint.yellow,
+    failed: paint.red,
+  }
+  const took = [
+    plural(event.cycles, "cycle"),
+    ...spent(event.usage),
+    ...(startedAt === undefined ? [] : [seconds(event.at - startedAt)]),
+  ]
+  return `${color[event.status](`${mark} ${ending(event)}`)} ${paint.dim(`· ${took.join(" · ")}`)}`
+}
+
+/** What is to be said about the end beyond that line: the error, or the question. */
+export function trouble(event: EventOf<"run-end">): string {
+  if (event.error && event.status === "failed") return safeText(event.error.message)
+  if (event.pending?.kind !== "question") return ""
+  const { question, options = [] } = event.pending
+  return [safeText(question), ...options.map((option, index) => `  ${index + 1}. ${safeLine(option)}`)].join("\n")
+}
+
+/** `light.dim(20)`, as the model wrote it. */
+export function callText({ binding, method, args }: CallPreview): string {
+  return safeLine(`${method === undefined ? binding : `${binding}.${method}`}(${args})`)
+}
+
+/** A long text as a few of its lines: all when they are not too many, else the first and the last. */
+export function fewLines(text: string, { most, head, tail }: { most: number; head: number; tail: number }): string[] {
+  const lines = text.split("\n")
+  if (lines.length <= most) return lines
+  return [...lines.slice(0, head), `… ${count(lines.length - head - tail)} more lines`, ...lines.slice(-tail)]
+}
+
+/** Takes the shaped text of an action apart again: what it printed and what went wrong. */
+export function outcome({ text, ok, error }: EventOf<"code-end" | "tool-end">): { output: string; error: string } {
+  const parts: Record<string, string> = {}
+  const rest = text.replace(/^<(output|error)>\n([\s\S]*?)\n<\/\1>(?:\n|$)/gm, (_, tag: string, body: string) => {
+    parts[tag] = body
+    return ""
+  })
+  const output = safeText(parts.output ?? (ok ? rest : "")).trimEnd()
+  return { output, error: ok ? "" : safeText(parts.error ?? (rest || error?.message || "failed")).trimEnd() }
+}
+
+/** What the person asked for. */
+export function promptText({ messages }: EventOf<"run-start">): string {
+  const said = messages.filter((message) => message.role === "user" && message.origin === "prompt")
+  const text = safeText(said.map(messageText).join("\n")).trim()
+  return fewLines(text, { most: 8, head: 5, tail: 2 }).join("\n")
+}
+
+/** `search({"query":"karst"})`, cut short. */
+export function toolText({ name, input }: EventOf<"tool-start">): string {
+  const args = safeLine(JSON.stringify(input))
+  return `${safeLine(name)}(${args.length > 200 ? `${args.slice(0, 199)}…` : args})`
+}
+
+export function seconds(ms: number): string {
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`
+  if (ms < 59_500) return `${Math.round(ms / 1000)} s`
+  const whole = Math.round(ms / 1000)
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`
+}
+
+export function duration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms)
+}
+
+export function tokens(usage: Usage): string | undefined {
+  const total = totalTokens(usage)
+  if (total === undefined) return undefined
+  return `${usage.complete ? "" : "~"}${plural(total, "token")}`
+}
+
+export function plural(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`
+}
+
+function ending({ status, reason, pending }: EventOf<"run-end">): string {
+  if (status === "stopped") return reason ? `stopped by its limit on ${reason}` : "stopped by a limit"
+  if (status === "waiting") return pending?.kind === "approval" ? "waiting for approval" : "waiting for an answer"
+  return status
+}
+
+function spent(usage: Usage): string[] {
+  const cost = usage.costUsd === undefined ? undefined : `$${usage.costUsd.toFixed(usage.costUsd < 1 ? 4 : 2)}`
+  return [tokens(usage), cost].filter((text) => text !== undefined)
+}
+
+function count(number: number): string {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ",")
+}

@@ -1,0 +1,45 @@
+const ascii = /^[ -~]*$/
+const wide =
+  /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]/u
+const invisible = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
+let segmenter: Intl.Segmenter | undefined
+
+/** The columns a terminal needs for a text without control characters. */
+export function width(text: string): number {
+  if (ascii.test(text)) return text.length
+  let columns = 0
+  for (const grapheme of graphemes(text)) columns += graphemeWidth(grapheme)
+  return columns
+}
+
+/** What a reader sees as single characters. */
+export function graphemes(text: string): string[] {
+  if (ascii.test(text)) return text.split("")
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })
+  return Array.from(segmenter.segment(text), ({ segment }) => segment)
+}
+
+export function graphemeWidth(grapheme: string): number {
+  if (invisible.test(grapheme)) return 0
+  return wide.test(grapheme) ? 2 : 1
+}
+
+/** The beginning of a text that fits, with an ellipsis where something is missing. */
+export function fit(text: string, columns: number): string {
+  if (width(text) <= columns) return text
+  const { head } = split(text, columns - 1)
+  return `${head.trimEnd()}…`
+}
+
+/** Cuts a text where the columns end; a wide character never straddles the cut. */
+export function split(text: string, columns: number): { head: string; tail: string } {
+  if (ascii.test(text)) return { head: text.slice(0, Math.max(0, columns)), tail: text.slice(Math.max(0, columns)) }
+  let used = 0
+  let length = 0
+  for (const grapheme of graphemes(text)) {
+    used += graphemeWidth(grapheme)
+    if (used > columns) break
+    length += grapheme.length
+  }
+  return { head: text.slice(0, length), tail: text.slice(length) }
+}

@@ -1,0 +1,67 @@
+import { createFlow } from "./flow.ts"
+import { createHighlighter, type Segment } from "./highlight.ts"
+import { createMarkdown } from "./markdown.ts"
+import type { Paint } from "./paint.ts"
+import { safeStream } from "./safe-text.ts"
+import type { Screen } from "./screen.ts"
+
+/** Draws text of others as it comes in, whatever the pieces. While one is open there is no status. */
+export interface Writer {
+  add(text: string): void
+  end(): void
+}
+
+// Lines longer than this are hard to read, however wide the terminal. Where there is none, nothing is broken at all.
+const readable = 100
+
+/** Markdown beside a mark. */
+export function proseWriter(screen: Screen, mark: string, paintMark: Paint): Writer {
+  screen.status(undefined)
+  screen.gap()
+  const prefix = { first: mark, rest: " ".repeat(mark.length), paintPrefix: paintMark }
+  const flow = createFlow(screen, { ...prefix, breaks: "words", columns: proseColumns(screen) })
+  const markdown = createMarkdown(flow, screen.paint)
+  const safe = safeStream()
+  return {
+    add: (text) => markdown.add(safe.add(text)),
+    end() {
+      markdown.add(safe.end())
+      markdown.end()
+      flow.end()
+    },
+  }
+}
+
+/** Code beside a bar. */
+export function codeWriter(screen: Screen, language: string): Writer {
+  screen.status(undefined)
+  screen.gap()
+  const { paint } = screen
+  const bar = { first: "  │ ", rest: "  │ ", paintPrefix: paint.blue }
+  const flow = createFlow(screen, { ...bar, breaks: "anywhere", hang: 4 })
+  const highlighter = createHighlighter(language)
+  const safe = safeStream()
+  const draw = (segments: Segment[]) => {
+    for (const { text, look } of segments) flow.add(text, paint[look])
+  }
+  return {
+    add: (text) => draw(highlighter.add(safe.add(text))),
+    end() {
+      draw(highlighter.add(safe.end()))
+      draw(highlighter.end())
+      flow.end()
+    },
+  }
+}
+
+/** A few words of our own beside a mark; the text must be safe. */
+export function writeNote(screen: Screen, mark: string, text: string, paint: Paint): void {
+  const prefix = { first: mark, rest: " ".repeat(mark.length), paintPrefix: paint }
+  const flow = createFlow(screen, { ...prefix, breaks: "words", columns: proseColumns(screen) })
+  flow.add(text, paint)
+  flow.end()
+}
+
+function proseColumns({ columns }: Screen): number {
+  return columns === Number.POSITIVE_INFINITY ? columns : Math.min(columns, readable)
+}

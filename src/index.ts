@@ -1,0 +1,118 @@
+// The front door. Names are listed one by one, and nothing here reaches an optional package before it is used.
+
+export type { Approver } from "./actions/approve.ts"
+export type { AgentOptions } from "./agent/config.ts"
+export { type CodeAgent, type CodeRunOptions, type CodeSessionOptions, createAgent } from "./agent/create-agent.ts"
+export { defaultSections, type PromptContext, type PromptSections } from "./agent/prompt.ts"
+
+export type {
+  Agent,
+  AgentOverrides,
+  Decision,
+  Limits,
+  LiveObjects,
+  Run,
+  RunOptions,
+  RunResult,
+  Session,
+  SessionOptions,
+} from "./core/agent.ts"
+export {
+  AbortError,
+  AgentError,
+  ConfigError,
+  ConflictError,
+  MissingPeerError,
+  ModelError,
+  type ModelErrorCode,
+  ProviderError,
+  UnsupportedError,
+} from "./core/errors.ts"
+export {
+  type ActionError,
+  type ActionErrorKind,
+  type AgentEvent,
+  type CallPreview,
+  type EventOf,
+  type EventType,
+  isDelta,
+  type Metadata,
+  type NameChanges,
+  type Pending,
+  type Status,
+  type StopReason,
+} from "./core/event.ts"
+export type { Json, JsonSchema } from "./core/json.ts"
+export {
+  type AssistantMessage,
+  type CodePart,
+  type CodeResultPart,
+  type ImagePart,
+  type Message,
+  messageText,
+  type Prompt,
+  type PromptPart,
+  type ReasoningPart,
+  type ResultMessage,
+  type TextPart,
+  type ToolCallPart,
+  type ToolResultPart,
+  type UserMessage,
+} from "./core/message.ts"
+export { type RunRecord, type Trajectory, trajectory } from "./core/trajectory.ts"
+export { addUsage, type Price, totalTokens, type Usage } from "./core/usage.ts"
+
+export { type AiSdkOptions, aiSdk } from "./models/ai-sdk.ts"
+export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./models/model.ts"
+export { type RecordedCall, type ReplayOptions, record, replay } from "./models/record.ts"
+export { type ResolveOptions, resolve } from "./models/resolve.ts"
+export { type RetryOptions, retry } from "./models/retry.ts"
+export {
+  type ScriptedAnswer,
+  type ScriptedModel,
+  type ScriptedOptions,
+  type ScriptedStep,
+  scripted,
+} from "./models/scripted.ts"
+export type { ModelSource } from "./models/source.ts"
+export { type TimeoutOptions, timeouts } from "./models/timeouts.ts"
+
+export {
+  type Bindings,
+  type FunctionOptions,
+  fn,
+  type SchemaLike,
+  type TypeOptions,
+  type,
+  type VariableOptions,
+  variable,
+} from "./runtime/bindings.ts"
+export type { CellEnv } from "./runtime/cell-env.ts"
+export { type JsRuntimeOptions, jsRuntime } from "./runtime/js.ts"
+export {
+  attributeRule,
+  type FunctionRuleOptions,
+  functionRule,
+  importRule,
+  type Names,
+  type Rule,
+  type RuleContext,
+  type RuleOptions,
+  regexRule,
+  type Violation,
+} from "./runtime/rules.ts"
+export type {
+  Call,
+  CallGate,
+  Executed,
+  ExecuteOptions,
+  Execution,
+  Name,
+  NotExecuted,
+  OutputChunk,
+  Runtime,
+  RuntimeSource,
+  StandardSchema,
+  TypedRuntime,
+} from "./runtime/runtime.ts"
+export { safeRules } from "./runtime/safe-rules.ts"

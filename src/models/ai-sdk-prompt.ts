@@ -1,0 +1,199 @@
+import type { Json } from "../core/json.ts"
+import { type AssistantMessage, fenced, type ImagePart, type Message, wellFormed } from "../core/message.ts"
+import type {
+  AssistantPart,
+  PromptFile,
+  PromptMessage,
+  PromptTool,
+  ProviderOptions,
+  ToolResult,
+  UserPart,
+} from "./ai-sdk-types.ts"
+import type { ModelRequest, ToolSpec } from "./model.ts"
+
+/** The key in a part's `provider` data that says which model it came from. */
+const ORIGIN = "karst"
+
+export interface PromptOptions {
+  id: string
+  version: "v3" | "v4"
+}
+
+/** Turns our messages into AI SDK prompts. Each message is converted once, however many requests it is part of. */
+export function promptWriter(options: PromptOptions): (request: ModelRequest) => PromptMessage[] {
+  const known = new WeakMap<Message, PromptMessage[]>()
+  function convertOnce(message: Message): PromptMessage[] {
+    const before = known.get(message)
+    if (before) return before
+    const converted = convert(message, options)
+    known.set(message, converted)
+    return converted
+  }
+  return (request) => assemble(request, convertOnce)
+}
+
+export function promptTools(tools: readonly ToolSpec[]): PromptTool[] {
+  return tools.map(({ name, description, input }) => ({ type: "function", name, description, inputSchema: input }))
+}
+
+/** Marks what a provider wants back with the model that said it: a signature means nothing to another model. */
+export function marked(metadata: ProviderOptions, id: string): ProviderOptions {
+  return { ...metadata, [ORIGIN]: { model: id } }
+}
+
+// Providers want roles to alternate and each tool result straight after its call, so everything between two answers of
+// the model becomes at most one tool message and then one user message.
+function assemble(request: ModelRequest, convertOnce: (message: Message) => PromptMessage[]): PromptMessage[] {
+  const prompt: PromptMessage[] = []
+  if (request.system) prompt.push({ role: "system", content: wellFormed(request.system) })
+  let group: PromptMessage[][] = []
+  let answering = false
+  function flush(): void {
+    const [first] = group
+    if (first) prompt.push(...(group.length === 1 ? first : merge(group.flat())))
+    group = []
+  }
+  for (const message of request.messages) {
+    const converted = convertOnce(message)
+    if (converted.length === 0) continue
+    const answer = message.role === "assistant"
+    if (answer !== answering) flush()
+    answering = answer
+    group.push(converted)
+  }
+  flush()
+  return prompt
+}
+
+function merge(group: PromptMessage[]): PromptMessage[] {
+  const assistant = group.flatMap((message) => (message.role === "assistant" ? message.content : []))
+  const tool = group.flatMap((message) => (message.role === "tool" ? message.content : []))
+  const user = group.flatMap((message) => (message.role === "user" ? message.content : []))
+  return messagesOf(assistant, tool, joinTexts(user))
+}
+
+function messagesOf(assistant: AssistantPart[], tool: ToolResult[], user: UserPart[]): PromptMessage[] {
+  const messages: PromptMessage[] = []
+  if (assistant.length > 0) messages.push({ role: "assistant", content: assistant })
+  if (tool.length > 0) messages.push({ role: "tool", content: tool })
+  if (user.length > 0) messages.push({ role: "user", content: user })
+  return messages
+}
+
+// One text instead of several: some compatible servers accept only a plain string as a user's message.
+function joinTexts(parts: UserPart[]): UserPart[] {
+  const joined: UserPart[] = []
+  for (const part of parts) {
+    const last = joined.at(-1)
+    if (part.type === "text" && last?.type === "text") {
+      joined[joined.length - 1] = { type: "text", text: `${last.text}\n\n${part.text}` }
+    } else {
+      joined.push(part)
+    }
+  }
+  return joined
+}
+
+function convert(message: Message, options: PromptOptions): PromptMessage[] {
+  if (message.role === "assistant") return messagesOf(assistantParts(message, options), [], [])
+  const tool: ToolResult[] = []
+  const user: UserPart[] = []
+  for (const part of message.parts) {
+    if (part.type === "image") {
+      user.push(file(part, options.version))
+    } else if (part.type === "tool-result") {
+      const output = { type: part.ok ? "text" : "error-text", value: wellFormed(part.text) } as const
+      tool.push({ type: "tool-result", toolCallId: part.id, toolName: part.name, output })
+    } else if (part.text) {
+      user.push({ type: "text", text: wellFormed(part.text) })
+    }
+  }
+  return messagesOf([], tool, joinTexts(user))
+}
+
+function assistantParts(message: AssistantMessage, { id }: PromptOptions): AssistantPart[] {
+  const parts: AssistantPart[] = []
+  // Providers need reasoning back only where a call follows from it; beside an answer that was cut at its first cell, it
+  // would no longer belong to what it led to, and newer ones refuse it.
+  const calls = message.parts.some((part) => part.type === "tool-call")
+  const spoken = message.parts.some((part) => part.type === "text" || part.type === "code")
+  for (const part of message.parts) {
+    switch (part.type) {
+      case "text":
+        pushText(parts, part.text)
+        break
+      case "code":
+        pushText(parts, fenced(part))
+        break
+      case "reasoning": {
+        const kept = part.provider && providerOptions(part.provider, id, spoken)
+        if (!calls || (part.provider && !kept)) break
+        parts.push({ type: "reasoning", text: wellFormed(part.text), ...(kept && { providerOptions: kept }) })
+        break
+      }
+      case "tool-call": {
+        const kept = part.provider && providerOptions(part.provider, id, spoken)
+        const call = {
+          type: "tool-call",
+          toolCallId: part.id,
+          toolName: part.name,
+          input: callInput(part.input),
+        } as const
+        parts.push(kept ? { ...call, providerOptions: kept } : call)
+        break
+      }
+    }
+  }
+  return parts
+}
+
+// Text and code of one answer are one text again, as the model wrote it.
+function pushText(parts: AssistantPart[], text: string): void {
+  if (!text) return
+  const last = parts.at(-1)
+  if (last?.type !== "text") {
+    parts.push({ type: "text", text: wellFormed(text) })
+    return
+  }
+  const gap = last.text.endsWith("\n") ? "" : "\n"
+  parts[parts.length - 1] = { type: "text", text: `${last.text}${gap}${wellFormed(text)}` }
+}
+
+function providerOptions(provider: { [key: string]: Json }, id: string, spoken: boolean): ProviderOptions | undefined {
+  const options: ProviderOptions = {}
+  for (const [key, value] of Object.entries(provider)) {
+    if (!isObject(value)) continue
+    if (key === ORIGIN) {
+      if (value.model !== id) return undefined
+      continue
+    }
+    // OpenAI's stored items must come back as the whole chain they were made in; text comes back without its item.
+    if (spoken && "itemId" in value) continue
+    options[key] = value
+  }
+  return Object.keys(options).length > 0 ? options : undefined
+}
+
+// Providers accept objects only; what the model wrote wrong is still shown to it.
+function callInput(input: Json): Json {
+  const clean = cleanJson(input)
+  return isObject(clean) ? clean : { raw: clean }
+}
+
+function cleanJson(value: Json): Json {
+  if (typeof value === "string") return wellFormed(value)
+  if (Array.isArray(value)) return value.map(cleanJson)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [wellFormed(key), cleanJson(entry)]))
+}
+
+function isObject(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function file(part: ImagePart, version: "v3" | "v4"): PromptFile {
+  const { mediaType } = part
+  const url = /^https?:/i.test(part.data) ? new URL(part.data) : undefined
+  if (version === "v3") return { type: "file", mediaType, data: url ?? part.data }
+  return { type: "file", mediaType, data: url ? { type: "url", url } : { type: "data", data: part.data } }
+}

@@ -1,0 +1,104 @@
+import type { Json, JsonSchema } from "../core/json.ts"
+
+/** What Karst uses of an AI SDK language model, by the provider specification V4 or V3. Written out here, so that our
+ *  types ask for no AI SDK package; any `openai("…")`, `anthropic("…")` and so on fits. */
+export interface AiSdkModel {
+  /** `"v4"` or `"v3"`; others are refused when the model is given to Karst. */
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  doStream(options: AiSdkCall): PromiseLike<AiSdkResult>
+}
+
+export interface AiSdkResult {
+  stream: { getReader(): AiSdkReader }
+  response?: { headers?: Record<string, string> | undefined } | undefined
+}
+
+/** Loose on purpose: V3 and V4 differ in how a prompt carries files. What we send is a `PromptMessage[]`. */
+export interface AiSdkCall {
+  prompt: unknown[]
+  tools?: unknown[]
+  toolChoice?: unknown
+  maxOutputTokens?: number
+  temperature?: number
+  providerOptions?: object
+  abortSignal?: AbortSignal
+}
+
+export interface AiSdkReader {
+  read(): Promise<{ done: boolean; value?: unknown }>
+  cancel(reason?: unknown): Promise<void>
+}
+
+export type ProviderOptions = { [provider: string]: { [key: string]: Json } }
+
+/** What a provider says about a part and wants back with it. */
+interface WithOptions {
+  providerOptions?: ProviderOptions
+}
+
+export type PromptMessage =
+  | { role: "system"; content: string }
+  | { role: "user"; content: UserPart[] }
+  | { role: "assistant"; content: AssistantPart[] }
+  | { role: "tool"; content: ToolResult[] }
+
+export interface PromptText {
+  type: "text"
+  text: string
+}
+
+/** V4 wraps the data, V3 does not. */
+export interface PromptFile {
+  type: "file"
+  mediaType: string
+  data: { type: "data"; data: string } | { type: "url"; url: URL } | string | URL
+}
+
+export type UserPart = PromptText | PromptFile
+
+export type AssistantPart =
+  | PromptText
+  | ({ type: "reasoning"; text: string } & WithOptions)
+  | ({ type: "tool-call"; toolCallId: string; toolName: string; input: Json } & WithOptions)
+
+export interface ToolResult {
+  type: "tool-result"
+  toolCallId: string
+  toolName: string
+  output: { type: "text" | "error-text"; value: string }
+}
+
+export interface PromptTool {
+  type: "function"
+  name: string
+  description: string
+  inputSchema: JsonSchema
+}
+
+/** The stream parts we read; every other type is only a sign of life. */
+export type AiSdkPart =
+  | { type: "text-delta"; delta: string }
+  | { type: "reasoning-start" | "reasoning-end"; id: string; providerMetadata?: ProviderOptions }
+  | { type: "reasoning-delta"; id: string; delta: string; providerMetadata?: ProviderOptions }
+  | {
+      type: "tool-call"
+      toolCallId: string
+      toolName: string
+      input: string
+      providerExecuted?: boolean
+      providerMetadata?: ProviderOptions
+    }
+  | { type: "error"; error: unknown }
+  | { type: "finish"; finishReason: AiSdkFinish; usage?: AiSdkUsage }
+
+export interface AiSdkFinish {
+  unified: string
+  raw: string | undefined
+}
+
+export interface AiSdkUsage {
+  inputTokens?: { total?: number | undefined; cacheRead?: number | undefined; cacheWrite?: number | undefined }
+  outputTokens?: { total?: number | undefined; reasoning?: number | undefined }
+}

@@ -1,0 +1,153 @@
+import { ConfigError } from "../core/errors.ts"
+import { abortError } from "../core/run.ts"
+import { type Price, priced } from "../core/usage.ts"
+import { finishReason, mergeOptions, partReader, usageOf, wasCut } from "./ai-sdk-parts.ts"
+import { promptTools, promptWriter } from "./ai-sdk-prompt.ts"
+import type { AiSdkCall, AiSdkModel, AiSdkPart, AiSdkReader, ProviderOptions } from "./ai-sdk-types.ts"
+import { cutFailure, isCut, modelFailure, unreadableFailure } from "./failure.ts"
+import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { modelFacts } from "./prices.ts"
+import { closable } from "./stream.ts"
+
+export interface AiSdkOptions {
+  /** Default: the built-in price list, where it knows the model. */
+  price?: Price | undefined
+  /** Default: the built-in list, where it knows the model. */
+  contextWindow?: number | undefined
+  /** Sent with every request, under what the request itself says: `{ openai: { reasoningEffort: "low" } }`. */
+  providerOptions?: ProviderOptions | undefined
+  /** Texts that never appear in an error, such as the API key. */
+  secrets?: readonly string[] | undefined
+}
+
+/** A `Model` over any AI SDK language model of the provider specification V4 or V3. It makes one request per stream:
+ *  retries and time-outs are wrappers of their own. */
+export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Model {
+  const version = specification(languageModel)
+  const id = `${languageModel.provider.split(".")[0]}/${languageModel.modelId}`
+  const facts = modelFacts(id)
+  const { price = facts?.price, contextWindow = facts?.contextWindow, secrets } = options
+  const toPrompt = promptWriter({ id, version })
+
+  function call(request: ModelRequest, abortSignal: AbortSignal): AiSdkCall {
+    const { tools, maxOutputTokens, temperature } = request
+    return {
+      prompt: toPrompt(request),
+      abortSignal,
+      providerOptions: mergeOptions(defaultsFor(id), options.providerOptions, request.providerOptions),
+      ...(tools?.length && { tools: promptTools(tools), toolChoice: { type: "auto" } }),
+      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+      ...(temperature !== undefined && { temperature }),
+    }
+  }
+
+  async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    const http = new AbortController()
+    let reader: AiSdkReader | undefined
+    let started = false
+    let finished = false
+    // Cancelling resolves a pending read at once, whatever the provider does with its signal.
+    const stop = () => {
+      http.abort()
+      reader?.cancel().catch(() => {})
+    }
+    signal.addEventListener("abort", stop, { once: true })
+    try {
+      if (signal.aborted) throw abortError(signal)
+      const opened = await open(languageModel, call(request, http.signal))
+      reader = opened.reader
+      if (signal.aborted) throw abortError(signal)
+      const cut = () => (started ? cutFailure(id) : emptyFailure(id, opened.contentType))
+      const read = partReader(id)
+      while (true) {
+        request.alive?.()
+        const { done, value } = await reader.read()
+        if (signal.aborted) throw abortError(signal)
+        if (done) throw cut()
+        const part = value as AiSdkPart
+        if (part.type === "error") {
+          throw isCut(part.error) ? cut() : modelFailure(part.error, { id, secrets, streamed: true })
+        }
+        if (part.type === "finish") {
+          const usage = usageOf(part.usage)
+          if (wasCut(part.finishReason, usage)) throw cut()
+          finished = true
+          signal.removeEventListener("abort", stop)
+          yield { type: "finish", reason: finishReason(part.finishReason), usage: priced(usage, price) }
+          return
+        }
+        const next = read(part)
+        if (!next) continue
+        started = true
+        yield next
+      }
+    } catch (error) {
+      throw signal.aborted ? abortError(signal) : modelFailure(error, { id, secrets })
+    } finally {
+      signal.removeEventListener("abort", stop)
+      if (finished && reader) drain(reader, stop)
+      else stop()
+    }
+  }
+
+  return {
+    id,
+    price,
+    contextWindow,
+    stream: (request) => closable(request.signal, (signal) => answer(request, signal)),
+  }
+}
+
+function specification(model: AiSdkModel): "v3" | "v4" {
+  const version: unknown = model?.specificationVersion
+  if ((version === "v4" || version === "v3") && typeof model.doStream === "function") return version
+  const found = version === undefined ? "something else" : `specification version "${String(version)}"`
+  throw new ConfigError(
+    `This is not a language model Karst can use: found ${found}, accepted are AI SDK language models of "v4" and "v3". ` +
+      `Update the provider package (npm install @ai-sdk/<provider>@latest).`,
+    { details: { found: String(version) } },
+  )
+}
+
+interface Opened {
+  reader: AiSdkReader
+  contentType: string
+}
+
+// A provider that ignores its signal must not keep us waiting, so the answer races it.
+function open(model: AiSdkModel, call: AiSdkCall): Promise<Opened> {
+  const { promise, resolve, reject } = Promise.withResolvers<Opened>()
+  const signal = call.abortSignal
+  const abort = () => reject(new DOMException("The request was closed.", "AbortError"))
+  signal?.addEventListener("abort", abort, { once: true })
+  async function begin(): Promise<void> {
+    const { stream, response } = await model.doStream(call)
+    const reader = stream.getReader()
+    if (signal?.aborted) reader.cancel().catch(() => {})
+    resolve({ reader, contentType: response?.headers?.["content-type"] ?? "" })
+  }
+  begin().catch(reject)
+  return promise
+}
+
+// A wrong address often answers with a page, and waiting for a better one would not help.
+function emptyFailure(id: string, contentType: string): Error {
+  return /html|json|plain/.test(contentType) ? unreadableFailure(id, contentType) : cutFailure(id)
+}
+
+// Reading the few bytes after the last part lets the connection be used again; a server that holds on is left.
+function drain(reader: AiSdkReader, stop: () => void): void {
+  const timer = setTimeout(stop, 1000)
+  timer.unref()
+  async function rest(): Promise<void> {
+    while (!(await reader.read()).done);
+  }
+  rest()
+    .catch(() => {})
+    .finally(() => clearTimeout(timer))
+}
+
+// Anthropic caches a prompt only when asked, and says it is alive only when asked.
+function defaultsFor(id: string): ProviderOptions {
+  return id.startsWith("anthropic/") ? { anthropic: { cacheControl: { type: "ephemeral" }, includePings: true } } : {}
+}

@@ -1,0 +1,88 @@
+/** What can be learnt from any error a provider throws or streams. */
+export interface Facts {
+  name: string
+  status: number | undefined
+  /** Codes and types the service gave, in lower case. */
+  words: string
+  message: string
+  /** The message and the start of the body, for phrases. */
+  text: string
+  body: string
+  headers: Record<string, unknown>
+}
+
+/** Providers nest what the service said: in the error, its `data`, the body's `error`, or a plain object or text. */
+export function gather(error: unknown): Facts {
+  if (typeof error === "string") return { ...gather({}), message: error, text: error }
+  const top = record(error)
+  const body = typeof top.responseBody === "string" ? top.responseBody : ""
+  const levels = [top, record(top.data), parsed(body)].flatMap((level) => [level, record(level.error)])
+  const words = levels.flatMap(({ code, type, status }) => [code, type, status])
+  const message = said(top, parsed(body), body)
+  return {
+    name: typeof top.name === "string" ? top.name : "",
+    status: levels
+      .flatMap((level) => [level.statusCode, level.status, level.code])
+      .map(httpStatus)
+      .find(Boolean),
+    words: words
+      .filter((word) => typeof word === "string")
+      .join(" ")
+      .toLowerCase(),
+    message: message.replace(/\s+/g, " ").trim(),
+    text: `${message} ${body.slice(0, 2000)}`,
+    body,
+    headers: record(top.responseHeaders),
+  }
+}
+
+// The service's own words, where the provider did not find them itself; for a lost connection, the innermost reason.
+function said(top: Record<string, unknown>, body: Record<string, unknown>, text: string): string {
+  const own = firstText([top.message, record(top.error).message, top.error]) ?? ""
+  const inner = firstText([record(body.error).message, body.message, body.error, body.detail])
+  if (text && top.data === undefined) return inner ?? `${own} ${text.slice(0, 300)}`
+  if (typeof top.statusCode === "number" && top.statusCode >= 400) return own
+  let reason = own
+  for (let cause = record(top.cause), depth = 0; depth < 8; cause = record(cause.cause), depth++) {
+    reason = firstText([cause.message]) ?? reason
+  }
+  return reason
+}
+
+function httpStatus(value: unknown): number | undefined {
+  const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value
+  return typeof status === "number" && status >= 400 && status <= 599 ? status : undefined
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function parsed(body: string): Record<string, unknown> {
+  if (!/^\s*[{[]/.test(body)) return {}
+  try {
+    const value: unknown = JSON.parse(body)
+    return record(Array.isArray(value) ? value[0] : value)
+  } catch {
+    return {}
+  }
+}
+
+function firstText(values: unknown[]): string | undefined {
+  return values.find((value): value is string => typeof value === "string" && value !== "")
+}
+
+/** How long the service asked us to wait. */
+export function retryAfter({ headers, body }: Facts, now: () => number): number | undefined {
+  const ms = Number.parseFloat(String(headers["retry-after-ms"]))
+  if (Number.isFinite(ms)) return Math.max(0, ms)
+  const value = headers["retry-after"]
+  if (typeof value === "string" && value.trim() !== "") {
+    const seconds = Number(value)
+    const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - now()
+    if (Number.isFinite(wait)) return Math.max(0, wait)
+  }
+  // Gemini says it in the body instead.
+  const delay = /"retryDelay":\s*"([\d.]+)s"/.exec(body)?.[1]
+  return delay === undefined ? undefined : Number(delay) * 1000
+}

@@ -1,0 +1,174 @@
+import { AbortError, AgentError, isAbort, ModelError, type ModelErrorCode } from "../core/errors.ts"
+import { type Facts, gather, retryAfter } from "./failure-facts.ts"
+
+export interface FailureContext {
+  /** The model's id, for the message. */
+  id: string
+  /** The error came as a part of the answer: the service itself said it, whatever it looks like. */
+  streamed?: boolean | undefined
+  /** Texts that must not appear in a message, such as the API key. */
+  secrets?: readonly string[] | undefined
+  now?: (() => number) | undefined
+}
+
+/** What a provider threw or streamed, as the error we throw: a `ModelError` for what the service or the way to it did.
+ *  The HTTP status decides where there is one; words of the message only refine it. Aborts, our own errors and
+ *  programming errors come back as they are. The provider's error is not kept: it holds the whole request. */
+export function modelFailure(error: unknown, context: FailureContext): Error {
+  if (error instanceof AgentError) return error
+  if (isAbort(error)) return new AbortError(undefined, { cause: error })
+  if (isCut(error)) return cutFailure(context.id)
+  const facts = gather(error)
+  const code = codeByStatus(facts) ?? codeByNetwork(error) ?? codeByName(facts) ?? codeByWords(facts)
+  if (!code && error instanceof Error && !context.streamed) return error
+  return failure(code ?? "server-error", facts, context)
+}
+
+/** The stream ended before the model had finished. */
+export function cutFailure(id: string): ModelError {
+  return new ModelError(`The stream of ${id} ended early, before the model had finished its answer.`, {
+    code: "connection",
+    retryable: true,
+  })
+}
+
+/** Whether this is a provider's own way to say that the stream ended early. */
+export function isCut(error: unknown): boolean {
+  return error instanceof Error && /ended without a finish reason/i.test(error.message)
+}
+
+/** The service answered with a page or a document instead of a stream. */
+export function unreadableFailure(id: string, contentType: string): ModelError {
+  return failure(
+    "invalid-response",
+    { ...gather({}), message: `a document of type ${contentType}, not a stream` },
+    { id },
+  )
+}
+
+const retryable: ReadonlySet<ModelErrorCode> = new Set([
+  "rate-limited",
+  "overloaded",
+  "server-error",
+  "connection",
+  "timeout",
+])
+
+// What happened, and what to do about it.
+const explanations: { [code in ModelErrorCode]?: [cause: string, cure: string] } = {
+  "rate-limited": ["is rate limited", "Wait, or call it less often."],
+  overloaded: ["is overloaded", "Try again later."],
+  "server-error": ["failed on the service's side", "Try again later."],
+  connection: ["could not be reached, or hung up", "Check the network and the base URL."],
+  timeout: ["did not answer in time", "Try again later."],
+  authentication: ["refused the API key", "Check the key, and what it is allowed to use."],
+  billing: ["refused for want of credit", "Check the account's balance and plan; trying again does not help."],
+  "not-found": ["was not found", "Check the model's name and the base URL."],
+  "context-overflow": ["cannot read that much", "Shorten the conversation, or use a model with a larger window."],
+  "content-filter": ["refused the content", "Change what is asked; trying again does not help."],
+  "invalid-request": ["rejected the request", "Change the request; trying again does not help."],
+  "invalid-response": ["answered with something unreadable", "Check that the base URL speaks the expected protocol."],
+}
+
+function failure(code: ModelErrorCode, facts: Facts, context: FailureContext): ModelError {
+  const [what, cure] = explanations[code] ?? ["failed", ""]
+  const status = facts.status ? ` (HTTP ${facts.status})` : ""
+  const said = redact(facts.message, context.secrets ?? []).slice(0, 500)
+  const quoted = said ? `: ${said.replace(/[.\s]+$/, "")}` : ""
+  return new ModelError(`${context.id} ${what}${status}${quoted}. ${cure}`.trim(), {
+    code,
+    retryable: retryable.has(code),
+    status: facts.status,
+    retryAfterMs: retryAfter(facts, context.now ?? Date.now),
+  })
+}
+
+const billingWords =
+  /insufficient_(quota|balance|credit|funds)|billing|exceeded_current_quota|arrearage|payment_required|credit_balance/
+const billingText = /credit balance is too low|insufficient (balance|credits?|funds)|余额不足|欠费/i
+const overflowWords = /context_length|exceed_context|context_window|prompt_too_long|request_too_large/
+const overflowText =
+  /(prompt|input|request|messages?) (is|are) too (long|large)|(maximum|max|model's) context|context (length|window|size)|too many (input )?tokens|input token count|reduce the length|exceeds? the (max|limit)[^.]*tokens|上下文(长度|窗口)?[^。]*(超|过长)|(输入|请求)[^。]*(过长|超过|超出)|超(出|过)[^。]*(上下文|最大长度|长度限制)/i
+const filterWords = /content_filter|content_policy|data_inspection|moderation|responsible_ai/
+const keyText = /api key not valid|(invalid|incorrect|missing) api key|api_key_invalid/i
+
+function codeByStatus(facts: Facts): ModelErrorCode | undefined {
+  const { status, words, text } = facts
+  const open = status === undefined || status === 400 || status === 422
+  if (status === 402 || billingWords.test(words)) return "billing"
+  if ((open || status === 403 || status === 429) && billingText.test(text)) return "billing"
+  if (status === 413 || overflowWords.test(words) || (open && overflowText.test(text))) return "context-overflow"
+  if (filterWords.test(words) && (open || status === 403)) return "content-filter"
+  if (open && keyText.test(text)) return "authentication"
+  if (status === undefined) return undefined
+  if (status === 401 || status === 403) return "authentication"
+  if (status === 404) return "not-found"
+  if (status === 408) return "timeout"
+  if (status === 429) return "rate-limited"
+  if (status === 503 || status === 529) return "overloaded"
+  return status >= 500 ? "server-error" : "invalid-request"
+}
+
+const networkCodes =
+  /^(ECONN\w+|EPIPE|ENOTFOUND|EAI_\w+|ENET\w+|EHOST\w+|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|UND_ERR_SOCKET)$/
+const timeoutCodes = /^(ETIMEDOUT|UND_ERR_\w*TIMEOUT|TimeoutError)$/
+
+function codeByNetwork(error: unknown): ModelErrorCode | undefined {
+  let current = error
+  for (let depth = 0; current instanceof Error && depth < 8; depth++) {
+    const code = "code" in current && typeof current.code === "string" ? current.code : ""
+    if (timeoutCodes.test(code) || current.name === "TimeoutError") return "timeout"
+    if (networkCodes.test(code) || /^fetch failed$|^failed to fetch$|^terminated$/i.test(current.message)) {
+      return "connection"
+    }
+    current = current.cause
+  }
+  return undefined
+}
+
+// The AI SDK's errors are known by name: a provider may bring another copy of the classes.
+function codeByName({ name, text }: Facts): ModelErrorCode | undefined {
+  switch (name) {
+    case "AI_APICallError":
+      return /process (successful|error) response/i.test(text) ? "invalid-response" : "connection"
+    case "AI_InvalidResponseDataError":
+    case "AI_JSONParseError":
+    case "AI_TypeValidationError":
+    case "AI_EmptyResponseBodyError":
+    case "AI_NoContentGeneratedError":
+      return "invalid-response"
+    case "AI_LoadAPIKeyError":
+      return "authentication"
+    case "AI_NoSuchModelError":
+      return "not-found"
+    case "AI_LoadSettingError":
+    case "AI_UnsupportedFunctionalityError":
+    case "AI_InvalidPromptError":
+    case "AI_InvalidArgumentError":
+      return "invalid-request"
+    default:
+      return undefined
+  }
+}
+
+const wordCodes: [RegExp, ModelErrorCode][] = [
+  [/rate_?limit|too_many_requests|resource_exhausted|throttl/, "rate-limited"],
+  [/overloaded|unavailable|capacity/, "overloaded"],
+  [/authentication|unauthori[sz]ed|permission|invalid_api_key/, "authentication"],
+  [/not_found/, "not-found"],
+  [/timeout|deadline/, "timeout"],
+  [/invalid|bad_request|failed_precondition/, "invalid-request"],
+  [/server_error|api_error|internal/, "server-error"],
+]
+
+function codeByWords({ words }: Facts): ModelErrorCode | undefined {
+  return wordCodes.find(([pattern]) => pattern.test(words))?.[1]
+}
+
+const keyLike = /\b(?:Bearer\s+\S+|(?:sk|pk|rk|gsk|xai|hf|nvapi|csk|tgp)[-_][\w-]{12,}|AIza[\w-]{10,})/gi
+
+function redact(text: string, secrets: readonly string[]): string {
+  let clean = text
+  for (const secret of secrets) if (secret.length > 3) clean = clean.replaceAll(secret, "[key]")
+  return clean.replace(keyLike, "[key]")
+}

@@ -1,0 +1,196 @@
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { setTimeout as after } from "node:timers/promises"
+import {
+  AgentError,
+  ConfigError,
+  type ErrorData,
+  errorData,
+  isAbort,
+  ModelError,
+  type ModelErrorCode,
+  type ModelErrorOptions,
+} from "../core/errors.ts"
+import { abortError } from "../core/run.ts"
+import type { Price } from "../core/usage.ts"
+import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { pieces } from "./scripted.ts"
+import { wrap } from "./stream.ts"
+
+/** One call of a model, plain JSON; a recording is a list of these, in a file one a line. */
+export interface RecordedCall {
+  version: 1
+  /** Counts from 0 in the order the calls were made. */
+  call: number
+  model: string
+  /** The shape of the request: for each message its role and kinds of parts, and the tools' names. Never its text. */
+  request: { messages: string[]; tools: string[] }
+  /** What the model said, text that came in pieces put together. Without `finish` when it failed or was left early. */
+  parts: ModelPart[]
+  error?: ErrorData & { status?: number; retryAfterMs?: number }
+}
+
+/** The same model, with every call written down as it ends: to a file of JSON lines, or into an array. */
+export function record(model: Model, sink: string | RecordedCall[]): Model {
+  let calls = 0
+
+  function write(entry: RecordedCall): void {
+    if (typeof sink !== "string") {
+      sink.push(entry)
+      return
+    }
+    mkdirSync(dirname(sink), { recursive: true })
+    appendFileSync(sink, `${JSON.stringify(entry)}\n`)
+  }
+
+  async function* recorded(request: ModelRequest): AsyncGenerator<ModelPart> {
+    const entry: RecordedCall = { version: 1, call: calls++, model: model.id, request: shape(request), parts: [] }
+    try {
+      for await (const part of model.stream(request)) {
+        pushMerged(entry.parts, part)
+        yield part
+      }
+    } catch (error) {
+      // An abort is the caller's doing, not the model's: the call was left early.
+      if (!isAbort(error)) entry.error = errorFields(error)
+      throw error
+    } finally {
+      write(entry)
+    }
+  }
+
+  return wrap(model, recorded)
+}
+
+export interface ReplayOptions {
+  /** Checks that each request has the shape of the recorded one. Default false: only the order counts. */
+  strict?: boolean | undefined
+  /** Waits this long before each piece of text, as a real model would. Default 0. */
+  paceMs?: number | undefined
+  /** Text is given out in pieces of this many characters. Default: 12 when paced, else whole. */
+  chunk?: number | undefined
+  /** Default: the real clock. */
+  sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<void>) | undefined
+  /** Default: the recorded model's. */
+  id?: string | undefined
+  contextWindow?: number | undefined
+  price?: Price | undefined
+}
+
+/** Plays a recording back, call by call in the order it was made: a model that needs no key and no network. */
+export function replay(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
+  const { strict = false, paceMs = 0, sleep = realSleep, contextWindow, price } = options
+  const { chunk = paceMs > 0 ? 12 : Infinity } = options
+  const name = typeof source === "string" ? `"${source}"` : "given"
+  const calls = (typeof source === "string" ? load(source) : [...source]).sort((a, b) => a.call - b.call)
+  let position = 0
+
+  function nextCall(request: ModelRequest): RecordedCall {
+    const index = position++
+    const entry = calls[index]
+    if (!entry) {
+      throw new ConfigError(
+        `The recording ${name} has ${calls.length} calls, and a further one was made. ` +
+          "The run took another path than the recorded one: record it again.",
+      )
+    }
+    const difference = strict && differs(entry.request, shape(request))
+    if (difference) {
+      throw new ConfigError(
+        `Call ${index + 1} of the recording ${name} does not fit the run: ${difference}. ` +
+          "Record it again, or replay without strict.",
+      )
+    }
+    return entry
+  }
+
+  async function* answer(request: ModelRequest): AsyncGenerator<ModelPart> {
+    const { signal } = request
+    const entry = nextCall(request)
+    for (const part of entry.parts) {
+      for (const piece of pieces(part, chunk)) {
+        if (paceMs > 0) await sleep(paceMs, signal)
+        if (signal?.aborted) throw abortError(signal)
+        yield piece
+      }
+    }
+    if (entry.error) throw recordedError(entry.error)
+    if (entry.parts.at(-1)?.type !== "finish") {
+      throw new ConfigError(
+        `Call ${entry.call + 1} of the recording ${name} was left before its end, and this run reads on. Record it again.`,
+      )
+    }
+  }
+
+  return { id: options.id ?? calls[0]?.model ?? "replay/empty", contextWindow, price, stream: answer }
+}
+
+function load(path: string): RecordedCall[] {
+  let text: string
+  try {
+    text = readFileSync(path, "utf8")
+  } catch (error) {
+    throw new ConfigError(`The recording "${path}" cannot be read. Make one with record(model, path).`, {
+      cause: error,
+    })
+  }
+  return text.split("\n").flatMap((line, index) => (line.trim() ? [parseLine(line, path, index + 1)] : []))
+}
+
+function parseLine(line: string, path: string, number: number): RecordedCall {
+  try {
+    const entry: RecordedCall = JSON.parse(line)
+    if (entry.version === 1 && Array.isArray(entry.parts)) return entry
+  } catch {}
+  throw new ConfigError(`Line ${number} of the recording "${path}" is not a recorded call of version 1.`)
+}
+
+function shape(request: ModelRequest): RecordedCall["request"] {
+  return {
+    messages: request.messages.map(({ role, parts }) => `${role}: ${parts.map(({ type }) => type).join(" ")}`),
+    tools: (request.tools ?? []).map((tool) => tool.name),
+  }
+}
+
+function differs(before: RecordedCall["request"], now: RecordedCall["request"]): string | undefined {
+  if (before.tools.join() !== now.tools.join()) {
+    return `recorded with the tools [${before.tools.join(", ")}], called with [${now.tools.join(", ")}]`
+  }
+  for (let index = 0; index < Math.max(before.messages.length, now.messages.length); index++) {
+    const [old, current] = [before.messages[index], now.messages[index]]
+    if (old !== current) return `message ${index + 1} was "${old ?? "missing"}" and is "${current ?? "missing"}"`
+  }
+  return undefined
+}
+
+function pushMerged(parts: ModelPart[], part: ModelPart): void {
+  const last = parts.at(-1)
+  if (last?.type === "text" && part.type === "text") {
+    parts[parts.length - 1] = { type: "text", text: last.text + part.text }
+  } else if (last?.type === "reasoning" && part.type === "reasoning" && !last.provider) {
+    parts[parts.length - 1] = { ...part, text: last.text + part.text }
+  } else {
+    parts.push(part)
+  }
+}
+
+function errorFields(error: unknown): NonNullable<RecordedCall["error"]> {
+  const data = errorData(error)
+  if (!(error instanceof ModelError)) return data
+  const { status, retryAfterMs } = error
+  return { ...data, ...(status !== undefined && { status }), ...(retryAfterMs !== undefined && { retryAfterMs }) }
+}
+
+function recordedError({ name, message, code, retryable, ...rest }: NonNullable<RecordedCall["error"]>): Error {
+  if (name === "ModelError") {
+    // The code was a ModelErrorCode when it was recorded.
+    const options: ModelErrorOptions = { ...rest, code: code as ModelErrorCode, retryable }
+    return new ModelError(message, options)
+  }
+  return new AgentError(message, { code, retryable })
+}
+
+async function realSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  // An abort only ends the wait; the caller checks its signal.
+  await after(ms, undefined, { signal }).catch(() => {})
+}

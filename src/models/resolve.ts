@@ -1,0 +1,189 @@
+import { ConfigError, MissingPeerError } from "../core/errors.ts"
+import { importPeer } from "../core/peer.ts"
+import type { Price } from "../core/usage.ts"
+import { aiSdk } from "./ai-sdk.ts"
+import type { AiSdkModel, ProviderOptions } from "./ai-sdk-types.ts"
+import type { Model } from "./model.ts"
+import { type RetryOptions, retry } from "./retry.ts"
+import { packages, services } from "./services.ts"
+import { type TimeoutOptions, timeouts } from "./timeouts.ts"
+
+export interface ResolveOptions {
+  /** Default: the provider's environment variable. */
+  apiKey?: string | undefined
+  baseURL?: string | undefined
+  headers?: Record<string, string> | undefined
+  fetch?: typeof globalThis.fetch | undefined
+  /** A ready AI SDK provider, such as `createMistral({ … })`, to take the model from. The name before the slash is then
+   *  only a name. */
+  provider?: AiSdkProvider | undefined
+  price?: Price | undefined
+  contextWindow?: number | undefined
+  providerOptions?: ProviderOptions | undefined
+  /** How to try again; false for not at all. */
+  retry?: RetryOptions | false | undefined
+  /** How long to wait; false for ever. */
+  timeouts?: TimeoutOptions | false | undefined
+  /** Where keys are looked up. Default `process.env`. */
+  env?: Record<string, string | undefined> | undefined
+}
+
+/** An AI SDK provider: called with a model's name, or asked for its `languageModel`. */
+export type AiSdkProvider = ((modelId: string) => AiSdkModel) | { languageModel(modelId: string): AiSdkModel }
+
+/** A ready model, with retries and time-outs, by its id:
+ *  - `openai/…`, `anthropic/…`, `google/…` and any other installed AI SDK provider package as `<provider>/<model>`;
+ *  - a compatible service of our table by its name, as `groq/…` or `ollama/…`; the table goes before packages;
+ *  - `openai-compatible:<base URL>#<model>`, with the key, if it needs one, in `OPENAI_COMPATIBLE_API_KEY`.
+ *  Rejects with a `ConfigError` or `MissingPeerError` that names the missing key, package or name. */
+export async function resolve(id: string, options: ResolveOptions = {}): Promise<Model> {
+  const { languageModel, apiKey, baseURL } = await find(id, options)
+  const { price, contextWindow, providerOptions } = options
+  const secrets = apiKey === undefined ? [] : [apiKey]
+  return resilient(aiSdk(languageModel, { price, contextWindow, providerOptions, secrets }), {
+    retry: options.retry,
+    timeouts: options.timeouts !== false && { ...(isLocal(baseURL) && { connectMs: 300_000 }), ...options.timeouts },
+  })
+}
+
+/** The wrappers every model gets that Karst makes itself. */
+export function resilient(model: Model, options: Pick<ResolveOptions, "retry" | "timeouts"> = {}): Model {
+  const timed = options.timeouts === false ? model : timeouts(model, options.timeouts)
+  return options.retry === false ? timed : retry(timed, options.retry)
+}
+
+interface Found {
+  languageModel: AiSdkModel
+  apiKey?: string | undefined
+  baseURL?: string | undefined
+}
+
+async function find(id: string, options: ResolveOptions): Promise<Found> {
+  const [, address, model] = /^openai-compatible:(.+)#(.+)$/.exec(id) ?? []
+  const { baseURL = address } = options
+  if (baseURL !== undefined && !(/^https?:/i.test(baseURL) && URL.canParse(baseURL))) {
+    throw new ConfigError(`"${baseURL}" is not a base URL. Write it whole, as https://host/v1.`)
+  }
+  if (baseURL !== undefined && model !== undefined) {
+    const { env = process.env, apiKey = env.OPENAI_COMPATIBLE_API_KEY } = options
+    return compatible("openai-compatible", model, { ...options, apiKey, baseURL })
+  }
+  const slash = id.indexOf("/")
+  const [provider, name] = [id.slice(0, Math.max(0, slash)), id.slice(slash + 1)]
+  if (options.provider) return { languageModel: take(options.provider, name, id) }
+  if (!provider || !name) throw new ConfigError(malformed(id))
+  const service = Object.hasOwn(services, provider) ? services[provider] : undefined
+  if (!service) return fromPackage(id, provider, name, options)
+  const settings = { baseURL: service.baseURL, ...given(options), apiKey: key(id, service.keys, options) }
+  return compatible(provider, name, settings, service.includeUsage)
+}
+
+async function compatible(
+  name: string,
+  model: string,
+  options: ResolveOptions & { baseURL: string },
+  includeUsage = true,
+): Promise<Found> {
+  const { apiKey, baseURL } = options
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
+  const settings = { name, baseURL, includeUsage, ...given({ apiKey, headers: options.headers, fetch: options.fetch }) }
+  return { languageModel: createOpenAICompatible(settings)(model), apiKey, baseURL }
+}
+
+async function fromPackage(id: string, provider: string, name: string, options: ResolveOptions): Promise<Found> {
+  const { baseURL, headers, fetch } = options
+  const module = await importProvider(id, provider)
+  const apiKey = key(id, packages[provider] ?? [], options)
+  const create = creator(module, provider)
+  const settings = given({ apiKey, baseURL, headers, fetch })
+  const instance: unknown = create ? create(settings) : module[camelCase(provider)]
+  return { languageModel: take(instance, name, id), apiKey, baseURL }
+}
+
+async function importProvider(id: string, provider: string): Promise<Record<string, unknown>> {
+  const unknown = () => {
+    const known = [...Object.keys(packages), ...Object.keys(services)]
+    const near = known.filter((candidate) => distance(candidate, provider) <= (provider.length < 4 ? 1 : 2))
+    const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `Known: ${known.toSorted().join(", ")}.`
+    return `Unknown provider "${provider}" in the model "${id}". ${hint}`
+  }
+  if (!/^[a-z0-9][a-z0-9-]*$/.test(provider)) throw new ConfigError(unknown())
+  try {
+    return await importPeer(`@ai-sdk/${provider}`, `the model "${id}"`)
+  } catch (error) {
+    if (!(error instanceof MissingPeerError) || Object.hasOwn(packages, provider)) throw error
+    throw new ConfigError(`${unknown()} Or install its AI SDK package: npm install @ai-sdk/${provider}`, {
+      cause: error,
+    })
+  }
+}
+
+/** `createOpenAI` for `openai`, by convention; else the package's shortest `create…` function. */
+function creator(module: Record<string, unknown>, provider: string): ((settings: object) => unknown) | undefined {
+  const names = Object.keys(module).filter((name) => /^create[A-Z]/.test(name) && typeof module[name] === "function")
+  const wanted = `create${provider.replaceAll("-", "")}`
+  const name = names.find((name) => name.toLowerCase() === wanted) ?? names.toSorted((a, b) => a.length - b.length)[0]
+  // A function by the filter above; what it takes is the AI SDK's convention.
+  return name === undefined ? undefined : (module[name] as (settings: object) => unknown)
+}
+
+function take(provider: unknown, name: string, id: string): AiSdkModel {
+  // Providers are functions or objects with methods; aiSdk checks what they give.
+  if (typeof provider === "function") return (provider as (modelId: string) => AiSdkModel)(name)
+  if (typeof provider === "object" && provider !== null && "languageModel" in provider) {
+    return (provider as { languageModel(modelId: string): AiSdkModel }).languageModel(name)
+  }
+  throw new ConfigError(
+    `The provider of the model "${id}" is not an AI SDK provider: it is no function and has no languageModel method.`,
+  )
+}
+
+function key(id: string, names: readonly string[], options: ResolveOptions): string | undefined {
+  const { apiKey, headers, env = process.env } = options
+  if (apiKey !== undefined) return apiKey
+  const found = names.map((name) => env[name]).find(Boolean)
+  if (found || names.length === 0) return found
+  // Somebody who brings an own credential needs none of ours; the package only wants to see something.
+  if (Object.keys(headers ?? {}).some((name) => /^(authorization|x-api-key|x-goog-api-key)$/i.test(name))) return ""
+  const others = names.length > 1 ? ` (or ${names.slice(1).join(", ")})` : ""
+  throw new ConfigError(
+    `The model "${id}" needs an API key. Set the environment variable ${names[0]}${others}, or pass apiKey.`,
+    { code: "missing-key", details: { variable: names[0] ?? "" } },
+  )
+}
+
+function malformed(id: string): string {
+  const family = /^(gpt|o\d|claude|gemini)/i.exec(id)?.[1]?.toLowerCase()
+  const owner = family === "claude" ? "anthropic" : family === "gemini" ? "google" : "openai"
+  const example = family ? `${owner}/${id}` : "openai/gpt-5.2"
+  return `"${id}" is not a model id. Write provider/model, as "${example}", or "openai-compatible:https://host/v1#model".`
+}
+
+function given<T extends object>(settings: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  // Optional settings of other packages do not accept an explicit undefined.
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}
+
+function isLocal(baseURL: string | undefined): boolean {
+  return baseURL !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/.test(new URL(baseURL).hostname)
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+// Levenshtein, one row at a time.
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

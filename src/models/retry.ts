@@ -1,0 +1,72 @@
+import { setTimeout as after } from "node:timers/promises"
+import { ModelError } from "../core/errors.ts"
+import { abortError } from "../core/run.ts"
+import { modelFailure } from "./failure.ts"
+import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { closable, wrap } from "./stream.ts"
+
+export interface RetryOptions {
+  /** After the first attempt. Default 5. */
+  retries?: number | undefined
+  /** The first delay; each next one is twice as long, plus up to a quarter. Default 500. */
+  baseMs?: number | undefined
+  /** The longest delay. A service that asks for more fails at once. Default 32,000. */
+  capMs?: number | undefined
+  /** Waits, and rejects when the signal fires. Default: the real clock. */
+  sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined
+  /** From 0 to 1. Default `Math.random`. */
+  random?: (() => number) | undefined
+  /** Sees each retry before its delay; what it throws is ignored. */
+  onRetry?: ((retry: Retry) => void) | undefined
+}
+
+export interface Retry {
+  /** 1 for the first retry. */
+  attempt: number
+  delayMs: number
+  error: ModelError
+}
+
+/** Tries again what may work later: rate limits, overload, server errors, lost connections, time-outs. Only until the
+ *  first part was given out, since nobody could take that back. What the service says about waiting is honoured. */
+export function retry(model: Model, options: RetryOptions = {}): Model {
+  const { retries = 5, baseMs = 500, capMs = 32_000, sleep = realSleep, random = Math.random, onRetry } = options
+
+  async function* attempts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    for (let attempt = 1; ; attempt++) {
+      let started = false
+      try {
+        for await (const part of model.stream({ ...request, signal })) {
+          started = true
+          yield part
+        }
+        return
+      } catch (thrown) {
+        if (signal.aborted) throw abortError(signal)
+        const error = modelFailure(thrown, { id: model.id })
+        if (started || attempt > retries || !(error instanceof ModelError) || !error.retryable) throw error
+        const { retryAfterMs } = error
+        if (retryAfterMs !== undefined && retryAfterMs > capMs) throw error
+        const delayMs = retryAfterMs ?? Math.min(capMs, baseMs * 2 ** (attempt - 1) * (1 + random() / 4))
+        observe({ attempt, delayMs, error })
+        await sleep(delayMs, signal)
+        if (signal.aborted) throw abortError(signal)
+      }
+    }
+  }
+
+  // An observer cannot change what happens, not even by throwing.
+  function observe(retried: Retry): void {
+    try {
+      onRetry?.(retried)
+    } catch {}
+  }
+
+  return wrap(model, (request) => closable(request.signal, (signal) => attempts(request, signal)))
+}
+
+async function realSleep(ms: number, signal: AbortSignal): Promise<void> {
+  await after(ms, undefined, { signal }).catch(() => {
+    throw abortError(signal)
+  })
+}

@@ -1,0 +1,102 @@
+import { ConfigError } from "../core/errors.ts"
+import { abortError } from "../core/run.ts"
+import { type Price, priced, type Usage } from "../core/usage.ts"
+import type { Model, ModelPart, ModelRequest } from "./model.ts"
+
+/** One answer: a text, the parts of one, an error to throw, or a function of the request that gives any of these. An
+ *  error among parts is thrown when its turn comes; a missing `finish` is added. */
+export type ScriptedStep = string | readonly (ModelPart | Error)[] | Error | ScriptedAnswer
+
+export type ScriptedAnswer = (request: ModelRequest) => ScriptedStep | Promise<ScriptedStep>
+
+export interface ScriptedOptions {
+  /** Default `scripted/model`. */
+  id?: string | undefined
+  contextWindow?: number | undefined
+  price?: Price | undefined
+  /** What every answer reports, unless its own `finish` says otherwise. Default: unknown. */
+  usage?: Usage | undefined
+  /** Text is cut into pieces of this many characters. Default: not cut. */
+  chunk?: number | undefined
+}
+
+export interface ScriptedModel extends Model {
+  /** Every request so far, as it was when it came. */
+  readonly requests: readonly ModelRequest[]
+  /** Steps not used yet. */
+  readonly remaining: number
+}
+
+/** A model that says what it is told to: for tests and examples. Steps are used in order; a single function answers
+ *  every request. */
+export function scripted(
+  steps: readonly ScriptedStep[] | ScriptedAnswer,
+  options: ScriptedOptions = {},
+): ScriptedModel {
+  const { id = "scripted/model", contextWindow, price, usage = { complete: false }, chunk = Infinity } = options
+  const requests: ModelRequest[] = []
+  let used = 0
+
+  function nextStep(): ScriptedStep {
+    if (typeof steps === "function") return steps
+    const step = steps[used++]
+    if (step !== undefined) return step
+    throw new ConfigError(
+      `The scripted model "${id}" was asked for answer ${used} and has only ${steps.length}. ` +
+        "Add a step, or check why the agent goes on.",
+    )
+  }
+
+  async function* answer(request: ModelRequest): AsyncGenerator<ModelPart> {
+    const { signal } = request
+    if (signal?.aborted) throw abortError(signal)
+    requests.push({ ...request, messages: [...request.messages] })
+    for (const part of await partsOf(nextStep(), request)) {
+      if (part instanceof Error) throw part
+      for (const piece of pieces(part, chunk)) {
+        if (signal?.aborted) throw abortError(signal)
+        yield piece.type === "finish" ? { ...piece, usage: priced(piece.usage, price) } : piece
+      }
+    }
+  }
+
+  async function partsOf(step: ScriptedStep, request: ModelRequest): Promise<readonly (ModelPart | Error)[]> {
+    if (typeof step === "function") return partsOf(await step(request), request)
+    if (step instanceof Error) return [step]
+    const parts: readonly (ModelPart | Error)[] = typeof step === "string" ? [{ type: "text", text: step }] : step
+    const last = parts.at(-1)
+    if (last instanceof Error || last?.type === "finish") return parts
+    const calls = parts.some((part) => !(part instanceof Error) && part.type === "tool-call")
+    return [...parts, { type: "finish", reason: calls ? "tool-calls" : "stop", usage }]
+  }
+
+  return {
+    id,
+    contextWindow,
+    price,
+    requests,
+    get remaining() {
+      return typeof steps === "function" ? Infinity : Math.max(0, steps.length - used)
+    },
+    stream: answer,
+  }
+}
+
+/** A part as several, with at most `size` characters of text each; never cuts a character in two. */
+export function* pieces(part: ModelPart, size: number): Generator<ModelPart> {
+  if (part.type !== "text" || part.text.length <= size) {
+    yield part
+    return
+  }
+  let start = 0
+  while (start < part.text.length) {
+    let end = Math.min(part.text.length, start + Math.max(1, size))
+    if (isHighSurrogate(part.text.charCodeAt(end - 1)) && end < part.text.length) end++
+    yield { type: "text", text: part.text.slice(start, end) }
+    start = end
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}

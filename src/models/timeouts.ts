@@ -1,0 +1,104 @@
+import { ModelError } from "../core/errors.ts"
+import { abortError } from "../core/run.ts"
+import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { closable, wrap } from "./stream.ts"
+
+export interface TimeoutOptions {
+  /** To the first sign of life. Default 60,000; 300,000 for a model on this machine, which may have to load. */
+  connectMs?: number | undefined
+  /** From there to the first part: a model may think in silence. Default 300,000. */
+  thinkMs?: number | undefined
+  /** Between parts or other signs of life, after the first part. Default 120,000. */
+  idleMs?: number | undefined
+  /** Calls back after a time, unless the function it returns is called before. Default: the real clock. */
+  schedule?: ((callback: () => void, ms: number) => () => void) | undefined
+}
+
+/** Gives up on a model that does not answer (`timeout`) or falls silent (`stalled`); both may be tried again. Only time
+ *  spent waiting for the model counts, and what comes after `finish` is not waited for. */
+export function timeouts(model: Model, options: TimeoutOptions = {}): Model {
+  const { connectMs = 60_000, thinkMs = 300_000, idleMs = 120_000, schedule = realTime } = options
+
+  async function* watch(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    const ending = new AbortController()
+    const stop = () => ending.abort(signal.reason)
+    signal.addEventListener("abort", stop, { once: true })
+    let phase: "connect" | "think" | "idle" = "connect"
+    let wait = nothing
+    const parts = model
+      .stream({
+        ...request,
+        signal: ending.signal,
+        alive() {
+          if (phase === "connect") phase = "think"
+          wait()
+          request.alive?.()
+        },
+      })
+      [Symbol.asyncIterator]()
+
+    // Each wait is a promise of its own: a long answer leaves no trail of reactions on one that never settles.
+    function next(): Promise<IteratorResult<ModelPart>> {
+      const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<ModelPart>>()
+      let cancel = nothing
+      wait = () => {
+        cancel()
+        const ms = { connect: connectMs, think: thinkMs, idle: idleMs }[phase]
+        cancel = schedule(() => reject(late(model.id, phase, ms)), ms)
+      }
+      const abort = () => reject(abortError(signal))
+      signal.addEventListener("abort", abort, { once: true })
+      if (signal.aborted) abort()
+      wait()
+      parts.next().then(resolve, reject)
+      return promise.finally(() => {
+        wait = nothing
+        cancel()
+        signal.removeEventListener("abort", abort)
+      })
+    }
+
+    try {
+      while (true) {
+        const { done, value } = await next()
+        if (done) return
+        phase = "idle"
+        yield value
+        if (value.type === "finish") return
+      }
+    } catch (error) {
+      ending.abort(error)
+      throw error
+    } finally {
+      signal.removeEventListener("abort", stop)
+      parts.return?.().catch(() => {})
+    }
+  }
+
+  return wrap(model, (request) => closable(request.signal, (signal) => watch(request, signal)))
+}
+
+function late(id: string, phase: "connect" | "think" | "idle", ms: number): ModelError {
+  const seconds = `${ms / 1000} s`
+  if (phase === "connect") {
+    return new ModelError(`${id} did not answer within ${seconds}. Check the base URL, or raise connectMs.`, {
+      code: "timeout",
+      retryable: true,
+    })
+  }
+  const option = phase === "think" ? "thinkMs" : "idleMs"
+  return new ModelError(
+    `${id} fell silent for ${seconds} in the middle of an answer. If it only thinks, raise ${option}.`,
+    {
+      code: "stalled",
+      retryable: true,
+    },
+  )
+}
+
+function realTime(callback: () => void, ms: number): () => void {
+  const timer = setTimeout(callback, ms)
+  return () => clearTimeout(timer)
+}
+
+function nothing(): void {}

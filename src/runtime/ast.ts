@@ -1,0 +1,186 @@
+import type { ExportNamedDeclaration, Expression, Identifier, Literal, Node, Pattern, Statement } from "acorn"
+
+// The tree of a cell is acorn's, with the nodes and fields that the TypeScript plugin adds. Types themselves are opaque:
+// nothing looks inside them, so one interface stands for every node that only describes a type.
+
+export type { AnyNode } from "acorn"
+
+/** A node that is nothing but type: annotations, type parameters and arguments, interfaces, aliases, overloads. */
+export interface TypeNode extends Node {
+  type:
+    | "TSTypeAnnotation"
+    | "TSTypeParameterDeclaration"
+    | "TSTypeParameterInstantiation"
+    | "TSExpressionWithTypeArguments"
+    | "TSInterfaceDeclaration"
+    | "TSTypeAliasDeclaration"
+    | "TSDeclareFunction"
+    | "TSDeclareMethod"
+    | "TSIndexSignature"
+    | "TSNamespaceExportDeclaration"
+  id?: Identifier | null
+}
+
+/** An expression with a type beside it: `x as T`, `x satisfies T`, `x!`, `<T>x`, `x<T>`. */
+export interface TypedExpression extends Node {
+  type:
+    | "TSAsExpression"
+    | "TSSatisfiesExpression"
+    | "TSNonNullExpression"
+    | "TSTypeAssertion"
+    | "TSInstantiationExpression"
+  expression: Expression
+  /** Of `as`, `satisfies` and `<T>x`. */
+  typeAnnotation?: TypeNode
+  /** Of `x<T>`. */
+  typeArguments?: TypeNode
+}
+
+export interface EnumDeclaration extends Node {
+  type: "TSEnumDeclaration"
+  id: Identifier
+  members: EnumMember[]
+  declare?: boolean
+}
+
+export interface EnumMember extends Node {
+  type: "TSEnumMember"
+  id: Identifier | Literal
+  initializer?: Expression
+}
+
+export interface NamespaceDeclaration extends Node {
+  type: "TSModuleDeclaration"
+  id: Identifier | Literal
+  body?: NamespaceBlock | NamespaceDeclaration
+  declare?: boolean
+  global?: boolean
+}
+
+export interface NamespaceBlock extends Node {
+  type: "TSModuleBlock"
+  body: (Statement | ExportNamedDeclaration)[]
+}
+
+export interface ImportEquals extends Node {
+  type: "TSImportEqualsDeclaration"
+  id: Identifier
+  importKind: "value" | "type"
+  isExport: boolean
+  moduleReference: ExternalModule | QualifiedName | Identifier
+}
+
+export interface ExternalModule extends Node {
+  type: "TSExternalModuleReference"
+  expression: Literal
+}
+
+export interface QualifiedName extends Node {
+  type: "TSQualifiedName"
+  left: QualifiedName | Identifier
+  right: Identifier
+}
+
+export interface ExportAssignment extends Node {
+  type: "TSExportAssignment"
+  expression: Expression
+}
+
+export interface ParameterProperty extends Node {
+  type: "TSParameterProperty"
+  parameter: Pattern
+}
+
+export interface Decorator extends Node {
+  type: "Decorator"
+  expression: Expression
+}
+
+interface Typed {
+  typeAnnotation?: TypeNode
+  optional?: boolean
+  decorators?: Decorator[]
+}
+
+interface Modified {
+  accessibility?: "public" | "private" | "protected"
+  abstract?: boolean
+  declare?: boolean
+  definite?: boolean
+  override?: boolean
+  readonly?: boolean
+  optional?: boolean
+  accessor?: boolean
+  decorators?: Decorator[]
+}
+
+declare module "acorn" {
+  interface NodeTypes {
+    typescript:
+      | TypeNode
+      | TypedExpression
+      | EnumDeclaration
+      | EnumMember
+      | NamespaceDeclaration
+      | NamespaceBlock
+      | ImportEquals
+      | ExternalModule
+      | QualifiedName
+      | ExportAssignment
+      | ParameterProperty
+      | Decorator
+  }
+  interface Identifier extends Typed {}
+  interface ObjectPattern extends Typed {}
+  interface ArrayPattern extends Typed {}
+  interface AssignmentPattern extends Typed {}
+  interface RestElement extends Typed {}
+  interface Function {
+    returnType?: TypeNode
+    typeParameters?: TypeNode
+  }
+  interface Class {
+    abstract?: boolean
+    declare?: boolean
+    decorators?: Decorator[]
+    implements?: TypeNode[]
+    typeParameters?: TypeNode
+    superTypeParameters?: TypeNode
+  }
+  interface MethodDefinition extends Modified {
+    typeParameters?: TypeNode
+  }
+  interface PropertyDefinition extends Modified {
+    typeAnnotation?: TypeNode
+  }
+  interface CallExpression {
+    typeArguments?: TypeNode
+  }
+  interface NewExpression {
+    typeArguments?: TypeNode
+  }
+  interface TaggedTemplateExpression {
+    typeArguments?: TypeNode
+  }
+  interface VariableDeclaration {
+    declare?: boolean
+  }
+  interface VariableDeclarator {
+    definite?: boolean
+  }
+  interface ImportDeclaration {
+    importKind?: "value" | "type"
+  }
+  interface ImportSpecifier {
+    importKind?: "value" | "type"
+  }
+  interface ExportNamedDeclaration {
+    exportKind?: "value" | "type"
+  }
+  interface ExportSpecifier {
+    exportKind?: "value" | "type"
+  }
+  interface ExportAllDeclaration {
+    exportKind?: "value" | "type"
+  }
+}

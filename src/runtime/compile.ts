@@ -1,0 +1,108 @@
+import { Script } from "node:vm"
+import { cellHelpers } from "./cell-helpers.ts"
+import { ambientObject, cellObject, guardObject, isConstantKind, reservedNames, scopeObject } from "./homes.ts"
+import { offsetAt, type Position, positionAt } from "./positions.ts"
+import { rewriteCell } from "./rewrite.ts"
+import { analyseScope } from "./scope.ts"
+import { CellSyntaxError, type ParsedCell, walk } from "./syntax.ts"
+
+/** What generated code may reach by name besides the namespace; see `cell-env.ts`. One per runtime, stable for life. */
+export type Ambient = Record<string, unknown>
+
+/** The namespace: every name a cell declares or uses lives here as a property. Reading a name it does not have throws a
+ *  `ReferenceError`. */
+export type Scope = Record<string, unknown>
+
+/** Stops cells that are out of time or aborted. `left` counts down at loop heads and function entries; below zero the
+ *  code calls `tick`, which throws when the running cell must stop and refills `left` otherwise. */
+export interface Guard {
+  left: number
+  tick(): void
+  /** Passes an awaited value through, unless the cell that awaited it must stop. */
+  resume<T>(value: T): T
+}
+
+export interface CompiledCell {
+  /** Runs the cell once. Resolves to the trailing expression's value, awaited, or undefined when there is none. */
+  run(scope: Scope, ambient: Ambient, guard: Guard): Promise<unknown>
+  /** Whether the cell ends in an expression, so that an `undefined` value is one. */
+  hasValue: boolean
+  /** Names this cell declares at its top level. */
+  declares: readonly string[]
+  /** The subset that a later cell cannot assign to: those declared with `const`, `using` or `import`. */
+  constants: readonly string[]
+  /** The place in the cell's own text of a place in a stack. The line is the same, the column seldom. */
+  locate(position: Position): Position
+}
+
+export interface CompileOptions {
+  /** Shown in stacks, such as `cell-3.ts`. */
+  filename: string
+  /** Names in the namespace when the cell starts. */
+  known: ReadonlySet<string>
+  /** Names among them that may not be assigned to, only declared again. */
+  constants: ReadonlySet<string>
+  /** Names that resolve to `ambient`. */
+  ambient: ReadonlySet<string>
+}
+
+/** Compiles a cell for the realm it is called in. Throws a `CellSyntaxError` for what a cell cannot contain. */
+export function compileCell(cell: ParsedCell, options: CompileOptions): CompiledCell {
+  refuseReservedNames(cell)
+  const { code } = cell
+  const { output, prologue, hasValue } = rewriteCell(cell, options)
+  const start = opening + prologue
+  const text = `${start}${output.text()}\n})`
+  const locate = (position: Position) => {
+    return positionAt(code, output.sourceOffset(offsetAt(text, position) - start.length))
+  }
+  const main = load(text, options.filename, locate)
+  const declarations = [...(analyseScope(cell).cell.names?.values() ?? [])]
+  return {
+    run: (scope, ambient, guard) => main.call(undefined, scope, ambient, guard, cellHelpers),
+    hasValue,
+    declares: declarations.map(({ name }) => name),
+    constants: declarations.filter(({ kind }) => isConstantKind(kind)).map(({ name }) => name),
+    locate,
+  }
+}
+
+/** Where in its own text a cell made an error: the innermost frame of that file. */
+export function cellPosition(stack: string, filename: string, cell: CompiledCell): Position | undefined {
+  for (const frame of stack.split("\n")) {
+    const at = frame.lastIndexOf(`${filename}:`)
+    if (at === -1 || !frame.trimStart().startsWith("at ")) continue
+    const [line = 0, column = 0] = frame
+      .slice(at + filename.length + 1)
+      .split(":")
+      .map((part) => Number.parseInt(part, 10))
+    if (line > 0 && column > 0) return cell.locate({ line, column })
+  }
+  return undefined
+}
+
+type Main = (scope: Scope, ambient: Ambient, guard: Guard, helpers: typeof cellHelpers) => Promise<unknown>
+
+// In parentheses, so that the engine compiles it at once instead of looking it over first.
+const opening = `(async function(${scopeObject},${ambientObject},${guardObject},${cellObject}){"use strict";`
+
+function load(text: string, filename: string, locate: CompiledCell["locate"]): Main {
+  try {
+    return new Script(text, filename).runInThisContext()
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    // What the parser let through and the engine refuses; it shows the line and marks the column below.
+    const [first = "", , marker = ""] = (error.stack ?? "").split("\n")
+    const line = Number(first.slice(filename.length + 1))
+    throw new CellSyntaxError(error.message, locate({ line, column: marker.indexOf("^") + 1 }))
+  }
+}
+
+/** Nothing in a cell may reach what is meant for generated code. */
+function refuseReservedNames({ code, program }: ParsedCell): void {
+  if (!code.includes("$$") && !code.includes("\\u")) return
+  walk(program, (node) => {
+    if (node.type !== "Identifier" || !reservedNames.some((name) => node.name.startsWith(name))) return
+    throw new CellSyntaxError(`The name ${node.name} is reserved; choose another`, positionAt(code, node.start))
+  })
+}

@@ -1,0 +1,69 @@
+import type { CompileOptions } from "./compile.ts"
+import type { DeclarationKind, Reference, ScopeAnalysis } from "./scope.ts"
+
+/** Where the names of a cell live when it runs. */
+export interface Homes {
+  /** The text of the object that has the name as a property; undefined when the name stands for itself. */
+  of(reference: Reference): string | undefined
+  /** Whether the name may be read only. */
+  isConstant(reference: Reference): boolean
+  /** Whether the name surely exists when the cell starts. */
+  isKnown(name: string): boolean
+  /** What has to be done before the cell's first statement. */
+  prologue(): string
+}
+
+// What generated code is given. A cell may not use these names, nor any that begins with one of them.
+export const scopeObject = "$$scope"
+export const ambientObject = "$$ambient"
+export const guardObject = "$$guard"
+export const cellObject = "$$cell"
+export const reservedNames = [scopeObject, ambientObject, guardObject, cellObject]
+
+/** The object that an enum or a namespace is built as. */
+export function memberObject(node: { start: number }): string {
+  return `${cellObject}_${node.start}`
+}
+
+export function isConstantKind(kind: DeclarationKind): boolean {
+  return kind === "const" || kind === "using" || kind === "await using" || kind === "import"
+}
+
+export function findHomes({ cell, references }: ScopeAnalysis, options: CompileOptions): Homes {
+  const { known, ambient, constants } = options
+  // Names of the surroundings that this cell assigns to become names of its own: nobody else's world is changed.
+  const taken = new Set<string>()
+  for (const { name, write, declaration } of references.values()) {
+    if (write && !declaration && !known.has(name) && (ambient.has(name) || name in globalThis)) taken.add(name)
+  }
+
+  const surroundings = (name: string): string | undefined => {
+    if (ambient.has(name)) return ambientObject
+    return name in globalThis ? undefined : scopeObject
+  }
+
+  return {
+    of({ name, declaration, scope }) {
+      if (!declaration || !scope) return known.has(name) || taken.has(name) ? scopeObject : surroundings(name)
+      if (scope === cell) return scopeObject
+      return scope.members?.get(name) === declaration ? memberObject(scope.node) : undefined
+    },
+    isConstant({ name, declaration, scope }) {
+      if (declaration) return scope === cell && isConstantKind(declaration.kind)
+      return constants.has(name)
+    },
+    isKnown: (name) => known.has(name),
+    prologue() {
+      let text = ""
+      for (const name of taken) {
+        const from = surroundings(name)
+        text += `${scopeObject}.${name}=${from ? `${from}.` : ""}${name};`
+      }
+      for (const { name, kind } of cell.names?.values() ?? []) {
+        if (kind === "function") text += `${scopeObject}.${name}=${name};`
+        else if (kind === "var" && !known.has(name)) text += `${scopeObject}.${name}=void 0;`
+      }
+      return text
+    },
+  }
+}

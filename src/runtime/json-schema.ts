@@ -1,0 +1,207 @@
+import { isDeepStrictEqual } from "node:util"
+import type { Json, JsonSchema } from "../core/json.ts"
+
+export interface Mismatch {
+  message: string
+  path: readonly PropertyKey[]
+}
+
+/** What is wrong with a value according to a JSON Schema; nothing when it fits. Covers the vocabulary that schema
+ *  libraries write and people use; `format` and keywords it does not know are notes, not demands. */
+export function mismatches(schema: JsonSchema, value: unknown): Mismatch[] {
+  const found: Mismatch[] = []
+  examine({ schema, value, path: [], root: schema, found })
+  return found
+}
+
+interface Place {
+  schema: Json
+  value: unknown
+  path: readonly PropertyKey[]
+  root: JsonSchema
+  found: Mismatch[]
+}
+
+function examine(place: Place): void {
+  const { schema, value, found, path } = place
+  if (schema === false) found.push({ message: "must not be there", path })
+  if (!isSchemaObject(schema)) return
+  if (typeof schema.$ref === "string") examine({ ...place, schema: referenced(schema.$ref, place.root) })
+  const wrong = wrongType(schema, value)
+  if (wrong) {
+    found.push({ message: wrong, path })
+    return
+  }
+  for (const message of wrongValue(schema, value)) found.push({ message, path })
+  examineCombined(place, schema)
+  if (Array.isArray(value)) examineItems(place, schema, value)
+  else if (isObject(value)) examineProperties(place, schema, value)
+}
+
+function wrongType({ type }: JsonSchema, value: unknown): string | undefined {
+  if (type === undefined) return undefined
+  const types = (Array.isArray(type) ? type : [type]).map(String)
+  if (types.some((name) => isOfType(name, value))) return undefined
+  return `expected ${types.join(" or ")}, received ${typeName(value)}`
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case "integer":
+      return Number.isInteger(value)
+    case "number":
+      return typeof value === "number" && Number.isFinite(value)
+    case "object":
+      return isObject(value)
+    default:
+      return typeName(value) === type
+  }
+}
+
+function wrongValue(schema: JsonSchema, value: unknown): string[] {
+  const wrong: string[] = []
+  const { enum: options, const: constant } = schema
+  if (Array.isArray(options) && !options.some((option) => isDeepStrictEqual(option, value))) {
+    wrong.push(`expected one of ${options.map((option) => JSON.stringify(option)).join(", ")}`)
+  }
+  if (constant !== undefined && !isDeepStrictEqual(constant, value)) wrong.push(`expected ${JSON.stringify(constant)}`)
+  if (typeof value === "string") wrong.push(...wrongString(schema, value))
+  if (typeof value === "number") wrong.push(...wrongNumber(schema, value))
+  return wrong
+}
+
+function wrongString(schema: JsonSchema, value: string): string[] {
+  const { pattern } = schema
+  const wrong = wrongSize(schema, "Length", [...value].length, "characters")
+  if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value)) wrong.push(`expected to match ${pattern}`)
+  return wrong
+}
+
+function wrongNumber(schema: JsonSchema, value: number): string[] {
+  const wrong: string[] = []
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
+  if (typeof minimum === "number" && value < minimum) wrong.push(`expected at least ${minimum}`)
+  if (typeof maximum === "number" && value > maximum) wrong.push(`expected at most ${maximum}`)
+  if (typeof exclusiveMinimum === "number" && value <= exclusiveMinimum)
+    wrong.push(`expected more than ${exclusiveMinimum}`)
+  if (typeof exclusiveMaximum === "number" && value >= exclusiveMaximum)
+    wrong.push(`expected less than ${exclusiveMaximum}`)
+  if (typeof multipleOf === "number" && !isMultiple(value, multipleOf))
+    wrong.push(`expected a multiple of ${multipleOf}`)
+  return wrong
+}
+
+function wrongSize(schema: JsonSchema, of: "Length" | "Items" | "Properties", size: number, unit: string): string[] {
+  const wrong: string[] = []
+  const least = schema[`min${of}`]
+  const most = schema[`max${of}`]
+  if (typeof least === "number" && size < least) wrong.push(`expected at least ${least} ${unit}`)
+  if (typeof most === "number" && size > most) wrong.push(`expected at most ${most} ${unit}`)
+  return wrong
+}
+
+function examineCombined(place: Place, schema: JsonSchema): void {
+  const { found, path } = place
+  const fits = (option: Json) => attempt(place, option).length === 0
+  for (const option of schemasIn(schema.allOf)) examine({ ...place, schema: option })
+  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(fits)) found.push(...nearest(place, schema.anyOf))
+  if (Array.isArray(schema.oneOf)) {
+    const count = schema.oneOf.filter(fits).length
+    if (count === 0) found.push(...nearest(place, schema.oneOf))
+    if (count > 1) found.push({ message: "matches more than one of the alternatives", path })
+  }
+  if (schema.not !== undefined && fits(schema.not)) found.push({ message: "is of an excluded form", path })
+  if (schema.if === undefined) return
+  const branch = fits(schema.if) ? schema.then : schema.else
+  if (branch !== undefined) examine({ ...place, schema: branch })
+}
+
+function examineItems(place: Place, schema: JsonSchema, value: readonly unknown[]): void {
+  const { found, path } = place
+  const first = schemasIn(schema.prefixItems ?? (Array.isArray(schema.items) ? schema.items : undefined))
+  const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items
+  for (const [index, item] of value.entries()) {
+    const itemSchema = index < first.length ? first[index] : rest
+    if (itemSchema !== undefined) examine({ ...place, schema: itemSchema, value: item, path: [...path, index] })
+  }
+  for (const message of wrongSize(schema, "Items", value.length, "items")) found.push({ message, path })
+  if (
+    schema.uniqueItems === true &&
+    value.some((item, at) => value.slice(0, at).some((other) => isDeepStrictEqual(other, item)))
+  ) {
+    found.push({ message: "expected no item twice", path })
+  }
+}
+
+function examineProperties(place: Place, schema: JsonSchema, value: { [key: string]: unknown }): void {
+  const { found, path } = place
+  const properties = isSchemaObject(schema.properties) ? schema.properties : {}
+  const patterns = isSchemaObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
+  for (const name of schemasIn(schema.required)) {
+    if (value[String(name)] === undefined) found.push({ message: "is missing", path: [...path, String(name)] })
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    const here = { ...place, value: member, path: [...path, name] }
+    const own = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const matching = patterns.filter(([pattern]) => new RegExp(pattern, "u").test(name))
+    if (own !== undefined) examine({ ...here, schema: own })
+    for (const [, patternSchema] of matching) examine({ ...here, schema: patternSchema })
+    if (schema.propertyNames !== undefined) examine({ ...here, schema: schema.propertyNames, value: name })
+    const unknown = own === undefined && matching.length === 0
+    if (unknown && schema.additionalProperties === false) found.push({ message: "is not expected", path: here.path })
+    else if (unknown && isSchemaObject(schema.additionalProperties)) {
+      examine({ ...here, schema: schema.additionalProperties })
+    }
+  }
+  const size = Object.keys(value).length
+  for (const message of wrongSize(schema, "Properties", size, "properties")) found.push({ message, path })
+}
+
+function attempt(place: Place, schema: Json): Mismatch[] {
+  const found: Mismatch[] = []
+  examine({ ...place, schema, found })
+  return found
+}
+
+// Of several alternatives the reader wants to hear about the one that came closest: it failed deepest, then least.
+function nearest(place: Place, alternatives: readonly Json[]): Mismatch[] {
+  const tries = alternatives.map((option) => attempt(place, option))
+  const depth = (problems: Mismatch[]) => Math.max(...problems.map((problem) => problem.path.length))
+  const best = tries.sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? []
+  if (tries.length === 1 || best.some((problem) => problem.path.length > place.path.length)) return best
+  const messages = tries.flatMap((problems) => problems.map((problem) => problem.message))
+  return [{ message: [...new Set(messages)].join(", or "), path: place.path }]
+}
+
+function referenced(reference: string, root: JsonSchema): Json {
+  if (!reference.startsWith("#")) return true
+  let at: Json | undefined = root
+  for (const step of reference.slice(1).split("/").slice(1)) {
+    const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~")
+    at = isSchemaObject(at) ? at[name] : Array.isArray(at) ? at[Number(name)] : undefined
+  }
+  return at ?? true
+}
+
+function schemasIn(list: Json | undefined): readonly Json[] {
+  return Array.isArray(list) ? list : []
+}
+
+function isSchemaObject(schema: Json | undefined): schema is JsonSchema {
+  return typeof schema === "object" && schema !== null && !Array.isArray(schema)
+}
+
+function isObject(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function isMultiple(value: number, of: number): boolean {
+  const times = value / of
+  return Math.abs(times - Math.round(times)) < 1e-9
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null"
+  return Array.isArray(value) ? "array" : typeof value
+}

@@ -1,0 +1,54 @@
+import { ConfigError } from "../core/errors.ts"
+import { reservedNames } from "./homes.ts"
+
+/** Why a name cannot be bound in a namespace; undefined when it can. */
+export function nameProblem(name: string, ambient: ReadonlySet<string>): string | undefined {
+  if (!identifier.test(name)) return "is not an identifier"
+  if (reserved.has(name) || reservedNames.some((own) => name.startsWith(own))) return "is a reserved word"
+  if (ambient.has(name)) return "is what cells know the platform's own by; choose another name"
+  return undefined
+}
+
+export interface NameMaker {
+  /** Remembers that a name was used, so that it is never given out. */
+  seen(name: string): void
+  /** `prefix_1`, `prefix_2`, …: the first that was never used and is free. */
+  fresh(prefix: string): string
+}
+
+export function createNameMaker(isTaken: (name: string) => boolean): NameMaker {
+  const used = new Set<string>()
+  const counts = new Map<string, number>()
+  return {
+    seen(name) {
+      used.add(name)
+    },
+    fresh(prefix) {
+      if (!identifier.test(`${prefix}_1`)) {
+        throw new ConfigError(`Cannot keep a value under "${prefix}_1": the prefix must begin an identifier.`)
+      }
+      for (let count = (counts.get(prefix) ?? 0) + 1; ; count++) {
+        const name = `${prefix}_${count}`
+        if (used.has(name) || isTaken(name)) continue
+        counts.set(prefix, count)
+        used.add(name)
+        return name
+      }
+    },
+  }
+}
+
+/** `"a", "b" and "c"`, for messages; says so when there is none. */
+export function listNames(names: readonly string[]): string {
+  return names.length === 0 ? "nothing" : names.map((name) => `"${name}"`).join(", ")
+}
+
+const identifier = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u
+
+const reserved = new Set(
+  (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends " +
+    "false finally for function if implements import in Infinity instanceof interface let NaN new null package private " +
+    "protected public return static super switch this throw true try typeof undefined using var void while with yield"
+  ).split(" "),
+)

@@ -1,0 +1,44 @@
+import { isLineBreak } from "./positions.ts"
+
+/** The text of a compiled cell, written from left to right: the source is copied up to a place, changed there, and
+ *  copied on. Every line of the source stays the line it was. */
+export interface Output {
+  /** Copies the source up to an offset; nothing happens when it is behind. */
+  copyTo(offset: number): void
+  /** Writes text that is not in the source; it must not contain line breaks. */
+  write(text: string): void
+  /** Leaves out the source up to an offset, but for its line breaks. */
+  skipTo(offset: number): void
+  text(): string
+  /** The source offset behind an offset of the text; for text that is not in the source, of what follows it. */
+  sourceOffset(offset: number): number
+}
+
+export function createOutput(code: string): Output {
+  let text = ""
+  let cursor = 0
+  // Pairs of offsets, in the text and in the source, where a copied stretch begins.
+  const stretches: number[] = []
+
+  return {
+    copyTo(offset) {
+      if (offset <= cursor) return
+      stretches.push(text.length, cursor)
+      text += code.slice(cursor, offset)
+      cursor = offset
+    },
+    write(added) {
+      text += added
+    },
+    skipTo(offset) {
+      for (; cursor < offset; cursor++) if (isLineBreak(code.charCodeAt(cursor))) text += code[cursor]
+    },
+    text: () => text,
+    sourceOffset(offset) {
+      let index = stretches.length - 2
+      while (index > 0 && (stretches[index] ?? 0) > offset) index -= 2
+      const [start = 0, source = 0, , next = code.length] = stretches.slice(Math.max(index, 0))
+      return Math.max(source, Math.min(source + offset - start, next))
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { type InspectOptions, inspect, types } from "node:util"
+
+/** A value as text the model can read: as a REPL shows it, strings quoted, cut in depth, width and length so that a huge
+ *  value costs no more than a large one. */
+export function preview(value: unknown): string {
+  const text = inspectSafely(narrowed(value), { ...shape, depth: affordableDepth(value) })
+  return text.length > longest ? `${text.slice(0, longest)}… ${text.length - longest} more characters` : text
+}
+
+/** One line or so, for messages. */
+export function inspectShort(value: unknown): string {
+  const text = inspectSafely(value, { depth: 1, maxArrayLength: 10, maxStringLength: 1000, breakLength: Infinity })
+  return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
+}
+
+/** How many things are in a value, where that means something. */
+export function sizeOf(value: unknown): number | undefined {
+  if (typeof value === "string" || Array.isArray(value)) return value.length
+  if (value instanceof Map || value instanceof Set) return value.size
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return value.byteLength
+  return undefined
+}
+
+const shape: InspectOptions = { maxArrayLength: 100, maxStringLength: 10_000, breakLength: 120, compact: 3 }
+const longest = 100_000
+const deepest = 6
+const affordable = 3000
+const widest = 100
+
+// A value may define how it is shown, and that code may throw.
+function inspectSafely(value: unknown, options: InspectOptions): string {
+  try {
+    return inspect(value, options)
+  } catch {
+    try {
+      return inspect(value, { ...options, customInspect: false })
+    } catch (error) {
+      return `[${typeof value} that cannot be shown: ${error instanceof Error ? error.message : String(error)}]`
+    }
+  }
+}
+
+/** Levels that can be shown before there are too many things: `inspect` bounds each array, but not their product. */
+function affordableDepth(value: unknown): number {
+  let level = [value]
+  let count = 0
+  for (let depth = 0; depth < deepest; depth++) {
+    level = level.flatMap(membersOf)
+    count += level.length
+    if (level.length === 0) return deepest
+    if (count > affordable) return Math.max(depth - 1, 0)
+  }
+  return deepest
+}
+
+function membersOf(value: unknown): unknown[] {
+  // Looking into a proxy may run code; `inspect` looks behind it.
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || types.isProxy(value)) return []
+  if (Array.isArray(value)) return value.slice(0, widest).filter(isContainer)
+  if (value instanceof Map) return [...value.entries().take(widest)].flat().filter(isContainer)
+  if (value instanceof Set) return [...value.values().take(widest)].filter(isContainer)
+  return Object.values(Object.getOwnPropertyDescriptors(value))
+    .map((descriptor): unknown => descriptor.value)
+    .filter(isContainer)
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === "object" && value !== null
+}
+
+/** `inspect` shows every key of an object: one used as a dictionary is cut to its first keys. */
+function narrowed(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || types.isProxy(value) || ArrayBuffer.isView(value)) return value
+  if (Array.isArray(value)) return value
+  const keys = Object.keys(value)
+  if (keys.length <= widest * 2) return value
+  const copy: object = Object.create(Object.getPrototypeOf(value))
+  for (const key of keys.slice(0, widest)) {
+    const descriptor = Object.getOwnPropertyDescriptor(value, key)
+    if (descriptor) Object.defineProperty(copy, key, descriptor)
+  }
+  return Object.defineProperty(copy, `… ${keys.length - widest} more keys`, { value: undefined, enumerable: true })
+}

@@ -1,0 +1,58 @@
+export interface Queue {
+  /** Does a job when all jobs before it are done. A signal that fires first makes it leave the queue and reject. */
+  enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T>
+  /** Sends everybody who waits home. */
+  refuse(error: Error): void
+}
+
+/** First come, first served, one at a time. */
+export function createQueue(): Queue {
+  let busy = false
+  const waiting = new Set<Turn>()
+
+  const turn = (signal: AbortSignal | undefined) =>
+    new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        waiting.delete(mine)
+        reject(signal?.reason)
+      }
+      const mine: Turn = {
+        take() {
+          signal?.removeEventListener("abort", leave)
+          resolve()
+        },
+        refuse(error) {
+          signal?.removeEventListener("abort", leave)
+          reject(error)
+        },
+      }
+      waiting.add(mine)
+      signal?.addEventListener("abort", leave, { once: true })
+    })
+
+  return {
+    async enter(job, signal) {
+      if (busy) await turn(signal)
+      busy = true
+      try {
+        return await job()
+      } finally {
+        const [next] = waiting
+        // `busy` stays set while the turn changes hands, so that nobody slips in between.
+        if (next) {
+          waiting.delete(next)
+          next.take()
+        } else busy = false
+      }
+    },
+    refuse(error) {
+      for (const turn of waiting) turn.refuse(error)
+      waiting.clear()
+    },
+  }
+}
+
+interface Turn {
+  take(): void
+  refuse(error: Error): void
+}

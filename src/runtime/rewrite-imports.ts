@@ -1,0 +1,58 @@
+import type { AnyNode, ImportDeclaration } from "acorn"
+import type { ImportEquals } from "./ast.ts"
+import { ambientObject, cellObject, guardObject, memberObject, scopeObject } from "./homes.ts"
+import type { Rewriting } from "./rewriting.ts"
+
+/** `import … from "x"` or `import x = require("x")`. */
+export function isImport(node: AnyNode): node is ImportDeclaration | ImportEquals {
+  if (node.type === "ImportDeclaration") return true
+  return node.type === "TSImportEqualsDeclaration" && node.moduleReference.type === "TSExternalModuleReference"
+}
+
+/** Loads the module and puts its names on the scope: right here while only imports came before, else before the cell's
+ *  first statement. */
+export function rewriteImport(rewriting: Rewriting, node: ImportDeclaration | ImportEquals, inPlace: boolean): void {
+  const { out } = rewriting
+  const text = node.type === "ImportDeclaration" ? importText(node) : requireText(node)
+  out.copyTo(node.start)
+  if (inPlace) out.write(text)
+  else rewriting.hoisted += text
+  out.skipTo(node.end)
+}
+
+function importText(node: ImportDeclaration): string {
+  const { source, specifiers } = node
+  // The parser leaves the field out when there is no `with`.
+  const attributes = node.attributes ?? []
+  const names = specifiers.filter(
+    (specifier) => specifier.type !== "ImportSpecifier" || specifier.importKind !== "type",
+  )
+  if (names.length === 0 && specifiers.length > 0) return ""
+  const from = JSON.stringify(source.value)
+  const pairs = attributes.map(({ key, value }) => `${JSON.stringify(nameOf(key))}:${JSON.stringify(value.value)}`)
+  const loaded = load(attributes.length > 0 ? `${from},{with:{${pairs.join()}}}` : from)
+  if (names.length === 0) return `${loaded};`
+  const module = memberObject(node)
+  const assignments = names.map((specifier) => {
+    const target = `${scopeObject}.${specifier.local.name}`
+    if (specifier.type === "ImportNamespaceSpecifier") return `${target}=${module};`
+    const name = specifier.type === "ImportSpecifier" ? nameOf(specifier.imported) : "default"
+    return `${target}=${cellObject}.pick(${module},${JSON.stringify(name)},${from});`
+  })
+  return `const ${module}=${loaded};${assignments.join("")}`
+}
+
+function requireText({ id, moduleReference }: ImportEquals): string {
+  if (moduleReference.type !== "TSExternalModuleReference") return ""
+  const from = JSON.stringify(moduleReference.expression.value)
+  return `${scopeObject}.${id.name}=${cellObject}.required(${load(from)});`
+}
+
+function load(parameters: string): string {
+  return `${guardObject}.resume(await ${ambientObject}.import(${parameters}))`
+}
+
+function nameOf(node: AnyNode): string {
+  if (node.type === "Identifier") return node.name
+  return node.type === "Literal" ? String(node.value) : ""
+}

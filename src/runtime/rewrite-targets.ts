@@ -1,0 +1,76 @@
+import type { AnyNode, Pattern } from "acorn"
+import { type Bind, bindProperty, bindVariable, type Rewriting } from "./rewriting.ts"
+import { skip, stripTyped } from "./strip.ts"
+
+/** What an assignment, `++` or the head of a loop writes to. */
+export function rewriteTarget(rewriting: Rewriting, node: AnyNode): void {
+  rewritePattern(rewriting, node, bindAssigned(rewriting))
+}
+
+/** A name or a destructuring pattern, each of its names written by `bind`. */
+export function rewritePattern(rewriting: Rewriting, node: AnyNode, bind: Bind): void {
+  const { out, code } = rewriting
+  switch (node.type) {
+    case "Identifier":
+      bind(node, false)
+      return
+    case "ObjectPattern":
+      for (const property of node.properties) {
+        if (property.type === "RestElement") rewritePattern(rewriting, property, bind)
+        else if (property.shorthand) rewriteShorthand(rewriting, property.value, bind)
+        else {
+          if (property.computed) rewriting.emit(property.key)
+          rewritePattern(rewriting, property.value, bind)
+        }
+      }
+      return skip(out, node.typeAnnotation)
+    case "ArrayPattern":
+      for (const element of node.elements) if (element) rewritePattern(rewriting, element, bind)
+      return skip(out, node.typeAnnotation)
+    case "RestElement":
+      rewritePattern(rewriting, node.argument, bind)
+      return skip(out, node.typeAnnotation)
+    case "AssignmentPattern":
+      if (node.left.type === "Identifier") return rewriteDefault(rewriting, node, bind(node.left, false))
+      rewritePattern(rewriting, node.left, bind)
+      return rewriting.emit(node.right)
+    case "TSParameterProperty":
+      out.copyTo(node.start)
+      out.skipTo(node.parameter.start)
+      return rewritePattern(rewriting, node.parameter, bind)
+    case "TSAsExpression":
+    case "TSSatisfiesExpression":
+    case "TSNonNullExpression":
+    case "TSTypeAssertion":
+      return stripTyped(out, code, node, (inner) => rewritePattern(rewriting, inner, bind))
+    default:
+      return rewriting.emit(node)
+  }
+}
+
+function rewriteShorthand(rewriting: Rewriting, node: Pattern, bind: Bind): void {
+  if (node.type === "Identifier") bind(node, true)
+  if (node.type !== "AssignmentPattern" || node.left.type !== "Identifier") return
+  rewriteDefault(rewriting, node, bind(node.left, true))
+}
+
+function rewriteDefault(rewriting: Rewriting, { left, right }: { left: Pattern; right: AnyNode }, isProperty: boolean) {
+  if (isProperty && left.type === "Identifier") rewriting.named(left.name, right)
+  else rewriting.emit(right)
+}
+
+function bindAssigned(rewriting: Rewriting): Bind {
+  const { out, homes, analysis } = rewriting
+  return (node, shorthand) => {
+    const reference = analysis.references.get(node)
+    const home = reference && homes.of(reference)
+    if (!home) return bindVariable(rewriting)(node, shorthand)
+    if (!homes.isConstant(reference)) return bindProperty(rewriting, home)(node, shorthand)
+    out.copyTo(node.start)
+    // The engine itself complains, at the moment of the assignment and in its own words.
+    const property = `({get _(){return ${home}.${node.name}},set _(_){const constant=0;constant=_}})._`
+    out.write(shorthand ? `${node.name}:${property}` : property)
+    out.skipTo(node.end)
+    return true
+  }
+}

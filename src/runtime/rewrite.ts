@@ -1,0 +1,281 @@
+import type { AnyNode, BlockStatement, Identifier, UnaryExpression } from "acorn"
+import type { CompileOptions } from "./compile.ts"
+import { ambientObject, cellObject, findHomes, guardObject, scopeObject } from "./homes.ts"
+import { createOutput, type Output } from "./output.ts"
+import { unwrapped } from "./patterns.ts"
+import { positionAt } from "./positions.ts"
+import { declare, rewriteVariables } from "./rewrite-declarations.ts"
+import { rewriteClass, rewriteFunction } from "./rewrite-functions.ts"
+import { rewriteProgram } from "./rewrite-program.ts"
+import { rewritePattern, rewriteTarget } from "./rewrite-targets.ts"
+import { bindProperty, bindVariable, checkpoint, countdown, type Rewriting } from "./rewriting.ts"
+import { analyseScope } from "./scope.ts"
+import { copyName, skip, stripTyped } from "./strip.ts"
+import { CellSyntaxError, eachChild, isTypeOnly, type ParsedCell } from "./syntax.ts"
+
+export interface Rewritten {
+  output: Output
+  /** Statements that come before the output. */
+  prologue: string
+  hasValue: boolean
+}
+
+/** Turns a cell into JavaScript over the scope, ambient and guard objects: types removed, names resolved, guards added. */
+export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritten {
+  const { code, program } = cell
+  const analysis = analyseScope(cell)
+  const homes = findHomes(analysis, options)
+  const out = createOutput(code)
+  let nameless: AnyNode | undefined
+  let nextName = ""
+  let peeked: AnyNode | undefined
+
+  const rewriting: Rewriting = {
+    code,
+    out,
+    homes,
+    analysis,
+    depth: 0,
+    hoisted: "",
+    emit,
+    statements,
+    declare: (node, home) => declare(rewriting, node, home),
+    block,
+    terminate,
+    named,
+    fail(message, node) {
+      throw new CellSyntaxError(message, positionAt(code, node.start))
+    },
+  }
+  const hasValue = rewriteProgram(rewriting, program)
+  return { output: out, prologue: homes.prologue() + rewriting.hoisted, hasValue }
+
+  function emit(node: AnyNode): void {
+    switch (node.type) {
+      case "Identifier":
+        return name(node)
+      case "Literal":
+      case "ThisExpression":
+        return
+      case "MemberExpression":
+        emit(node.object)
+        return node.computed ? emit(node.property) : undefined
+      case "CallExpression":
+      case "NewExpression":
+        emit(node.callee)
+        skip(out, node.typeArguments)
+        return emitAll(node.arguments)
+      case "TaggedTemplateExpression":
+        emit(node.tag)
+        skip(out, node.typeArguments)
+        return emit(node.quasi)
+      case "TemplateLiteral":
+        return emitAll(node.expressions)
+      case "Property":
+        if (node.shorthand && node.value.type === "Identifier") return shorthand(node.value)
+        if (node.computed) emit(node.key)
+        return emit(node.value)
+      case "AssignmentExpression":
+        rewriteTarget(rewriting, node.left)
+        return node.left.type === "Identifier" && homeOf(node.left)
+          ? named(node.left.name, node.right)
+          : emit(node.right)
+      case "UpdateExpression":
+        return rewriteTarget(rewriting, node.argument)
+      case "UnaryExpression":
+        return unary(node)
+      case "AwaitExpression":
+        out.copyTo(node.start)
+        out.write(`${guardObject}.resume(`)
+        emit(node.argument)
+        out.copyTo(node.end)
+        return out.write(")")
+      case "ImportExpression":
+        out.copyTo(node.start)
+        out.write(`${ambientObject}.import`)
+        out.skipTo(node.start + "import".length)
+        return eachChild(node, emit)
+      case "MetaProperty":
+        if (node.meta.name !== "import") return
+        return rewriting.fail("import.meta is not available in a cell, which is no file; use process.cwd()", node)
+      case "ArrowFunctionExpression":
+      case "FunctionExpression":
+      case "ClassExpression":
+        return node === nameless ? withName(node) : functionOrClass(node)
+      case "TSAsExpression":
+      case "TSSatisfiesExpression":
+      case "TSNonNullExpression":
+      case "TSTypeAssertion":
+      case "TSInstantiationExpression":
+        return stripTyped(out, code, node, emit)
+      case "ExpressionStatement":
+        emit(node.expression)
+        return terminate(node)
+      case "ReturnStatement":
+      case "ThrowStatement":
+        if (node.argument) emit(node.argument)
+        return terminate(node)
+      case "BlockStatement":
+        return statements(node.body)
+      case "SwitchCase":
+        if (node.test) emit(node.test)
+        return statements(node.consequent)
+      case "LabeledStatement":
+        return emit(node.body)
+      case "ForStatement":
+        if (node.init?.type === "VariableDeclaration")
+          rewriteVariables(rewriting, node.init, variableHome(node.init.kind))
+        else if (node.init) emit(node.init)
+        if (node.test) emit(node.test)
+        if (node.update) emit(node.update)
+        return loopBody(node.body)
+      case "ForInStatement":
+        loopTarget(node.left)
+        emit(node.right)
+        return loopBody(node.body)
+      case "ForOfStatement":
+        loopTarget(node.left)
+        emit(node.right)
+        return loopBody(node.body, node.await ? `${guardObject}.resume();` : "")
+      case "WhileStatement":
+        emit(node.test)
+        return loopBody(node.body)
+      case "DoWhileStatement":
+        loopBody(node.body)
+        emit(node.test)
+        return terminate(node)
+      case "TryStatement":
+        emit(node.block)
+        if (node.handler?.param) rewritePattern(rewriting, node.handler.param, bindVariable(rewriting))
+        if (node.handler) block(node.handler.body, checkpoint)
+        return node.finalizer ? block(node.finalizer, checkpoint) : undefined
+      case "VariableDeclaration":
+        return declare(rewriting, node, variableHome(node.kind))
+      case "FunctionDeclaration":
+      case "ClassDeclaration":
+      case "TSEnumDeclaration":
+      case "TSModuleDeclaration":
+      case "TSImportEqualsDeclaration":
+        return declare(rewriting, node, undefined)
+      default:
+        return eachChild(node, emit)
+    }
+  }
+
+  function emitAll(nodes: readonly AnyNode[]): void {
+    for (const node of nodes) emit(node)
+  }
+
+  function statements(nodes: readonly AnyNode[]): void {
+    for (const node of nodes) {
+      if (isTypeOnly(node)) skip(out, node)
+      else emit(node)
+    }
+  }
+
+  function block(node: BlockStatement, first: string): void {
+    out.copyTo(node.start + 1)
+    out.write(first)
+    statements(node.body)
+  }
+
+  function terminate(node: AnyNode): void {
+    out.copyTo(node.end)
+    if (code[node.end - 1] !== ";") out.write(";")
+  }
+
+  function loopBody(node: AnyNode, first = ""): void {
+    if (node.type === "BlockStatement") return block(node, first + countdown)
+    out.copyTo(node.start)
+    out.write(`{${first}${countdown}`)
+    emit(node)
+    out.copyTo(node.end)
+    out.write("}")
+  }
+
+  function loopTarget(node: AnyNode): void {
+    if (node.type !== "VariableDeclaration") return rewriteTarget(rewriting, node)
+    const home = variableHome(node.kind)
+    for (const { id } of node.declarations) {
+      if (home) {
+        out.copyTo(node.start)
+        out.skipTo(id.start)
+      }
+      rewritePattern(rewriting, id, home ? bindProperty(rewriting, home) : bindVariable(rewriting))
+    }
+  }
+
+  /** A `var` belongs to the cell wherever in the cell it stands, unless inside a function. */
+  function variableHome(kind: string): string | undefined {
+    return kind === "var" && rewriting.depth === 0 ? scopeObject : undefined
+  }
+
+  function homeOf(node: Identifier): string | undefined {
+    const reference = analysis.references.get(node)
+    return reference && homes.of(reference)
+  }
+
+  function name(node: Identifier): void {
+    const home = homeOf(node)
+    if (!home) return copyName(out, code, node)
+    out.copyTo(node.start)
+    if (node === peeked) {
+      out.write(`${cellObject}.peek(${scopeObject},"${node.name}")`)
+      return out.skipTo(node.end)
+    }
+    // A plain call of a property would pass the object as `this`.
+    const isCalled = analysis.references.get(node)?.call
+    out.write(isCalled ? `(0,${home}.` : `${home}.`)
+    copyName(out, code, node)
+    if (isCalled) out.write(")")
+  }
+
+  function shorthand(node: Identifier): void {
+    if (!homeOf(node)) return
+    out.copyTo(node.start)
+    out.write(`${node.name}:`)
+    name(node)
+  }
+
+  function unary({ operator, argument }: UnaryExpression): void {
+    const operand = unwrapped(argument)
+    if (operand.type !== "Identifier") return emit(argument)
+    // Asking for the type of a name that does not exist is no error.
+    if (operator === "typeof" && homeOf(operand) === scopeObject && !homes.isKnown(operand.name)) peeked = operand
+    if (operator !== "delete") return emit(argument)
+    const scope = analysis.references.get(operand)?.scope
+    if (scope && scope !== analysis.cell) rewriting.fail("A local variable cannot be deleted", operand)
+    out.copyTo(operand.start)
+    out.write(`${scopeObject}.`)
+    out.copyTo(operand.end)
+  }
+
+  function named(name: string, value: AnyNode): void {
+    const inner = unwrapped(value)
+    if (isNameless(inner) && name !== "__proto__") {
+      nameless = inner
+      nextName = name
+    }
+    emit(value)
+  }
+
+  /** Assigning to a property names nothing, but a property in an object literal names its value. */
+  function withName(node: AnyNode): void {
+    const name = nextName
+    out.copyTo(node.start)
+    out.write(`{${name}:`)
+    functionOrClass(node)
+    out.copyTo(node.end)
+    out.write(`}.${name}`)
+  }
+
+  function functionOrClass(node: AnyNode): void {
+    if (node.type === "ClassExpression") rewriteClass(rewriting, node)
+    if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") rewriteFunction(rewriting, node)
+  }
+}
+
+function isNameless(node: AnyNode): boolean {
+  if (node.type === "ArrowFunctionExpression") return true
+  return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id
+}

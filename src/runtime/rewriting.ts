@@ -1,0 +1,53 @@
+import type { AnyNode, BlockStatement, Identifier } from "acorn"
+import { guardObject, type Homes } from "./homes.ts"
+import type { Output } from "./output.ts"
+import type { ScopeAnalysis } from "./scope.ts"
+import { copyName } from "./strip.ts"
+
+/** The working state of one rewriting, shared by the functions that each know a part of the language. They go through
+ *  the source from left to right; what nobody changes is copied. */
+export interface Rewriting {
+  code: string
+  out: Output
+  homes: Homes
+  analysis: ScopeAnalysis
+  /** How many functions the node at hand is inside of. */
+  depth: number
+  /** Statements that must run before the cell's first, such as imports further down. */
+  hoisted: string
+  emit(node: AnyNode): void
+  statements(nodes: readonly AnyNode[]): void
+  /** A declaration whose names are properties of `home`, or ordinary variables where there is none. */
+  declare(node: AnyNode, home: string | undefined): void
+  /** A block with a statement put first. */
+  block(node: BlockStatement, first: string): void
+  /** Copies to the end of a statement and ends it there, so that what is left of it cannot run into the next. */
+  terminate(node: AnyNode): void
+  /** The value of something called `name`: an anonymous function or class gets that name. */
+  named(name: string, value: AnyNode): void
+  fail(message: string, node: { start: number }): never
+}
+
+/** What a loop does at each turn and a function at its entry. */
+export const countdown = `if(--${guardObject}.left<0)${guardObject}.tick();`
+/** What a handler does first: a cell that was stopped must not go on in it. */
+export const checkpoint = `${guardObject}.tick();`
+
+/** Writes the target for an identifier in a pattern. Returns whether the target is a property, not a variable. */
+export type Bind = (node: Identifier, shorthand: boolean) => boolean
+
+export function bindVariable({ out, code }: Rewriting): Bind {
+  return (node) => {
+    copyName(out, code, node)
+    return false
+  }
+}
+
+export function bindProperty({ out, code }: Rewriting, home: string): Bind {
+  return (node, shorthand) => {
+    out.copyTo(node.start)
+    out.write(shorthand ? `${node.name}:${home}.` : `${home}.`)
+    copyName(out, code, node)
+    return true
+  }
+}

@@ -1,0 +1,78 @@
+import { builtinModules } from "node:module"
+import { constructorPath, prototypePath } from "./name-paths.ts"
+import { attributeRule, functionRule, importRule, type Rule } from "./rules.ts"
+
+/** Rules for code that a model wrote and that runs in your own process: no processes, files, servers or threads, no code
+ *  made of text, nothing that ends, blocks or changes the program around it. Computing, the network as a client and
+ *  packages stay allowed. They keep honest code from harm; they do not hold code that wants out: isolation does. */
+export function safeRules(): Rule[] {
+  return [
+    importRule(
+      [
+        ...builtinModules.filter((name) => !harmlessModules.has(name.replace(/\/.*/, ""))),
+        ...["./", "../", "/", "file:", "karst"],
+        ...["cross-spawn", "execa", "fs-extra", "graceful-fs", "node-pty", "shelljs", "zx"],
+      ],
+      { description: "it reaches beyond this cell; use what you were given" },
+    ),
+    functionRule(["eval", "Function"], {
+      description: "code made of text cannot be checked",
+      except: "Function.prototype.toString",
+    }),
+    functionRule("process", { description: "it belongs to the program around this cell", except: harmlessOfProcess }),
+    functionRule(["WebAssembly", "Atomics.wait"], { description: "nothing could interrupt it" }),
+    attributeRule(["__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"], {
+      description: "use Object.getPrototypeOf, Object.create or a class",
+    }),
+    constructorRule,
+    builtinRule,
+  ]
+}
+
+const harmlessModules = new Set(
+  "assert buffer console crypto events path perf_hooks punycode querystring stream string_decoder timers url util zlib".split(
+    " ",
+  ),
+)
+
+// Modules loaded by process.getBuiltinModule are the import rule's business.
+const harmlessOfProcess =
+  "arch cpuUsage cwd getBuiltinModule hrtime memoryUsage nextTick pid platform stderr stdout uptime version versions"
+    .split(" ")
+    .map((name) => `process.${name}`)
+
+/** The constructor of any function is `Function`. Comparing a constructor, setting it and asking it for a static member
+ *  is ordinary; calling it, keeping it or handing it on is not. */
+const constructorRule: Rule = {
+  name: "constructor",
+  *check(cell) {
+    for (const { path, use, node } of cell.names) {
+      if (!path.startsWith(constructorPath)) continue
+      const whole = path === constructorPath && use !== "test" && use !== "write" && use !== "alias"
+      const member = path.slice(constructorPath.length + 1).replace(/\..*/, "")
+      if (!whole && !waysToConstructor.has(member)) continue
+      yield cell.report(
+        node,
+        "a `constructor` may only be compared or asked for its name; name the class, or use Object.getPrototypeOf",
+      )
+    }
+  },
+}
+
+const waysToConstructor = new Set(["apply", "bind", "call", "get", "prototype", "value"])
+
+/** Built-in objects are shared with the program around the cell. A name itself is not: assigning one makes a variable. */
+const builtinRule: Rule = {
+  name: "builtin",
+  *check(cell) {
+    for (const { path, use, node } of cell.names) {
+      if (use !== "write") continue
+      const root = path.replace(/\..*/, "")
+      if (root !== prototypePath && !(builtins.has(root) && (path !== root || node.type !== "Identifier"))) continue
+      yield cell.report(node, `\`${path}\` is shared with the program around this cell and may not be changed`)
+    }
+  },
+}
+
+// In small letters (`performance`) it may well be a variable of an earlier cell.
+const builtins = new Set(Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name)))

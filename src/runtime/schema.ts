@@ -1,0 +1,101 @@
+import { ConfigError } from "../core/errors.ts"
+import type { JsonSchema } from "../core/json.ts"
+import type { SchemaLike } from "./bindings.ts"
+import { type Mismatch, mismatches } from "./json-schema.ts"
+import type { StandardResult, StandardSchema } from "./runtime.ts"
+
+export type Validation<T = unknown> = { ok: true; value: T } | { ok: false; message: string }
+
+/** The JSON Schema of what goes in. Plain JSON Schema is itself; a Standard Schema must be able to give it. */
+export function toJsonSchema(schema: SchemaLike): JsonSchema {
+  if (!isStandardSchema(schema)) return schema
+  const { vendor, jsonSchema } = schema["~standard"]
+  if (!jsonSchema) {
+    throw new ConfigError(
+      `The ${vendor} schema cannot give its JSON Schema. ${cures[vendor] ?? "Pass plain JSON Schema instead."}`,
+      { details: { vendor } },
+    )
+  }
+  try {
+    // What a library calls JSON Schema is JSON.
+    return jsonSchema.input({ target: "draft-2020-12" }) as JsonSchema
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError(`The ${vendor} schema has no JSON Schema: ${reason}. Change it, or pass plain JSON Schema.`, {
+      cause,
+      details: { vendor },
+    })
+  }
+}
+
+/** Whether a schema describes all arguments of a call, one by one, and not a single argument. */
+export function isTuple(schema: SchemaLike): boolean {
+  const known = tuples.get(schema)
+  if (known !== undefined) return known
+  const tuple = isTupleSchema(schema)
+  tuples.set(schema, tuple)
+  return tuple
+}
+
+/** Validates a value. The message of a failure names the path of each thing that is wrong. */
+export async function validate<T = unknown>(schema: SchemaLike, value: unknown): Promise<Validation<T>> {
+  return await check<T>(schema, value)
+}
+
+/** The same, at once where the schema allows it. */
+export function check<T = unknown>(schema: SchemaLike, value: unknown): Validation<T> | Promise<Validation<T>> {
+  if (!isStandardSchema(schema)) {
+    const problems = mismatches(schema, value)
+    // Plain JSON Schema has no static type: T is what the caller says it describes.
+    return problems.length === 0 ? { ok: true, value: value as T } : { ok: false, message: explain(problems) }
+  }
+  const result = schema["~standard"].validate(value)
+  return result instanceof Promise ? result.then((settled) => toValidation<T>(settled)) : toValidation<T>(result)
+}
+
+export function isStandardSchema(schema: unknown): schema is StandardSchema {
+  // Some vendors' schemas are functions.
+  return schema !== null && (typeof schema === "object" || typeof schema === "function") && "~standard" in schema
+}
+
+const tuples = new WeakMap<SchemaLike, boolean>()
+
+const cures: { [vendor: string]: string } = {
+  zod: "Update to zod 4.2 or later, or pass z.toJSONSchema(schema).",
+  valibot: "Wrap it with toStandardJsonSchema() of @valibot/to-json-schema.",
+  effect: "Pass JSONSchema.make(schema) of effect.",
+  arktype: "Update to arktype 2.1.28 or later, or pass schema.toJsonSchema().",
+}
+
+function isTupleSchema(schema: SchemaLike): boolean {
+  try {
+    const { prefixItems, items } = toJsonSchema(schema)
+    return Array.isArray(prefixItems ?? items)
+  } catch {
+    // A schema that can only validate is one of a single argument.
+    return false
+  }
+}
+
+function toValidation<T>(result: StandardResult<unknown>): Validation<T> {
+  if (result.issues === undefined) return { ok: true, value: result.value as T }
+  return {
+    ok: false,
+    message: explain(result.issues.map(({ message, path = [] }) => ({ message, path: path.map(key) }))),
+  }
+}
+
+// A step of a path is the key itself or an object that holds it.
+function key(step: unknown): PropertyKey {
+  const bare = typeof step === "object" && step !== null && "key" in step ? step.key : step
+  return typeof bare === "number" || typeof bare === "symbol" ? bare : String(bare)
+}
+
+function explain(problems: readonly Mismatch[]): string {
+  return problems.map(({ message, path }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`)).join("; ")
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  const text = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("")
+  return text.startsWith(".") ? text.slice(1) : text
+}

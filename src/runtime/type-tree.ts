@@ -1,0 +1,214 @@
+/** A TypeScript type before it is text. Inspection, JSON Schema and the author's source all make these; one printer
+ *  lays them out, so everything shown to the model is well-formed. */
+export type TypeTree =
+  /** A keyword or the name of a type, with its arguments if any. */
+  | { kind: "name"; text: string }
+  /** Somebody's own text, parenthesised wherever its neighbours could bind tighter. */
+  | { kind: "text"; text: string }
+  | { kind: "generic"; name: string; parts: TypeTree[] }
+  | { kind: "array"; element: TypeTree }
+  | { kind: "tuple"; parts: TypeTree[]; required: number; rest?: TypeTree | undefined }
+  | { kind: "union" | "intersection"; parts: TypeTree[] }
+  | { kind: "object"; members: Member[] }
+  | { kind: "function"; signature: Signature; constructs?: boolean | undefined }
+
+export interface Signature {
+  /** Text such as `<T extends Row>`. */
+  generics?: string | undefined
+  parameters: Parameter[]
+  returns: TypeTree
+  /** What awaiting the result gives, where that cannot be read from `returns`. */
+  awaited?: TypeTree | undefined
+}
+
+export interface Parameter {
+  name: string
+  type: TypeTree
+  optional?: boolean | undefined
+  rest?: boolean | undefined
+}
+
+export interface Member {
+  /** As it is printed: see `propertyName`. */
+  name: string
+  form: "constructor" | "field" | "getter" | "setter" | "method"
+  type: TypeTree
+  optional?: boolean | undefined
+  readonly?: boolean | undefined
+  static?: boolean | undefined
+  abstract?: boolean | undefined
+  doc?: string | undefined
+}
+
+export const any: TypeTree = { kind: "name", text: "any" }
+export const unknown: TypeTree = { kind: "name", text: "unknown" }
+
+export function named(text: string): TypeTree {
+  return { kind: "name", text }
+}
+
+/** One type out of several: flat, without repetition, absence last, and nothing but the widest where one covers all. */
+export function union(parts: readonly TypeTree[]): TypeTree {
+  const [only] = parts
+  if (only && parts.length === 1) return only
+  const distinct = new Map(parts.flatMap(alternatives).map((part) => [printType(part), part]))
+  const covering = distinct.get("any") ?? distinct.get("unknown")
+  if (covering) return covering
+  if (distinct.size > 1) distinct.delete("never")
+  for (const empty of ["null", "undefined"]) {
+    const part = distinct.get(empty)
+    if (part && distinct.delete(empty)) distinct.set(empty, part)
+  }
+  const [first, ...others] = distinct.values()
+  if (!first) return named("never")
+  return others.length ? { kind: "union", parts: [first, ...others] } : first
+}
+
+/** The type a call has once it has passed the gate: a Promise, and only one. */
+export function promised({ returns, awaited = returns }: Signature): TypeTree {
+  const text = awaited.kind === "name" || awaited.kind === "text" ? awaited.text : ""
+  if (awaited.kind === "generic" && awaited.name === "Promise") return awaited
+  if (awaited.kind === "name" && /^Promise(Like)?</.test(text)) return named(text.replace(/^PromiseLike/, "Promise"))
+  const result = /\bPromise(Like)?</.test(text)
+    ? { kind: "generic" as const, name: "Awaited", parts: [awaited] }
+    : awaited
+  return { kind: "generic", name: "Promise", parts: [result] }
+}
+
+export function printType(tree: TypeTree, indent = ""): string {
+  switch (tree.kind) {
+    case "name":
+    case "text":
+      return tree.text
+    case "generic":
+      return `${tree.name}<${tree.parts.map((part) => printType(part, indent)).join(", ")}>`
+    case "array":
+      return `${printTight(tree.element, indent)}[]`
+    case "tuple":
+      return printTuple(tree, indent)
+    case "union":
+      return tree.parts.map((part) => printTight(part, indent)).join(" | ")
+    case "intersection":
+      return tree.parts.map((part) => printTight(part, indent)).join(" & ")
+    case "object":
+      return printObject(tree.members, indent)
+    case "function":
+      return `${tree.constructs ? "new " : ""}${printSignature(tree.signature, " => ", indent)}`
+  }
+}
+
+/** `<T>(a: T, b?: string): void`, with `: ` or ` => ` before the result. */
+export function printSignature(signature: Signature, arrow: ": " | " => ", indent = ""): string {
+  const { generics = "", returns } = signature
+  return `${generics}(${printParameters(signature.parameters, indent)})${arrow}${printType(returns, indent)}`
+}
+
+/** The members of a class or an interface, one or more lines each. */
+export function printMembers(members: readonly Member[], indent: string, inClass: boolean): string {
+  return members
+    .map((member) => `${jsDoc(member.doc, indent)}${indent}${printMember(member, indent, inClass)}`)
+    .join("\n")
+}
+
+/** `declare class Light<T> extends Base { … }`; `head` is what stands before the brace. */
+export function printClass(head: string, members: readonly Member[], note = ""): string {
+  if (!members.length) return `${head} {}${note}`
+  return `${head} {${note}\n${printMembers(members, "  ", true)}\n}`
+}
+
+/** A comment above a declaration. No text can end it early. */
+export function jsDoc(text: string | undefined, indent = ""): string {
+  if (!text) return ""
+  const lines = text
+    .replaceAll("*/", "*\\/")
+    .split(/\r\n|[\n\r\u2028\u2029]/)
+    .map((line) => line.trimEnd())
+  while (lines.length && !lines[0]) lines.shift()
+  while (lines.length && !lines.at(-1)) lines.pop()
+  const [first, ...others] = lines
+  if (!first) return ""
+  if (!others.length) return `${indent}/** ${first.trimStart()} */\n`
+  const body = lines.map((line) => `${indent} *${line && ` ${line}`}\n`)
+  return `${indent}/**\n${body.join("")}${indent} */\n`
+}
+
+/** A key as it stands in a type: plain where it can be, else in quotes. */
+export function propertyName(key: string): string {
+  // `new (` would be a construct signature and `constructor` a constructor.
+  return identifierName.test(key) && key !== "new" && key !== "constructor" ? key : JSON.stringify(key)
+}
+
+/** Whether a name can be declared in a module. */
+export function isIdentifier(name: string): boolean {
+  return identifierName.test(name) && !reserved.has(name)
+}
+
+const identifierName = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u
+
+const reserved = new Set(
+  `arguments await break case catch class const continue debugger default delete do else enum eval export extends false
+   finally for function if implements import in instanceof interface let new null package private protected public return
+   static super switch this throw true try typeof var void while with yield`.split(/\s+/),
+)
+
+/** A type that fits on one line of about this length is written on one. */
+const lineLength = 80
+
+function printObject(members: Member[], indent: string): string {
+  if (!members.length) return "{}"
+  const inner = `${indent}  `
+  const texts = members.map((member) => printMember(member, inner, false))
+  const line = `{ ${texts.join("; ")} }`
+  const fits = line.length <= lineLength && !line.includes("\n")
+  if (fits && members.every((member) => !member.doc)) return line
+  return `{\n${texts.map((text, index) => `${jsDoc(members[index]?.doc, inner)}${inner}${text}`).join("\n")}\n${indent}}`
+}
+
+function printMember(member: Member, indent: string, inClass: boolean): string {
+  const { name, form, type } = member
+  const before = `${member.abstract ? "abstract " : ""}${member.static ? "static " : ""}`
+  const optional = member.optional ? "?" : ""
+  if (form === "constructor" && type.kind === "function") {
+    return `constructor(${printParameters(type.signature.parameters, indent)})`
+  }
+  if (form === "method" && type.kind === "function") {
+    return `${before}${name}${optional}${printSignature(type.signature, ": ", indent)}`
+  }
+  const text = printType(type, indent)
+  if (form === "getter" && inClass) return `${before}get ${name}(): ${text}`
+  if (form === "setter" && inClass) return `${before}set ${name}(value: ${text})`
+  const readonly = member.readonly || form === "getter" ? "readonly " : ""
+  return `${before}${readonly}${name}${optional}: ${text}`
+}
+
+function printParameters(parameters: readonly Parameter[], indent: string): string {
+  const lastRequired = parameters.findLastIndex((parameter) => !parameter.optional && !parameter.rest)
+  const texts = parameters.map(({ name, type, optional, rest }, index) => {
+    if (rest) return `...${name}: ${printType(type, indent)}`
+    if (!optional) return `${name}: ${printType(type, indent)}`
+    // A parameter with a default may stand before a required one; an optional one may not.
+    if (index < lastRequired) return `${name}: ${printType(union([type, named("undefined")]), indent)}`
+    return `${name}?: ${printType(type, indent)}`
+  })
+  return texts.join(", ")
+}
+
+function printTuple({ parts, required, rest }: Extract<TypeTree, { kind: "tuple" }>, indent: string): string {
+  const items = parts.map((part, index) =>
+    index < required ? printType(part, indent) : `${printTight(part, indent)}?`,
+  )
+  if (rest) items.push(`...${printTight(rest, indent)}[]`)
+  return `[${items.join(", ")}]`
+}
+
+/** Printed so that it holds together beside `[]`, `|` or `&`. */
+function printTight(tree: TypeTree, indent: string): string {
+  const text = printType(tree, indent)
+  return tree.kind === "text" || tree.kind === "union" || tree.kind === "intersection" || tree.kind === "function"
+    ? `(${text})`
+    : text
+}
+
+function alternatives(tree: TypeTree): TypeTree[] {
+  return tree.kind === "union" ? tree.parts.flatMap(alternatives) : [tree]
+}

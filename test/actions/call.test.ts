@@ -1,0 +1,118 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { createAgent } from "../../src/agent/create-agent.ts"
+import { ConfigError } from "../../src/core/errors.ts"
+import { scripted } from "../../src/models/scripted.ts"
+import { fn } from "../../src/runtime/bindings.ts"
+import { jsRuntime } from "../../src/runtime/js.ts"
+
+const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
+
+function guarded() {
+  const wiped: string[] = []
+  const wipe = fn((what: string) => wiped.push(what), { description: "Delete", approve: true })
+  return { wiped, runtime: jsRuntime({ wipe }) }
+}
+
+describe("calls from a cell", () => {
+  test("are told as events, with their cell, arguments and outcome", async () => {
+    const runtime = jsRuntime({
+      add: (a: number, b: number) => a + b,
+      fail: () => {
+        throw new RangeError("out of range")
+      },
+    })
+    const model = scripted([cell("await add(1, 2)\nawait fail().catch(() => 0)"), "ok"])
+    const { trajectory } = await createAgent({ model, runtime }).run("go")
+    const starts = trajectory.events.filter((event) => event.type === "call-start")
+    const ends = trajectory.events.filter((event) => event.type === "call-end")
+    const code = trajectory.events.find((event) => event.type === "code-end")
+    assert.deepEqual(starts[0]?.call, { binding: "add", args: "1, 2" })
+    assert.equal(starts[0]?.within, code?.id)
+    assert.deepEqual(
+      ends.map((end) => end.ok),
+      [true, false],
+    )
+    assert.equal(ends[1]?.error, "RangeError: out of range")
+    assert.equal(code?.calls, 2)
+  })
+
+  test("are counted but no longer told one by one beyond a thousand in one cell", async () => {
+    const runtime = jsRuntime({ tick: () => undefined })
+    const model = scripted([cell("for (let i = 0; i < 1500; i++) await tick()"), "ok"])
+    const { trajectory } = await createAgent({ model, runtime }).run("go")
+    assert.equal(trajectory.events.filter((event) => event.type === "call-start").length, 1000)
+    assert.equal(trajectory.events.find((event) => event.type === "code-end")?.calls, 1500)
+    assert.ok(trajectory.events.some((event) => event.type === "warning-raised" && event.code === "many-calls"))
+  })
+})
+
+describe("approval", () => {
+  test("is asked of the agent's answerer, with the call", async () => {
+    const { wiped, runtime } = guarded()
+    const asked: unknown[] = []
+    const agent = createAgent({
+      model: scripted([cell('await wipe("disk")'), "ok"]),
+      runtime,
+      approve: (call) => {
+        asked.push([call.binding, ...call.args])
+        return true
+      },
+    })
+    await agent.run("go")
+    assert.deepEqual(asked, [["wipe", "disk"]])
+    assert.deepEqual(wiped, ["disk"])
+  })
+
+  test("refused is an error the cell sees, and the function is not called", async () => {
+    const { wiped, runtime } = guarded()
+    const model = scripted([
+      cell('try { await wipe("disk") } catch (error) { console.log(error.name, error.message) }'),
+      "ok",
+    ])
+    await createAgent({ model, runtime, approve: () => "deny" }).run("go")
+    assert.deepEqual(wiped, [])
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /ApprovalDenied wipe was not approved/)
+  })
+
+  test("is refused when nobody is there to give it", async () => {
+    const { wiped, runtime } = guarded()
+    const model = scripted([cell('await wipe("disk")'), "ok"])
+    await createAgent({ model, runtime }).run("go")
+    assert.deepEqual(wiped, [])
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /nobody is there/)
+  })
+
+  test("waits for who watches the run", async () => {
+    const { wiped, runtime } = guarded()
+    const run = createAgent({ model: scripted([cell('await wipe("disk")'), "ok"]), runtime }).run("go")
+    for await (const event of run) {
+      if (event.type !== "approval-requested") continue
+      assert.deepEqual(event.call, { binding: "wipe", args: '"disk"' })
+      run.approve(event.id, "allow")
+    }
+    assert.deepEqual(wiped, ["disk"])
+  })
+
+  test("given for always is not asked again, in this run or the next of the session", async () => {
+    const { wiped, runtime } = guarded()
+    let asked = 0
+    const agent = createAgent({
+      model: scripted([cell('await wipe("a")\nawait wipe("b")'), "ok", cell('await wipe("c")'), "ok"]),
+      runtime,
+      approve: () => {
+        asked++
+        return "always"
+      },
+    })
+    await using session = await agent.session()
+    await session.send("one")
+    await session.send("two")
+    assert.equal(asked, 1)
+    assert.deepEqual(wiped, ["a", "b", "c"])
+  })
+
+  test("cannot be combined with a synchronous function", () => {
+    assert.throws(() => fn(() => 1, { sync: true, approve: true }), ConfigError)
+  })
+})

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict"
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import { describe, test } from "node:test"
+import { tsPlugin } from "@sveltejs/acorn-typescript"
+import { type Node, Parser } from "acorn"
+
+// The house, from the ground up. A part is a folder of src/ or a file beside it. It may import itself, the parts on
+// floors below its own, what stands in `also`, and the packages named here; Node's own modules are everyone's.
+const house: Record<string, { floor: number; packages?: string[]; also?: string[] }> = {
+  core: { floor: 0 },
+  models: { floor: 1, packages: ["@ai-sdk"] },
+  runtime: { floor: 1, packages: ["acorn", "@sveltejs/acorn-typescript", "magic-string"] },
+  workspace: { floor: 1 },
+  stores: { floor: 1 },
+  display: { floor: 1 },
+  memory: { floor: 2 },
+  skills: { floor: 2, packages: ["yaml"] },
+  tools: { floor: 2, also: ["memory", "skills"] },
+  actions: { floor: 3 },
+  sessions: { floor: 4 },
+  mcp: { floor: 4, packages: ["@modelcontextprotocol"] },
+  agent: { floor: 5 },
+  providers: { floor: 5 },
+  engine: { floor: 6, packages: ["bullmq"] },
+  index: { floor: 7 },
+  config: { floor: 7 },
+  evals: { floor: 7 },
+  testing: { floor: 7 },
+  cli: { floor: 8 },
+}
+
+// What shows events in a terminal is for programs, not for the library: only the command imports it.
+const readersOfDisplay = ["cli", "display"]
+
+// What `import "karst"` may load; anything else arrives at first use, by a dynamic import.
+const loadedAtOnce = ["acorn", "@sveltejs/acorn-typescript", "magic-string"]
+
+const root = dirname(import.meta.dirname)
+const sources = globSync("src/**/*.ts", { cwd: root }).sort()
+const parser = Parser.extend(tsPlugin())
+const trees = new Map(sources.map((file) => [file, parse(file)]))
+const imports = new Map(sources.map((file) => [file, importsOf(file)]))
+
+describe("the house", () => {
+  test("has a place for every source file", () => {
+    const homeless = sources.filter((file) => !house[partOf(file)])
+    assert.deepEqual(homeless, [], "Give the part a row in the table of this test.")
+  })
+
+  test("lets imports go down only", () => {
+    const wrong = [...imports].flatMap(([file, found]) =>
+      found.filter(({ specifier }) => !isAllowed(file, specifier)).map(({ specifier }) => `${file} → ${specifier}`),
+    )
+    assert.deepEqual(wrong, [])
+  })
+
+  test("loads only small packages from its front door and its display", () => {
+    const found = new Set(["src/index.ts", "src/display.ts"].flatMap(packagesReachedBy))
+    assert.deepEqual([...found.difference(new Set(loadedAtOnce))], [], "Load it at first use: await import(…).")
+  })
+
+  test("has no utils folder, no barrel but the front door, and no cycle among files at run time", () => {
+    assert.deepEqual(
+      sources.filter((file) => /\/(utils?|helpers|common|lib)(\/|\.ts$)/.test(file)),
+      [],
+    )
+    assert.deepEqual(
+      sources.filter((file) => file !== "src/index.ts" && (file.endsWith("/index.ts") || isBarrel(file))),
+      [],
+    )
+    assert.deepEqual(cycles(), [])
+  })
+
+  test("keeps its files small", (context) => {
+    const lengths = sources.map((file) => ({ file, lines: read(file).split("\n").length - 1 }))
+    const long = lengths.filter(({ lines }) => lines > 300).map(({ file, lines }) => `${file}: ${lines} lines`)
+    if (long.length > 0) context.diagnostic(`over 300 lines, worth splitting: ${long.join(", ")}`)
+    assert.deepEqual(
+      lengths.filter(({ lines }) => lines > 400),
+      [],
+    )
+  })
+
+  test("names no machine, registry or account", () => {
+    const traces = /\/(?:home|Users)\/\w|\/root\/|\/work\/|[A-Z]:\\Users|registry\.npmjs|"resolved":/
+    const places = ["*.{json,md}", "{src,test,examples,bench,scripts,docs,data}/**/*.{ts,mjs,json,jsonl,md}", ".ci/*"]
+    const files = globSync(places, { cwd: root }).filter((file) => !file.includes("node_modules"))
+    assert.deepEqual(
+      files.filter((file) => file !== "test/architecture.test.ts" && traces.test(read(file))),
+      [],
+    )
+  })
+
+  test("promises a Run to nobody, because awaiting the promise would await the run", () => {
+    assert.deepEqual(
+      sources.filter((file) => /Promise<\s*Run\s*>|AsyncGenerator<\s*Run\b/.test(read(file))),
+      [],
+    )
+  })
+})
+
+interface Import {
+  specifier: string
+  /** Whether the module is loaded with the file that names it. */
+  atOnce: boolean
+}
+
+function isAllowed(file: string, specifier: string): boolean {
+  if (specifier.startsWith("node:")) return true
+  const own = partOf(file)
+  const { floor, packages = [], also = [] } = house[own] ?? { floor: 0 }
+  if (!specifier.startsWith(".")) return packages.some((name) => isOf(specifier, name))
+  const other = partOf(resolve(file, specifier))
+  if (other === "display") return readersOfDisplay.includes(own)
+  return other === own || also.includes(other) || (house[other]?.floor ?? floor) < floor
+}
+
+function packagesReachedBy(entry: string): string[] {
+  const seen = new Set<string>()
+  const found = new Set<string>()
+  const visit = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    for (const specifier of loadedWith(file)) {
+      if (specifier.startsWith(".")) visit(resolve(file, specifier))
+      else if (!specifier.startsWith("node:")) found.add(specifier)
+    }
+  }
+  visit(entry)
+  return [...found]
+}
+
+function cycles(): string[] {
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (file: string, path: string[]): void => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(" → "))
+    if (done.has(file) || path.includes(file)) return
+    for (const specifier of loadedWith(file)) {
+      if (specifier.startsWith(".")) visit(resolve(file, specifier), [...path, file])
+    }
+    done.add(file)
+  }
+  for (const file of sources) visit(file, [])
+  return found
+}
+
+function loadedWith(file: string): string[] {
+  return (imports.get(file) ?? []).filter(({ atOnce }) => atOnce).map(({ specifier }) => specifier)
+}
+
+function importsOf(file: string): Import[] {
+  const found: Import[] = []
+  walk(trees.get(file), (node) => {
+    const { source, importKind, exportKind } = node as Node & Record<string, unknown>
+    const specifier = (source as { value?: unknown } | null | undefined)?.value
+    if (typeof specifier !== "string") return
+    const atOnce = node.type !== "ImportExpression" && importKind !== "type" && exportKind !== "type"
+    found.push({ specifier, atOnce })
+  })
+  return found
+}
+
+function isBarrel(file: string): boolean {
+  return (
+    trees.get(file)?.body.every((node) => node.type.startsWith("Export") && "source" in node && node.source) ?? false
+  )
+}
+
+function parse(file: string) {
+  return parser.parse(read(file), { sourceType: "module", ecmaVersion: "latest", locations: true })
+}
+
+function walk(node: unknown, visit: (node: Node) => void): void {
+  if (Array.isArray(node)) for (const child of node) walk(child, visit)
+  if (typeof node !== "object" || node === null || Array.isArray(node)) return
+  if ("type" in node && typeof node.type === "string") visit(node as Node)
+  for (const child of Object.values(node)) walk(child, visit)
+}
+
+function resolve(file: string, specifier: string): string {
+  const path = relative(root, join(root, dirname(file), specifier))
+  assert.ok(existsSync(join(root, path)), `${file} imports ${specifier}, which is not there.`)
+  return path
+}
+
+function partOf(file: string): string {
+  return file.split("/")[1]?.replace(/\.ts$/, "") ?? ""
+}
+
+function isOf(specifier: string, name: string): boolean {
+  return specifier === name || specifier.startsWith(`${name}/`)
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), "utf8")
+}

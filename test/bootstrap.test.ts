@@ -1,0 +1,152 @@
+import assert from "node:assert/strict"
+import { type ChildProcessByStdio, spawn } from "node:child_process"
+import { once } from "node:events"
+import {
+  constants,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import type { Readable } from "node:stream"
+import { text } from "node:stream/consumers"
+import { afterEach, beforeEach, describe, test } from "node:test"
+
+// A repository in small: the real script, one locked package, and an npm that each test writes for itself.
+let tree: string
+
+beforeEach(() => {
+  tree = mkdtempSync(join(realpathSync(tmpdir()), "karst-bootstrap-"))
+  write("scripts/bootstrap.mjs", readFileSync(join(dirname(import.meta.dirname), "scripts/bootstrap.mjs"), "utf8"))
+  write("package.json", '{ "engines": { "node": ">=24" } }')
+  write("package-lock.json", lock("1.0.0"))
+})
+
+afterEach(() => rmSync(tree, { recursive: true }))
+
+describe("the bootstrap", () => {
+  test("runs a file with its arguments under the pinned Node and passes on the exit code", async () => {
+    installed()
+    pinNode()
+    const program = "console.log(process.execPath, process.argv.slice(2)); process.exit(7)"
+    const { code, stdout, stderr } = await finished(start(program, { args: ["a", "--b c"] }))
+    assert.equal(stdout, `${join(tree, "node_modules/node/bin/node")} [ 'a', '--b c' ]\n`)
+    assert.deepEqual([code, stderr], [7, ""])
+  })
+
+  test("installs what is missing first, says so in one line and shows nothing of npm but its errors", async () => {
+    write("npm.js", "console.log('added 1 package'); console.error(process.argv[2], process.env.npm_config_loglevel)")
+    const { code, stdout, stderr } = await finished(start("console.log('ran')"))
+    assert.deepEqual([code, stdout], [0, "ran\n"])
+    assert.equal(stderr, "karst: installing dependencies (npm ci)\nci error\n")
+  })
+
+  const spoilt: Record<string, () => void> = {
+    "a package is gone": () => rmSync(join(tree, "node_modules/dep"), { recursive: true }),
+    "the lockfile asks for another version": () => write("package-lock.json", lock("2.0.0")),
+    "npm was cut short": () => rmSync(join(tree, "node_modules/.package-lock.json")),
+  }
+  for (const [what, spoil] of Object.entries(spoilt)) {
+    test(`installs again when ${what}, and not otherwise`, async () => {
+      installed()
+      write("npm.js", "")
+      assert.equal((await finished(start(""))).stderr, "")
+      spoil()
+      assert.match((await finished(start(""))).stderr, /installing dependencies/)
+    })
+  }
+
+  test("stops with a sentence when the installation fails", async () => {
+    write("npm.js", "process.exit(3)")
+    const { code, stdout, stderr } = await finished(start("console.log('ran')"))
+    assert.deepEqual([code, stdout], [1, ""])
+    assert.match(stderr, /npm ci failed/)
+  })
+
+  test("installs nothing when that is forbidden, and says what to do", async () => {
+    const { code, stderr } = await finished(start("", { env: { KARST_NO_INSTALL: "1" } }))
+    assert.deepEqual([code, stderr], [1, "karst: The dependencies are missing or out of date. Run: npm ci\n"])
+  })
+
+  test("fetches the pinned Node by its own script where npm did not", async () => {
+    installed()
+    write("package.json", '{ "engines": { "node": ">=99" } }')
+    const link = `fs.symlinkSync(${JSON.stringify(process.execPath)}, "bin/node")`
+    write("node_modules/node/installArchSpecificPackage.js", `fs = require("fs"); fs.mkdirSync("bin"); ${link}`)
+    const { code, stdout, stderr } = await finished(start("console.log('ran')"))
+    assert.deepEqual([code, stdout, stderr], [0, "ran\n", "karst: installing Node 99\n"])
+  })
+
+  test("tells a Node that is too old and cannot be replaced so, in one sentence", async () => {
+    installed()
+    write("package.json", '{ "engines": { "node": ">=99" } }')
+    const { code, stderr } = await finished(start("", { env: { KARST_NO_INSTALL: "1" } }))
+    assert.equal(code, 1)
+    assert.match(stderr, /^karst: Karst needs Node 99 or newer; this is v[\d.]+, and .* Install Node 99 .*\n$/)
+  })
+
+  test("uses the Node it was started with where the pinned one does not start", async () => {
+    installed()
+    write("node_modules/node/bin/node", "not a program")
+    const { stdout } = await finished(start("console.log(process.execPath)"))
+    assert.equal(stdout, `${process.execPath}\n`)
+  })
+
+  test("hands a signal on and waits for what the program makes of it", async () => {
+    installed()
+    const child = start(
+      "process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); console.log('ready')",
+    )
+    await once(child.stdout, "data")
+    child.kill("SIGTERM")
+    assert.deepEqual(await once(child, "exit"), [5, null])
+  })
+
+  test("ends by the signal that ended the program", async () => {
+    installed()
+    assert.deepEqual(await once(start("process.kill(process.pid, 'SIGKILL')"), "exit"), [null, "SIGKILL"])
+  })
+})
+
+interface Start {
+  args?: string[]
+  env?: Record<string, string>
+}
+
+function start(program: string, { args = [], env = {} }: Start = {}): ChildProcessByStdio<null, Readable, Readable> {
+  write("program.ts", program)
+  return spawn(process.execPath, [join(tree, "scripts/bootstrap.mjs"), join(tree, "program.ts"), ...args], {
+    env: { ...process.env, KARST_NO_INSTALL: "", npm_execpath: join(tree, "npm.js"), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+}
+
+async function finished(child: ReturnType<typeof start>) {
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")])
+  return { stdout, stderr, code }
+}
+
+function installed(): void {
+  write("node_modules/dep/package.json", "{}")
+  write("node_modules/.package-lock.json", lock("1.0.0"))
+}
+
+function pinNode(): void {
+  mkdirSync(join(tree, "node_modules/node/bin"), { recursive: true })
+  // A link would be resolved and so hide which path was run; the same file under a second name is not.
+  copyFileSync(process.execPath, join(tree, "node_modules/node/bin/node"), constants.COPYFILE_FICLONE)
+}
+
+function lock(version: string): string {
+  return JSON.stringify({ packages: { "": {}, "node_modules/dep": { version } } })
+}
+
+function write(path: string, content: string): void {
+  mkdirSync(dirname(join(tree, path)), { recursive: true })
+  writeFileSync(join(tree, path), content)
+}

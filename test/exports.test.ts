@@ -1,0 +1,55 @@
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { describe, test } from "node:test"
+import * as karst from "karst"
+import * as display from "karst/display"
+
+// A change here is a change of what users may rely on, and belongs in CHANGELOG.md.
+const values = `
+  AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError
+  addUsage aiSdk attributeRule createAgent defaultSections fn functionRule importRule isDelta jsRuntime messageText
+  record regexRule replay resolve retry safeRules scripted timeouts totalTokens trajectory type variable`
+
+const types = `
+  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AiSdkOptions Approver AssistantMessage Bindings
+  Call CallGate CallPreview CellEnv CodeAgent CodePart CodeResultPart CodeRunOptions CodeSessionOptions Decision EventOf
+  EventType ExecuteOptions Executed Execution FinishReason FunctionOptions FunctionRuleOptions ImagePart JsRuntimeOptions
+  Json JsonSchema Limits LiveObjects Message Metadata Model ModelErrorCode ModelPart ModelRequest ModelSource Name
+  NameChanges Names NotExecuted OutputChunk Pending Price Prompt PromptContext PromptPart PromptSections ReasoningPart
+  RecordedCall ReplayOptions ResolveOptions ResultMessage RetryOptions Rule RuleContext RuleOptions Run RunOptions
+  RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep Session
+  SessionOptions StandardSchema Status StopReason TextPart TimeoutOptions ToolCallPart ToolResultPart ToolSpec Trajectory
+  TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation`
+
+describe("the public surface", () => {
+  test('of "karst" is these values', () => {
+    assert.deepEqual(Object.keys(karst).sort(), sorted(values))
+  })
+
+  test('of "karst" is these types', () => {
+    const front = readFileSync(new URL("../src/index.ts", import.meta.url), "utf8")
+    const all = [...front.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = ""]) => list.split(","))
+    const names = all.map((name) => name.trim().replace(/^type (?=\w)/, "")).filter(Boolean)
+    assert.deepEqual(names.filter((name) => !(name in karst)).sort(), sorted(types))
+  })
+
+  test('of "karst/display" is one function', () => {
+    assert.deepEqual(Object.keys(display), ["display"])
+  })
+
+  test("gives a Run at once and never a promise of one", async () => {
+    const agent = karst.createAgent({ model: karst.scripted(() => "Hello.") })
+    const run = agent.run("Hi")
+    assert.equal(typeof run.abort, "function")
+    await run
+    await using session = await agent.session()
+    for (const turn of [session.send("Hi"), session.followUp("And you?")]) {
+      assert.equal(typeof turn.abort, "function")
+      assert.equal((await turn).output, "Hello.")
+    }
+  })
+})
+
+function sorted(names: string): string[] {
+  return names.trim().split(/\s+/).sort()
+}

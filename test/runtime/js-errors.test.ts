@@ -1,0 +1,103 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { jsRuntime } from "../../src/runtime/js.ts"
+import type { NotExecuted, Runtime } from "../../src/runtime/runtime.ts"
+
+async function failureOf(runtime: Runtime, code: string): Promise<NotExecuted> {
+  const execution = await runtime.execute(code)
+  assert.ok(!execution.ok, "the cell should have failed")
+  return execution
+}
+
+test("an error tells its name, message, line and column in the cell's own text", async () => {
+  const { error, thrown } = await failureOf(jsRuntime(), "const a: number = 1\n\n  throw new RangeError('too far')")
+  assert.equal(error.kind, "throw")
+  assert.equal(error.message, "RangeError: too far")
+  assert.deepEqual([error.line, error.column], [3, 9])
+  assert.ok(thrown instanceof RangeError)
+})
+
+test("the line is that of this cell, also when an older one throws", async () => {
+  const runtime = jsRuntime()
+  await runtime.execute("function fail() {\n  throw new Error('from the first')\n}")
+  const { error } = await failureOf(runtime, "\n\n\nfail()")
+  assert.equal(error.line, 4)
+  assert.match(error.stack ?? "", /at fail \(cell-1\.ts:2:9\)\n.*cell-2\.ts:4:\d/)
+})
+
+test("the stack has the frames of cells and of the host's functions, none of ours or Node's", async () => {
+  const runtime = jsRuntime({
+    explode: function explode() {
+      throw new TypeError("in the host")
+    },
+    tools: {
+      later: async function later() {
+        await null
+        throw new TypeError("in the host, later")
+      },
+    },
+  })
+  const { error } = await failureOf(runtime, "await explode()")
+  assert.match(error.stack ?? "", /^TypeError: in the host\n {4}at .*explode .*js-errors\.test\.ts/)
+  assert.doesNotMatch(error.stack ?? "", /node:internal|src\/runtime|karst:/)
+  const later = await failureOf(runtime, "1\nawait tools.later()")
+  assert.equal(later.error.line, 2)
+  assert.match(later.error.stack ?? "", /later .*js-errors\.test\.ts.*\n.*cell-2\.ts:2:/)
+})
+
+test("anything can be thrown and is kept by reference", async () => {
+  const runtime = jsRuntime({ thing: { a: 1 } })
+  const object = await failureOf(runtime, "throw thing")
+  assert.equal(object.error.message, "Uncaught { a: 1 }")
+  assert.equal(object.thrown, await runtime.retrieve("thing"))
+  assert.equal((await failureOf(runtime, "throw 'text'")).error.message, "Uncaught 'text'")
+  assert.equal((await failureOf(runtime, "throw undefined")).error.message, "Uncaught undefined")
+  assert.equal((await failureOf(runtime, "await Promise.reject(null)")).error.message, "Uncaught null")
+})
+
+test("causes and the errors of an aggregate are told", async () => {
+  const runtime = jsRuntime()
+  const caused = await failureOf(runtime, "throw new Error('outer', { cause: new TypeError('inner') })")
+  assert.equal(caused.error.message, "Error: outer\n  because of TypeError: inner")
+  const many = await failureOf(runtime, "await Promise.any([Promise.reject(new Error('a')), Promise.reject('b')])")
+  assert.equal(many.error.message, "AggregateError: All promises were rejected\n  because of Error: a\n  'b'")
+})
+
+test("an error class of the cell's own keeps its name", async () => {
+  const runtime = jsRuntime()
+  const { error } = await failureOf(
+    runtime,
+    "class OutOfStock extends Error { name = 'OutOfStock' }\nthrow new OutOfStock('sorry')",
+  )
+  assert.equal(error.message, "OutOfStock: sorry")
+})
+
+test("a syntax error has kind, line and column, and nothing ran", async () => {
+  const runtime = jsRuntime({ touched: [] as number[] })
+  const { error, thrown } = await failureOf(runtime, "touched.push(1)\nconst = 5")
+  assert.equal(error.kind, "syntax")
+  assert.match(error.message, /^SyntaxError: /)
+  assert.deepEqual([error.line, error.column], [2, 7])
+  assert.equal(thrown, undefined)
+  assert.deepEqual(await runtime.retrieve("touched"), [])
+})
+
+test("names of a cell that failed half-way are kept and may be declared again", async () => {
+  const runtime = jsRuntime()
+  await failureOf(runtime, "const before = 1; const dead = (() => { throw new Error('no') })(); const after = 2")
+  const execution = await runtime.execute("const dead = before + 1; const after = 3; dead + after")
+  assert.ok(execution.ok && execution.value === 5)
+})
+
+test("the runtime goes on after every kind of failure", async () => {
+  const runtime = jsRuntime()
+  for (const code of ["throw 1", "(", "nobody", "null.x", "await Promise.reject(new Error('x'))"])
+    await failureOf(runtime, code)
+  const execution = await runtime.execute("'alive'")
+  assert.ok(execution.ok && execution.value === "alive")
+})
+
+test("endless recursion is an error of the cell", async () => {
+  const { error } = await failureOf(jsRuntime(), "function f() { return f() + 1 }\nf()")
+  assert.match(error.message, /RangeError: Maximum call stack/)
+})

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { ConfigError } from "../../src/core/errors.ts"
+import { createNameMaker, nameProblem } from "../../src/runtime/names.ts"
+
+const ambient = new Set(["console", "globalThis"])
+
+test("identifiers of any alphabet are names", () => {
+  for (const name of ["x", "_", "$", "übergröße", "名前", "a1", "Type", "of", "async"]) {
+    assert.equal(nameProblem(name, ambient), undefined, name)
+  }
+})
+
+test("what is no identifier, a reserved word or the platform's own is no name", () => {
+  for (const name of ["", "1a", "a-b", "a b", "a.b", "#x", "🙂"]) {
+    assert.match(nameProblem(name, ambient) ?? "", /identifier/, name)
+  }
+  for (const name of ["for", "await", "let", "yield", "eval", "arguments", "undefined", "null", "enum", "this"]) {
+    assert.match(nameProblem(name, ambient) ?? "", /reserved/, name)
+  }
+  assert.match(nameProblem("console", ambient) ?? "", /another name/)
+})
+
+test("fresh names count up, skip what is taken and never come twice", () => {
+  const taken = new Set(["_output_1"])
+  const maker = createNameMaker((name) => taken.has(name))
+  maker.seen("_output_3")
+  assert.equal(maker.fresh("_output"), "_output_2")
+  taken.clear()
+  assert.equal(maker.fresh("_output"), "_output_4")
+  assert.equal(maker.fresh("result"), "result_1")
+})
+
+test("a prefix that cannot begin an identifier is refused", () => {
+  const maker = createNameMaker(() => false)
+  assert.throws(() => maker.fresh("1st"), ConfigError)
+  assert.throws(() => maker.fresh("my output"), ConfigError)
+})
