@@ -37,6 +37,11 @@ export function median(samples: readonly number[]): number {
   return ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
 }
 
+/** How many times `others` `samples` is: each round compared within itself, then the median of the rounds. */
+export function ratio(samples: readonly number[], others: readonly number[]): number {
+  return median(samples.map((figure, round) => figure / (others[round] ?? NaN)))
+}
+
 /** Milliseconds for each of `units` that `work` does. */
 export async function perUnit(units: number, work: () => unknown): Promise<number> {
   const start = performance.now()

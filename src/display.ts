@@ -29,15 +29,17 @@ export async function display(run: Run, options: DisplayOptions = {}): Promise<R
   if (mode === "off") return run.settled
   const screen = createScreen(stream, { color: options.color ?? wantsColor(stream) })
   // So that `answer=$(…)` holds an answer or nothing.
-  const errors =
-    stream === process.stdout ? createScreen(process.stderr, { color: wantsColor(process.stderr) }) : screen
-  const show = { full: createFull, short: createShort, result: createResult }[mode](screen, run.id, errors)
+  const aside = mode === "result" && stream === process.stdout ? process.stderr : stream
+  const asideScreen = aside === stream ? screen : createScreen(aside, { color: wantsColor(aside) })
+  const show = { full: createFull, short: createShort, result: createResult }[mode](screen, run.id, asideScreen)
   const progress = createProgress(screen, run.id)
   try {
     for await (const event of run) {
       show(event)
       progress(event)
-      if (event.type === "approval-requested") await answerApproval(event, { run, screen, input, stream })
+      if (event.type !== "approval-requested") continue
+      screen.status(undefined)
+      await answerApproval(event, { run, screen: asideScreen, input, stream: aside })
     }
   } finally {
     screen.close()

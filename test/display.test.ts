@@ -182,6 +182,7 @@ test("everything else worth knowing is a line", async () => {
     control.emit({ type: "skill-activated", name: "charts", messages: [] })
     control.emit({ type: "memory-compacted", tier: 1, from: "a", to: "b", messages: [], usage: { complete: true } })
     control.emit({ type: "prompt-steered", message: { ...prompt("Hurry"), origin: "steer" } })
+    control.emit({ type: "prompt-steered", message: { ...prompt("(Two cycles are left.)"), origin: "host" } })
     control.emit({ type: "checkpoint-saved", revision: 3 })
   })
   const text = await shown(run)
@@ -189,7 +190,7 @@ test("everything else worth knowing is a line", async () => {
     text,
     /! The price is not known\.\n! Went on with codex instead of claude: usage limit\n◆ Skill charts\.\n✂ Older messages/,
   )
-  assert.match(text, /\n❯ Hurry\n/)
+  assert.match(text, /\n❯ Hurry\n· \(Two cycles are left\.\)\n/)
 })
 
 test("a source that streams nothing is shown from its whole messages", async () => {
@@ -336,6 +337,16 @@ for (const [typed, decision] of [
     assert.equal(decided, decision)
   })
 }
+
+test("an agent that answers its own questions is left to it", async () => {
+  const run = fakeRun((control) => {
+    const call = { binding: "wipe", args: "" }
+    control.emit({ type: "approval-requested", id: "k1", call, answerer: "agent" })
+    control.emit({ type: "approval-resolved", id: "k1", decision: "allow" })
+  })
+  const text = await shown(run, { input: Object.assign(new PassThrough(), { isTTY: true }) })
+  assert.doesNotMatch(text, /Allow it\?|denied/)
+})
 
 test("a question somebody else answered, or a run that ended, is withdrawn", async () => {
   const run = fakeRun(async (control) => {

@@ -38,7 +38,7 @@ export class ApprovalDenied extends Error {
 async function decide(call: Call, context: ApprovalContext): Promise<Decision | undefined> {
   const request = { id: call.id, call: previewCall(call) }
   if (context.approve) {
-    context.emit({ type: "approval-requested", ...request })
+    context.emit({ type: "approval-requested", ...request, answerer: "agent" })
     const answer = await context.approve(call, call.signal)
     const decision = answer === true ? "allow" : answer === false ? "deny" : answer
     context.emit({ type: "approval-resolved", id: call.id, decision })

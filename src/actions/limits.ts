@@ -18,6 +18,8 @@ export function reachedLimit(
 /** Measures active time: what is spent waiting for a person does not count. */
 export interface Stopwatch {
   activeMs(): number
+  /** Active time left; undefined without a limit. */
+  leftMs(): number | undefined
   /** Stops the clock while `work` is under way. */
   paused<T>(work: () => Promise<T>): Promise<T>
   /** Fires when active time reaches the limit. */
@@ -44,6 +46,7 @@ export function stopwatch(limitMs = Infinity, now: () => number = Date.now, spen
   arm()
   return {
     activeMs,
+    leftMs: () => (limitMs === Infinity ? undefined : Math.max(1, limitMs - activeMs())),
     expired: expiry.signal,
     async paused(work) {
       if (pauses++ === 0) {

@@ -11,6 +11,8 @@ export interface PerformServices extends Omit<ApprovalContext, "emit"> {
   runtime: Runtime
   signal: AbortSignal
   cellTimeoutMs?: number | undefined
+  /** What is left of the run's time: a cell that never lets go of the event loop can only be stopped by its own clock. */
+  leftMs(): number | undefined
   maxOutputChars: number
   now(): number
 }
@@ -38,7 +40,7 @@ async function* runCell(part: CodePart, services: PerformServices): AsyncGenerat
     const gate = callGate({ ...services, within: part.id, emit })
     const done = services.runtime.execute(part.code, {
       signal: services.signal,
-      timeoutMs: services.cellTimeoutMs,
+      timeoutMs: shorter(services.cellTimeoutMs, services.leftMs()),
       call: gate.gate,
       output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
     })
@@ -59,6 +61,10 @@ async function* runCell(part: CodePart, services: PerformServices): AsyncGenerat
     ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
     ...(execution.images?.length ? { images: execution.images } : {}),
   }
+}
+
+function shorter(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.min(a, b)
 }
 
 /** The result of a cell that was not run, or not to its end. */

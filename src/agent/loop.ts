@@ -118,6 +118,7 @@ function cycleServices(
     approved: conversation.approved,
     watcher: (id) => (control.watched ? control.decision(id) : undefined),
     paused: watch.paused,
+    leftMs: watch.leftMs,
     steered: control.steered,
     aborted: () => control.signal.aborted,
     failed,

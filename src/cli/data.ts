@@ -8,16 +8,18 @@ import { UsageError } from "./usage-error.ts"
 
 /** Reads files into variables named after them. A file that cannot be one is a usage error. */
 export async function loadData(paths: readonly string[]): Promise<Bindings> {
-  const bindings: Bindings = {}
+  const variables = new Map<string, unknown>()
   for (const path of paths) {
     const file = basename(path)
     const value = await readData(path)
-    const name = freshName(variableName(file), bindings)
-    const size = Array.isArray(value) ? `${value.length} records from ${file}` : `read from ${file}`
-    bindings[name] = variable(value, safeLine(size))
+    const name = freshName(variableName(file), variables)
+    const size = Array.isArray(value)
+      ? `${value.length} ${value.length === 1 ? "record" : "records"} from ${file}`
+      : `read from ${file}`
+    variables.set(name, variable(value, safeLine(size)))
     process.stderr.write(`${name}: ${safeLine(size)}\n`)
   }
-  return bindings
+  return Object.fromEntries(variables)
 }
 
 /** The file's name as an identifier: `sales 2024-q1.csv` becomes `sales2024Q1`. */
@@ -68,8 +70,8 @@ function parseLines(text: string): unknown[] {
   })
 }
 
-function freshName(name: string, taken: Bindings): string {
+function freshName(name: string, taken: Map<string, unknown>): string {
   let fresh = name
-  for (let count = 2; Object.hasOwn(taken, fresh); count++) fresh = `${name}${count}`
+  for (let count = 2; taken.has(fresh); count++) fresh = `${name}${count}`
   return fresh
 }

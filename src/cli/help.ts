@@ -1,4 +1,9 @@
-export const help = `
+/** The help of a command, or of all of them. */
+export function helpFor(command: string | undefined): string {
+  return command !== undefined && Object.hasOwn(commands, command) ? (commands[command] ?? help) : help
+}
+
+const help = `
 karst: agents that write code against live objects
 
   karst demo                 watch a replayed model work on live objects; needs no key
@@ -19,7 +24,7 @@ const dataHelp = `
   --data <file>         a .csv, .tsv, .json or .jsonl file, put in as a variable named after it;
                         may be given several times`
 
-export const commandHelp: Record<string, string> = {
+const commands: Record<string, string> = {
   demo: `
 karst demo [options]: the weather of Seattle, a chart and a sprinkler, as live objects
 

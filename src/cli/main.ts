@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { commandHelp, help } from "./help.ts"
+import { helpFor } from "./help.ts"
 import { UsageError } from "./usage-error.ts"
 
 type Command = (args: string[]) => Promise<number>
@@ -23,8 +23,8 @@ export async function main(args: string[]): Promise<void> {
 async function dispatch([first, ...rest]: string[]): Promise<number> {
   if (first === undefined) return runCommand("demo", [])
   if (first === "--version" || first === "-v") return say(version())
-  if (first === "--help" || first === "-h" || first === "help") return say(commandHelp[rest[0] ?? ""] ?? help)
-  if (first in commands) return runCommand(first, rest)
+  if (first === "--help" || first === "-h" || first === "help") return say(helpFor(rest[0]))
+  if (Object.hasOwn(commands, first)) return runCommand(first, rest)
   if (first.startsWith("-") || /\s/.test(first)) return runCommand("run", [first, ...rest])
   throw new UsageError(
     `Unknown command "${first}". The commands are ${Object.keys(commands).join(", ")}; a prompt of one word needs: karst run "${first}"`,
@@ -32,8 +32,8 @@ async function dispatch([first, ...rest]: string[]): Promise<number> {
 }
 
 async function runCommand(name: string, args: string[]): Promise<number> {
-  const ownHelp = args.findIndex((arg) => arg === "--help" || arg === "-h" || arg === "--")
-  if (ownHelp !== -1 && args[ownHelp] !== "--") return say(commandHelp[name] ?? help)
+  const options = args.includes("--") ? args.slice(0, args.indexOf("--")) : args
+  if (options.includes("--help") || options.includes("-h")) return say(helpFor(name))
   const command = await commands[name]?.()
   return command ? command(args) : 2
 }

@@ -115,7 +115,8 @@ export type EventBody =
   // A use of a function binding or handle method inside a cell (`within` is the cell's id).
   | { type: "call-start"; id: string; within: string; call: CallPreview }
   | { type: "call-end"; id: string; ok: boolean; durationMs: number; error?: string }
-  | { type: "approval-requested"; id: string; call: CallPreview; reason?: string }
+  // With `answerer` the agent itself answers; without, who watches the run is asked.
+  | { type: "approval-requested"; id: string; call: CallPreview; reason?: string; answerer?: "agent" }
   | { type: "approval-resolved"; id: string; decision: "allow" | "deny" | "always" }
   | { type: "question-asked"; id: string; question: string; options?: string[] }
   | { type: "prompt-steered"; message: UserMessage }

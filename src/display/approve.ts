@@ -12,10 +12,11 @@ export interface Asking {
   stream: NodeJS.WritableStream
 }
 
-/** Asks the person at the terminal whether a call may be made; where there is none, it may not. */
+/** Asks the person at the terminal whether a call may be made; where there is none, it may not. An agent that answers
+ *  its own questions is left to it. */
 export async function answerApproval(event: EventOf<"approval-requested">, asking: Asking): Promise<void> {
+  if (event.answerer) return
   const { run, screen, input } = asking
-  screen.status(undefined)
   const { paint } = screen
   const why = event.reason === undefined ? "" : paint.dim(` · ${safeLine(event.reason)}`)
   screen.lines(`  ${paint.yellow("?")} ${paint.bold(callText(event.call))}${why}`)
@@ -37,7 +38,7 @@ async function ask(id: string, { run, screen, input, stream }: Asking): Promise<
   terminal.prompt()
   try {
     for await (const line of terminal) {
-      const decision = decisions[line.trim().toLowerCase()]
+      const decision = decisions.get(line.trim().toLowerCase())
       if (decision) return decision
       terminal.prompt()
     }
@@ -48,14 +49,14 @@ async function ask(id: string, { run, screen, input, stream }: Asking): Promise<
   return "deny"
 }
 
-const decisions: Record<string, Decision> = {
-  y: "allow",
-  yes: "allow",
-  n: "deny",
-  no: "deny",
-  a: "always",
-  always: "always",
-}
+const decisions = new Map<string, Decision>([
+  ["y", "allow"],
+  ["yes", "allow"],
+  ["n", "deny"],
+  ["no", "deny"],
+  ["a", "always"],
+  ["always", "always"],
+])
 
 async function settledElsewhere(run: Run, id: string): Promise<void> {
   for await (const event of run) {

@@ -60,7 +60,6 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
     column = width(rest) + hanging
   }
 
-  // Without a break where none helps: a wide character in a terminal narrower than that.
   function put(text: string, paint: Paint | undefined): void {
     if (text === "") return
     openLine()
@@ -70,6 +69,7 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
     let tail = text
     while (column + width(tail) > limit()) {
       const cut = split(tail, limit() - column)
+      // Not even one character fits into a whole line: no break will help.
       if (cut.head === "" && column <= indent) break
       screen.write(paint ? paint(cut.head) : cut.head)
       tail = cut.tail

@@ -128,9 +128,12 @@ export function createFull(screen: Screen, run: string): (event: AgentEvent) => 
         return endCall(event)
       case "approval-resolved":
         return note(" ", event.decision === "deny" ? "✗ denied" : `✓ approved (${event.decision})`)
-      case "prompt-steered":
+      case "prompt-steered": {
+        const said = safeText(messageText(event.message))
+        if (event.message.origin === "host") return note("·", said)
         screen.gap()
-        return note("❯", safeText(messageText(event.message)), paint.bold)
+        return note("❯", said, paint.bold)
+      }
       case "memory-compacted":
         return note("✂", "Older messages were made shorter.")
       case "skill-activated":

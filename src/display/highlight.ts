@@ -44,13 +44,12 @@ const python: Language = {
   spans: { '"""': /[\s\S]*?"""/y, "'''": /[\s\S]*?'''/y },
 }
 
-const languages: Record<string, Language> = {}
-for (const name of ["ts", "typescript", "tsx", "js", "javascript", "mjs", "jsx"]) languages[name] = typescript
-for (const name of ["json", "jsonc"]) languages[name] = typescript
-for (const name of ["py", "python"]) languages[name] = python
+const languages = new Map<string, Language>()
+for (const name of "ts typescript tsx js javascript mjs jsx json jsonc".split(" ")) languages.set(name, typescript)
+for (const name of ["py", "python"]) languages.set(name, python)
 
 export function createHighlighter(name: string): Highlighter {
-  const language = languages[name.toLowerCase()]
+  const language = languages.get(name.toLowerCase())
   if (!language) return { add: (text) => [{ text, look: "plain" }], end: () => [] }
   const { token, spans, keywords, constants } = language
   let buffer = ""
@@ -93,7 +92,7 @@ export function createHighlighter(name: string): Highlighter {
     const before = valueBefore
     if (!/^\s/.test(text)) valueBefore = /^["'\p{L}\p{N}_$)\]}]/u.test(text) && !keywords.has(text)
     const opened = text.replace(/^[rbfu]{1,2}(?=["'])/i, "")
-    if (opened in spans) {
+    if (Object.hasOwn(spans, opened)) {
       const look = opened === "/*" ? "dim" : "green"
       nesting.push({ span: opened, look, braces: 0 })
       return look

@@ -35,9 +35,10 @@ export function callText({ binding, method, args }: CallPreview): string {
   return safeLine(`${method === undefined ? binding : `${binding}.${method}`}(${args})`)
 }
 
-/** A long text as a few of its lines: all when they are not too many, else the first and the last. */
+/** A long text as a few of its lines: all when they are not too many, else the first and the last. A line that would fill
+ *  the screen by itself is cut. */
 export function fewLines(text: string, { most, head, tail }: { most: number; head: number; tail: number }): string[] {
-  const lines = text.split("\n")
+  const lines = text.split("\n").map((line) => (line.length > 600 ? `${line.slice(0, 600)}…` : line))
   if (lines.length <= most) return lines
   return [...lines.slice(0, head), `… ${count(lines.length - head - tail)} more lines`, ...lines.slice(-tail)]
 }

@@ -4,7 +4,7 @@ import type { Screen } from "./screen.ts"
 import { writeEnd } from "./short.ts"
 
 /** The answer alone, ready for a pipe; what went wrong goes to the other screen. */
-export function createResult(screen: Screen, run: string, trouble: Screen): (event: AgentEvent) => void {
+export function createResult(screen: Screen, run: string, aside: Screen): (event: AgentEvent) => void {
   let startedAt: number | undefined
   return (event) => {
     if (event.run !== run) return
@@ -12,6 +12,6 @@ export function createResult(screen: Screen, run: string, trouble: Screen): (eve
     if (event.type !== "run-end") return
     const output = safeText(event.output).trim()
     if (output) screen.lines(output)
-    if (event.status !== "done") writeEnd(trouble, event, startedAt)
+    if (event.status !== "done") writeEnd(aside, event, startedAt)
   }
 }

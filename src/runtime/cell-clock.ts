@@ -3,11 +3,10 @@ import { running } from "./running-cell.ts"
 // Time and randomness of cells. Each of these asks the cell that is running now; where its environment gives neither
 // clock nor dice, the real ones answer.
 
-/** `Math` itself but for its dice. */
-export const cellMath: Math = Object.create(Object.prototype, {
-  ...Object.getOwnPropertyDescriptors(Math),
-  random: { value: random, writable: true, configurable: true },
-})
+/** `Math` itself but for its dice; what a cell adds to it stays in its runtime. */
+export function createMath(): Math {
+  return Object.create(Math, { random: { value: random, writable: true, configurable: true } })
+}
 
 /** The real `Date` wherever the clock is the real one, so that `date.constructor === Date` holds. */
 export function cellDate(): DateConstructor {

@@ -1,7 +1,7 @@
 import type { Console } from "node:console"
 import Module from "node:module"
 import { join, resolve } from "node:path"
-import { cellCrypto, cellDate, cellMath, cellPerformance } from "./cell-clock.ts"
+import { cellCrypto, cellDate, cellPerformance, createMath } from "./cell-clock.ts"
 import { createConsole } from "./cell-console.ts"
 import { createProcess } from "./cell-process.ts"
 import type { CellTimers } from "./cell-timers.ts"
@@ -52,7 +52,7 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
     get crypto() {
       return cellCrypto()
     },
-    Math: cellMath,
+    Math: createMath(),
     ...timers.globals,
     fetch(...request: Parameters<typeof fetch>) {
       const cell = running.getStore()
@@ -80,7 +80,7 @@ function createGlobal(scope: () => Scope, ambient: Ambient): object {
     [scope(), ambient].find((candidate) => Object.hasOwn(candidate, key)) ?? globalThis
   return new Proxy(Object.create(null), {
     get: (_, key) => Reflect.get(key === "import" ? globalThis : holder(key), key),
-    has: (_, key) => Object.hasOwn(scope(), key) || Object.hasOwn(ambient, key) || key in globalThis,
+    has: (_, key) => key in holder(key),
     set: (_, key, value) => Reflect.set(scope(), key, value),
     deleteProperty: (_, key) => Reflect.deleteProperty(scope(), key),
     // The namespace holds values, nothing that runs when it is read.

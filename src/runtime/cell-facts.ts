@@ -53,11 +53,13 @@ export function cellFacts(cell: ParsedCell): CellFacts {
   const imports: ModuleUse[] = []
   const members: MemberUse[] = []
   let declarations: Map<Identifier, Declaration> | undefined
+  /** How many functions stand around the node: what is in one may run in a later cell. */
+  let depth = 0
 
   for (const statement of cell.program.body) use(statement)
   return { names, imports, members }
 
-  /** Visits a node whose value, if it has a path, goes to `as`. */
+  /** Visits a node; `as` says what becomes of its value. */
   function use(node: AnyNode, as: NameUse["use"] = "value"): undefined {
     return note(node, visit(node), as)
   }
@@ -132,13 +134,21 @@ export function cellFacts(cell: ParsedCell): CellFacts {
       case "MethodDefinition":
         if (node.computed) use(node.key)
         return use(node.value)
+      case "FunctionDeclaration":
+      case "FunctionExpression":
+      case "ArrowFunctionExpression":
+      case "PropertyDefinition":
+        depth++
+        eachChild(node, use)
+        depth--
+        return undefined
       case "TemplateLiteral":
         for (const expression of node.expressions) use(expression)
         return undefined
       case "ImportExpression":
         use(node.source)
         if (node.options) use(node.options)
-        imports.push({ specifier: paths.constant(node.source), node })
+        load(node, node.source)
         return paths.of(node)
       case "ImportDeclaration":
         return visitImport(node)
@@ -164,7 +174,7 @@ export function cellFacts(cell: ParsedCell): CellFacts {
   function visitCall(node: CallExpression | NewExpression): string | undefined {
     const callee = visit(node.callee)
     const [first, ...rest] = node.arguments
-    if (callee !== undefined && loaders.has(callee)) imports.push({ specifier: paths.constant(first), node })
+    if (callee !== undefined && loaders.has(callee)) load(node, first)
     else note(node.callee, callee, "call")
     if (first) visitFirst(node, callee ?? "", first, rest[0])
     for (const argument of rest) use(argument)
@@ -177,6 +187,15 @@ export function cellFacts(cell: ParsedCell): CellFacts {
     else if (keyedReads.has(callee)) member(visit(first), paths.constant(second), second ?? first)
     else if (keyedWrites.has(callee)) writeMember(node, visit(first), paths.constant(second), second ?? first)
     else use(first)
+  }
+
+  function load(node: AnyNode, name: AnyNode | undefined): void {
+    imports.push({ specifier: isLoose(name) ? undefined : paths.constant(name), node })
+  }
+
+  /** Whether a text may be another one by the time it is used. */
+  function isLoose(node: AnyNode | undefined): boolean {
+    return depth > 0 && paths.constant(node) !== undefined && paths.changeable(node)
   }
 
   function visitAssignment({ left, right }: AssignmentExpression): undefined {
@@ -227,8 +246,8 @@ export function cellFacts(cell: ParsedCell): CellFacts {
   }
 
   function member(object: string | undefined, key: string | undefined, node: AnyNode): string | undefined {
-    if (key === undefined) note(node, object, "computed")
-    else members.push({ name: key, node })
+    if (key === undefined || isLoose(node)) note(node, object, "computed")
+    if (key !== undefined) members.push({ name: key, node })
     return memberPath(object, key)
   }
 

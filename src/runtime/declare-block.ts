@@ -8,9 +8,10 @@ import { isIdentifier, jsDoc, printMembers, printType, type TypeTree } from "./t
 /** A block of declarations being written: what stands in it and which names mean what. */
 export interface Block extends TypeNames {
   lines: string[]
-  /** Looks at live values and declares the classes it meets. */
-  look(): Inspection
-  /** The name of a class: as it was bound, or as it is bound because an instance was. */
+  /** Looks at live values and declares the classes it meets. Instances of those without a name are shown by their
+   *  members, or as `unnamed`. */
+  look(unnamed?: string): Inspection
+  /** The name of a class: as it was bound, or as it is bound because an instance was; it is declared by then. */
   nameOf(type: LiveClass): string | undefined
   /** An instance of a class, if one was injected. */
   instanceOf(type: LiveClass): object | undefined
@@ -23,17 +24,19 @@ export interface Block extends TypeNames {
 /** `declareClass` writes the class of an injected instance when it is first named. */
 export function openBlock(
   bindings: ReadonlyMap<string, Binding>,
+  among: ReadonlyMap<string, Binding>,
   declareClass: (name: string, type: LiveClass, block: Block) => string,
 ): Block {
-  const reached = reachedClasses(bindings)
-  const implied = impliedNames(bindings, reached.keys())
+  const all = among === bindings ? bindings : new Map([...among, ...bindings])
+  const reached = reachedClasses(all)
+  const implied = impliedNames(all, reached.keys())
   const explicit = new Map(
-    [...bindings].flatMap(([name, binding]) => (binding.kind === "type" ? [[binding.type, name]] : [])),
+    [...all].flatMap(([name, binding]) => (binding.kind === "type" ? [[binding.type, name]] : [])),
   )
   const classes = new Map([...implied].map(([name, type]) => [type, name]))
   const pending = new Map(implied)
   const declared = new Map<string, string>()
-  const isTaken = (name: string) => bindings.has(name) || implied.has(name) || ourOwn.has(name)
+  const isTaken = (name: string) => all.has(name) || implied.has(name) || ourOwn.has(name)
 
   const need = (name: string) => {
     const type = pending.get(name)
@@ -43,13 +46,12 @@ export function openBlock(
 
   const block: Block = {
     lines: [],
-    look: () =>
-      inspection((type) => {
-        const name = block.nameOf(type)
-        if (name !== undefined) need(name)
-        return name
-      }),
-    nameOf: (type) => explicit.get(type) ?? classes.get(type),
+    look: (unnamed) => inspection((type) => block.nameOf(type) ?? unnamed),
+    nameOf(type) {
+      const name = explicit.get(type) ?? classes.get(type)
+      if (name !== undefined) need(name)
+      return name
+    },
     instanceOf: (type) => reached.get(type),
     mention(text) {
       if (pending.size) for (const word of text.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) need(word)
@@ -121,7 +123,7 @@ function impliedNames(bindings: ReadonlyMap<string, Binding>, reached: Iterable<
   for (const type of reached) {
     const name = nameOfClass(type)
     if (name === undefined || explicit.has(type) || isGlobalClass(type) || !isIdentifier(name)) continue
-    if (!bindings.has(name) && !implied.has(name) && !(name in globalThis)) implied.set(name, type)
+    if (!bindings.has(name) && !implied.has(name) && !(name in globalThis) && !ourOwn.has(name)) implied.set(name, type)
   }
   return implied
 }

@@ -3,8 +3,9 @@ import type { TypeBinding } from "./bindings.ts"
 import type { ClassSource } from "./class-source.ts"
 import { type Block, typeDeclaration } from "./declare-block.ts"
 import { classMembers, type LiveClass, nameOfClass } from "./inspect-class.ts"
-import { schemaType, shownSchema } from "./json-schema-type.ts"
+import { schemaType } from "./json-schema-type.ts"
 import { isStandardSchema } from "./schema.ts"
+import { shownSchema } from "./shown-schema.ts"
 import { globalType } from "./signatures.ts"
 import { readSource, type Source } from "./source-types.ts"
 import { jsDoc, type Member, printClass, printMembers, printType, propertyName, type TypeTree } from "./type-tree.ts"
@@ -26,18 +27,16 @@ export function declareTypeBinding(name: string, { type, options }: TypeBinding,
     return comment + typeDeclaration(name, schemaType(shownSchema(type, "output"), block, name))
   }
   if (typeof type !== "function") return comment + declareObject(name, type, block)
-  if (source && written) return comment + declareWritten(name, type, written.type, source, block, doc)
+  if (source && written) {
+    const shown = doc ? written.type : { ...written.type, members: written.type.members.map(undocumented) }
+    return comment + declareWritten(name, type, shown, source, block)
+  }
   return comment + declareClass(name, type, block, doc)
 }
 
 /** A class as inspection sees it. */
 export function declareClass(name: string, type: LiveClass, block: Block, doc = true): string {
-  const baseName = (base: LiveClass) => {
-    const known = block.nameOf(base)
-    if (known) block.mention(known)
-    return known
-  }
-  const { members, heritage } = classMembers(type, block.look(), baseName, block.instanceOf(type))
+  const { members, heritage } = classMembers(type, block.look("any"), block.nameOf, block.instanceOf(type))
   return printClass(
     `declare class ${name}${heritage}`,
     bounded(doc ? members : members.map(undocumented)),
@@ -46,16 +45,8 @@ export function declareClass(name: string, type: LiveClass, block: Block, doc = 
 }
 
 /** A class as its author wrote it. */
-function declareWritten(
-  name: string,
-  type: LiveClass,
-  written: ClassSource,
-  source: Source,
-  block: Block,
-  doc: boolean,
-): string {
-  const { generics, base, baseArguments, abstract } = written
-  const members = doc ? written.members : written.members.map(undocumented)
+function declareWritten(name: string, type: LiveClass, written: ClassSource, source: Source, block: Block): string {
+  const { generics, base, baseArguments, abstract, members } = written
   const parent: unknown = Object.getPrototypeOf(type)
   const bound = typeof parent === "function" ? block.nameOf(parent) : undefined
   const known = bound ?? (base !== undefined && globalType(base) ? base : undefined)

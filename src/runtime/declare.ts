@@ -5,9 +5,10 @@ import { declareClass, declareTypeBinding, inferredNote, noted } from "./declare
 import { functionSignature } from "./function-head.ts"
 import { isPlain } from "./inspect.ts"
 import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
-import { schemaType, shownSchema } from "./json-schema-type.ts"
+import { schemaType } from "./json-schema-type.ts"
 import { isTuple } from "./schema.ts"
-import { parseSignature, parseType } from "./signatures.ts"
+import { shownSchema } from "./shown-schema.ts"
+import { attempt, parseSignature, parseType } from "./signatures.ts"
 import { readSource } from "./source-types.ts"
 import {
   any,
@@ -27,9 +28,10 @@ export { describeType } from "./inspect.ts"
 /** What the model sees of the bindings: one block of TypeScript declarations, in their order, the same text for the same
  *  bindings. Types and docs, never values; nothing of the values is run. Each type comes from the first of these that
  *  there is: its author's text, a schema, the author's source, a look at the running value (marked `// inferred`).
+ *  Where the bindings are only some, `among` is all of them: their types keep their names and are not declared again.
  *  Throws a `ConfigError` for text that is not TypeScript and for a schema that cannot be shown. */
-export function declare(bindings: ReadonlyMap<string, Binding>): string {
-  const block = openBlock(bindings, declareClass)
+export function declare(bindings: ReadonlyMap<string, Binding>, among = bindings): string {
+  const block = openBlock(bindings, among, declareClass)
   for (const [name, binding] of bindings) {
     const text = declaration(name, binding, block)
     if (text) block.lines.push(text)
@@ -172,8 +174,13 @@ function isData(value: unknown): boolean {
   if (types.isProxy(value) || types.isPromise(value)) return false
   const type = classOf(value)
   if (!isPlain(value)) return type !== undefined && isGlobalClass(type)
-  const some = Object.keys(value).slice(0, 64)
-  return !some.some((key) => typeof Object.getOwnPropertyDescriptor(value, key)?.value === "function")
+  // A module that is still loading cannot be looked at.
+  const properties = attempt(() =>
+    Object.keys(value)
+      .slice(0, 64)
+      .map((key) => Object.getOwnPropertyDescriptor(value, key)),
+  )
+  return !properties?.some((property) => typeof property?.value === "function")
 }
 
 /** The name of the class of an instance, which is known and not inferred. */

@@ -27,7 +27,7 @@ export async function executeCell(
 ): Promise<Execution> {
   const startedAt = performance.now()
   const prepared = prepare(code, filename, place)
-  const observation = place.namespace.observe()
+  const { scope } = place.namespace
   const outcome = await new Promise<Outcome>((resolve) => {
     cell.begin((reason) => resolve({ stopped: reason }))
     if (cell.stopped) return
@@ -38,7 +38,8 @@ export async function executeCell(
   cell.end()
   const compiled = "error" in prepared ? undefined : prepared
   const { stdout, stderr, output } = cell
-  const ran = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes: observation.end(compiled) }
+  const changes = place.namespace.changesOf(compiled, scope)
+  const ran = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes }
   if ("error" in outcome) return { ok: false, error: outcome.error, ...ran }
   if ("stopped" in outcome) return { ok: false, error: stopError(outcome.stopped, filename), ...ran }
   if ("thrown" in outcome) {

@@ -5,10 +5,10 @@ import type { DeclarationKind, Reference, ScopeAnalysis } from "./scope.ts"
 export interface Homes {
   /** The text of the object that has the name as a property; undefined when the name stands for itself. */
   of(reference: Reference): string | undefined
+  /** What stands for the name of an enum or a namespace inside itself. */
+  self(reference: Reference): string | undefined
   /** Whether the name may be read only. */
   isConstant(reference: Reference): boolean
-  /** Whether the name surely exists when the cell starts. */
-  isKnown(name: string): boolean
   /** What has to be done before the cell's first statement. */
   prologue(): string
 }
@@ -46,13 +46,14 @@ export function findHomes({ cell, references }: ScopeAnalysis, options: CompileO
     of({ name, declaration, scope }) {
       if (!declaration || !scope) return known.has(name) || taken.has(name) ? scopeObject : surroundings(name)
       if (scope === cell) return scopeObject
-      return scope.members?.get(name) === declaration ? memberObject(scope.node) : undefined
+      return scope.self?.members?.get(name) === declaration ? memberObject(scope.node) : undefined
     },
+    self: ({ declaration, scope }) =>
+      scope?.self && scope.self === declaration ? memberObject(scope.node) : undefined,
     isConstant({ name, declaration, scope }) {
       if (declaration) return scope === cell && isConstantKind(declaration.kind)
       return constants.has(name)
     },
-    isKnown: (name) => known.has(name),
     prologue() {
       let text = ""
       for (const name of taken) {

@@ -60,8 +60,9 @@ export function instanceMembers(instance: object, look: Looking, depth: number):
 
 /** The class of an object, found without asking the object. */
 export function classOf(value: object): LiveClass | undefined {
-  const [prototype] = prototypes(value)
-  return prototype && constructorOf(prototype)
+  const prototype: unknown = types.isProxy(value) ? null : Object.getPrototypeOf(value)
+  if (typeof prototype !== "object" || prototype === null || types.isProxy(prototype)) return undefined
+  return constructorOf(prototype)
 }
 
 /** The name a class calls itself by, unless it has replaced it by something else. */
@@ -73,10 +74,16 @@ export function nameOfClass(type: LiveClass): string | undefined {
 
 /** Whether a class is one of the language or the platform that any code can name; that of another realm counts. */
 export function isGlobalClass(type: LiveClass): boolean {
+  const known = globals.get(type)
+  if (known !== undefined) return known
   const name = nameOfClass(type)
-  if (name === undefined || !Object.hasOwn(globalThis, name)) return false
-  return Reflect.get(globalThis, name) === type || isNative(type)
+  const exists = name !== undefined && Object.hasOwn(globalThis, name)
+  const isGlobal = exists && (Reflect.get(globalThis, name) === type || isNative(type))
+  globals.set(type, isGlobal)
+  return isGlobal
 }
+
+const globals = new WeakMap<LiveClass, boolean>()
 
 /** Classes that are no user's: what they bring is known, and long. */
 function isPlatform(type: LiveClass): boolean {
@@ -120,8 +127,9 @@ function constructorOf(prototype: object): LiveClass | undefined {
 function ownMembers(type: LiveClass, look: Looking): Member[] {
   const prototype: unknown = Object.getOwnPropertyDescriptor(type, "prototype")?.value
   const source = ownSource(type)?.members ?? [madeBy(type)]
+  const hasPrototype = typeof prototype === "object" && prototype !== null && !types.isProxy(prototype)
   const live = [
-    ...(typeof prototype === "object" && prototype !== null ? prototypeMembers(prototype, look) : []),
+    ...(hasPrototype ? prototypeMembers(prototype, look) : []),
     ...propertiesOf(type, look, 1, staticKeys(type)).map((member) => ({ ...member, static: true })),
   ]
   const told = new Set(source.map(memberKey))

@@ -49,7 +49,7 @@ export function isPlain(value: object): boolean {
   return type !== undefined && isGlobalClass(type) && nameOfClass(type) === "Object"
 }
 
-const maxTypes = 300
+const maxTypes = 1_000
 const maxDepth = 5
 const maxDescription = 60
 /** Elements that stand for the rest of a collection. */
@@ -72,13 +72,23 @@ interface Look extends Inspection {
 
 function inspectValue(value: unknown, look: Look, depth: number): TypeTree {
   if (typeof value === "function") return inspectFunction(value)
-  if (typeof value !== "object" || value === null) return named(value === null ? "null" : typeof value)
+  if (typeof value !== "object" || value === null) return primitive(value)
   if (types.isProxy(value) || look.path.has(value) || look.left-- <= 0) return look.beyond
   look.path.add(value)
   // Whatever an exotic object does when it is looked at, the declaration of the rest stands.
   const type = attempt(() => inspectObject(value, look, depth)) ?? look.beyond
   look.path.delete(value)
   return type
+}
+
+// One tree for each, so that a thousand numbers are seen to be the same at a glance.
+const primitives = new Map<string, TypeTree>()
+
+function primitive(value: unknown): TypeTree {
+  const text = value === null ? "null" : typeof value
+  const tree = primitives.get(text) ?? named(text)
+  primitives.set(text, tree)
+  return tree
 }
 
 function inspectFunction(value: object): TypeTree {
@@ -93,23 +103,20 @@ const restOfAnything = [{ name: "args", type: named("unknown[]"), rest: true }]
 function inspectObject(value: object, look: Look, depth: number): TypeTree {
   const space = namespaces.get(value)
   if (space) return { kind: "text", text: `typeof ${space}` }
+  if (types.isArgumentsObject(value)) return { kind: "array", element: any }
+  if (isPlain(value)) return depth > 0 ? settled(plainShape(value, look, depth)) : look.beyond
   const type = classOf(value)
-  if (Array.isArray(value) && (!type || isGlobalClass(type))) return arrayType(value, look, depth)
-  if (type && !isGlobalClass(type)) {
+  const isGlobal = type !== undefined && isGlobalClass(type)
+  if (Array.isArray(value) && (!type || isGlobal)) return arrayType(value, look, depth)
+  if (type && !isGlobal) {
     const name = look.nameOf(type, value)
     if (name !== undefined) return named(name)
     return depth > 0 ? { kind: "object", members: instanceMembers(value, look, depth - 1) } : look.beyond
   }
   if (types.isMap(value)) {
     const entries = [...Map.prototype.entries.call(value).take(sample)]
-    const sides = [0, 1].map((side) =>
-      merged(
-        entries.map((entry) => entry[side]),
-        look,
-        depth,
-      ),
-    )
-    return { kind: "generic", name: "Map", parts: sides }
+    const [keys, values] = [entries.map(([key]) => key), entries.map(([, held]) => held)]
+    return { kind: "generic", name: "Map", parts: [merged(keys, look, depth), merged(values, look, depth)] }
   }
   if (types.isSet(value)) {
     const values = [...Set.prototype.values.call(value).take(sample)]
@@ -117,11 +124,8 @@ function inspectObject(value: object, look: Look, depth: number): TypeTree {
   }
   if (types.isGeneratorObject(value))
     return named(Symbol.asyncIterator in value ? "AsyncGenerator<any>" : "Generator<any>")
-  if (types.isArgumentsObject(value)) return { kind: "array", element: any }
-  if (type && !isPlain(value)) return globalType(nameOfClass(type) ?? "") ?? look.beyond
-  if (depth <= 0) return look.beyond
-  if (isPlain(value) || types.isModuleNamespaceObject(value)) return settled(plainShape(value, look, depth))
-  return { kind: "object", members: instanceMembers(value, look, depth - 1) }
+  if (type) return globalType(nameOfClass(type) ?? "") ?? look.beyond
+  return depth > 0 ? { kind: "object", members: instanceMembers(value, look, depth - 1) } : look.beyond
 }
 
 // The global objects that are neither data nor instances.
@@ -134,22 +138,15 @@ const namespaces = new Map<unknown, string>(
 
 function arrayType(value: unknown[], look: Look, depth: number): TypeTree {
   const length = Math.min(value.length, sample)
-  const elements = Array.from({ length }, (_, index) => dataOf(value, index))
-  return {
-    kind: "array",
-    element: merged(
-      elements.filter((element) => element !== undefined),
-      look,
-      depth,
-    ),
-  }
+  const elements = Array.from({ length }, (_, index) => dataOf(value, index)).filter((element) => element !== undefined)
+  return { kind: "array", element: merged(elements, look, depth) }
 }
 
 /** One type for the elements of a collection: the shapes of plain objects are laid over each other. */
 function merged(values: readonly unknown[], look: Look, depth: number): TypeTree {
   if (!values.length) return ofNothing
   const rows = depth > 0 ? values.filter(isRow) : []
-  const others = depth > 0 ? values.filter((value) => !isRow(value)) : values
+  const others = rows.length === values.length ? [] : values.filter((value) => !rows.length || !isRow(value))
   const table = rows.length ? [tableType(rows, look, depth - 1)] : []
   return together([...table, ...others.map((value) => inspectValue(value, look, depth - 1))])
 }
@@ -169,9 +166,15 @@ function tableType(rows: readonly object[], look: Look, depth: number): TypeTree
   const common = keys.reduce((some, more) => some.intersection(more))
   const all = keys.reduce((some, more) => some.union(more))
   const columns = seen.length > 1 && common.size >= all.size / 2
-  for (const row of seen) look.path.add(row)
-  const shape = overlaid(seen.map((row) => plainShape(row, look, depth)))
-  for (const row of seen) look.path.delete(row)
+  const shapes: Shape[] = []
+  for (const row of seen) {
+    // A few rows seen whole tell more than many seen in part.
+    if (shapes.length && look.left < maxTypes / 2) break
+    look.path.add(row)
+    shapes.push(plainShape(row, look, depth))
+    look.path.delete(row)
+  }
+  const shape = overlaid(shapes)
   return columns ? shape : settled(shape)
 }
 
@@ -195,24 +198,20 @@ function memberOf(value: object, key: string, look: Look, depth: number): Member
 
 /** The members of several objects together; what some lack is optional. */
 function overlaid(shapes: readonly Shape[]): Shape {
-  const [first] = shapes
-  if (first && shapes.length === 1) return first
-  const members = new Map<string, Member[]>()
-  for (const shape of shapes) {
-    for (const member of shape.members) members.set(member.name, [...(members.get(member.name) ?? []), member])
+  const [only, more] = shapes
+  if (only && !more) return only
+  const found = new Map<string, { member: Member; types: TypeTree[] }>()
+  for (const member of shapes.flatMap((shape) => shape.members)) {
+    const same = found.get(member.name)
+    if (same) same.types.push(member.type)
+    else found.set(member.name, { member, types: [member.type] })
   }
-  return { kind: "object", members: [...members.values()].map((same) => laidOver(same, shapes.length)) }
-}
-
-function laidOver(same: readonly Member[], of: number): Member {
-  const type = together(same.map((member) => member.type))
-  const [{ name, form } = { name: "", form: "field" as const }] = same
-  return {
-    name,
-    form: type.kind === "function" ? form : "field",
-    type,
-    optional: same.length < of && !name.startsWith("["),
-  }
+  const members = [...found.values()].map(({ member: { name, form }, types }): Member => {
+    const type = together(types)
+    const optional = types.length < shapes.length && !name.startsWith("[")
+    return { name, form: type.kind === "function" ? form : "field", type, optional }
+  })
+  return { kind: "object", members }
 }
 
 /** An object whose keys are data shows none of them. */

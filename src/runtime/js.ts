@@ -113,7 +113,8 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
       }
     },
     async describe(names) {
-      return declare(open("describe()").described(names))
+      const { described } = open("describe()")
+      return declare(described(names), described(undefined))
     },
     async names() {
       return open("names()").names()

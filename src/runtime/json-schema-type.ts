@@ -1,7 +1,5 @@
 import type { Json, JsonSchema } from "../core/json.ts"
-import type { SchemaLike } from "./bindings.ts"
-import type { StandardSchema } from "./runtime.ts"
-import { isStandardSchema, toJsonSchema } from "./schema.ts"
+import { liveTypeOf } from "./shown-schema.ts"
 import { isIdentifier, type Member, named, propertyName, type TypeTree, union, unknown } from "./type-tree.ts"
 
 /** Where the types that a schema names are declared. */
@@ -11,18 +9,9 @@ export interface TypeNames {
   declareType(like: string, type: (name: string) => TypeTree, doc: string | undefined): string
 }
 
-/** The JSON Schema of what goes in or comes out, for showing. Unlike `toJsonSchema` it stands for what JSON cannot hold,
- *  such as a Date, with a mark that `schemaType` reads, where the library lets it. */
-export function shownSchema(schema: SchemaLike, direction: "input" | "output"): JsonSchema {
-  if (!isStandardSchema(schema)) return schema
-  const known = shown[direction].get(schema) ?? convert(schema, direction)
-  shown[direction].set(schema, known)
-  return known
-}
-
 /** The TypeScript type of what a JSON Schema admits. `like` names the schema itself, should it need a name. */
 export function schemaType(schema: JsonSchema, names: TypeNames, like: string): TypeTree {
-  const document: SchemaDocument = { root: schema, names, like, known: new Map(), left: maxTypes }
+  const document: SchemaDocument = { root: schema, names, like, known: new Map(), recursive: new Map(), left: maxTypes }
   return isRecursive("#", document) ? refType("#", document, 0) : typeOf(schema, document, 0)
 }
 
@@ -32,50 +21,15 @@ interface SchemaDocument {
   like: string
   /** Names given to places in the document. */
   known: Map<string, string>
+  /** Places of which it is known whether they contain themselves. */
+  recursive: Map<string, boolean>
   /** How many more types are made before the rest is left unknown. */
   left: number
 }
 
-const shown = { input: new WeakMap<object, JsonSchema>(), output: new WeakMap<object, JsonSchema>() }
-
-function convert(schema: StandardSchema, direction: "input" | "output"): JsonSchema {
-  try {
-    const converted = schema["~standard"].jsonSchema?.[direction]({ target: "draft-2020-12", libraryOptions: lenient })
-    // What a library calls JSON Schema is JSON.
-    if (converted) return converted as JsonSchema
-  } catch {
-    // What it cannot say even so, `toJsonSchema` explains.
-  }
-  return toJsonSchema(schema)
-}
-
-/** A keyword of ours, with one of these types, on a schema that stands for what JSON cannot hold. */
-const liveType = "x-live-type"
-
-const liveTypes: { [type: string]: string } = {
-  date: "Date",
-  bigint: "bigint",
-  map: "Map<any, any>",
-  set: "Set<any>",
-  symbol: "symbol",
-  undefined: "undefined",
-  void: "void",
-  nan: "number",
-  promise: "Promise<any>",
-}
-
-// Understood by zod; others have their own or none.
-const lenient = {
-  unrepresentable: "any",
-  override({ zodSchema, jsonSchema }: { zodSchema: { _zod: { def: { type: string } } }; jsonSchema: JsonSchema }) {
-    const { type } = zodSchema._zod.def
-    if (Object.hasOwn(liveTypes, type)) jsonSchema[liveType] = type
-  },
-}
-
 /** Deeper and more than anyone reads, and a stop for a document that contains itself. */
-const maxDepth = 24
-const maxTypes = 2_000
+const maxDepth = 10
+const maxTypes = 1_000
 
 /** More alternatives than these say no more than their common type. */
 const maxLiterals = 60
@@ -97,8 +51,8 @@ function typeOf(schema: Json | undefined, document: SchemaDocument, depth: numbe
 }
 
 function ownType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree | undefined {
-  const live = schema[liveType]
-  if (typeof live === "string" && Object.hasOwn(liveTypes, live)) return named(liveTypes[live] ?? "unknown")
+  const live = liveTypeOf(schema)
+  if (live) return named(live)
   if (schema.const !== undefined) return literal(schema.const)
   if (Array.isArray(schema.enum) && schema.enum.length <= maxLiterals) return union(schema.enum.map(literal))
   const combined = [schema.$ref, schema.anyOf, schema.oneOf, schema.allOf].some((part) => part !== undefined)
@@ -233,6 +187,12 @@ function typeName(text: string): string | undefined {
 }
 
 function isRecursive(pointer: string, document: SchemaDocument): boolean {
+  const known = document.recursive.get(pointer) ?? containsItself(pointer, document)
+  document.recursive.set(pointer, known)
+  return known
+}
+
+function containsItself(pointer: string, document: SchemaDocument): boolean {
   const seen = new Set<unknown>()
   const reaches = (value: Json | undefined): boolean => {
     if (typeof value !== "object" || value === null || seen.has(value)) return false

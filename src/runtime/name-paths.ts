@@ -2,6 +2,7 @@ import { isBuiltin } from "node:module"
 import type { AnyNode, CallExpression, Identifier } from "acorn"
 import { keyedReads, keyedWrites, loaderMakers, loaders, prototypeReads, wholeWrites } from "./known-calls.ts"
 import type { Declaration, ScopeAnalysis } from "./scope.ts"
+import { eachChild } from "./syntax.ts"
 
 /** What expressions stand for, as far as the text alone can tell. A path is the way to a value from a name the cell does
  *  not declare: `process.exit`, also when it is written `globalThis["process"].exit`, taken out by a pattern, imported
@@ -11,6 +12,8 @@ export interface NamePaths {
   ofCall(node: CallExpression, callee: string | undefined): string | undefined
   /** The text an expression always gives. */
   constant(node: AnyNode | undefined): string | undefined
+  /** Whether a later cell may change that text: it depends on a name of the cell's own level. */
+  changeable(node: AnyNode | undefined): boolean
   /** The name that a member, or a key in a pattern, is known by. */
   key(computed: boolean, name: AnyNode): string | undefined
 }
@@ -27,7 +30,7 @@ export const promised = "await "
 export function namePaths({ references }: ScopeAnalysis): NamePaths {
   const paths = new Map<Declaration, string | undefined>()
   const texts = new Map<Declaration, string | undefined>()
-  return { of, ofCall, constant, key }
+  return { of, ofCall, constant, changeable, key }
 
   function of(node: AnyNode): string | undefined {
     switch (node.type) {
@@ -118,6 +121,20 @@ export function namePaths({ references }: ScopeAnalysis): NamePaths {
     if (method === "concat") return short(text + given.join(""))
     if (method === "toLowerCase") return text.toLowerCase()
     return method === "toUpperCase" ? text.toUpperCase() : undefined
+  }
+
+  function changeable(node: AnyNode | undefined): boolean {
+    if (node?.type === "Identifier") {
+      const reference = references.get(node)
+      return reference?.scope?.kind === "cell" || changeable(reference?.declaration?.init)
+    }
+    let found = false
+    if (node && node.type !== "Literal") {
+      eachChild(node, (child) => {
+        if (changeable(child)) found = true
+      })
+    }
+    return found
   }
 
   function key(computed: boolean, name: AnyNode): string | undefined {

@@ -23,13 +23,9 @@ export interface Namespace {
   names(): Name[]
   keep(prefix: string, value: unknown): string
   reset(): void
-  /** Takes note of what is there, to tell afterwards what a cell changed. */
-  observe(): Observation
-}
-
-export interface Observation {
-  /** What has changed since, but for what the host changed. */
-  end(cell?: CompiledCell): NameChanges
+  /** What has changed in the namespace since a cell last ended, but for what the host changed. A cell that began before a
+   *  reset changed nothing of what is there now. */
+  changesOf(cell: CompiledCell | undefined, place: Scope): NameChanges
 }
 
 export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): Namespace {
@@ -39,12 +35,13 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
   const constants = new Set<string>()
   // Classes of injected instances, bound as a courtesy: whatever else wants the name gets it.
   const implied = new Map<string, unknown>()
-  const observed = new Set<Map<string, unknown>>()
+  // Every name with the value it had when a cell last ended: what differs afterwards, a cell has changed.
+  const settled = new Map<string, unknown>()
   const maker = createNameMaker((name) => Object.hasOwn(scope, name))
 
   const put = (name: string, value: unknown) => {
     scope[name] = value
-    for (const before of observed) before.set(name, value)
+    settled.set(name, value)
     maker.seen(name)
   }
 
@@ -156,26 +153,20 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
     },
     reset() {
       scope = createScope()
+      settled.clear()
       constants.clear()
       implied.clear()
       for (const [name, binding] of bindings) bind(name, binding)
       bindImplied()
     },
-    observe() {
-      const before = new Map(Object.entries(scope))
-      const place = scope
-      observed.add(before)
-      return {
-        end(cell) {
-          observed.delete(before)
-          for (const name of cell?.declares ?? []) constants.delete(name)
-          for (const name of cell?.constants ?? []) if (Object.hasOwn(place, name)) constants.add(name)
-          const changes = difference(before, place)
-          for (const name of changes.created) maker.seen(name)
-          for (const name of changes.removed) constants.delete(name)
-          return changes
-        },
-      }
+    changesOf(cell, place) {
+      for (const name of cell?.declares ?? []) constants.delete(name)
+      for (const name of cell?.constants ?? []) if (Object.hasOwn(place, name)) constants.add(name)
+      if (place !== scope) return { created: [], reassigned: [], removed: [] }
+      const changes = settle(settled, scope)
+      for (const name of changes.created) maker.seen(name)
+      for (const name of changes.removed) constants.delete(name)
+      return changes
     },
   }
 }
@@ -192,15 +183,24 @@ function createScope(): Scope {
   return Object.create(nothing)
 }
 
-function difference(before: ReadonlyMap<string, unknown>, scope: Scope): NameChanges {
-  const created: string[] = []
-  const reassigned: string[] = []
-  for (const [name, value] of Object.entries(scope)) {
-    if (!before.has(name)) created.push(name)
-    else if (!Object.is(before.get(name), value)) reassigned.push(name)
+// One pass over the names, and nothing is copied: this runs after every cell, however many names there are.
+function settle(settled: Map<string, unknown>, scope: Scope): NameChanges {
+  const changes: NameChanges = { created: [], reassigned: [], removed: [] }
+  const names = Object.keys(scope)
+  for (const name of names) {
+    const value = scope[name]
+    if (Object.is(settled.get(name), value) && (value !== undefined || settled.has(name))) continue
+    if (settled.has(name)) changes.reassigned.push(name)
+    else changes.created.push(name)
+    settled.set(name, value)
   }
-  const removed = [...before.keys()].filter((name) => !Object.hasOwn(scope, name))
-  return { created, reassigned, removed }
+  if (settled.size === names.length) return changes
+  for (const name of settled.keys()) {
+    if (Object.hasOwn(scope, name)) continue
+    changes.removed.push(name)
+    settled.delete(name)
+  }
+  return changes
 }
 
 /** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */

@@ -26,8 +26,8 @@ interface ParserInternals {
   readonly start: number
   readonly type: TokenType
   readonly isAmbientContext: boolean
+  readonly acornTypeScript: { tokTypes: { [word: string]: TokenType }; keywordsRegExp: RegExp }
   parse(): Program
-  nextToken(): void
   eat(type: TokenType): boolean
   expect(type: TokenType): void
   startNodeAt(position: number, location: unknown): Record<string, unknown>
@@ -95,9 +95,10 @@ class CellParser extends Base {
   }
 
   override parseParenAndDistinguishExpression(canBeArrow: boolean, forInit: unknown): AnyNode {
+    if (!this.betweenQuestionAndColon) return super.parseParenAndDistinguishExpression(canBeArrow, forInit)
     const read = (asArrow: boolean) =>
       this.marking(false, () => super.parseParenAndDistinguishExpression(asArrow, forInit))
-    if (!canBeArrow || !this.betweenQuestionAndColon) return read(canBeArrow)
+    if (!canBeArrow) return read(false)
     const arrow = this.tryParse((abort) => {
       const node = read(true)
       if (node.type === "ArrowFunctionExpression" && node.returnType && this.type !== tokTypes.colon) abort()
@@ -107,41 +108,42 @@ class CellParser extends Base {
   }
 
   override parseExprList(close: TokenType, trailingComma: unknown, empty: unknown, errors: unknown): AnyNode[] {
+    if (!this.betweenQuestionAndColon) return super.parseExprList(close, trailingComma, empty, errors)
     return this.marking(false, () => super.parseExprList(close, trailingComma, empty, errors))
   }
 
   override parseObj(isPattern: unknown, errors: unknown): AnyNode {
+    if (!this.betweenQuestionAndColon) return super.parseObj(isPattern, errors)
     return this.marking(false, () => super.parseObj(isPattern, errors))
   }
 
   override parseBlock(ownScope: unknown, node: unknown, exitStrict: unknown): AnyNode {
+    if (!this.betweenQuestionAndColon) return super.parseBlock(ownScope, node, exitStrict)
     return this.marking(false, () => super.parseBlock(ownScope, node, exitStrict))
   }
 
   marking<T>(between: boolean, read: () => T): T {
-    if (between === this.betweenQuestionAndColon) return read()
+    const before = this.betweenQuestionAndColon
     this.betweenQuestionAndColon = between
     try {
       return read()
     } finally {
-      this.betweenQuestionAndColon = !between
+      this.betweenQuestionAndColon = before
     }
   }
 }
 
-// `delete x` removes a name from the namespace; the compiler refuses it for a local variable.
-const tolerated = new Set(["Deleting local variable in strict mode"])
+const tolerated = new Set([
+  // `delete x` removes a name from the namespace; the compiler refuses it for a local variable.
+  "Deleting local variable in strict mode",
+  // For the type checker to say; the program runs all the same.
+  "This member cannot have an 'override' modifier because its containing class does not extend another class.",
+  "Abstract methods can only appear within an abstract class.",
+])
 
-const typeScriptWords =
-  "assert asserts global keyof readonly unique abstract declare enum module namespace interface type".split(" ")
+const { tokTypes: typeScriptTokens, keywordsRegExp } = new Base(options, "").acornTypeScript
 
 const keywords = new Map<string, TokenType>([
   ...Object.values(tokTypes).flatMap((type): [string, TokenType][] => (type.keyword ? [[type.keyword, type]] : [])),
-  ...typeScriptWords.map((word): [string, TokenType] => [word, tokenOf(word)]),
+  ...Object.entries(typeScriptTokens).filter(([word]) => keywordsRegExp.test(word)),
 ])
-
-function tokenOf(word: string): TokenType {
-  const parser = new Base(options, word)
-  parser.nextToken()
-  return parser.type
-}

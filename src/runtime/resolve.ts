@@ -32,6 +32,8 @@ export function resolveNames(program: Program): ScopeAnalysis {
       case "TaggedTemplateExpression":
         visitCallee(node.tag)
         return visit(node.quasi)
+      case "TemplateLiteral":
+        return visitAll(node.expressions)
       case "AssignmentExpression":
         assign(node.left, node.operator === "=" ? { write: true, value: node.right } : { read: true, write: true })
         return visit(node.right)
@@ -148,10 +150,10 @@ export function resolveNames(program: Program): ScopeAnalysis {
   function visitEnum(node: EnumDeclaration): void {
     const declaration = add(node.id, "enum", node)
     within("enum", node, () => {
-      shareMembers(declaration)
+      scope.self = declaration
       for (const { id, initializer } of node.members) {
         if (initializer) visit(initializer)
-        if (id.type === "Identifier") addTo(membersOf(scope), id, "enum member", initializer)
+        if (id.type === "Identifier") addTo(membersOf(declaration), id, "enum member", initializer)
       }
     })
   }
@@ -161,7 +163,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
     if (id.type !== "Identifier" || !body) return
     const declaration = add(id, "namespace", node)
     within("namespace", body, () => {
-      shareMembers(declaration)
+      scope.self = declaration
       exporting = body.type === "TSModuleDeclaration"
       if (body.type === "TSModuleDeclaration") visit(body)
       else visitAll(body.body)
@@ -192,10 +194,12 @@ export function resolveNames(program: Program): ScopeAnalysis {
   }
 
   function declare(pattern: Pattern, kind: DeclarationKind, init?: AnyNode): void {
+    if (pattern.type === "Identifier") return void add(pattern, kind, init)
     eachTarget(pattern, whole, (node, path) => node.type === "Identifier" && add(node, kind, init, path), visit)
   }
 
   function assign(pattern: AnyNode, use: Use): void {
+    if (pattern.type === "Identifier") return refer(pattern, use)
     eachTarget(
       pattern,
       whole,
@@ -207,7 +211,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
   function add(node: Identifier, kind: DeclarationKind, init?: AnyNode, path: Path = whole): Declaration {
     let target = scope
     if (kind === "var") while (!holdsVariables.has(target.kind) && target.parent) target = target.parent
-    if (exporting && target.kind === "namespace") return addTo(membersOf(target), node, kind, init, path)
+    if (exporting && target.self) return addTo(membersOf(target.self), node, kind, init, path)
     target.names ??= new Map()
     return addTo(target.names, node, kind, init, path)
   }
@@ -239,8 +243,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
 
   function resolve(reference: Reference, from: LexicalScope | undefined): void {
     for (let at = from; at; at = at.parent) {
-      const declaration =
-        at.names?.get(reference.name) ?? at.members?.get(reference.name) ?? implicit(at, reference.name)
+      const declaration = at.names?.get(reference.name) ?? inside(at, reference.name)
       if (!declaration) continue
       reference.declaration = declaration
       reference.scope = at
@@ -257,11 +260,6 @@ export function resolveNames(program: Program): ScopeAnalysis {
     scope = outer
     exporting = wasExporting
   }
-
-  function shareMembers(declaration: Declaration): void {
-    declaration.members ??= new Map()
-    scope.members = declaration.members
-  }
 }
 
 interface Use {
@@ -275,16 +273,18 @@ const whole: Path = []
 const holdsVariables = new Set<LexicalScope["kind"]>(["cell", "function", "arrow", "namespace"])
 
 function scopeOf(kind: LexicalScope["kind"], node: AnyNode, parent: LexicalScope | undefined): LexicalScope {
-  return { kind, node, parent, names: undefined, members: undefined }
+  return { kind, node, parent, names: undefined, self: undefined }
 }
 
-function membersOf(scope: LexicalScope): Map<string, Declaration> {
-  scope.members ??= new Map()
-  return scope.members
+function membersOf(declaration: Declaration): Map<string, Declaration> {
+  declaration.members ??= new Map()
+  return declaration.members
 }
 
-/** Every function but an arrow has `arguments`. */
-function implicit(scope: LexicalScope, name: string): Declaration | undefined {
-  if (name !== "arguments" || scope.kind !== "function") return undefined
+/** What a scope knows without declaring it: enums and namespaces themselves and what they export; and every function
+ *  but an arrow has `arguments`. */
+function inside({ self, kind }: LexicalScope, name: string): Declaration | undefined {
+  if (self) return self.members?.get(name) ?? (self.name === name ? self : undefined)
+  if (name !== "arguments" || kind !== "function") return undefined
   return { name, kind: "arguments", node: undefined, init: undefined, path: whole, references: [], members: undefined }
 }

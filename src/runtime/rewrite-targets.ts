@@ -34,10 +34,12 @@ export function rewritePattern(rewriting: Rewriting, node: AnyNode, bind: Bind):
       if (node.left.type === "Identifier") return rewriteDefault(rewriting, node, bind(node.left, false))
       rewritePattern(rewriting, node.left, bind)
       return rewriting.emit(node.right)
-    case "TSParameterProperty":
+    case "TSParameterProperty": {
+      const { parameter } = node
       out.copyTo(node.start)
-      out.skipTo(node.parameter.start)
-      return rewritePattern(rewriting, node.parameter, bind)
+      out.skipTo((parameter.type === "AssignmentPattern" ? parameter.left : parameter).start)
+      return rewritePattern(rewriting, parameter, bind)
+    }
     case "TSAsExpression":
     case "TSSatisfiesExpression":
     case "TSNonNullExpression":

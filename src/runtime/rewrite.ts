@@ -216,22 +216,31 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   }
 
   function name(node: Identifier): void {
-    const home = homeOf(node)
-    if (!home) return copyName(out, code, node)
+    const reference = analysis.references.get(node)
+    if (!reference) return copyName(out, code, node)
+    const home = homes.of(reference)
+    if (!home) return plainName(node, homes.self(reference))
     out.copyTo(node.start)
     if (node === peeked) {
       out.write(`${cellObject}.peek(${scopeObject},"${node.name}")`)
       return out.skipTo(node.end)
     }
     // A plain call of a property would pass the object as `this`.
-    const isCalled = analysis.references.get(node)?.call
-    out.write(isCalled ? `(0,${home}.` : `${home}.`)
+    out.write(reference.call ? `(0,${home}.` : `${home}.`)
     copyName(out, code, node)
-    if (isCalled) out.write(")")
+    if (reference.call) out.write(")")
+  }
+
+  function plainName(node: Identifier, instead: string | undefined): void {
+    if (!instead) return copyName(out, code, node)
+    out.copyTo(node.start)
+    out.write(instead)
+    out.skipTo(node.end)
   }
 
   function shorthand(node: Identifier): void {
-    if (!homeOf(node)) return
+    const reference = analysis.references.get(node)
+    if (!reference || !(homes.of(reference) ?? homes.self(reference))) return
     out.copyTo(node.start)
     out.write(`${node.name}:`)
     name(node)
@@ -241,7 +250,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     const operand = unwrapped(argument)
     if (operand.type !== "Identifier") return emit(argument)
     // Asking for the type of a name that does not exist is no error.
-    if (operator === "typeof" && homeOf(operand) === scopeObject && !homes.isKnown(operand.name)) peeked = operand
+    if (operator === "typeof" && homeOf(operand) === scopeObject) peeked = operand
     if (operator !== "delete") return emit(argument)
     const scope = analysis.references.get(operand)?.scope
     if (scope && scope !== analysis.cell) rewriting.fail("A local variable cannot be deleted", operand)

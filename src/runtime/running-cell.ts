@@ -40,7 +40,8 @@ export class RunningCell {
   readonly parent: RunningCell | undefined
   readonly env: Partial<CellEnv>
   readonly gate: CallGate | undefined
-  readonly deadline: number
+  /** When its time is up, on the clock of `performance.now()`. */
+  deadline = Number.POSITIVE_INFINITY
   /** Whether it, or a cell it belongs to, has a deadline. */
   readonly isTimed: boolean
   /** Cells under way that this one started. */
@@ -66,7 +67,6 @@ export class RunningCell {
     this.parent = nearest(parent)
     this.env = options.env ?? parent?.env ?? {}
     this.gate = options.call ?? parent?.gate
-    this.deadline = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.timeoutMs
     this.isTimed = options.timeoutMs !== undefined || (parent?.isTimed ?? false)
     this.#options = options
     this.#epoch = shared.epoch
@@ -82,8 +82,11 @@ export class RunningCell {
     this.parent?.children.add(this)
     const { signal, timeoutMs } = this.#options
     signal?.addEventListener("abort", this.#abort)
-    // Node runs longer timers at once.
-    if (timeoutMs !== undefined) this.#timer = setTimeout(this.#expire, Math.min(timeoutMs, 2 ** 31 - 1))
+    if (timeoutMs !== undefined) {
+      this.deadline = performance.now() + timeoutMs
+      // Node fires a timer at once that is longer than this.
+      this.#timer = setTimeout(this.#expire, Math.min(timeoutMs, 2 ** 31 - 1))
+    }
     if (signal?.aborted) this.#abort()
     if (this.parent?.stopped) this.stop(new CellStopped("aborted", this.parent.stopped.message))
   }

@@ -7,7 +7,7 @@ import type { StandardResult, StandardSchema } from "./runtime.ts"
 export type Validation<T = unknown> = { ok: true; value: T } | { ok: false; message: string }
 
 /** The JSON Schema of what goes in. Plain JSON Schema is itself; a Standard Schema must be able to give it. */
-export function toJsonSchema(schema: SchemaLike): JsonSchema {
+export function toJsonSchema(schema: SchemaLike, libraryOptions?: Record<string, unknown>): JsonSchema {
   if (!isStandardSchema(schema)) return schema
   const { vendor, jsonSchema } = schema["~standard"]
   if (!jsonSchema) {
@@ -18,7 +18,7 @@ export function toJsonSchema(schema: SchemaLike): JsonSchema {
   }
   try {
     // What a library calls JSON Schema is JSON.
-    return jsonSchema.input({ target: "draft-2020-12" }) as JsonSchema
+    return jsonSchema.input({ target: "draft-2020-12", libraryOptions }) as JsonSchema
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ConfigError(`The ${vendor} schema has no JSON Schema: ${reason}. Change it, or pass plain JSON Schema.`, {
@@ -69,7 +69,8 @@ const cures: { [vendor: string]: string } = {
 
 function isTupleSchema(schema: SchemaLike): boolean {
   try {
-    const { prefixItems, items } = toJsonSchema(schema)
+    // For zod: a Date among the places is no reason not to know that there are places.
+    const { prefixItems, items } = toJsonSchema(schema, { unrepresentable: "any" })
     return Array.isArray(prefixItems ?? items)
   } catch {
     // A schema that can only validate is one of a single argument.

@@ -19,8 +19,8 @@ export interface LexicalScope {
   parent: LexicalScope | undefined
   /** What is declared right here, `var` included where it is hoisted to; undefined when nothing is. */
   names: Map<string, Declaration> | undefined
-  /** In an enum or a namespace: its exported members, shared by all blocks of that name. */
-  members: Map<string, Declaration> | undefined
+  /** Of an enum or a namespace: its own declaration, which has its members. */
+  self: Declaration | undefined
 }
 
 export type DeclarationKind =
@@ -50,7 +50,7 @@ export interface Declaration {
    *  undefined stands for a step that is computed, an index or a rest. Empty: `init` itself. */
   path: Path
   references: Reference[]
-  /** Of an enum or namespace (or what a namespace is merged with): its exported members. */
+  /** Of an enum or namespace (or what a namespace is merged with): what it exports, from all its blocks. */
   members: Map<string, Declaration> | undefined
 }
 

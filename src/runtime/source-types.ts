@@ -1,7 +1,7 @@
 import type { AnyNode, Class, Function as FunctionNode, Node, Program } from "acorn"
 import type { EnumDeclaration } from "./ast.ts"
 import { type ClassSource, classSource, docBefore } from "./class-source.ts"
-import { attempt, signatureOf, textOf } from "./signatures.ts"
+import { attempt, globalType, signatureOf, textOf } from "./signatures.ts"
 import { parseCell } from "./syntax.ts"
 import { jsDoc, printMembers, type Signature } from "./type-tree.ts"
 
@@ -75,7 +75,7 @@ function parsed(code: string): Source {
           visited.add(name)
           const own = declared
             .get(name)
-            ?.map((each) => typeText(name, each, code))
+            ?.map((each) => typeText(name, each, code, declared))
             .filter((each) => each !== undefined)
           if (!own?.length) continue
           const whole = own.join("\n")
@@ -157,17 +157,23 @@ function readFunction(found: readonly Declared[], code: string): { signatures: S
 }
 
 /** A type that is not bound as a value: what a class or an enum admits is shown, not a thing to construct. */
-function typeText(name: string, { node, doc }: Declared, code: string): string | undefined {
+function typeText(
+  name: string,
+  { node, doc }: Declared,
+  code: string,
+  declared: ReadonlyMap<string, unknown>,
+): string | undefined {
   const type = classIn(node)
-  if (type) return jsDoc(doc) + instanceText(name, classSource(type, code))
+  if (type) return jsDoc(doc) + instanceText(name, classSource(type, code), declared)
   if (node.type === "TSEnumDeclaration") return `${jsDoc(doc)}type ${name} = ${enumText(node, code)}`
   if (node.type !== "TSInterfaceDeclaration" && node.type !== "TSTypeAliasDeclaration") return undefined
   return jsDoc(doc) + textOf(node, code).replace(/;$/, "")
 }
 
-function instanceText(name: string, type: ClassSource): string {
+function instanceText(name: string, type: ClassSource, declared: ReadonlyMap<string, unknown>): string {
   const members = type.members.filter((member) => !member.static && member.form !== "constructor")
-  const heritage = type.base ? ` extends ${type.base}${type.baseArguments}` : ""
+  const isKnown = type.base !== undefined && (declared.has(type.base) || globalType(type.base))
+  const heritage = isKnown ? ` extends ${type.base}${type.baseArguments}` : ""
   const body = printMembers(
     members.map((member) => ({ ...member, abstract: false })),
     "  ",

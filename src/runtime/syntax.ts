@@ -71,7 +71,10 @@ export function eachChild(node: AnyNode, visit: (child: AnyNode) => void): void 
 
 /** Whether nothing of the node is left when the program runs. */
 export function isTypeOnly(node: AnyNode): boolean {
-  if (node.type.startsWith("TS")) return !valueNodes.has(node.type) || ("declare" in node && node.declare === true)
+  // Every plain node is asked, so the first letter decides for most.
+  if (node.type.charCodeAt(0) === letterT && node.type.startsWith("TS")) {
+    return !valueNodes.has(node.type) || ("declare" in node && node.declare === true)
+  }
   switch (node.type) {
     case "ImportDeclaration":
     case "ImportSpecifier":
@@ -88,6 +91,8 @@ export function isTypeOnly(node: AnyNode): boolean {
       return false
   }
 }
+
+const letterT = "T".charCodeAt(0)
 
 const valueNodes = new Set([
   "TSAsExpression",
@@ -125,6 +130,10 @@ const childKeys: { [type: string]: readonly string[] } = {
   ThrowStatement: ["argument"],
   TryStatement: ["block", "handler", "finalizer"],
   CatchClause: ["param", "body"],
+  SwitchStatement: ["discriminant", "cases"],
+  SwitchCase: ["test", "consequent"],
+  DoWhileStatement: ["body", "test"],
+  LabeledStatement: ["label", "body"],
   VariableDeclaration: ["declarations"],
   VariableDeclarator: ["id", "init"],
   ArrayExpression: ["elements"],
@@ -142,6 +151,9 @@ const childKeys: { [type: string]: readonly string[] } = {
   ChainExpression: ["expression"],
   SpreadElement: ["argument"],
   AwaitExpression: ["argument"],
+  YieldExpression: ["argument"],
+  SequenceExpression: ["expressions"],
+  ImportExpression: ["source", "options"],
   ArrowFunctionExpression: ["params", "body"],
   FunctionExpression: ["id", "params", "body"],
   FunctionDeclaration: ["id", "params", "body"],

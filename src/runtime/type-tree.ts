@@ -43,6 +43,7 @@ export interface Member {
 export const any: TypeTree = { kind: "name", text: "any" }
 export const unknown: TypeTree = { kind: "name", text: "unknown" }
 
+/** A keyword or the name of a type. */
 export function named(text: string): TypeTree {
   return { kind: "name", text }
 }
@@ -50,7 +51,7 @@ export function named(text: string): TypeTree {
 /** One type out of several: flat, without repetition, absence last, and nothing but the widest where one covers all. */
 export function union(parts: readonly TypeTree[]): TypeTree {
   const [only] = parts
-  if (only && parts.length === 1) return only
+  if (only && parts.every((part) => part === only)) return only
   const distinct = new Map(parts.flatMap(alternatives).map((part) => [printType(part), part]))
   const covering = distinct.get("any") ?? distinct.get("unknown")
   if (covering) return covering
@@ -87,9 +88,9 @@ export function printType(tree: TypeTree, indent = ""): string {
     case "tuple":
       return printTuple(tree, indent)
     case "union":
-      return tree.parts.map((part) => printTight(part, indent)).join(" | ")
+      return tree.parts.map((part) => printPart(part, indent)).join(" | ")
     case "intersection":
-      return tree.parts.map((part) => printTight(part, indent)).join(" & ")
+      return tree.parts.map((part) => printPart(part, indent)).join(" & ")
     case "object":
       return printObject(tree.members, indent)
     case "function":
@@ -183,7 +184,10 @@ function printMember(member: Member, indent: string, inClass: boolean): string {
 
 function printParameters(parameters: readonly Parameter[], indent: string): string {
   const lastRequired = parameters.findLastIndex((parameter) => !parameter.optional && !parameter.rest)
-  const texts = parameters.map(({ name, type, optional, rest }, index) => {
+  const used = new Set<string>()
+  const texts = parameters.map(({ name: wanted, type, optional, rest }, index) => {
+    const name = used.has(wanted) ? `arg${index + 1}` : wanted
+    used.add(name)
     if (rest) return `...${name}: ${printType(type, indent)}`
     if (!optional) return `${name}: ${printType(type, indent)}`
     // A parameter with a default may stand before a required one; an optional one may not.
@@ -201,12 +205,18 @@ function printTuple({ parts, required, rest }: Extract<TypeTree, { kind: "tuple"
   return `[${items.join(", ")}]`
 }
 
-/** Printed so that it holds together beside `[]`, `|` or `&`. */
+/** Printed so that it holds together before `[]` or `?`. */
 function printTight(tree: TypeTree, indent: string): string {
+  const text = printPart(tree, indent)
+  return text.startsWith("-") ? `(${text})` : text
+}
+
+/** Printed so that it holds together beside `|` or `&`. */
+function printPart(tree: TypeTree, indent: string): string {
   const text = printType(tree, indent)
-  return tree.kind === "text" || tree.kind === "union" || tree.kind === "intersection" || tree.kind === "function"
-    ? `(${text})`
-    : text
+  const loose =
+    tree.kind === "text" || tree.kind === "union" || tree.kind === "intersection" || tree.kind === "function"
+  return loose ? `(${text})` : text
 }
 
 function alternatives(tree: TypeTree): TypeTree[] {

@@ -34,7 +34,7 @@ test("two files of one name get two names", async (t) => {
     folder,
   )
   assert.equal(code, 0)
-  assert.equal(stderr, "a: 1 records from a.csv\na2: 2 records from a.jsonl\na3: 1 records from a.tsv\n")
+  assert.equal(stderr, "a: 1 record from a.csv\na2: 2 records from a.jsonl\na3: 1 record from a.tsv\n")
   assert.match(stdout, /declare let a3: \{ x: number; y: number \}\[\]/)
 })
 

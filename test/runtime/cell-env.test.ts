@@ -62,6 +62,13 @@ test("everything else of Math and crypto is the platform's", async () => {
   assert.deepEqual(await cellValue(runtime, code, { env: { random: dice() } }), expected)
 })
 
+test("a cell may load the dice, for its own runtime", async () => {
+  const runtime = jsRuntime()
+  await cellValue(runtime, "Math.random = () => 0.25; Math.extra = 1")
+  assert.deepEqual(await cellValue(runtime, "[Math.random(), Math.extra]"), [0.25, 1])
+  assert.equal(await cellValue(jsRuntime(), "Math.random() === 0.25 || 'extra' in Math"), false)
+})
+
 test("fetch and import come from the environment of the execution", async () => {
   const runtime = jsRuntime()
   const asked: string[] = []

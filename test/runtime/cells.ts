@@ -14,7 +14,8 @@ export function errorOf(execution: Execution): NotExecuted["error"] {
   return execution.error
 }
 
-/** Long enough for everything that is ready to run to have run. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 1))
+/** Comes back when everything that is ready, or due within these milliseconds, has run: timers fire in their order. */
+export async function settle(milliseconds = 5): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, milliseconds))
+  await new Promise((resolve) => setImmediate(resolve))
 }

@@ -163,7 +163,11 @@ test("records, open and closed objects", () => {
   assert.equal(shown({ type: "object" }), "Record<string, unknown>")
   assert.equal(shown({ type: "object", additionalProperties: false }), "Record<string, never>")
   assert.equal(
-    shown({ properties: { id: { type: "string", readOnly: true } }, required: ["id"], additionalProperties: { type: "number" } }),
+    shown({
+      properties: { id: { type: "string", readOnly: true } },
+      required: ["id"],
+      additionalProperties: { type: "number" },
+    }),
     "{ readonly id: string } & Record<string, number>",
   )
   assert.equal(
@@ -175,7 +179,10 @@ test("records, open and closed objects", () => {
 test("tuples of both drafts", () => {
   const places = [{ type: "string" }, { type: ["number", "null"] }]
   assert.equal(shown({ type: "array", prefixItems: places, minItems: 1 }), "[string, (number | null)?]")
-  assert.equal(shown({ type: "array", items: places, additionalItems: { type: "boolean" } }), "[string, number | null, ...boolean[]]")
+  assert.equal(
+    shown({ type: "array", items: places, additionalItems: { type: "boolean" } }),
+    "[string, number | null, ...boolean[]]",
+  )
 })
 
 test("keys that are no identifiers are quoted", () => {
@@ -194,13 +201,13 @@ test("a reference to nowhere and a schema that says nothing are unknown", () => 
 test("a schema that contains itself as an object, or fans out, stays bounded", () => {
   const loop: JsonSchema = { type: "object", properties: {} }
   loop.properties = { loop, other: loop }
-  assert.ok(shown(loop).length < 200_000)
+  assert.ok(shown(loop).length < 100_000)
   const $defs: JsonSchema = { _0: { type: "string" } }
   for (let level = 1; level < 30; level++) {
     const inner = { $ref: `#/$defs/_${level - 1}` }
     $defs[`_${level}`] = { type: "object", properties: { a: inner, b: inner, c: inner } }
   }
-  assert.ok(shown({ $ref: "#/$defs/_29", $defs }).length < 200_000)
+  assert.ok(shown({ $ref: "#/$defs/_29", $defs }).length < 100_000)
 })
 
 test("a schema given as a type is declared by what it admits", () => {

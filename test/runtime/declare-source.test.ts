@@ -70,7 +70,11 @@ test("a function is found by its own name where it is bound under another", () =
 
 test("the text of one function is enough, named or not", () => {
   const f = (a: unknown) => a
-  for (const source of ["(a: string): number => 1", "function (a: string): number { return 1 }", "const other = (a: string): number => 1"]) {
+  for (const source of [
+    "(a: string): number => 1",
+    "function (a: string): number { return 1 }",
+    "const other = (a: string): number => 1",
+  ]) {
     assert.equal(declared({ f: fn(f, { source }) }), "declare function f(a: string): Promise<number>")
   }
 })
@@ -177,7 +181,10 @@ interface Circle<T = string> extends Shape {}`,
 })
 
 test("a class whose base is bound extends it", () => {
-  const text = declared({ Shape: type(Shape, { source: circleModule }), Circle: type(Circle, { source: circleModule }) })
+  const text = declared({
+    Shape: type(Shape, { source: circleModule }),
+    Circle: type(Circle, { source: circleModule }),
+  })
   assert.match(text, /declare class Shape \{\n {2}sides: number\n\}/)
   assert.match(text, /declare abstract class Circle<T = string> extends Shape \{/)
   assert.doesNotMatch(text, /interface (Shape|Circle)/)

@@ -57,20 +57,20 @@ test("nothing of a cell happens after its time-out", async () => {
   const execution = await runtime.execute(
     `const note = (text) => seen.push(text)
      gates.open.then(() => note("then")).catch(host.ignore)
-     setTimeout(() => note("timer"), 30)
-     setInterval(() => note("interval"), 30)
+     setTimeout(() => note("timer"), 110)
+     setInterval(() => note("interval"), 110)
      const branch = async () => { await gates.open; note("branch") }
      branch().catch(host.ignore)
      const caught = async () => { try { await gates.failing } catch { console.log("x"); note("caught") } }
      caught().catch(host.ignore)
      try { await gates.open } catch { note("catch") } finally { await call("finally") }
      note("end")`,
-    { timeoutMs: 20 },
+    { timeoutMs: 100 },
   )
   assert.equal(errorOf(execution).kind, "timeout")
   gate.resolve()
   failing.reject(new Error("no"))
-  await settle()
+  await settle(30)
   await runtime.execute("for (let i = 0; i < 1000; i++) {}")
   assert.deepEqual(seen, [])
 })
@@ -119,8 +119,8 @@ test("a cell that waits for its turn can be aborted at once", async () => {
 
 test("waiting for a turn does not count as running", async () => {
   const runtime = jsRuntime()
-  const first = runtime.execute("await new Promise((go) => setTimeout(go, 40))")
-  const second = runtime.execute("'in time'", { timeoutMs: 30 })
+  const first = runtime.execute("await new Promise((go) => setTimeout(go, 300))")
+  const second = runtime.execute("'in time'", { timeoutMs: 250 })
   await first
   assert.ok((await second).ok)
 })
@@ -130,7 +130,7 @@ test("a call in flight hears of the time-out, and its result is ignored", async 
   const heard = Promise.withResolvers<unknown>()
   const runtime = jsRuntime({ slow: () => finish.promise, seen: [] as string[] })
   const execution = await runtime.execute("seen.push(await slow())", {
-    timeoutMs: 15,
+    timeoutMs: 100,
     call: (call, next) => {
       call.signal.addEventListener("abort", () => heard.resolve(call.signal.reason))
       return next()
@@ -148,7 +148,7 @@ test("a call that waited at the gate is not made after the time-out", async () =
   let made = 0
   const runtime = jsRuntime({ wipe: () => made++ })
   const execution = await runtime.execute("await wipe()", {
-    timeoutMs: 10,
+    timeoutMs: 100,
     call: async (_, next) => {
       await approval.promise
       return next()
@@ -162,7 +162,7 @@ test("a call that waited at the gate is not made after the time-out", async () =
 
 test("what a cell changed before its time-out stays and is told", async () => {
   const runtime = jsRuntime({ list: [] as number[] })
-  const execution = await runtime.execute("const done = 1; list.push(1); while (true) {}", { timeoutMs: 10 })
+  const execution = await runtime.execute("const done = 1; list.push(1); while (true) {}", { timeoutMs: 50 })
   assert.equal(errorOf(execution).kind, "timeout")
   assert.deepEqual(execution.changes.created, ["done"])
   assert.deepEqual(await runtime.retrieve("list"), [1])
@@ -174,8 +174,8 @@ test("a cell within a cell ends with it", async () => {
   const outer: Runtime = jsRuntime({
     nested: async (code: string) => results.push(await inner.execute(code)),
   })
-  const waiting = await outer.execute("await nested('await new Promise(() => {})')", { timeoutMs: 10 })
-  const looping = await outer.execute("await nested('while (true) {}')", { timeoutMs: 10 })
+  const waiting = await outer.execute("await nested('await new Promise(() => {})')", { timeoutMs: 100 })
+  const looping = await outer.execute("await nested('while (true) {}')", { timeoutMs: 100 })
   assert.deepEqual([errorOf(waiting).kind, errorOf(looping).kind], ["timeout", "timeout"])
   await settle()
   assert.deepEqual(
@@ -188,7 +188,6 @@ test("a cell that was stopped while it printed does not silence the next", async
   const runtime = jsRuntime()
   const printing = "while (true) { try { process.stdout.write('x') } catch {} }"
   assert.equal(errorOf(await runtime.execute(printing, { timeoutMs: 10 })).kind, "timeout")
-  await runtime.execute("await new Promise((go) => setTimeout(go, 1e6))", { timeoutMs: 5 })
   const { stdout } = await runtime.execute("process.stdout.write('a'); console.log('b')")
   assert.equal(stdout, "ab\n")
 })

@@ -12,7 +12,7 @@ export interface Repl {
 
 export interface ReplOptions {
   ambient?: Record<string, unknown>
-  guard?: Partial<Guard>
+  guard?: Guard
 }
 
 export function repl(options: ReplOptions = {}): Repl {
@@ -23,14 +23,7 @@ export function repl(options: ReplOptions = {}): Repl {
   }
   const scope: Scope = Object.create(nothing)
   const constants = new Set<string>()
-  const guard: Guard = {
-    left: 1_000_000,
-    tick() {
-      guard.left = 1_000_000
-    },
-    resume: (value) => value,
-    ...options.guard,
-  }
+  const guard = options.guard ?? patientGuard()
   let count = 0
   const compile = (code: string) => {
     const known = new Set(Object.keys(scope))
@@ -57,6 +50,19 @@ export function repl(options: ReplOptions = {}): Repl {
 /** The value of cells run in a fresh namespace. */
 export function evaluate(...cells: string[]): Promise<unknown> {
   return repl().run(...cells)
+}
+
+/** A guard that never stops anything. */
+export function patientGuard(changes: Partial<Guard> = {}): Guard {
+  const guard: Guard = {
+    left: 1_000_000,
+    tick() {
+      guard.left = 1_000_000
+    },
+    resume: (value) => value,
+    ...changes,
+  }
+  return guard
 }
 
 const nothing = new Proxy(Object.create(null), {

@@ -44,6 +44,7 @@ export const blocked: BlockCase[] = [
     "a dynamic import inside a function": [2, `async function f() {\n  return import("fs")\n}`],
     "a specifier nobody can know": "await import(names[0])",
     "a specifier that is assigned twice": [3, `let name = "path"\nname = "fs"\nawait import(name)`],
+    "a specifier that a later cell may change": [2, `const name = "path"\nconst load = () => import(name)`],
     "a specifier that is a parameter": "const load = (name: string) => import(name)",
     require: 'const fs = require("fs")',
     "an alias of require": `const load = require\nload("fs")`,
@@ -145,6 +146,7 @@ export const blocked: BlockCase[] = [
     "Reflect.get with an unknown name": "Reflect.get(globalThis, name)()",
     "a property descriptor": 'Object.getOwnPropertyDescriptor(globalThis, "open").value()',
     "an unknown member of globalThis": "globalThis[name]()",
+    "a member that a later cell may change": [2, `const name = "log"\nconst f = () => globalThis[name]`],
     "what gives back its argument": "Object.freeze(globalThis).open()",
     "what gives back its argument, kept": "const g = Object.assign(globalThis, {})",
     "a dotted name": "process.exit(1)",
@@ -325,6 +327,7 @@ export const allowed: AllowCase[] = [
     "an import of types": `import type { Stats } from "fs"\nlet s: Stats | undefined`,
     "a type that names a module": 'let fs: typeof import("fs") | undefined',
     "a known dynamic import": `const name = "path"\nconst path = await import(name)`,
+    "a known dynamic import in a function": `async function f() {\n  const name = "path"\n  return import(name)\n}`,
     "a known require": 'const path = require("node:path")',
     "a function of their own called require":
       "function f(require: (x: string) => unknown) {\n  return require(name)\n}",
