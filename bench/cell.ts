@@ -21,7 +21,7 @@ export async function cell(): Promise<Report> {
       loop: () => perUnit(1, () => execute(runtime, loopCell)),
       plain: () => perUnit(1, plainLoop),
     },
-    { rounds: 20, warmups: 5 },
+    { rounds: 40, warmups: 10 },
   )
   const small = stats(samples.small)
   const long = stats(samples.long)

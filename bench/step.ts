@@ -16,7 +16,7 @@ export async function step(): Promise<Report> {
       ai: await aiRun(),
       plain: () => perUnit(steps, plainLoop),
     },
-    { rounds: 30, warmups: 10 },
+    { rounds: 60, warmups: 30 },
   )
   const code = stats(samples.code)
   const toCave = code.median / caveAgent.stepMs.from

@@ -49,4 +49,5 @@ export function callGate(context: GateContext): CountingGate {
   }
 }
 
-const tooMany = `More than ${toldCalls.toLocaleString("en")} calls in one cell: the rest are counted, not shown.`
+// No `toLocaleString` here: its first use loads Intl, which costs every `import "karst"` 15 ms.
+const tooMany = "More than 1,000 calls in one cell: the rest are counted, not shown."

@@ -1,10 +1,10 @@
 import { Script } from "node:vm"
-import { cellHelpers } from "./cell-helpers.ts"
-import { ambientObject, cellObject, guardObject, isConstantKind, reservedNames, scopeObject } from "./homes.ts"
-import { offsetAt, type Position, positionAt } from "./positions.ts"
-import { rewriteCell } from "./rewrite.ts"
+import { ambientObject, cellObject, guardObject, isConstantKind, reservedNames, scopeObject } from "./compiler/homes.ts"
+import { offsetAt, type Position, positionAt } from "./compiler/positions.ts"
+import { type Rewritten, rewriteCell } from "./compiler/rewrite.ts"
+import { cellHelpers } from "./compiler/run-time.ts"
 import { analyseScope } from "./scope.ts"
-import { CellSyntaxError, type ParsedCell, walk } from "./syntax.ts"
+import { CellSyntaxError, type ParsedCell, refusal, walk } from "./syntax.ts"
 
 /** What generated code may reach by name besides the namespace; see `cell-env.ts`. One per runtime, stable for life. */
 export type Ambient = Record<string, unknown>
@@ -50,7 +50,7 @@ export interface CompileOptions {
 export function compileCell(cell: ParsedCell, options: CompileOptions): CompiledCell {
   refuseReservedNames(cell)
   const { code } = cell
-  const { output, prologue, hasValue } = rewriteCell(cell, options)
+  const { output, prologue, hasValue } = rewritten(cell, options)
   const start = opening + prologue
   const text = `${start}${output.text()}\n})`
   const locate = (position: Position) => {
@@ -59,7 +59,13 @@ export function compileCell(cell: ParsedCell, options: CompileOptions): Compiled
   const main = load(text, options.filename, locate)
   const declarations = [...(analyseScope(cell).cell.names?.values() ?? [])]
   return {
-    run: (scope, ambient, guard) => main.call(undefined, scope, ambient, guard, cellHelpers),
+    async run(scope, ambient, guard) {
+      try {
+        return await main(scope, ambient, guard, cellHelpers)
+      } catch (thrown) {
+        throw cellHelpers.caught(thrown)
+      }
+    },
     hasValue,
     declares: declarations.map(({ name }) => name),
     constants: declarations.filter(({ kind }) => isConstantKind(kind)).map(({ name }) => name),
@@ -81,6 +87,14 @@ export function cellPosition(stack: string, filename: string, cell: CompiledCell
   return undefined
 }
 
+function rewritten(cell: ParsedCell, options: CompileOptions): Rewritten {
+  try {
+    return rewriteCell(cell, options)
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
 type Main = (scope: Scope, ambient: Ambient, guard: Guard, helpers: typeof cellHelpers) => Promise<unknown>
 
 // In parentheses, so that the engine compiles it at once instead of looking it over first.
@@ -90,7 +104,7 @@ function load(text: string, filename: string, locate: CompiledCell["locate"]): M
   try {
     return new Script(text, filename).runInThisContext()
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
+    if (!(error instanceof SyntaxError)) throw refusal(error)
     // What the parser let through and the engine refuses; it shows the line and marks the column below.
     const [first = "", , marker = ""] = (error.stack ?? "").split("\n")
     const line = Number(first.slice(filename.length + 1))

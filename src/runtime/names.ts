@@ -1,5 +1,5 @@
 import { ConfigError } from "../core/errors.ts"
-import { reservedNames } from "./homes.ts"
+import { reservedNames } from "./compiler/homes.ts"
 
 /** Why a name cannot be bound in a namespace; undefined when it can. */
 export function nameProblem(name: string, ambient: ReadonlySet<string>): string | undefined {

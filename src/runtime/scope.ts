@@ -1,5 +1,5 @@
 import type { AnyNode, Identifier } from "acorn"
-import { resolveNames } from "./resolve.ts"
+import { resolveNames } from "./compiler/resolve.ts"
 import type { ParsedCell } from "./syntax.ts"
 
 /** Who is who in a cell: every identifier in a value position and what it refers to. Identifiers in types, labels,
@@ -74,11 +74,6 @@ export type Path = readonly (string | undefined)[]
 
 /** Resolves all names of a cell. The result is kept with the cell, so asking again costs nothing. */
 export function analyseScope(cell: ParsedCell): ScopeAnalysis {
-  const known = analyses.get(cell)
-  if (known) return known
-  const analysis = resolveNames(cell.program)
-  analyses.set(cell, analysis)
-  return analysis
+  cell.scope ??= resolveNames(cell.program)
+  return cell.scope
 }
-
-const analyses = new WeakMap<ParsedCell, ScopeAnalysis>()

@@ -1,7 +1,8 @@
 import type { AnyNode, Program } from "acorn"
 import type {} from "./ast.ts"
-import { type ParseFailure, parseTypeScript } from "./parser.ts"
-import { type Position, positionAt } from "./positions.ts"
+import { type ParseFailure, parseTypeScript } from "./compiler/parser.ts"
+import { type Position, positionAt } from "./compiler/positions.ts"
+import type { ScopeAnalysis } from "./scope.ts"
 
 export type { AnyNode } from "acorn"
 
@@ -9,6 +10,8 @@ export type { AnyNode } from "acorn"
 export interface ParsedCell {
   code: string
   program: Program
+  /** Who is who, once `analyseScope` was asked. */
+  scope?: ScopeAnalysis | undefined
 }
 
 /** Code that is no TypeScript cell. Line and column count from 1. */
@@ -27,11 +30,17 @@ export class CellSyntaxError extends SyntaxError {
 /** Parses TypeScript (top-level await, imports and exports allowed). Throws a `CellSyntaxError` with line and column. */
 export function parseCell(code: string): ParsedCell {
   try {
-    return { code, program: parseTypeScript(code) }
+    return { code, program: parseTypeScript(code), scope: undefined }
   } catch (error) {
-    if (!isParseFailure(error)) throw error
+    if (!isParseFailure(error)) throw refusal(error)
     throw new CellSyntaxError(explain(error, code), positionAt(code, error.position))
   }
+}
+
+/** What a failure inside the compiler is for the cell: one that used up the stack is the cell's own fault. */
+export function refusal(error: unknown): unknown {
+  if (!(error instanceof RangeError)) return error
+  return new CellSyntaxError(tooDeep, { line: 1, column: 1 })
 }
 
 /** Visits a node and all below it, parents first, in the order of the source. A visitor that returns false keeps the
@@ -91,6 +100,8 @@ export function isTypeOnly(node: AnyNode): boolean {
       return false
   }
 }
+
+const tooDeep = "The cell is nested too deeply; split it up"
 
 const letterT = "T".charCodeAt(0)
 
@@ -176,6 +187,7 @@ function explain({ message, position }: ParseFailure, code: string): string {
   if (message === "'return' outside of function") {
     return "return is only allowed inside a function; end the cell with an expression to give its value"
   }
+  if (message === "Not enough stack space to parse input") return tooDeep
   if (message !== "Unexpected token") return message
   const token = /^(?:[\w$]+|=>|[-+*/%&|^<>=!?.]+|.)/u.exec(code.slice(position).trimStart())?.[0]
   return token === undefined ? "Unexpected end of the cell" : `Unexpected token ${token}`

@@ -26,8 +26,8 @@ describe("the place of an error is the cell's own line and column", () => {
     "below types that spanned lines": "interface A {\n  b: string\n}\ntype C =\n  | 1\n  | 2\nthrow @new Error('x')",
     "below an enum": "enum E {\n  A,\n  B = 2,\n}\nnull.@x",
     "below imports": "import { join } from 'node:path'\nimport type { A } from 'a'\n\n  throw @new TypeError('x')",
-    "in a function called further down": "function f(x: number): number {\n  return x.@missing.deep\n}\n\nf(1)",
-    "in an arrow with an expression as its body": "const f = (x: any) => x.@missing.deep\nf({})",
+    "in a function called further down": "function f(x: number): number {\n  return x.missing.@deep\n}\n\nf(1)",
+    "in an arrow with an expression as its body": "const f = (x: any) => x.missing.@deep\nf({})",
     "after an await": "await null\nawait null; const x: any = await null; x.@y",
     "in a class":
       "class A<T> {\n  private m(x?: T): void { throw @new Error('x') }\n  n() { this.m() }\n}\nnew A<number>().n()",
@@ -55,13 +55,38 @@ describe("the place of an error is the cell's own line and column", () => {
     await run("function thrower() { throw new Error('x') }")
     const cell = compile("1 + 1\n;[1].map(() => thrower())")
     const error = await cell.run(scope, {}, guard).catch((thrown: Error) => thrown)
-    assert.deepEqual(cellPosition((error as Error).stack ?? "", "cell-2.ts", cell), { line: 2, column: 17 })
+    assert.deepEqual(cellPosition((error as Error).stack ?? "", "cell-2.ts", cell), { line: 2, column: 16 })
   })
+})
+
+describe("the engine's messages quote the cell, not what it was compiled to", () => {
+  const messages = {
+    "let a = 1; a()": "a is not a function",
+    "let a = 1; a.b()": "a.b is not a function",
+    "let a = 1; new a()": "a is not a constructor",
+    "let a = 1; for (const x of a) ;": "a is not iterable",
+    "for (const x of await 1) ;": "(intermediate value) is not iterable",
+    "(await 1)()": "(intermediate value) is not a function",
+    "globalThis.nothing()": "globalThis.nothing is not a function",
+    "(() => { const { a } = b })(); var b": "Cannot destructure property 'a' of 'b' as it is undefined.",
+    "namespace N { export const q = 1; q() }": "q is not a function",
+  }
+  for (const [code, message] of Object.entries(messages)) {
+    test(message, async () => {
+      await assert.rejects(repl().run(code), { message })
+    })
+  }
+})
+
+test("a cell that catches the engine's error sees the same message, however it looks at it", async () => {
+  const code =
+    "let a = 1, seen = []; try { a() } catch (e) { seen.push(e.message) } try { a() } catch ({ message, name = 'x' }) { seen.push(message, name) }"
+  assert.deepEqual(await repl().run(code, "seen"), ["a is not a function", "a is not a function", "TypeError"])
 })
 
 describe("syntax errors", () => {
   const broken: [string, number, number, RegExp][] = [
-    ["let a = 1\nlet = 2", 2, 5, /Unexpected token =/],
+    ["let a = 1\nlet b- = 2", 2, 6, /Unexpected token -/],
     ["foo(", 1, 5, /Unexpected end of the cell/],
     ["a b", 1, 3, /Unexpected token b/],
     ["let a\nlet b\nlet a", 3, 5, /'a' has already been declared/],

@@ -1,9 +1,9 @@
 import type { ExportNamedDeclaration } from "acorn"
-import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "./ast.ts"
+import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../ast.ts"
+import { isTypeOnly } from "../syntax.ts"
 import { cellObject, memberObject } from "./homes.ts"
 import type { Rewriting } from "./rewriting.ts"
 import { find, skip } from "./strip.ts"
-import { isTypeOnly } from "./syntax.ts"
 
 // Enums and namespaces become objects that a function fills: `home.E=(e=>{…;return e})({});`.
 

@@ -1,7 +1,7 @@
 import type { AnyNode, BlockStatement, Identifier } from "acorn"
+import type { ScopeAnalysis } from "../scope.ts"
 import { guardObject, type Homes } from "./homes.ts"
 import type { Output } from "./output.ts"
-import type { ScopeAnalysis } from "./scope.ts"
 import { copyName } from "./strip.ts"
 
 /** The working state of one rewriting, shared by the functions that each know a part of the language. They go through

@@ -1,7 +1,30 @@
-import type { Scope } from "./compile.ts"
+import type { Scope } from "../compile.ts"
+
+/** A message of the engine as it would be for the cell's own text. */
+export function withoutGenerated(text: string): string {
+  if (!text.includes("$$")) return text
+  return text
+    .replace(/\(0 , (\$\$\w+\.[\w$]+)\)/g, "$1")
+    .replace("$$guard.resume is not a function or its return value", "(intermediate value)")
+    .replaceAll("$$guard.resume(...)", "(intermediate value)")
+    .replace(/\$\$(?:scope|ambient|cell_\d+)\./g, "")
+}
 
 /** What compiled cells call for the rarer things. */
 export const cellHelpers = {
+  /** What was thrown. The engine's messages quote the code it ran; an error's are made to quote the cell's own. */
+  caught<T>(thrown: T): T {
+    if (!(thrown instanceof Error) || !String(thrown.message).includes("$$")) return thrown
+    const { message, stack } = thrown
+    try {
+      thrown.message = withoutGenerated(message)
+      if (typeof stack === "string") thrown.stack = withoutGenerated(stack)
+    } catch {
+      // A frozen error keeps its message.
+    }
+    return thrown
+  },
+
   /** The value of a name that may not exist. */
   peek(scope: Scope, name: string): unknown {
     return Object.hasOwn(scope, name) ? scope[name] : undefined

@@ -1,8 +1,8 @@
 import type { AnyNode, Class, Function as FunctionNode, Identifier, ImportDeclaration, Pattern, Program } from "acorn"
-import type { EnumDeclaration, ImportEquals, NamespaceDeclaration } from "./ast.ts"
+import type { EnumDeclaration, ImportEquals, NamespaceDeclaration } from "../ast.ts"
+import type { Declaration, DeclarationKind, LexicalScope, Path, Reference, ScopeAnalysis } from "../scope.ts"
+import { eachChild, isTypeOnly } from "../syntax.ts"
 import { eachTarget, unwrapped } from "./patterns.ts"
-import type { Declaration, DeclarationKind, LexicalScope, Path, Reference, ScopeAnalysis } from "./scope.ts"
-import { eachChild, isTypeOnly } from "./syntax.ts"
 
 export function resolveNames(program: Program): ScopeAnalysis {
   const cell: LexicalScope = scopeOf("cell", program, undefined)

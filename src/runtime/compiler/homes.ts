@@ -1,5 +1,5 @@
-import type { CompileOptions } from "./compile.ts"
-import type { DeclarationKind, Reference, ScopeAnalysis } from "./scope.ts"
+import type { CompileOptions } from "../compile.ts"
+import type { DeclarationKind, Reference, ScopeAnalysis } from "../scope.ts"
 
 /** Where the names of a cell live when it runs. */
 export interface Homes {

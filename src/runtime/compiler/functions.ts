@@ -1,5 +1,4 @@
 import type { AnyNode, Class, Function as FunctionNode, MethodDefinition, PropertyDefinition, Statement } from "acorn"
-import { rewritePattern } from "./rewrite-targets.ts"
 import { bindVariable, countdown, type Rewriting } from "./rewriting.ts"
 import {
   arrowOffset,
@@ -10,6 +9,7 @@ import {
   stripModifiers,
   stripThisParameter,
 } from "./strip.ts"
+import { rewritePattern } from "./targets.ts"
 
 /** A function of any form: types removed, a guard at its entry. */
 export function rewriteFunction(rewriting: Rewriting, node: FunctionNode, derived = false): void {

@@ -1,5 +1,5 @@
 import type { AnyNode } from "acorn"
-import type { Path } from "./scope.ts"
+import type { Path } from "../scope.ts"
 
 /** The names a pattern binds or assigns to, with the way to their values. Default values and computed keys are given
  *  to `expression`. */

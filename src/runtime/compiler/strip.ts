@@ -1,5 +1,5 @@
 import type { AnyNode, Class, Function as FunctionNode, Identifier, MethodDefinition, PropertyDefinition } from "acorn"
-import type { TypedExpression } from "./ast.ts"
+import type { TypedExpression } from "../ast.ts"
 import type { Output } from "./output.ts"
 import { isLineBreak } from "./positions.ts"
 

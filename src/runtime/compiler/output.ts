@@ -9,6 +9,8 @@ export interface Output {
   write(text: string): void
   /** Leaves out the source up to an offset, but for its line breaks. */
   skipTo(offset: number): void
+  /** Lets the next character that is copied stand for another place in the source. */
+  anchor(offset: number): void
   text(): string
   /** The source offset behind an offset of the text; for text that is not in the source, of what follows it. */
   sourceOffset(offset: number): number
@@ -19,11 +21,14 @@ export function createOutput(code: string): Output {
   let cursor = 0
   // Pairs of offsets, in the text and in the source, where a copied stretch begins.
   const stretches: number[] = []
+  let anchored = -1
 
   return {
     copyTo(offset) {
       if (offset <= cursor) return
-      stretches.push(text.length, cursor)
+      if (anchored !== -1) stretches.push(text.length, anchored, text.length + 1, cursor + 1)
+      else stretches.push(text.length, cursor)
+      anchored = -1
       text += code.slice(cursor, offset)
       cursor = offset
     },
@@ -32,6 +37,9 @@ export function createOutput(code: string): Output {
     },
     skipTo(offset) {
       for (; cursor < offset; cursor++) if (isLineBreak(code.charCodeAt(cursor))) text += code[cursor]
+    },
+    anchor(offset) {
+      anchored = offset
     },
     text: () => text,
     sourceOffset(offset) {

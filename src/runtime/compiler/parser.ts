@@ -40,9 +40,12 @@ interface ParserInternals {
   declareName(name: string, binding: number, position: number): void
   checkLocalExport(id: AnyNode): void
   readWord(): void
+  tsParseConstModifier: unknown
+  tsTryParseTypeParameters(parseModifiers?: unknown): unknown
   parseConditional(test: AnyNode, start: number, location: unknown, forInit: unknown, errors: unknown): AnyNode
   parseMaybeAssign(forInit?: unknown): AnyNode
   parseParenAndDistinguishExpression(canBeArrow: boolean, forInit: unknown): AnyNode
+  parseParenArrowList(start: number, location: unknown, params: unknown, forInit: unknown): AnyNode
   parseExprList(close: TokenType, trailingComma: unknown, empty: unknown, errors: unknown): AnyNode[]
   parseObj(isPattern: unknown, errors: unknown): AnyNode
   parseBlock(ownScope: unknown, node: unknown, exitStrict: unknown): AnyNode
@@ -54,6 +57,8 @@ const Base = Parser.extend(tsPlugin()) as unknown as new (options: Options, code
 class CellParser extends Base {
   /** Whether the expression being read stands between the `?` and the `:` of a conditional, outside any brackets. */
   betweenQuestionAndColon = false
+  /** The same of the parenthesis being read, which may turn out to be the parameters of an arrow function. */
+  outsideParenthesis = false
 
   override raise(position: number, message: string): void {
     if (tolerated.has(message)) return
@@ -75,6 +80,11 @@ class CellParser extends Base {
   /** A name of an earlier cell may be exported: exports are dropped anyway. */
   override checkLocalExport(): void {}
 
+  /** The plugin forgets that type parameters of signatures may be `const` as well. */
+  override tsTryParseTypeParameters(parseModifiers?: unknown): unknown {
+    return super.tsTryParseTypeParameters(parseModifiers ?? this.tsParseConstModifier)
+  }
+
   /** The plugin builds a regular expression for each word, a third of the time of a parse. */
   override readWord(): void {
     const word = this.readWord1()
@@ -95,16 +105,29 @@ class CellParser extends Base {
   }
 
   override parseParenAndDistinguishExpression(canBeArrow: boolean, forInit: unknown): AnyNode {
-    if (!this.betweenQuestionAndColon) return super.parseParenAndDistinguishExpression(canBeArrow, forInit)
-    const read = (asArrow: boolean) =>
-      this.marking(false, () => super.parseParenAndDistinguishExpression(asArrow, forInit))
-    if (!canBeArrow) return read(false)
+    if (!this.betweenQuestionAndColon) return this.readParenthesis(canBeArrow, forInit)
     const arrow = this.tryParse((abort) => {
-      const node = read(true)
+      const node = this.readParenthesis(canBeArrow, forInit)
       if (node.type === "ArrowFunctionExpression" && node.returnType && this.type !== tokTypes.colon) abort()
       return node
     })
-    return arrow.node ?? read(false)
+    return arrow.node ?? this.readParenthesis(false, forInit)
+  }
+
+  readParenthesis(canBeArrow: boolean, forInit: unknown): AnyNode {
+    const { betweenQuestionAndColon: between, outsideParenthesis: outside } = this
+    if (!between && !outside) return super.parseParenAndDistinguishExpression(canBeArrow, forInit)
+    this.outsideParenthesis = between
+    try {
+      return this.marking(false, () => super.parseParenAndDistinguishExpression(canBeArrow, forInit))
+    } finally {
+      this.outsideParenthesis = outside
+    }
+  }
+
+  override parseParenArrowList(start: number, location: unknown, params: unknown, forInit: unknown): AnyNode {
+    const read = () => super.parseParenArrowList(start, location, params, forInit)
+    return this.outsideParenthesis ? this.marking(true, read) : read()
   }
 
   override parseExprList(close: TokenType, trailingComma: unknown, empty: unknown, errors: unknown): AnyNode[] {

@@ -1,9 +1,9 @@
 import type { AnyNode, ExportNamedDeclaration, Program } from "acorn"
+import { isTypeOnly } from "../syntax.ts"
 import { scopeObject } from "./homes.ts"
-import { isImport, rewriteImport } from "./rewrite-imports.ts"
+import { isImport, rewriteImport } from "./imports.ts"
 import type { Rewriting } from "./rewriting.ts"
 import { find, skip } from "./strip.ts"
-import { isTypeOnly } from "./syntax.ts"
 
 /** The whole cell: what it declares goes to the scope, and an expression at its end is its value. Returns whether there
  *  is one. */

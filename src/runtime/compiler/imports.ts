@@ -1,5 +1,5 @@
 import type { AnyNode, ImportDeclaration } from "acorn"
-import type { ImportEquals } from "./ast.ts"
+import type { ImportEquals } from "../ast.ts"
 import { ambientObject, cellObject, guardObject, memberObject, scopeObject } from "./homes.ts"
 import type { Rewriting } from "./rewriting.ts"
 

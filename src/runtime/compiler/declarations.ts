@@ -1,10 +1,11 @@
 import type { AnyNode, Identifier, VariableDeclaration } from "acorn"
-import type { ImportEquals } from "./ast.ts"
+import type { ImportEquals } from "../ast.ts"
+import { rewriteClass, rewriteFunction } from "./functions.ts"
+import { scopeObject } from "./homes.ts"
 import { lowerEnum, lowerNamespace } from "./lower.ts"
-import { rewriteClass, rewriteFunction } from "./rewrite-functions.ts"
-import { rewritePattern } from "./rewrite-targets.ts"
 import { bindProperty, bindVariable, type Rewriting } from "./rewriting.ts"
 import { find } from "./strip.ts"
+import { rewritePattern } from "./targets.ts"
 
 /** A declaration whose names are properties of `home`, or ordinary variables where there is none. */
 export function declare(rewriting: Rewriting, node: AnyNode, home: string | undefined): void {
@@ -32,6 +33,11 @@ export function declare(rewriting: Rewriting, node: AnyNode, home: string | unde
     default:
       rewriting.emit(node)
   }
+}
+
+/** A `var` belongs to the cell wherever in the cell it stands, unless inside a function. */
+export function variableHome({ depth }: Rewriting, { kind }: VariableDeclaration): string | undefined {
+  return kind === "var" && depth === 0 ? scopeObject : undefined
 }
 
 /** The declarators of a declaration, without what ends the statement. */

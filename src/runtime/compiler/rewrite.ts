@@ -1,17 +1,18 @@
 import type { AnyNode, BlockStatement, Identifier, UnaryExpression } from "acorn"
-import type { CompileOptions } from "./compile.ts"
+import type { CompileOptions } from "../compile.ts"
+import { analyseScope } from "../scope.ts"
+import { CellSyntaxError, eachChild, isTypeOnly, type ParsedCell } from "../syntax.ts"
+import { declare, rewriteVariables, variableHome } from "./declarations.ts"
+import { rewriteClass, rewriteFunction } from "./functions.ts"
 import { ambientObject, cellObject, findHomes, guardObject, scopeObject } from "./homes.ts"
+import { rewriteHandler, rewriteLoopBody, rewriteLoopTarget } from "./loops.ts"
 import { createOutput, type Output } from "./output.ts"
 import { unwrapped } from "./patterns.ts"
 import { positionAt } from "./positions.ts"
-import { declare, rewriteVariables } from "./rewrite-declarations.ts"
-import { rewriteClass, rewriteFunction } from "./rewrite-functions.ts"
-import { rewriteProgram } from "./rewrite-program.ts"
-import { rewritePattern, rewriteTarget } from "./rewrite-targets.ts"
-import { bindProperty, bindVariable, checkpoint, countdown, type Rewriting } from "./rewriting.ts"
-import { analyseScope } from "./scope.ts"
+import { rewriteProgram } from "./program.ts"
+import { checkpoint, type Rewriting } from "./rewriting.ts"
 import { copyName, skip, stripTyped } from "./strip.ts"
-import { CellSyntaxError, eachChild, isTypeOnly, type ParsedCell } from "./syntax.ts"
+import { rewriteTarget } from "./targets.ts"
 
 export interface Rewritten {
   output: Output
@@ -124,33 +125,32 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
         return emit(node.body)
       case "ForStatement":
         if (node.init?.type === "VariableDeclaration")
-          rewriteVariables(rewriting, node.init, variableHome(node.init.kind))
+          rewriteVariables(rewriting, node.init, variableHome(rewriting, node.init))
         else if (node.init) emit(node.init)
         if (node.test) emit(node.test)
         if (node.update) emit(node.update)
-        return loopBody(node.body)
+        return rewriteLoopBody(rewriting, node.body)
       case "ForInStatement":
-        loopTarget(node.left)
+        rewriteLoopTarget(rewriting, node.left)
         emit(node.right)
-        return loopBody(node.body)
+        return rewriteLoopBody(rewriting, node.body)
       case "ForOfStatement":
-        loopTarget(node.left)
+        rewriteLoopTarget(rewriting, node.left)
         emit(node.right)
-        return loopBody(node.body, node.await ? `${guardObject}.resume();` : "")
+        return rewriteLoopBody(rewriting, node.body, node.await ? `${guardObject}.resume();` : "")
       case "WhileStatement":
         emit(node.test)
-        return loopBody(node.body)
+        return rewriteLoopBody(rewriting, node.body)
       case "DoWhileStatement":
-        loopBody(node.body)
+        rewriteLoopBody(rewriting, node.body)
         emit(node.test)
         return terminate(node)
       case "TryStatement":
         emit(node.block)
-        if (node.handler?.param) rewritePattern(rewriting, node.handler.param, bindVariable(rewriting))
-        if (node.handler) block(node.handler.body, checkpoint)
+        if (node.handler) rewriteHandler(rewriting, node.handler)
         return node.finalizer ? block(node.finalizer, checkpoint) : undefined
       case "VariableDeclaration":
-        return declare(rewriting, node, variableHome(node.kind))
+        return declare(rewriting, node, variableHome(rewriting, node))
       case "FunctionDeclaration":
       case "ClassDeclaration":
       case "TSEnumDeclaration":
@@ -184,32 +184,6 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     if (code[node.end - 1] !== ";") out.write(";")
   }
 
-  function loopBody(node: AnyNode, first = ""): void {
-    if (node.type === "BlockStatement") return block(node, first + countdown)
-    out.copyTo(node.start)
-    out.write(`{${first}${countdown}`)
-    emit(node)
-    out.copyTo(node.end)
-    out.write("}")
-  }
-
-  function loopTarget(node: AnyNode): void {
-    if (node.type !== "VariableDeclaration") return rewriteTarget(rewriting, node)
-    const home = variableHome(node.kind)
-    for (const { id } of node.declarations) {
-      if (home) {
-        out.copyTo(node.start)
-        out.skipTo(id.start)
-      }
-      rewritePattern(rewriting, id, home ? bindProperty(rewriting, home) : bindVariable(rewriting))
-    }
-  }
-
-  /** A `var` belongs to the cell wherever in the cell it stands, unless inside a function. */
-  function variableHome(kind: string): string | undefined {
-    return kind === "var" && rewriting.depth === 0 ? scopeObject : undefined
-  }
-
   function homeOf(node: Identifier): string | undefined {
     const reference = analysis.references.get(node)
     return reference && homes.of(reference)
@@ -228,7 +202,10 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     // A plain call of a property would pass the object as `this`.
     out.write(reference.call ? `(0,${home}.` : `${home}.`)
     copyName(out, code, node)
-    if (reference.call) out.write(")")
+    if (!reference.call) return
+    out.write(")")
+    // The engine places such a call at its parenthesis.
+    out.anchor(node.start)
   }
 
   function plainName(node: Identifier, instead: string | undefined): void {
