@@ -1,6 +1,3 @@
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
-
 /** Figures of one thing measured several times. */
 export interface Stats {
   min: number
@@ -21,17 +18,12 @@ export async function interleave<N extends string>(
   const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<N, number[]>
   for (let round = -warmups; round < rounds; round++) {
     for (const name of names) {
-      // Each pays for its own garbage, not for what the one before it left behind.
-      collectGarbage()
       const figure = await contenders[name]()
       if (round >= 0) samples[name].push(figure)
     }
   }
   return samples
 }
-
-setFlagsFromString("--expose-gc")
-const collectGarbage: () => void = runInNewContext("gc")
 
 export function stats(samples: readonly number[]): Stats {
   const sorted = samples.toSorted((a, b) => a - b)

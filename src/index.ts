@@ -87,7 +87,7 @@ export {
   type VariableOptions,
   variable,
 } from "./runtime/bindings.ts"
-export type { CellEnv } from "./runtime/cell-env.ts"
+export type { CellEnv } from "./runtime/cells/cell-env.ts"
 export { type JsRuntimeOptions, jsRuntime } from "./runtime/js.ts"
 export {
   attributeRule,
@@ -100,7 +100,8 @@ export {
   type RuleOptions,
   regexRule,
   type Violation,
-} from "./runtime/rules.ts"
+} from "./runtime/rules/rules.ts"
+export { safeRules } from "./runtime/rules/safe-rules.ts"
 export type {
   Call,
   CallGate,
@@ -115,4 +116,3 @@ export type {
   StandardSchema,
   TypedRuntime,
 } from "./runtime/runtime.ts"
-export { safeRules } from "./runtime/safe-rules.ts"

@@ -10,7 +10,7 @@ import { type Node, Parser } from "acorn"
 const house: Record<string, { floor: number; packages?: string[]; also?: string[] }> = {
   core: { floor: 0 },
   models: { floor: 1, packages: ["@ai-sdk"] },
-  runtime: { floor: 1, packages: ["acorn", "@sveltejs/acorn-typescript", "magic-string"] },
+  runtime: { floor: 1, packages: ["acorn", "@sveltejs/acorn-typescript"] },
   workspace: { floor: 1 },
   stores: { floor: 1 },
   display: { floor: 1 },
@@ -34,7 +34,7 @@ const house: Record<string, { floor: number; packages?: string[]; also?: string[
 const readersOfDisplay = ["cli", "display"]
 
 // What `import "karst"` may load; anything else arrives at first use, by a dynamic import.
-const loadedAtOnce = ["acorn", "@sveltejs/acorn-typescript", "magic-string"]
+const loadedAtOnce = ["acorn", "@sveltejs/acorn-typescript"]
 
 const root = dirname(import.meta.dirname)
 const sources = globSync("src/**/*.ts", { cwd: root }).sort()

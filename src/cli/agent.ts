@@ -2,7 +2,7 @@ import { type CodeAgent, createAgent } from "../agent/create-agent.ts"
 import type { Model } from "../models/model.ts"
 import type { Bindings } from "../runtime/bindings.ts"
 import { jsRuntime } from "../runtime/js.ts"
-import { safeRules } from "../runtime/safe-rules.ts"
+import { safeRules } from "../runtime/rules/safe-rules.ts"
 
 export interface CommandAgent {
   model: Model

@@ -46,7 +46,13 @@ export interface CompileOptions {
   ambient: ReadonlySet<string>
 }
 
-/** Compiles a cell for the realm it is called in. Throws a `CellSyntaxError` for what a cell cannot contain. */
+/** Compiles a cell for the realm it is called in. Throws a `CellSyntaxError` for what a cell cannot contain.
+ *
+ *  Every name a cell declares at its top level is a property of the scope and every use of it reads that property, so
+ *  that cells may declare names again and functions of earlier cells see it. Until its declaration runs, such a name
+ *  has the value of the earlier cell. What a name means that no cell has declared yet (a global, an ambient name or one
+ *  of the scope) is decided when the cell is compiled. Imports copy the exports' values. An error that leaves the cell
+ *  speaks of the cell's own code, but its stack has to go through `locate`. */
 export function compileCell(cell: ParsedCell, options: CompileOptions): CompiledCell {
   refuseReservedNames(cell)
   const { code } = cell
@@ -71,20 +77,6 @@ export function compileCell(cell: ParsedCell, options: CompileOptions): Compiled
     constants: declarations.filter(({ kind }) => isConstantKind(kind)).map(({ name }) => name),
     locate,
   }
-}
-
-/** Where in its own text a cell made an error: the innermost frame of that file. */
-export function cellPosition(stack: string, filename: string, cell: CompiledCell): Position | undefined {
-  for (const frame of stack.split("\n")) {
-    const at = frame.lastIndexOf(`${filename}:`)
-    if (at === -1 || !frame.trimStart().startsWith("at ")) continue
-    const [line = 0, column = 0] = frame
-      .slice(at + filename.length + 1)
-      .split(":")
-      .map((part) => Number.parseInt(part, 10))
-    if (line > 0 && column > 0) return cell.locate({ line, column })
-  }
-  return undefined
 }
 
 function rewritten(cell: ParsedCell, options: CompileOptions): Rewritten {

@@ -1,7 +1,7 @@
 import type { ActionError, NameChanges } from "../core/event.ts"
 import type { ImagePart } from "../core/message.ts"
 import type { Bindings } from "./bindings.ts"
-import type { CellEnv } from "./cell-env.ts"
+import type { CellEnv } from "./cells/cell-env.ts"
 
 /** Where live objects live: a persistent namespace that code is run in. One cell runs at a time, first come first
  *  served; a cell started from within a running cell is let in. Every method rejects once the runtime is closed. */
@@ -25,6 +25,13 @@ export interface Runtime extends AsyncDisposable {
   names(): Promise<Name[]>
   /** Binds a value under a fresh name `prefix_N` that this namespace never had, and gives the name. */
   keep(prefix: string, value: unknown): Promise<string>
+  /** Everything that can be kept, to be put into another runtime of the same kind. */
+  snapshot?(): Promise<Snapshot>
+  /** Replaces the namespace by what a snapshot holds; injected names are bound again by what this runtime was given.
+   *  Gives what could not be brought back. */
+  restore?(snapshot: Snapshot): Promise<Lost[]>
+  /** Another runtime with the same bindings and a copy of the namespace. */
+  fork?(): Promise<Runtime>
   /** Empties the namespace and binds what was injected again. */
   reset(): Promise<void>
   /** Ends it. Twice is fine. */
@@ -52,7 +59,14 @@ export interface ExecuteOptions {
   call?: CallGate | undefined
   /** Where the cell's time, randomness, network and modules come from. Default: the real ones. */
   env?: Partial<CellEnv> | undefined
+  /** Leaves the namespace as it was when the cell throws, is refused, or `check` throws or gives false. Default false. */
+  transaction?: boolean | { check(runtime: Runtime): unknown } | undefined
+  /** Checks the cell against the declarations of what is in the namespace before it runs: `block` refuses near-certain
+   *  errors, `hint` only tells them. Default `off`. */
+  typeGate?: TypeGateMode | undefined
 }
+
+export type TypeGateMode = "off" | "hint" | "block"
 
 export interface OutputChunk {
   stream: "stdout" | "stderr"
@@ -85,6 +99,10 @@ interface Ran {
   durationMs: number
   changes: NameChanges
   images?: ImagePart[] | undefined
+  /** What the type gate found doubtful; the cell ran all the same. */
+  hints?: string[] | undefined
+  /** The names that are gone because the runtime had to be started again, and why. */
+  lost?: Lost[] | undefined
 }
 
 export interface Executed extends Ran {
@@ -93,6 +111,8 @@ export interface Executed extends Ran {
   value: unknown
   /** The value as text the model can read; absent when there is no value to show. */
   preview?: string | undefined
+  /** Undoes a transaction that succeeded, until the next cell begins; gives what could not be undone. */
+  undo?: (() => Promise<Lost[]>) | undefined
 }
 
 export interface NotExecuted extends Ran {
@@ -100,6 +120,26 @@ export interface NotExecuted extends Ran {
   error: ActionError & { stack?: string | undefined }
   /** What was thrown, by reference, where there is such a thing. */
   thrown?: unknown
+  /** Set when a transaction was rolled back: what could not be. */
+  notRolledBack?: Lost[] | undefined
+}
+
+/** A name, or a place inside it, that could not be kept, brought back or undone. */
+export interface Lost {
+  name: string
+  /** Where inside the value, such as `.rows[3].socket`; absent for the whole. */
+  path?: string | undefined
+  reason: string
+}
+
+/** What a runtime's namespace held, as bytes that are safe to load. */
+export interface Snapshot {
+  version: 1
+  language: Runtime["language"]
+  data: Uint8Array
+  /** Equal for equal contents, so that an unchanged namespace need not be stored again. */
+  hash: string
+  lost: Lost[]
 }
 
 export interface Name {

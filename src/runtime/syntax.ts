@@ -1,10 +1,10 @@
-import type { AnyNode, Program } from "acorn"
-import type {} from "./ast.ts"
+import type { Program } from "acorn"
+import type { AnyNode } from "./ast.ts"
 import { type ParseFailure, parseTypeScript } from "./compiler/parser.ts"
 import { type Position, positionAt } from "./compiler/positions.ts"
 import type { ScopeAnalysis } from "./scope.ts"
 
-export type { AnyNode } from "acorn"
+export type { AnyNode } from "./ast.ts"
 
 /** A cell, parsed once: rules, type removal and rewriting all read this tree. */
 export interface ParsedCell {

@@ -98,11 +98,8 @@ describe("import", () => {
 describe("export", () => {
   test("the keyword is dropped before declarations", async () => {
     const code =
-      "export const a = 1; export let b = 2\nexport function c() { return 3 }\nexport class D {}\nexport enum E { F = 5 }\nexport default function g() { return 6 }\nexport default class H {}"
-    assert.deepEqual(
-      await evaluate(code.replace("export default class H {}", ""), "[a, b, c(), new D() instanceof D, E.F, g()]"),
-      [1, 2, 3, true, 5, 6],
-    )
+      "export const a = 1; export let b = 2\nexport function c() { return 3 }\nexport class D {}\nexport enum E { F = 5 }\nexport default function g() { return 6 }"
+    assert.deepEqual(await evaluate(code, "[a, b, c(), new D() instanceof D, E.F, g()]"), [1, 2, 3, true, 5, 6])
   })
 
   test("a default expression is evaluated, and is the value when it comes last", async () => {

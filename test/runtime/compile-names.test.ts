@@ -45,7 +45,10 @@ describe("names a cell does not declare", () => {
   })
 
   test("delete removes a name from the namespace", async () => {
-    assert.deepEqual(await evaluate("let x = 1, y = 2", "const gone = delete x; [gone, typeof x]"), [true, "undefined"])
+    assert.deepEqual(
+      await evaluate("let x = 1, y = 2", "const gone = delete x; [gone, typeof x, delete (y as any), typeof y]"),
+      [true, "undefined", true, "undefined"],
+    )
   })
 
   test("deleting a local variable is refused", () => {

@@ -6,7 +6,7 @@ import { test } from "node:test"
 import { AgentError, ConfigError } from "../../src/core/errors.ts"
 import { fn, type, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import { functionRule, type Rule } from "../../src/runtime/rules.ts"
+import { functionRule, type Rule } from "../../src/runtime/rules/rules.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { cellValue, errorOf } from "./cells.ts"
 

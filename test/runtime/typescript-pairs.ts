@@ -148,4 +148,18 @@ export const typescriptPairs: [typescript: string, javascript: string][] = [
   ["const f = () => // returns\n  1\nf()", "return 1"],
   ["const f = (a) => (b) => (c) => a + b + c\nf(1)(2)(3)", "return 6"],
   ["const f = ({ a, ...r }: any, [b]: any = [2]) => [a, r, b]\nf({ a: 1, z: 3 })", "return [1, { z: 3 }, 2]"],
+  // Comments between the parts
+  ["let /* a */ x /* b */ : /* c */ number /* d */ = /* e */ 1\nx", "return 1"],
+  [
+    "function f(a /* x */ ?: number, b /* y */ : string /* z */ = 'q') { return [a, b] }\nf()",
+    "return [undefined, 'q']",
+  ],
+  ["let y = 1\n;(y /* ) as */) /* as */ as any", "return 1"],
+  ["let y = [2]\ny /* ( */ ! /* x */ [0]", "return 2"],
+  ["class A<T> { v = 1 }\nnew A /* a */ <string> /* b */ ().v", "return 1"],
+  [
+    "interface I {}\nclass A /* c */ <T> /* d */ implements /* implements */ I /* f */ { v = 2 }\nnew A().v",
+    "return 2",
+  ],
+  ["let x // not yet :\n: number = 1\nx", "return 1"],
 ]

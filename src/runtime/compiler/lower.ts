@@ -1,4 +1,4 @@
-import type { ExportNamedDeclaration } from "acorn"
+import type { AnyNode, ExportNamedDeclaration } from "acorn"
 import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../ast.ts"
 import { isTypeOnly } from "../syntax.ts"
 import { cellObject, memberObject } from "./homes.ts"
@@ -50,17 +50,15 @@ export function lowerNamespace(rewriting: Rewriting, node: NamespaceDeclaration,
 }
 
 /** Whether a namespace declares nothing that exists when the program runs. */
-export function isOnlyTypes({ body }: NamespaceDeclaration): boolean {
+function isOnlyTypes({ body }: NamespaceDeclaration): boolean {
   if (!body) return true
   if (body.type === "TSModuleDeclaration") return isOnlyTypes(body)
-  return body.body.every((statement: AnyStatement) => {
-    const inner: AnyStatement =
+  return body.body.every((statement: AnyNode) => {
+    const inner: AnyNode =
       statement.type === "ExportNamedDeclaration" ? (statement.declaration ?? statement) : statement
     return isTypeOnly(inner) || (inner.type === "TSModuleDeclaration" && isOnlyTypes(inner))
   })
 }
-
-type AnyStatement = Parameters<typeof isTypeOnly>[0]
 
 function open(rewriting: Rewriting, node: Named, home: string | undefined, object: string): void {
   const name = nameOf(node)
@@ -76,7 +74,7 @@ function close(rewriting: Rewriting, node: Named, home: string | undefined, obje
   rewriting.out.write(`;return ${object}})(${existing});`)
 }
 
-function rewriteStatement(rewriting: Rewriting, node: AnyStatement, object: string): void {
+function rewriteStatement(rewriting: Rewriting, node: AnyNode, object: string): void {
   if (isTypeOnly(node)) return skip(rewriting.out, node)
   if (node.type === "ExportNamedDeclaration") return rewriteExported(rewriting, node, object)
   if (node.type === "TSImportEqualsDeclaration" && node.isExport) return rewriting.declare(node, object)
@@ -91,7 +89,7 @@ function rewriteExported({ out, declare }: Rewriting, node: ExportNamedDeclarati
   declare(declaration, object)
 }
 
-function publishedFunction(node: AnyStatement, object: string): string {
+function publishedFunction(node: AnyNode, object: string): string {
   if (node.type !== "ExportNamedDeclaration" || node.declaration?.type !== "FunctionDeclaration") return ""
   const { name } = node.declaration.id
   return `${object}.${name}=${name};`

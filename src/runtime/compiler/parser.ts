@@ -23,7 +23,6 @@ const options: Options = {
 
 // The parts of acorn and of the plugin that are used or overridden below; their published types leave them out.
 interface ParserInternals {
-  readonly start: number
   readonly type: TokenType
   readonly isAmbientContext: boolean
   readonly acornTypeScript: { tokTypes: { [word: string]: TokenType }; keywordsRegExp: RegExp }

@@ -30,6 +30,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   let nameless: AnyNode | undefined
   let nextName = ""
   let peeked: AnyNode | undefined
+  let deleted: AnyNode | undefined
 
   const rewriting: Rewriting = {
     code,
@@ -124,9 +125,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       case "LabeledStatement":
         return emit(node.body)
       case "ForStatement":
-        if (node.init?.type === "VariableDeclaration")
-          rewriteVariables(rewriting, node.init, variableHome(rewriting, node.init))
-        else if (node.init) emit(node.init)
+        if (node.init) loopStart(node.init)
         if (node.test) emit(node.test)
         if (node.update) emit(node.update)
         return rewriteLoopBody(rewriting, node.body)
@@ -162,6 +161,11 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     }
   }
 
+  function loopStart(node: AnyNode): void {
+    if (node.type !== "VariableDeclaration") return emit(node)
+    rewriteVariables(rewriting, node, variableHome(rewriting, node))
+  }
+
   function emitAll(nodes: readonly AnyNode[]): void {
     for (const node of nodes) emit(node)
   }
@@ -192,7 +196,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   function name(node: Identifier): void {
     const reference = analysis.references.get(node)
     if (!reference) return copyName(out, code, node)
-    const home = homes.of(reference)
+    const home = node === deleted ? scopeObject : homes.of(reference)
     if (!home) return plainName(node, homes.self(reference))
     out.copyTo(node.start)
     if (node === peeked) {
@@ -228,12 +232,12 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     if (operand.type !== "Identifier") return emit(argument)
     // Asking for the type of a name that does not exist is no error.
     if (operator === "typeof" && homeOf(operand) === scopeObject) peeked = operand
-    if (operator !== "delete") return emit(argument)
-    const scope = analysis.references.get(operand)?.scope
-    if (scope && scope !== analysis.cell) rewriting.fail("A local variable cannot be deleted", operand)
-    out.copyTo(operand.start)
-    out.write(`${scopeObject}.`)
-    out.copyTo(operand.end)
+    if (operator === "delete") {
+      const scope = analysis.references.get(operand)?.scope
+      if (scope && scope !== analysis.cell) rewriting.fail("A local variable cannot be deleted", operand)
+      deleted = operand
+    }
+    emit(argument)
   }
 
   function named(name: string, value: AnyNode): void {

@@ -1,0 +1,122 @@
+import type { Console } from "node:console"
+import Module from "node:module"
+import { join, resolve } from "node:path"
+import type { Ambient, Scope } from "../compile.ts"
+import { cellCrypto, cellDate, cellPerformance, createMath } from "./clock.ts"
+import { createConsole } from "./console.ts"
+import { createProcess } from "./process-facade.ts"
+import { running, type Shared } from "./running-cell.ts"
+import type { CellTimers } from "./timers.ts"
+
+/** Where a cell's ambient world comes from. No global is patched: generated code reaches `Date`, `Math.random`,
+ *  `crypto`, `fetch`, timers and `import()` only through this, so a durable run can record and replay them. */
+export interface CellEnv {
+  /** Milliseconds since the epoch, as `Date.now()`. */
+  now(): number
+  /** In [0, 1), as `Math.random()`; random ids and bytes are drawn from it when it is given. */
+  random(): number
+  fetch: typeof globalThis.fetch
+  /** Loads a module for `import`, resolved from the runtime's `cwd`. */
+  import(specifier: string, options?: ImportCallOptions): Promise<unknown>
+  /** What `process.env` shows. */
+  variables: Record<string, string | undefined>
+}
+
+export interface AmbientOptions {
+  shared: Shared
+  timers: CellTimers
+  /** The namespace as it is now. */
+  scope(): Scope
+  cwd: string
+}
+
+/** The names a cell of one runtime finds besides its namespace. Each acts for the cell that is running when it is used,
+ *  also when a closure of an earlier cell uses it. */
+export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): Ambient {
+  const consoleOf = lazy((): Console => createConsole(shared))
+  const processOf = lazy(() => createProcess(shared, timers))
+  const importFrom = lazy(() => createImport(cwd))
+  const ambient: Ambient = {
+    get console() {
+      return consoleOf()
+    },
+    get process() {
+      return processOf()
+    },
+    get Date() {
+      return cellDate()
+    },
+    get performance() {
+      return cellPerformance()
+    },
+    get crypto() {
+      return cellCrypto()
+    },
+    Math: createMath(),
+    ...timers.globals,
+    fetch(...request: Parameters<typeof fetch>) {
+      const cell = running.getStore()
+      cell?.check()
+      return (cell?.env.fetch ?? fetch)(...request)
+    },
+    async import(specifier: unknown, options?: ImportCallOptions) {
+      const cell = running.getStore()
+      cell?.check()
+      const name = String(specifier)
+      if (cell?.env.import) return cell.env.import(name, options)
+      if (/^(node:)?process$/.test(name)) return moduleOf(processOf())
+      if (/^(node:)?console$/.test(name)) return moduleOf(consoleOf())
+      return importFrom()(name, options)
+    },
+  }
+  ambient.globalThis = createGlobal(scope, ambient)
+  ambient.global = ambient.globalThis
+  return ambient
+}
+
+/** `globalThis` of a cell: reads the namespace, then what is ambient, then the real one; writes to the namespace only. */
+function createGlobal(scope: () => Scope, ambient: Ambient): object {
+  const holder = (key: PropertyKey) =>
+    [scope(), ambient].find((candidate) => Object.hasOwn(candidate, key)) ?? globalThis
+  return new Proxy(Object.create(null), {
+    get: (_, key) => Reflect.get(key === "import" ? globalThis : holder(key), key),
+    has: (_, key) => key in holder(key),
+    set: (_, key, value) => Reflect.set(scope(), key, value),
+    deleteProperty: (_, key) => Reflect.deleteProperty(scope(), key),
+    // The namespace holds values, nothing that runs when it is read.
+    defineProperty: (_, key, { value, get, set }) => !get && !set && Reflect.set(scope(), key, value),
+    ownKeys: () => Reflect.ownKeys(scope()),
+    getOwnPropertyDescriptor(_, key) {
+      const descriptor = Reflect.getOwnPropertyDescriptor(holder(key), key)
+      // What the proxy's own target does not have must be called configurable.
+      return descriptor && { ...descriptor, configurable: true }
+    },
+  })
+}
+
+type Import = (specifier: string, options?: ImportCallOptions) => Promise<unknown>
+
+/** `import()` as a module file in `cwd` would do it: only Node itself knows conditions, attributes and loaders. */
+function createImport(cwd: string): Import {
+  const filename = join(resolve(cwd), "cell.cjs")
+  // A true boundary: `_compile` is how loaders of other file types make modules; its types are not published.
+  const module = new Module(filename) as Module & { _compile(code: string, filename: string): void }
+  module._compile("module.exports = (specifier, options) => import(specifier, options)", filename)
+  return module.exports as Import
+}
+
+/** An object in the place of the built-in module that has it as its default export. */
+function moduleOf(value: object): object {
+  return new Proxy(value, {
+    get: (target, key) => (key === "default" ? target : Reflect.get(target, key)),
+    has: (target, key) => key === "default" || key in target,
+  })
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

@@ -1,0 +1,65 @@
+import { Console } from "node:console"
+import { Writable } from "node:stream"
+import { format } from "node:util"
+import type { OutputChunk } from "../runtime.ts"
+import { trimFrames } from "./errors.ts"
+import { print, running, type Shared } from "./running-cell.ts"
+
+/** A console that prints for the cell that is running, whoever made the closure that calls it. Groups end with the cell
+ *  that opened them. */
+export function createConsole(shared: Shared): Console {
+  const sink = (stream: OutputChunk["stream"]) => ({
+    write: (text: string) => print(shared, stream, indented(trimFrames(text))),
+  })
+  // A true boundary: the console only ever calls `write`.
+  const [stdout, stderr] = [sink("stdout"), sink("stderr")] as unknown as [Writable, Writable]
+  const console = new Console({ stdout, stderr, ignoreErrors: false })
+  const group = (...label: unknown[]) => {
+    if (label.length > 0) console.log(...label)
+    const cell = running.getStore()
+    if (cell) cell.indent += step
+  }
+  return Object.assign(console, {
+    group,
+    groupCollapsed: group,
+    groupEnd() {
+      const cell = running.getStore()
+      if (cell) cell.indent = cell.indent.slice(step.length)
+    },
+    trace(...data: unknown[]) {
+      const { stack = "" } = new Error()
+      console.error(["Trace", format(...data)].filter(Boolean).join(": ") + stack.slice(stack.indexOf("\n")))
+    },
+  })
+}
+
+/** `process.stdout` and `process.stderr` of a cell: streams that end nothing and print for the cell that is running. */
+export function createStream(shared: Shared, stream: OutputChunk["stream"]): Writable {
+  const writable = new Writable({
+    decodeStrings: false,
+    write(chunk: unknown, _encoding, done) {
+      // Done, whatever happens: what stops one cell must not block the stream for the next.
+      try {
+        print(shared, stream, String(chunk))
+      } finally {
+        done()
+      }
+    },
+  })
+  const stay = () => writable
+  return Object.assign(writable, {
+    isTTY: false,
+    end(chunk?: unknown) {
+      if (typeof chunk === "string" || chunk instanceof Uint8Array) writable.write(chunk)
+      return writable
+    },
+    destroy: stay,
+  })
+}
+
+const step = "  "
+
+function indented(text: string): string {
+  const indent = running.getStore()?.indent
+  return indent ? text.replace(/^(?=.)/gm, indent) : text
+}

@@ -1,0 +1,115 @@
+import { types } from "node:util"
+import type { ActionError } from "../../core/event.ts"
+import { inspectShort } from "../preview.ts"
+
+/** What a program threw, as the model sees it: where in this cell's own text, and only the frames that say something. */
+export function describeThrown(thrown: unknown, filename: string): ActionError & { stack?: string | undefined } {
+  const message = thrownMessage(thrown)
+  const frames = usefulFrames(stackOf(thrown))
+  return {
+    kind: "throw",
+    message,
+    ...positionIn(filename, thrown),
+    ...(frames.length > 0 && { stack: trimFrames([message, ...frames].join("\n")) }),
+  }
+}
+
+/** What nobody caught, as Node would print it. */
+export function uncaughtText(thrown: unknown): string {
+  const message = thrownMessage(thrown)
+  const title = isError(thrown) ? `Uncaught ${message}` : message
+  return trimFrames([title, ...usefulFrames(stackOf(thrown))].join("\n"))
+}
+
+/** Where in a cell an error was made or passed through. */
+export function positionIn(filename: string, error: unknown): Position | undefined {
+  for (const line of stackOf(error)) {
+    const frame = cellFrame.exec(line)
+    if (frame?.[1] === filename) return locators.get(filename)?.({ line: Number(frame[3]), column: Number(frame[4]) })
+  }
+  return undefined
+}
+
+/** Lets stacks that go through a cell show positions in its own text. Only the newest cells are remembered: of older
+ *  ones a stack shows the line, which is right anyway, without the column, which is not. */
+export function rememberCell(filename: string, locate: (at: Position) => Position): void {
+  locators.set(filename, locate)
+  if (locators.size <= maxRemembered) return
+  const [oldest = filename] = locators.keys()
+  locators.delete(oldest)
+}
+
+/** `Name: message`, with causes and parts where there are any; what is no error as the console would show it. */
+export function thrownMessage(thrown: unknown): string {
+  if (!isError(thrown)) return `Uncaught ${inspectShort(thrown)}`
+  return errorLines(thrown, 0).join("\n").slice(0, longestMessage)
+}
+
+/** Text without the frames of Node and Karst, and with cells called as people know them. */
+export function trimFrames(text: string): string {
+  if (!text.includes(" at ") && !text.includes(cellRoot)) return text
+  return text
+    .split("\n")
+    .filter((line) => !isInternal(line))
+    .join("\n")
+    .replaceAll(cellFrames, (_, filename: string, name: string, line: string, column: string) => {
+      const at = locators.get(filename)?.({ line: Number(line), column: Number(column) })
+      return at ? `${name}:${at.line}:${at.column}` : `${name}:${line}`
+    })
+}
+
+/** What the stack calls the nth cell of a runtime: unique in the process, while people only see `cell-n.ts`. */
+export function cellFilename(runtime: number, cell: number): string {
+  return `${cellRoot}${runtime}/cell-${cell}.ts`
+}
+
+interface Position {
+  line: number
+  column: number
+}
+
+const locators = new Map<string, (at: Position) => Position>()
+const maxRemembered = 64
+const cellRoot = "karst:"
+const cellFrames = /(karst:\d+\/(cell-\d+\.ts)):(\d+):(\d+)/g
+const cellFrame = new RegExp(cellFrames, "")
+const frameStart = /^\s+at /
+const karstRoot = new URL("../", import.meta.url).href
+const longestMessage = 10_000
+
+function errorLines(error: unknown, depth: number): string[] {
+  if (!isError(error)) return [inspectShort(error)]
+  const parts: unknown[] = error instanceof AggregateError ? error.errors.slice(0, 5) : []
+  if (error.cause !== undefined) parts.push(error.cause)
+  // A cause may lead back to itself.
+  const below = depth < 4 ? parts.flatMap((part) => errorLines(part, depth + 1)) : []
+  return [
+    `${nameOf(error)}: ${error.message}`,
+    ...below.map((line, at) => (at === 0 ? `  because of ${line}` : `  ${line}`)),
+  ]
+}
+
+function isInternal(line: string): boolean {
+  return frameStart.test(line) && (line.includes(karstRoot) || line.includes("node:internal/"))
+}
+
+// Below the last frame of a cell are its callers, who do not concern it.
+function usefulFrames(frames: string[]): string[] {
+  const last = frames.findLastIndex((frame) => frame.includes(cellRoot))
+  const above = last === -1 ? frames : frames.slice(0, last + 1)
+  return above.filter((frame) => !isInternal(frame))
+}
+
+function stackOf(thrown: unknown): string[] {
+  if (!isError(thrown) || typeof thrown.stack !== "string") return []
+  return thrown.stack.split("\n").filter((line) => frameStart.test(line))
+}
+
+function isError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || types.isNativeError(thrown)
+}
+
+function nameOf(error: Error): string {
+  const { name } = error
+  return typeof name === "string" && name !== "" ? name : "Error"
+}

@@ -1,0 +1,54 @@
+import type { Guard } from "../compile.ts"
+import { type RunningCell, running } from "./running-cell.ts"
+
+export interface CellGuard extends Guard {
+  /** From now on every guard asks, until nothing of this cell is left that could run. */
+  watch(cell: RunningCell): void
+}
+
+/** Stops the cells of one runtime that are out of time or aborted. Asking costs more than counting, so code asks once in
+ *  a while: often where iterations are slow, seldom where they are fast. */
+export function createGuard(): CellGuard {
+  let zombies = 0
+  let stride = smallest
+  let askedAt = 0
+  let skips = 0
+  // A stopped cell may wait for something for ever. When the collector takes it, no code of it can run any more.
+  const collected = new FinalizationRegistry<undefined>(() => {
+    zombies--
+  })
+  const guard: CellGuard = {
+    left: smallest,
+    tick() {
+      const cell = running.getStore()
+      cell?.check()
+      const watching = zombies > 0
+      // Only time can stop code that does not let go of the event loop; where it does not count, nobody has to ask it.
+      if (!cell?.isTimed || (watching && skips-- > 0)) {
+        guard.left = watching ? 0 : largest
+        return
+      }
+      const now = performance.now()
+      cell.checkTime(now)
+      stride = now - askedAt < longestMs ? Math.min(stride * 2, largest) : smallest
+      askedAt = now
+      skips = stride
+      guard.left = watching ? 0 : stride
+    },
+    resume(value) {
+      running.getStore()?.check()
+      if (guard.left > smallest) guard.left = stride = smallest
+      return value
+    },
+    watch(cell) {
+      zombies++
+      guard.left = 0
+      collected.register(cell, undefined)
+    },
+  }
+  return guard
+}
+
+const smallest = 4
+const largest = 256
+const longestMs = 1

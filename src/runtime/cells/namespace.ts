@@ -1,0 +1,226 @@
+import { ConfigError } from "../../core/errors.ts"
+import type { NameChanges } from "../../core/event.ts"
+import { type Binding, type Bindings, boundValue, isBinding, toBinding } from "../bindings.ts"
+import type { CompiledCell, Scope } from "../compile.ts"
+import { describeType, impliedTypes } from "../declare/declare.ts"
+import { createNameMaker, listNames, nameProblem } from "../names.ts"
+import { sizeOf } from "../preview.ts"
+import type { Name } from "../runtime.ts"
+import { type BoundFunction, bindFunction, originalOf } from "./call.ts"
+import type { Shared } from "./running-cell.ts"
+
+/** The names of one runtime and what the host knows about them. Nothing here waits for a cell. */
+export interface Namespace {
+  /** The object whose properties the names are; another one after `reset`. */
+  readonly scope: Scope
+  /** Names that a cell may declare again but not assign to. */
+  readonly constants: ReadonlySet<string>
+  inject(bindings: Bindings): void
+  update(values: Record<string, unknown>): void
+  retrieve(name: string): unknown
+  /** How names are declared: all that were injected, or the given ones. */
+  described(names: readonly string[] | undefined): ReadonlyMap<string, Binding>
+  names(): Name[]
+  keep(prefix: string, value: unknown): string
+  reset(): void
+  /** What has changed in the namespace since a cell last ended, but for what the host changed. A cell that began before a
+   *  reset changed nothing of what is there now. */
+  changesOf(cell: CompiledCell | undefined, place: Scope): NameChanges
+}
+
+export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): Namespace {
+  let scope = createScope()
+  const bindings = new Map<string, Binding>()
+  const functions = new Map<string, BoundFunction>()
+  const constants = new Set<string>()
+  // Classes of injected instances, bound as a courtesy: whatever else wants the name gets it.
+  const implied = new Map<string, unknown>()
+  // Every name with the value it had when a cell last ended: what differs afterwards, a cell has changed.
+  const settled = new Map<string, unknown>()
+  const maker = createNameMaker((name) => Object.hasOwn(scope, name))
+
+  const put = (name: string, value: unknown) => {
+    scope[name] = value
+    settled.set(name, value)
+    maker.seen(name)
+  }
+
+  const bind = (name: string, binding: Binding) => {
+    bindings.set(name, binding)
+    put(name, exposed(name, binding))
+    if (binding.kind === "variable") constants.delete(name)
+    else constants.add(name)
+  }
+
+  const bindImplied = () => {
+    for (const [name, type] of impliedTypes(bindings)) {
+      if (Object.hasOwn(scope, name) || ambient.has(name)) continue
+      put(name, type)
+      implied.set(name, type)
+    }
+  }
+
+  const isTaken = (name: string) =>
+    bindings.has(name) || (Object.hasOwn(scope, name) && !(implied.has(name) && implied.get(name) === scope[name]))
+
+  // What cells get to see: of a function, one stand-in for life, so that a new target reaches those who kept it.
+  const exposed = (name: string, binding: Binding): unknown => {
+    if (binding.kind !== "function") return boundValue(binding)
+    if (binding.options.sync && !binding.options.input) return binding.call
+    const bound = functions.get(name) ?? bindFunction(name, binding, shared)
+    bound.target = binding
+    functions.set(name, bound)
+    return bound.cellFunction
+  }
+
+  // A function of the host is always called through the gate, also under a name that a cell made.
+  const cellValue = (name: string, binding: Binding): unknown =>
+    binding.kind === "function" ? bindFunction(name, binding, shared).cellFunction : boundValue(binding)
+
+  // What a name is now: what the host said of it holds as long as no cell put something else in its place.
+  const current = (name: string): Binding => {
+    const binding = bindings.get(name)
+    const value = scope[name]
+    if (binding?.kind === "variable") return Object.is(binding.value, value) ? binding : { ...binding, value }
+    return binding && exposed(name, binding) === value ? binding : toBinding(originalOf(value))
+  }
+
+  const unknownName = (name: string) =>
+    new ConfigError(`There is no "${name}" in the runtime. There is ${listNames(Object.keys(scope))}.`)
+
+  const updateProblem = (name: string, given: unknown): string | undefined => {
+    if (!Object.hasOwn(scope, name)) return `there is no "${name}"; there is ${listNames(Object.keys(scope))}`
+    const next = toBinding(given)
+    if (isThenable(boundValue(next))) return `"${name}" would be a promise: await it first`
+    const { kind } = bindings.get(name) ?? current(name)
+    if (next.kind === kind || (kind === "variable" && next.kind === "agent")) return undefined
+    if (kind === "variable" && typeof scope[name] === "function") return undefined
+    return `"${name}" is a ${kind} and cannot become a ${next.kind}`
+  }
+
+  return {
+    get scope() {
+      return scope
+    },
+    constants,
+    inject(given) {
+      const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
+      const problems = entries.flatMap(([name, binding]) => {
+        if (isTaken(name)) return `"${name}" is already there`
+        if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
+        const problem = nameProblem(name, ambient)
+        return problem === undefined ? [] : `"${name}" ${problem}`
+      })
+      if (problems.length > 0) throw new ConfigError(`Nothing was injected: ${problems.join("; ")}.`)
+      for (const [name, binding] of entries) bind(name, binding)
+      bindImplied()
+    },
+    update(values) {
+      const problems = Object.entries(values).flatMap(([name, given]) => updateProblem(name, given) ?? [])
+      if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
+      for (const [name, given] of Object.entries(values)) {
+        const old = bindings.get(name)
+        if (old) bind(name, renewed(old, given))
+        else put(name, cellValue(name, toBinding(given)))
+      }
+      bindImplied()
+    },
+    retrieve(name) {
+      if (!Object.hasOwn(scope, name)) throw unknownName(name)
+      const value = originalOf(scope[name])
+      if (isThenable(value)) throw new ConfigError(`"${name}" is a promise: await it in a cell first.`)
+      return value
+    },
+    described(names) {
+      const missing = names?.find((name) => !Object.hasOwn(scope, name))
+      if (missing !== undefined) throw unknownName(missing)
+      const there = names ?? [...bindings.keys()].filter((name) => Object.hasOwn(scope, name))
+      return new Map(there.map((name) => [name, current(name)]))
+    },
+    names: () =>
+      Object.keys(scope).map((name): Name => {
+        const binding = current(name)
+        const value = boundValue(binding)
+        const type = binding.kind === "agent" ? "Agent" : describeType(value)
+        const size = sizeOf(value)
+        const injected = bindings.has(name) || implied.has(name)
+        return { name, kind: binding.kind, type, injected, ...(size !== undefined && { size }) }
+      }),
+    keep(prefix, value) {
+      const name = maker.fresh(prefix)
+      put(name, value)
+      return name
+    },
+    reset() {
+      scope = createScope()
+      settled.clear()
+      constants.clear()
+      implied.clear()
+      for (const [name, binding] of bindings) bind(name, binding)
+      bindImplied()
+    },
+    changesOf(cell, place) {
+      for (const name of cell?.declares ?? []) constants.delete(name)
+      for (const name of cell?.constants ?? []) if (Object.hasOwn(place, name)) constants.add(name)
+      if (place !== scope) return { created: [], reassigned: [], removed: [] }
+      const changes = settle(settled, scope)
+      for (const name of changes.created) maker.seen(name)
+      for (const name of changes.removed) constants.delete(name)
+      return changes
+    },
+  }
+}
+
+/** An object that only knows what was put in: any other name is not defined. */
+function createScope(): Scope {
+  const nothing = new Proxy(Object.create(null), {
+    get(_, key) {
+      if (typeof key === "symbol") return undefined
+      const hint = key === "require" ? ": use import" : ""
+      throw new ReferenceError(`${key} is not defined${hint}`)
+    },
+  })
+  return Object.create(nothing)
+}
+
+// One pass over the names, and nothing is copied: this runs after every cell, however many names there are.
+function settle(settled: Map<string, unknown>, scope: Scope): NameChanges {
+  const changes: NameChanges = { created: [], reassigned: [], removed: [] }
+  const names = Object.keys(scope)
+  for (const name of names) {
+    const value = scope[name]
+    if (Object.is(settled.get(name), value) && (value !== undefined || settled.has(name))) continue
+    if (settled.has(name)) changes.reassigned.push(name)
+    else changes.created.push(name)
+    settled.set(name, value)
+  }
+  if (settled.size === names.length) return changes
+  for (const name of settled.keys()) {
+    if (Object.hasOwn(scope, name)) continue
+    changes.removed.push(name)
+    settled.delete(name)
+  }
+  return changes
+}
+
+/** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
+function renewed(old: Binding, given: unknown): Binding {
+  const next = toBinding(given)
+  if (isBinding(given) && next.kind === old.kind) return next
+  const value = boundValue(next)
+  switch (old.kind) {
+    case "variable":
+      return { ...old, value }
+    case "function":
+      return next.kind === "function" ? { ...old, call: next.call } : old
+    case "type":
+      return next.kind === "type" ? { ...old, type: next.type } : old
+    case "agent":
+      return next
+  }
+}
+
+function isThenable(value: unknown): boolean {
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false
+  return typeof Reflect.get(value, "then") === "function"
+}

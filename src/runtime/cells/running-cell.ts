@@ -1,0 +1,185 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import type { ActionErrorKind } from "../../core/event.ts"
+import type { CallGate, ExecuteOptions, OutputChunk } from "../runtime.ts"
+import type { CellEnv } from "./cell-env.ts"
+
+/** The cell that the code running now belongs to, also after awaits, in timers and in host functions it called. */
+export const running = new AsyncLocalStorage<RunningCell>()
+
+/** What is thrown inside a cell that must not go on. */
+export class CellStopped extends Error {
+  override name = "CellStopped"
+  readonly kind: StopKind
+
+  constructor(kind: StopKind, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+export type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
+
+/** What the cells of one runtime share. */
+export interface Shared {
+  /** Cells under way, the newest last. */
+  readonly cells: Set<RunningCell>
+  /** The gate of the newest cell that had one, for calls that nobody can tell which cell they belong to. */
+  gate: CallGate | undefined
+  /** What was printed while no cell was under way; the next cell begins with it. */
+  readonly late: OutputChunk[]
+  lateLength: number
+  /** Goes up when the namespace is emptied or closed: code of cells from before must not go on. */
+  epoch: number
+  /** Told of each cell that was stopped, as parts of it may still be waiting somewhere. */
+  onStop(cell: RunningCell): void
+}
+
+/** One execution of a cell, as everything that runs because of it sees it. */
+export class RunningCell {
+  readonly shared: Shared
+  readonly parent: RunningCell | undefined
+  readonly env: Partial<CellEnv>
+  readonly gate: CallGate | undefined
+  /** When its time is up, on the clock of `performance.now()`. */
+  deadline = Number.POSITIVE_INFINITY
+  /** Whether it, or a cell it belongs to, has a deadline. */
+  readonly isTimed: boolean
+  /** Cells under way that this one started. */
+  readonly children = new Set<RunningCell>()
+  /** Calls of function bindings that have not settled. */
+  readonly calls = new Set<Promise<unknown>>()
+  stdout = ""
+  stderr = ""
+  output = ""
+  /** What `console.group` puts before each line. */
+  indent = ""
+  /** Whether its execution has a result; what still runs of it is a leftover. */
+  over = false
+  stopped: CellStopped | undefined
+  readonly #options: ExecuteOptions
+  readonly #epoch: number
+  #controller: AbortController | undefined
+  #timer: NodeJS.Timeout | undefined
+  #whenStopped: ((reason: CellStopped) => void) | undefined
+
+  constructor(shared: Shared, parent: RunningCell | undefined, options: ExecuteOptions) {
+    this.shared = shared
+    this.parent = nearest(parent)
+    this.env = options.env ?? parent?.env ?? {}
+    this.gate = options.call ?? parent?.gate
+    this.isTimed = options.timeoutMs !== undefined || (parent?.isTimed ?? false)
+    this.#options = options
+    this.#epoch = shared.epoch
+  }
+
+  /** Takes part in the life of its runtime, its parent and its signal, until `end`. */
+  begin(whenStopped: (reason: CellStopped) => void): void {
+    this.shared.lateLength = 0
+    for (const { stream, text } of this.shared.late.splice(0)) this.write(stream, text)
+    this.#whenStopped = whenStopped
+    if (this.gate) this.shared.gate = this.gate
+    this.shared.cells.add(this)
+    this.parent?.children.add(this)
+    const { signal, timeoutMs } = this.#options
+    signal?.addEventListener("abort", this.#abort)
+    if (timeoutMs !== undefined) {
+      this.deadline = performance.now() + timeoutMs
+      // Node fires a timer at once that is longer than this.
+      this.#timer = setTimeout(this.#expire, Math.min(timeoutMs, 2 ** 31 - 1))
+    }
+    if (signal?.aborted) this.#abort()
+    if (this.parent?.stopped) this.stop(new CellStopped("aborted", this.parent.stopped.message))
+  }
+
+  end(): void {
+    this.over = true
+    this.#whenStopped = undefined
+    this.shared.cells.delete(this)
+    this.parent?.children.delete(this)
+    this.#options.signal?.removeEventListener("abort", this.#abort)
+    clearTimeout(this.#timer)
+  }
+
+  /** Fires when the cell is stopped. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.stopped) this.#controller.abort(this.stopped)
+    return this.#controller.signal
+  }
+
+  /** Gives the execution its result at once; the code itself stops at its next guard. */
+  stop(reason: CellStopped): void {
+    if (this.stopped) return
+    this.stopped = reason
+    this.shared.onStop(this)
+    for (const child of this.children) child.stop(new CellStopped("aborted", reason.message))
+    this.#whenStopped?.(reason)
+    this.#controller?.abort(reason)
+  }
+
+  /** Throws when the code of this cell must not go on. */
+  check(): void {
+    if (this.stopped) throw this.stopped
+    if (this.#epoch !== this.shared.epoch) throw new CellStopped("aborted", "The runtime was reset or closed.")
+  }
+
+  /** The same for code that keeps the event loop, and so its timers, from running. */
+  checkTime(now: number): void {
+    for (let cell: RunningCell | undefined = this; cell; cell = cell.parent) {
+      if (now > cell.deadline && !cell.over) cell.#expire()
+    }
+    this.check()
+  }
+
+  write(stream: OutputChunk["stream"], text: string): void {
+    if (text === "") return
+    this.check()
+    this[stream] += text
+    this.output += text
+    if (this.output.length > maxPrinted) {
+      this.stop(
+        new CellStopped("memory", `The cell was stopped: it printed more than ${maxPrinted / 1e6} million characters.`),
+      )
+    }
+    this.#options.output?.({ stream, text })
+  }
+
+  isWithin(cells: ReadonlySet<RunningCell>): boolean {
+    return cells.has(this) || (this.parent?.isWithin(cells) ?? false)
+  }
+
+  #expire = (): void => {
+    this.stop(new CellStopped("timeout", `The cell was stopped: it ran longer than ${this.#options.timeoutMs} ms.`))
+  }
+
+  #abort = (): void => {
+    const reason: unknown = this.#options.signal?.reason
+    const why = reason instanceof Error && reason.name !== "AbortError" ? `: ${reason.message}` : ""
+    this.stop(new CellStopped("aborted", `The cell was aborted${why}.`))
+  }
+}
+
+/** Prints for the cell that is running now; what a leftover of an ended cell prints goes to the cell under way, or waits
+ *  for the next. */
+export function print(shared: Shared, stream: OutputChunk["stream"], text: string): void {
+  const cell = running.getStore()
+  if (cell && !cell.over) return cell.write(stream, text)
+  cell?.check()
+  const owner = cell?.shared ?? shared
+  const newest = [...owner.cells].at(-1)
+  if (newest) return newest.write(stream, text)
+  if (owner.lateLength > maxLate) return
+  owner.lateLength += text.length
+  owner.late.push({
+    stream,
+    text: owner.lateLength > maxLate ? `${text}[more was printed later, and is left out]\n` : text,
+  })
+}
+
+/** Who a new cell belongs to: leftovers of a cell that has ended act for the one it belonged to itself. */
+function nearest(cell: RunningCell | undefined): RunningCell | undefined {
+  return cell?.over && !cell.stopped ? nearest(cell.parent) : cell
+}
+
+const maxPrinted = 16_000_000
+const maxLate = 100_000

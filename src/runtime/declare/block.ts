@@ -1,0 +1,129 @@
+import type { Binding } from "../bindings.ts"
+import { type Inspection, inspection } from "./inspect.ts"
+import { instanceMembers, isGlobalClass, type LiveClass, nameOfClass } from "./inspect-class.ts"
+import type { TypeNames } from "./json-schema-type.ts"
+import type { Source } from "./source-types.ts"
+import { isIdentifier, jsDoc, printMembers, printType, type TypeTree } from "./type-tree.ts"
+
+/** A block of declarations being written: what stands in it and which names mean what. */
+export interface Block extends TypeNames {
+  lines: string[]
+  /** Looks at live values and declares the classes it meets. Instances of those without a name are shown by their
+   *  members, or as `unnamed`. */
+  look(unnamed?: string): Inspection
+  /** The name of a class: as it was bound, or as it is bound because an instance was; it is declared by then. */
+  nameOf(type: LiveClass): string | undefined
+  /** An instance of a class, if one was injected. */
+  instanceOf(type: LiveClass): object | undefined
+  /** Declares the classes that a text names, as far as they are known only by their instances. */
+  mention(text: string): void
+  /** Declares the types that a text names and the source it was taken from declares. */
+  mentionFrom(source: Source, text: string): void
+}
+
+/** `declareClass` writes the class of an injected instance when it is first named. */
+export function openBlock(
+  bindings: ReadonlyMap<string, Binding>,
+  among: ReadonlyMap<string, Binding>,
+  declareClass: (name: string, type: LiveClass, block: Block) => string,
+): Block {
+  const all = among === bindings ? bindings : new Map([...among, ...bindings])
+  const reached = reachedClasses(all)
+  const implied = impliedNames(all, reached.keys())
+  const explicit = new Map(
+    [...all].flatMap(([name, binding]) => (binding.kind === "type" ? [[binding.type, name]] : [])),
+  )
+  const classes = new Map([...implied].map(([name, type]) => [type, name]))
+  const pending = new Map(implied)
+  const declared = new Map<string, string>()
+  const isTaken = (name: string) => all.has(name) || implied.has(name) || ourOwn.has(name)
+
+  const need = (name: string) => {
+    const type = pending.get(name)
+    if (!type || !pending.delete(name)) return
+    block.lines.push(declareClass(name, type, block))
+  }
+
+  const block: Block = {
+    lines: [],
+    look: (unnamed) => inspection((type) => block.nameOf(type) ?? unnamed),
+    nameOf(type) {
+      const name = explicit.get(type) ?? classes.get(type)
+      if (name !== undefined) need(name)
+      return name
+    },
+    instanceOf: (type) => reached.get(type),
+    mention(text) {
+      if (pending.size) for (const word of text.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) need(word)
+    },
+    mentionFrom(source, text) {
+      for (const { name, text: own } of source.typesIn(text, (name) => isTaken(name) || declared.has(name))) {
+        declared.set(name, own)
+        block.lines.push(own)
+      }
+    },
+    declareType(like, type, doc) {
+      for (let count = 1; ; count++) {
+        const name = count === 1 ? like : `${like}${count}`
+        const before = declared.get(name)
+        if (isTaken(name)) continue
+        // Held while the type is made, which may declare others.
+        if (before === undefined) declared.set(name, "")
+        const text = jsDoc(doc) + typeDeclaration(name, type(name))
+        if (before === text) return name
+        if (before !== undefined) continue
+        declared.set(name, text)
+        block.lines.push(text)
+        return name
+      }
+    },
+  }
+  return block
+}
+
+/** The classes to bind by themselves, because instances of them were injected: named like the class, unless that is no
+ *  identifier, a global, or already the name of a binding or of another class. */
+export function impliedTypes(bindings: ReadonlyMap<string, Binding>): Map<string, LiveClass> {
+  return impliedNames(bindings, reachedClasses(bindings).keys())
+}
+
+/** `interface Task { … }` where the type is an object, else `type Task = …`. */
+export function typeDeclaration(name: string, type: TypeTree): string {
+  if (type.kind !== "object" || !type.members.length) return `type ${name} = ${printType(type)}`
+  return `interface ${name} {\n${printMembers(type.members, "  ", false)}\n}`
+}
+
+/** Names of types that declarations use themselves. */
+const ourOwn = new Set(
+  `Array AsyncGenerator AsyncIterator Awaited Date Generator Iterator Map Omit Partial Promise Record RegExp Set any bigint boolean
+   never null number object string symbol undefined unknown void`.split(/\s+/),
+)
+
+/** An object graph may be large; more classes than these say little about the few that were injected. */
+const maxClasses = 20
+
+/** The classes of injected values and, one step further, of what these hold; each with an instance. */
+function reachedClasses(bindings: ReadonlyMap<string, Binding>): Map<LiveClass, object> {
+  const reached = new Map<LiveClass, object>()
+  const look = () =>
+    inspection((type, instance) => {
+      if (reached.size < maxClasses && !reached.has(type)) reached.set(type, instance)
+      return "any"
+    })
+  for (const binding of bindings.values()) if (binding.kind === "variable") look().typeOf(binding.value)
+  for (const instance of [...reached.values()]) instanceMembers(instance, look(), 2)
+  return reached
+}
+
+function impliedNames(bindings: ReadonlyMap<string, Binding>, reached: Iterable<LiveClass>): Map<string, LiveClass> {
+  const explicit = new Set(
+    [...bindings.values()].map((binding) => (binding.kind === "type" ? binding.type : undefined)),
+  )
+  const implied = new Map<string, LiveClass>()
+  for (const type of reached) {
+    const name = nameOfClass(type)
+    if (name === undefined || explicit.has(type) || isGlobalClass(type) || !isIdentifier(name)) continue
+    if (!bindings.has(name) && !implied.has(name) && !(name in globalThis) && !ourOwn.has(name)) implied.set(name, type)
+  }
+  return implied
+}

@@ -1,0 +1,204 @@
+import { types } from "node:util"
+import type { AgentBinding, Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
+import { isTuple } from "../schema.ts"
+import { type Block, openBlock } from "./block.ts"
+import { declareClass, declareTypeBinding, inferredNote, noted } from "./bound-type.ts"
+import { functionSignature } from "./function-head.ts"
+import { isPlain } from "./inspect.ts"
+import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
+import { schemaType } from "./json-schema-type.ts"
+import { shownSchema } from "./shown-schema.ts"
+import { attempt, parseSignature, parseType } from "./signatures.ts"
+import { readSource } from "./source-types.ts"
+import {
+  any,
+  jsDoc,
+  named,
+  type Parameter,
+  printSignature,
+  printType,
+  promised,
+  type Signature,
+  type TypeTree,
+} from "./type-tree.ts"
+
+export { impliedTypes } from "./block.ts"
+export { describeType } from "./inspect.ts"
+
+/** What the model sees of the bindings: one block of TypeScript declarations, in their order, the same text for the same
+ *  bindings. Types and docs, never values; nothing of the values is run. Each type comes from the first of these that
+ *  there is: its author's text, a schema, the author's source, a look at the running value (marked `// inferred`).
+ *  Where the bindings are only some, `among` is all of them: their types keep their names and are not declared again.
+ *  Throws a `ConfigError` for text that is not TypeScript and for a schema that cannot be shown. */
+export function declare(bindings: ReadonlyMap<string, Binding>, among = bindings): string {
+  const block = openBlock(bindings, among, declareClass)
+  for (const [name, binding] of bindings) {
+    const text = declaration(name, binding, block)
+    if (text) block.lines.push(text)
+  }
+  return block.lines.join("\n")
+}
+
+function declaration(name: string, binding: Binding, block: Block): string {
+  switch (binding.kind) {
+    case "function":
+      return declareFunction(name, binding, block)
+    case "variable":
+      return declareVariable(name, binding, block)
+    case "type":
+      return declareTypeBinding(name, binding, block)
+    case "agent":
+      return declareAgent(name, binding, block)
+  }
+}
+
+/** A variable whose value is data may be assigned to; an object with behaviour of its own is kept. */
+function declareVariable(name: string, binding: VariableBinding, block: Block): string {
+  const { value, description, type } = binding
+  const declared = `${jsDoc(description)}declare ${isData(value) ? "let" : "const"} ${name}: `
+  if (type !== undefined) {
+    block.mention(type)
+    return declared + printType(remembered(variableTypes, binding, () => parseType(type, name)))
+  }
+  // An empty variable is there to be filled.
+  const found = value === null || value === undefined ? any : block.look().typeOf(value)
+  const text = printType(found)
+  return declared + (text === nameOfInstance(value, block) ? text : noted(text))
+}
+
+function declareFunction(name: string, { call, options }: FunctionBinding, block: Block): string {
+  const { signatures, doc, inferred } = signaturesOf(name, call, options, block)
+  const lines = signatures.map((signature) => {
+    const returns = options.sync ? signature.returns : promised(signature)
+    return `declare function ${name}${printSignature({ ...signature, returns }, ": ")}`
+  })
+  return jsDoc(doc) + lines.join("\n") + (inferred ? inferredNote : "")
+}
+
+interface Told {
+  signatures: Signature[]
+  doc: string | undefined
+  inferred?: boolean
+}
+
+function signaturesOf(name: string, call: object, options: FunctionBinding["options"], block: Block): Told {
+  const { description, signature, input, output, source: text } = options
+  if (signature !== undefined) {
+    block.mention(signature)
+    return { signatures: [remembered(signatures, options, () => parseSignature(signature, name))], doc: description }
+  }
+  const source = text === undefined ? undefined : readSource(text)
+  const written = source?.functionNamed([nameOfClass(call) ?? name, name])
+  const [own = functionSignature(call)] = written?.signatures ?? []
+  const doc = description ?? written?.doc
+  if (input || output) {
+    const { parameters, docs } = input
+      ? schemaParameters(name, own, input, block)
+      : { parameters: own.parameters, docs: [] }
+    const returns = output
+      ? schemaType(shownSchema(output, "output"), block, `${capitalised(name)}Output`)
+      : own.returns
+    const shown: Signature = { parameters, returns, awaited: output ? undefined : own.awaited }
+    return { signatures: [shown], doc: [doc, ...docs].filter((line) => line).join("\n"), inferred: !input && !written }
+  }
+  if (!source || !written) return { signatures: [own], doc, inferred: true }
+  for (const each of written.signatures) block.mentionFrom(source, printSignature(each, ": "))
+  return { signatures: written.signatures, doc }
+}
+
+/** The parameters a schema describes: one, or each of a tuple, under the names the function itself has for them. */
+function schemaParameters(
+  name: string,
+  own: Signature,
+  input: NonNullable<FunctionBinding["options"]["input"]>,
+  block: Block,
+): { parameters: Parameter[]; docs: string[] } {
+  const schema = shownSchema(input, "input")
+  const type = schemaType(schema, block, `${capitalised(name)}Input`)
+  const nameAt = (index: number, otherwise: string) => {
+    const parameter = own.parameters[index]
+    return parameter && !parameter.rest ? parameter.name : otherwise
+  }
+  if (!isTuple(input) || type.kind !== "tuple") return { parameters: [{ name: nameAt(0, "input"), type }], docs: [] }
+  const parameters = type.parts.map((part, index): Parameter => {
+    return { name: nameAt(index, `arg${index + 1}`), type: part, optional: index >= type.required }
+  })
+  const places = schema.prefixItems ?? schema.items
+  const docs = (Array.isArray(places) ? places : []).flatMap((place, index) => {
+    const described =
+      typeof place === "object" && place !== null && "description" in place ? place.description : undefined
+    return typeof described === "string" ? [`@param ${parameters[index]?.name} ${described}`] : []
+  })
+  const rest = type.rest && { name: "rest", type: { kind: "array", element: type.rest } as const, rest: true }
+  return { parameters: rest ? [...parameters, rest] : parameters, docs }
+}
+
+function declareAgent(name: string, { agent }: AgentBinding, block: Block): string {
+  const type = block.declareType("Agent", () => agentType, "Another agent, with objects of its own.")
+  const [title, description, runtime] = ["name", "description", "runtime"].map((key) =>
+    types.isProxy(agent) ? undefined : Object.getOwnPropertyDescriptor(agent, key),
+  )
+  const about = [title?.value, description?.value].filter((text) => typeof text === "string" && text).join(": ")
+  const hasRuntime = runtime !== undefined && (!("value" in runtime) || runtime.value !== undefined)
+  return `${jsDoc(about)}declare const ${name}: ${hasRuntime ? type : `Omit<${type}, "runtime">`}`
+}
+
+/** What a cell needs of an agent. */
+const agentType: TypeTree = {
+  kind: "object",
+  members: [
+    {
+      name: "run",
+      form: "method",
+      type: {
+        kind: "function",
+        signature: {
+          parameters: [{ name: "prompt", type: named("string") }],
+          returns: named("Promise<{ output: string; status: string }>"),
+        },
+      },
+    },
+    {
+      name: "runtime",
+      form: "field",
+      type: named(
+        "{ update(values: Record<string, unknown>): Promise<void>; retrieve(name: string): Promise<unknown> }",
+      ),
+    },
+  ],
+}
+
+function isData(value: unknown): boolean {
+  if (typeof value === "function") return false
+  if (typeof value !== "object" || value === null) return true
+  if (types.isProxy(value) || types.isPromise(value)) return false
+  const type = classOf(value)
+  if (!isPlain(value)) return type !== undefined && isGlobalClass(type)
+  // A module that is still loading cannot be looked at.
+  const properties = attempt(() =>
+    Object.keys(value)
+      .slice(0, 64)
+      .map((key) => Object.getOwnPropertyDescriptor(value, key)),
+  )
+  return !properties?.some((property) => typeof property?.value === "function")
+}
+
+/** The name of the class of an instance, which is known and not inferred. */
+function nameOfInstance(value: unknown, block: Block): string | undefined {
+  const type = typeof value === "object" && value !== null ? classOf(value) : undefined
+  return type && block.nameOf(type)
+}
+
+function capitalised(name: string): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1)
+}
+
+// An author's text is parsed once for as long as the binding lives.
+const signatures = new WeakMap<object, Signature>()
+const variableTypes = new WeakMap<object, TypeTree>()
+
+function remembered<T>(known: WeakMap<object, T>, key: object, make: () => T): T {
+  const value = known.get(key) ?? make()
+  known.set(key, value)
+  return value
+}

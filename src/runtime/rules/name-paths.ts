@@ -1,0 +1,217 @@
+import { isBuiltin } from "node:module"
+import type { AnyNode, CallExpression, Identifier } from "acorn"
+import type { Declaration, ScopeAnalysis } from "../scope.ts"
+import { eachChild } from "../syntax.ts"
+import { keyedReads, keyedWrites, loaderMakers, loaders, prototypeReads, wholeWrites } from "./known-calls.ts"
+
+/** What expressions stand for, as far as the text alone can tell. A path is the way to a value from a name the cell does
+ *  not declare: `process.exit`, also when it is written `globalThis["process"].exit`, taken out by a pattern, imported
+ *  from `node:process` or reached through variables that are never assigned again. */
+export interface NamePaths {
+  of(node: AnyNode): string | undefined
+  ofCall(node: CallExpression, callee: string | undefined): string | undefined
+  /** The text an expression always gives. */
+  constant(node: AnyNode | undefined): string | undefined
+  /** Whether a later cell may change that text: it depends on a name of the cell's own level. */
+  changeable(node: AnyNode | undefined): boolean
+  /** The name that a member, or a key in a pattern, is known by. */
+  key(computed: boolean, name: AnyNode): string | undefined
+}
+
+/** The global object. */
+export const globalPath = "globalThis"
+/** The constructor of anything: of a function it is `Function`, which makes code of text. */
+export const constructorPath = "(constructor)"
+/** The prototype of anything. */
+export const prototypePath = "(prototype)"
+/** Before a path: a promise for it, as `import()` gives. */
+export const promised = "await "
+
+export function namePaths({ references }: ScopeAnalysis): NamePaths {
+  const paths = new Map<Declaration, string | undefined>()
+  const texts = new Map<Declaration, string | undefined>()
+  return { of, ofCall, constant, changeable, key }
+
+  function of(node: AnyNode): string | undefined {
+    switch (node.type) {
+      case "Identifier":
+        return ofName(node)
+      case "MemberExpression":
+        return memberPath(of(node.object), key(node.computed, node.property))
+      case "CallExpression":
+        return ofCall(node, of(node.callee))
+      case "ImportExpression":
+        return promise(modulePath(constant(node.source)))
+      case "AwaitExpression":
+        return awaited(of(node.argument))
+      case "ImportDeclaration":
+        return modulePath(String(node.source.value))
+      case "TSExternalModuleReference":
+        return modulePath(String(node.expression.value))
+      case "TSQualifiedName":
+        return memberPath(of(node.left), node.right.name)
+      default: {
+        const inner = innerOf(node)
+        return inner && of(inner)
+      }
+    }
+  }
+
+  function ofName(node: Identifier): string | undefined {
+    const reference = references.get(node)
+    if (!reference) return undefined
+    const { declaration } = reference
+    if (!declaration) return rootPath(node.name)
+    return remember(paths, declaration, (init) => {
+      let path = of(init)
+      for (const step of declaration.path) path = memberPath(path, step)
+      return path
+    })
+  }
+
+  function ofCall({ arguments: [first, second] }: CallExpression, callee: string | undefined): string | undefined {
+    if (callee === undefined || !first) return undefined
+    if (loaders.has(callee)) return modulePath(constant(first))
+    if (keyedReads.has(callee)) return memberPath(of(first), constant(second))
+    if (loaderMakers.has(callee)) return "require"
+    if (prototypeReads.has(callee)) return prototypePath
+    // `Object.freeze(x)` and its like give x.
+    return callee.startsWith("Object.") && (wholeWrites.has(callee) || keyedWrites.has(callee)) ? of(first) : undefined
+  }
+
+  function constant(node: AnyNode | undefined): string | undefined {
+    switch (node?.type) {
+      case "Literal":
+        return String(node.value)
+      case "TemplateLiteral": {
+        const holes = node.expressions.map(constant)
+        if (holes.includes(undefined)) return undefined
+        return short(node.quasis.map((quasi, index) => (quasi.value.cooked ?? "") + (holes[index] ?? "")).join(""))
+      }
+      case "BinaryExpression": {
+        if (node.operator !== "+") return undefined
+        const [left, right] = [constant(node.left), constant(node.right)]
+        return left === undefined || right === undefined ? undefined : short(left + right)
+      }
+      case "Identifier": {
+        const declaration = references.get(node)?.declaration
+        return declaration?.path.length === 0 ? remember(texts, declaration, constant) : undefined
+      }
+      case "CallExpression":
+        return constantCall(node)
+      default: {
+        const inner = node && innerOf(node)
+        return inner && constant(inner)
+      }
+    }
+  }
+
+  /** `["a", "b"].join("")`, `"a".concat("b")`, `"A".toLowerCase()`: the common ways to hide a word. */
+  function constantCall({ callee, arguments: args }: CallExpression): string | undefined {
+    if (callee.type !== "MemberExpression") return undefined
+    const given = args.map(constant)
+    const method = key(callee.computed, callee.property)
+    if (given.includes(undefined)) return undefined
+    if (method === "join" && callee.object.type === "ArrayExpression") {
+      const items = callee.object.elements.map((element) => constant(element ?? undefined))
+      return items.includes(undefined) ? undefined : short(items.join(given[0]))
+    }
+    const text = method && constant(callee.object)
+    if (text === undefined) return undefined
+    if (method === "concat") return short(text + given.join(""))
+    if (method === "toLowerCase") return text.toLowerCase()
+    return method === "toUpperCase" ? text.toUpperCase() : undefined
+  }
+
+  function changeable(node: AnyNode | undefined): boolean {
+    if (node?.type === "Identifier") {
+      const reference = references.get(node)
+      return reference?.scope?.kind === "cell" || changeable(reference?.declaration?.init)
+    }
+    let found = false
+    if (node && node.type !== "Literal") {
+      eachChild(node, (child) => {
+        if (changeable(child)) found = true
+      })
+    }
+    return found
+  }
+
+  function key(computed: boolean, name: AnyNode): string | undefined {
+    if (name.type === "PrivateIdentifier") return `#${name.name}`
+    return !computed && name.type === "Identifier" ? name.name : constant(name)
+  }
+}
+
+/** The member of what has a path. `default` is how modules are wrapped and stands for the module itself. */
+export function memberPath(object: string | undefined, key: string | undefined): string | undefined {
+  if (key === "constructor") return constructorPath
+  if (object === undefined || key === undefined) return undefined
+  if (object === globalPath || object === "window" || object === "self") return rootPath(key)
+  return key === "default" ? object : `${object}.${key}`
+}
+
+export function awaited(path: string | undefined): string | undefined {
+  return path?.startsWith(promised) ? path.slice(promised.length) : path
+}
+
+/** A module's name in the one form that rules compare: no `node:`, no tricks with white space, case or dots. */
+export function moduleName(specifier: string): string {
+  const name = specifier
+    .trim()
+    .replace(/[\t\r\n]/g, "")
+    .replace(/%2e/gi, ".")
+    .replaceAll("\\", "/")
+  return name.replace(/^[a-z][a-z\d+.-]*:/i, (scheme) => scheme.toLowerCase()).replace(/^node:/, "")
+}
+
+function modulePath(specifier: string | undefined): string | undefined {
+  if (specifier === undefined) return undefined
+  const name = moduleName(specifier)
+  return isBuiltin(`node:${name}`) ? name : undefined
+}
+
+function rootPath(name: string): string {
+  return name === "global" ? globalPath : name
+}
+
+function promise(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : promised + path
+}
+
+/** Text that doubles with every line must not fill the memory; no name is that long. */
+function short(text: string): string | undefined {
+  return text.length > 1_000 ? undefined : text
+}
+
+/** Works out once what a variable holds that is never assigned again; one that depends on itself holds nothing known. */
+function remember(
+  known: Map<Declaration, string | undefined>,
+  declaration: Declaration,
+  find: (init: AnyNode) => string | undefined,
+): string | undefined {
+  if (known.has(declaration)) return known.get(declaration)
+  known.set(declaration, undefined)
+  if (!declaration.init || declaration.references.some(({ write }) => write)) return undefined
+  const found = find(declaration.init)
+  known.set(declaration, found)
+  return found
+}
+
+/** The expression whose value this one passes on. */
+function innerOf(node: AnyNode): AnyNode | undefined {
+  switch (node.type) {
+    case "ChainExpression":
+    case "ParenthesizedExpression":
+    case "TSAsExpression":
+    case "TSSatisfiesExpression":
+    case "TSNonNullExpression":
+    case "TSTypeAssertion":
+    case "TSInstantiationExpression":
+      return node.expression
+    case "SequenceExpression":
+      return node.expressions.at(-1)
+    default:
+      return undefined
+  }
+}

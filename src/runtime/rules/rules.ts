@@ -1,0 +1,271 @@
+import { posix } from "node:path"
+import type { AnyNode, Program } from "acorn"
+import { ConfigError } from "../../core/errors.ts"
+import { analyseScope, type ScopeAnalysis } from "../scope.ts"
+import { type ParsedCell, walk } from "../syntax.ts"
+import { type CellFacts, cellFacts, type NameUse } from "./cell-facts.ts"
+import { loaderMakers, loaders } from "./known-calls.ts"
+import { globalPath, moduleName } from "./name-paths.ts"
+
+/** Something a cell must not do, decided from its text before it runs. Rules are advice that fails closed on what they
+ *  see: a name that is computed while the program runs is not seen. Isolation is the boundary, not this.
+ *  What `check` throws blocks the cell, as a violation of the rule. */
+export interface Rule {
+  name: string
+  check(cell: RuleContext): Iterable<Violation>
+}
+
+/** One reason why a cell is not run. */
+export interface Violation {
+  rule: string
+  /** What is not allowed and, where there is one, the way out. */
+  message: string
+  /** Both count from 1, in the cell's own text. */
+  line: number
+  column: number
+}
+
+/** A cell as rules see it. The facts are collected once for all rules; `program` is an acorn tree with TypeScript nodes. */
+export interface RuleContext extends CellFacts {
+  code: string
+  program: Program
+  scopes: ScopeAnalysis
+  /** Visits every node that is not only type, parents first. */
+  walk(visit: (node: AnyNode, parent: AnyNode | undefined) => void): void
+  /** A violation of the rule at a node, or at an offset in `code`. */
+  report(at: AnyNode | number, message: string): Violation
+}
+
+/** What the rules find, all together, in the order of the source, each thing once. Nothing found: the cell may run. */
+export function checkRules(cell: ParsedCell, rules: readonly Rule[]): Violation[] {
+  if (rules.length === 0) return []
+  const found: Violation[] = []
+  let facts: Omit<RuleContext, "report"> | undefined
+  for (const rule of rules) {
+    const { name } = rule
+    try {
+      facts ??= factsOf(cell)
+      for (const violation of rule.check({ ...facts, report: reporter(cell.code, name) })) found.push(violation)
+    } catch (error) {
+      const what = facts ? `the rule "${name}" failed` : "the cell could not be checked"
+      found.push({ rule: name, message: `${what}, so nothing is run: ${error}`, line: 1, column: 1 })
+    }
+  }
+  return found.length > 1 ? tidy(found) : found
+}
+
+/** The violations as text for the model: a line each. */
+export function explainViolations(violations: readonly Violation[]): string {
+  const lines = violations
+    .slice(0, shownViolations)
+    .map(({ line, column, message }) => `line ${line}, column ${column}: ${message}`)
+  if (violations.length > shownViolations) lines.push(`and ${violations.length - shownViolations} more`)
+  return lines.join("\n")
+}
+
+export interface RuleOptions {
+  /** Why, for the model to read. */
+  description?: string | undefined
+}
+
+/** Refuses modules, and what lies below them: `fs` stands for `fs`, `node:fs` and `fs/promises`, `./` for every file
+ *  here. With `only`, refuses every other module. Covers `import` in all its forms, `require`, `createRequire` and
+ *  `process.getBuiltinModule`; a module whose name is not in the text is refused too. Imports of types load nothing. */
+export function importRule(modules: Names | { only: Names }, options: RuleOptions = {}): Rule {
+  const allow = typeof modules === "object" && "only" in modules
+  const listed = new Set(namesOf("importRule", allow ? modules.only : modules).map(moduleEntry))
+  return {
+    name: "import",
+    *check(cell) {
+      for (const { specifier, node } of cell.imports) {
+        if (specifier === undefined) {
+          yield cell.report(node, "which module this loads cannot be checked; write its name as a string")
+          continue
+        }
+        const name = moduleEntry(specifier)
+        if (madeOfText.test(name) || climbs(name)) {
+          yield cell.report(node, `what the module ${shown(specifier)} holds cannot be checked`)
+        } else if (isBelow(name, "/", listed) !== allow) {
+          yield cell.report(node, because(`the module ${shown(specifier)} is not allowed`, options))
+        }
+      }
+      for (const use of cell.names) {
+        const { path, node } = use
+        if (losesTrack(use, loaderHolders)) {
+          // A free `module` is a variable of an earlier cell; the module of that name has to be imported.
+          if (path !== "module" || !isFree(cell, node)) yield cell.report(node, lostTrack(use))
+        } else if (handsOnLoader(use)) {
+          yield cell.report(node, `\`${path}\` loads modules; what it loads here cannot be checked`)
+        }
+      }
+    },
+  }
+}
+
+export interface FunctionRuleOptions extends RuleOptions {
+  /** What stays allowed below the names: `functionRule("process", { except: "process.stdout" })`. */
+  except?: Names | undefined
+}
+
+/** Refuses functions, or anything else, by name: `eval`, `process.exit`. Any use counts, not only a call: an alias, an
+ *  argument, a member of `globalThis`, a destructured name. What the cell itself declares under such a name is its own.
+ *  An object that holds a refused member may be used only by its members' names, so that none is missed. */
+export function functionRule(names: Names, options: FunctionRuleOptions = {}): Rule {
+  const refused = new Set(namesOf("functionRule", names))
+  const excepted = new Set(options.except === undefined ? [] : namesOf("functionRule", options.except))
+  const holders = new Set([globalPath, ...[...refused].flatMap(parents)])
+  return {
+    name: "function",
+    *check(cell) {
+      for (const use of cell.names) {
+        const { path, node } = use
+        if (losesTrack(use, holders)) yield cell.report(node, lostTrack(use))
+        else if (use.use !== "test" && isBelow(path, ".", refused) && !isBelow(path, ".", excepted)) {
+          yield cell.report(node, because(`\`${path}\` is not allowed`, options))
+        }
+      }
+    },
+  }
+}
+
+/** Refuses members by name, of whatever object: read, written, destructured, computed from constant text, through
+ *  `Reflect.get` and the like. A test (`"x" in y`), a literal's key and a key known only at run time pass; `__proto__`
+ *  as a literal's key does not. A private member is written `#name`. */
+export function attributeRule(names: Names, options: RuleOptions = {}): Rule {
+  const refused = new Set(namesOf("attributeRule", names))
+  return {
+    name: "attribute",
+    *check(cell) {
+      for (const { name, node } of cell.members) {
+        if (refused.has(name)) yield cell.report(node, because(`the member \`${name}\` is not allowed`, options))
+      }
+    },
+  }
+}
+
+/** Refuses text: each match in the source as it was written, strings and comments included, is a violation. A pattern
+ *  given as a string matches over lines (flags `m` and `s`). */
+export function regexRule(patterns: RegExp | string | Iterable<RegExp | string>, options: RuleOptions = {}): Rule {
+  const all = typeof patterns === "string" || patterns instanceof RegExp ? [patterns] : [...patterns]
+  if (all.length === 0) throw new ConfigError("regexRule() was given no pattern. Name at least one.")
+  const compiled = all.map(searchable)
+  return {
+    name: "regex",
+    *check(cell) {
+      for (const pattern of compiled) {
+        for (const match of cell.code.matchAll(pattern)) {
+          yield cell.report(match.index, because(`the text ${shown(match[0])} is not allowed`, options))
+        }
+      }
+    },
+  }
+}
+
+/** One name, or several. */
+export type Names = string | Iterable<string>
+
+const shownViolations = 20
+const madeOfText = /^(?:data|blob|https?):/
+const loaderHolders = new Set([globalPath, "process", "module"])
+
+function namesOf(rule: string, names: Names): string[] {
+  const all = typeof names === "string" ? [names] : [...names]
+  if (all.every((name) => typeof name === "string" && name !== "")) return all
+  throw new ConfigError(`${rule}() takes names: a string, or several that are not empty.`)
+}
+
+function searchable(pattern: RegExp | string): RegExp {
+  if (pattern instanceof RegExp) return new RegExp(pattern, pattern.flags.replace(/[gy]/g, "").concat("g"))
+  try {
+    return new RegExp(pattern, "gms")
+  } catch (cause) {
+    throw new ConfigError(`regexRule(): "${pattern}" is not a regular expression.`, { cause })
+  }
+}
+
+/** A module as lists hold it. `./lib/` and `./lib` are the same: the folder and all below it. */
+function moduleEntry(specifier: string): string {
+  const name = moduleName(specifier)
+  if (!/^\.{0,2}\//.test(name)) return name
+  const path = posix.normalize(name).replace(/\/$/, "")
+  return /^\.{0,2}\//.test(path) || path === "." || path === ".." || path === "" ? path : `./${path}`
+}
+
+function climbs(name: string): boolean {
+  return !name.startsWith(".") && /(?:^|\/)\.\.(?:\/|$)/.test(name)
+}
+
+/** Whether a path, or what it is a part of, is in a set. */
+function isBelow(path: string, separator: string, set: ReadonlySet<string>): boolean {
+  if (set.has(path)) return true
+  for (let end = path.indexOf(separator); end >= 0; end = path.indexOf(separator, end + 1)) {
+    if (set.has(path.slice(0, end))) return true
+  }
+  return false
+}
+
+/** Loading by name is a `ModuleUse`; what is left are loaders on their way to elsewhere. */
+function handsOnLoader({ path, use }: NameUse): boolean {
+  if (use === "alias" || use === "test" || path === "require.resolve") return false
+  return isBelow(path, ".", loaders) || (loaderMakers.has(path) && use !== "call")
+}
+
+function isFree({ scopes }: RuleContext, node: AnyNode): boolean {
+  return node.type === "Identifier" && scopes.references.has(node)
+}
+
+function parents(path: string): string[] {
+  const steps = path.split(".")
+  return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join("."))
+}
+
+function losesTrack({ path, use }: NameUse, holders: ReadonlySet<string>): boolean {
+  return (use === "value" || use === "call" || use === "computed") && holders.has(path)
+}
+
+function lostTrack({ path, use }: NameUse): string {
+  return use === "computed"
+    ? `which member of \`${path}\` this is cannot be checked; write its name`
+    : `\`${path}\` is handed on as a whole, which cannot be checked; use its members by name`
+}
+
+function because(what: string, { description }: RuleOptions): string {
+  return description === undefined ? what : `${what}: ${description}`
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
+}
+
+function factsOf(cell: ParsedCell): Omit<RuleContext, "report"> {
+  const { code, program } = cell
+  return {
+    ...cellFacts(cell),
+    code,
+    program,
+    scopes: analyseScope(cell),
+    // A rule that returns false by accident must not stop the walk.
+    walk(visit) {
+      walk(program, (node, parent) => void visit(node, parent), { types: false })
+    },
+  }
+}
+
+function reporter(code: string, rule: string): RuleContext["report"] {
+  let lines: number[] | undefined
+  return (at, message) => {
+    lines ??= [0, ...code.matchAll(/\r\n|[\n\r\u2028\u2029]/g).map((end) => end.index + end[0].length)]
+    const offset = typeof at === "number" ? at : at.start
+    const line = lines.findLastIndex((start) => start <= offset)
+    return { rule, message, line: line + 1, column: offset - (lines[line] ?? 0) + 1 }
+  }
+}
+
+function tidy(violations: Violation[]): Violation[] {
+  const unique = new Map<string, Violation>()
+  for (const violation of violations) {
+    const key = `${violation.line}:${violation.column} ${violation.message}`
+    if (!unique.has(key)) unique.set(key, violation)
+  }
+  return [...unique.values()].sort((one, other) => one.line - other.line || one.column - other.column)
+}

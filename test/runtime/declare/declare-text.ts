@@ -1,0 +1,15 @@
+import type { Binding, Bindings } from "../../../src/runtime/bindings.ts"
+import { toBinding } from "../../../src/runtime/bindings.ts"
+import { declare } from "../../../src/runtime/declare/declare.ts"
+import { parseCell } from "../../../src/runtime/syntax.ts"
+
+export function bound(bindings: Bindings): Map<string, Binding> {
+  return new Map(Object.entries(bindings).map(([name, value]) => [name, toBinding(value)]))
+}
+
+/** What the model is shown of the bindings, once it is known to be TypeScript. */
+export function declared(bindings: Bindings): string {
+  const text = declare(bound(bindings))
+  parseCell(text)
+  return text
+}
