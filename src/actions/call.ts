@@ -1,13 +1,10 @@
 import { errorData } from "../core/errors.ts"
-import type { EventBody } from "../core/event.ts"
+import type { Emit } from "../core/event.ts"
 import type { CallGate } from "../runtime/runtime.ts"
-import { type ApprovalContext, requireApproval } from "./approve.ts"
+import { type Approvals, requireApproval } from "./approve.ts"
 import { previewCall } from "./preview-call.ts"
 
-export interface GateContext extends ApprovalContext {
-  /** The cell the calls come from. */
-  within: string
-  emit(event: EventBody): void
+export interface GateServices extends Approvals {
   now(): number
 }
 
@@ -21,7 +18,7 @@ export interface CountingGate {
 const toldCalls = 1000
 
 /** The gate every call of a function binding passes, wherever it comes from: told, approved, then made. */
-export function callGate(context: GateContext): CountingGate {
+export function callGate(services: GateServices, within: string, emit: Emit): CountingGate {
   let count = 0
   return {
     get count() {
@@ -30,19 +27,19 @@ export function callGate(context: GateContext): CountingGate {
     gate: async (call, next) => {
       const told = count++ < toldCalls
       if (!told && count === toldCalls + 1) {
-        context.emit({ type: "warning-raised", code: "many-calls", message: tooMany })
+        emit({ type: "warning-raised", code: "many-calls", message: tooMany })
       }
-      const started = context.now()
-      if (told) context.emit({ type: "call-start", id: call.id, within: context.within, call: previewCall(call) })
+      const started = services.now()
+      if (told) emit({ type: "call-start", id: call.id, within, call: previewCall(call) })
       try {
-        await requireApproval(call, context)
+        await requireApproval(call, services, emit)
         const value = await next()
-        if (told) context.emit({ type: "call-end", id: call.id, ok: true, durationMs: context.now() - started })
+        if (told) emit({ type: "call-end", id: call.id, ok: true, durationMs: services.now() - started })
         return value
       } catch (error) {
         const { name, message } = errorData(error)
-        const durationMs = context.now() - started
-        if (told) context.emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}` })
+        const durationMs = services.now() - started
+        if (told) emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}` })
         throw error
       }
     },

@@ -1,66 +1,57 @@
 import { errorData } from "../core/errors.ts"
-import type { ActionError, EventBody } from "../core/event.ts"
+import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
 import type { Execution, Runtime } from "../runtime/runtime.ts"
-import type { ApprovalContext } from "./approve.ts"
-import { callGate } from "./call.ts"
-import { during } from "./during.ts"
+import { callGate, type GateServices } from "./call.ts"
 
-export interface PerformServices extends Omit<ApprovalContext, "emit"> {
+export interface PerformServices extends GateServices {
   runtime: Runtime
   signal: AbortSignal
   cellTimeoutMs?: number | undefined
   /** What is left of the run's time: a cell that never lets go of the event loop can only be stopped by its own clock. */
   leftMs(): number | undefined
   maxOutputChars: number
-  now(): number
 }
 
 /** Runs a cell and shapes its output: what it printed and its trailing value, up to `maxOutputChars`; more is kept whole
  *  in a fresh variable. Throws only when the runtime itself is gone, after a `code-end` that says so. */
-export async function* performCode(part: CodePart, services: PerformServices): AsyncGenerator<EventBody, void> {
+export async function performCode(part: CodePart, services: PerformServices, emit: Emit): Promise<void> {
   if (!part.closed) {
     const error: ActionError = { kind: "incomplete", message: "The code block was never closed, so it was not run." }
-    yield notRun(part.id, error, `${error.message} Send it again, complete.`)
+    emit(notRun(part.id, error, `${error.message} Send it again, complete.`))
     return
   }
   try {
-    yield* runCell(part, services)
+    await runCell(part, services, emit)
   } catch (error) {
-    yield notRun(part.id, { kind: "crash", message: `The runtime failed: ${errorData(error).message}` })
+    emit(notRun(part.id, { kind: "crash", message: `The runtime failed: ${errorData(error).message}` }))
     throw error
   }
 }
 
-async function* runCell(part: CodePart, services: PerformServices): AsyncGenerator<EventBody, void> {
+async function runCell(part: CodePart, services: PerformServices, emit: Emit): Promise<void> {
   const started = services.now()
-  let calls = 0
-  const execution = yield* during((emit) => {
-    const gate = callGate({ ...services, within: part.id, emit })
-    const done = services.runtime.execute(part.code, {
-      signal: services.signal,
-      timeoutMs: shorter(services.cellTimeoutMs, services.leftMs()),
-      call: gate.gate,
-      output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
-    })
-    return done.finally(() => {
-      calls = gate.count
-    })
+  const calls = callGate(services, part.id, emit)
+  const execution = await services.runtime.execute(part.code, {
+    signal: services.signal,
+    timeoutMs: shorter(services.cellTimeoutMs, services.leftMs()),
+    call: calls.gate,
+    output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
   const shaped = await shape(execution, services)
-  yield {
+  emit({
     type: "code-end",
     id: part.id,
     ok: execution.ok,
     text: shaped.text,
     durationMs: services.now() - started,
     changes: execution.changes,
-    calls,
+    calls: calls.count,
     ...(execution.ok ? {} : { error: actionError(execution.error) }),
     ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
     ...(execution.images?.length ? { images: execution.images } : {}),
-  }
+  })
 }
 
 function shorter(a: number | undefined, b: number | undefined): number | undefined {

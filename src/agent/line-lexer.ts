@@ -99,11 +99,11 @@ function typescriptLexer(): LineLexer {
           index = skipString(text, index, char)
           operand = false
         } else if (char === "`") templates.push(-1)
-        else if (/[\w$]/.test(char)) {
-          const word = /^[\w$]+/.exec(text.slice(index))?.[0] ?? char
-          index += word.length - 1
-          operand = /^(return|typeof|case|in|of|await|yield|void|delete|new|throw|else|do)$/.test(word)
-        } else if (!/\s/.test(char)) {
+        else if (isWordChar(char)) {
+          const start = index
+          while (isWordChar(text[index + 1])) index++
+          operand = beforeOperand.has(text.slice(start, index + 1))
+        } else if (char > " ") {
           if (char === "{") brace(1)
           if (char === "}") brace(-1)
           operand = char !== ")" && char !== "]"
@@ -111,6 +111,32 @@ function typescriptLexer(): LineLexer {
       }
     },
   }
+}
+
+const beforeOperand = new Set([
+  "return",
+  "typeof",
+  "case",
+  "in",
+  "of",
+  "await",
+  "yield",
+  "void",
+  "delete",
+  "new",
+  "throw",
+  "else",
+  "do",
+])
+
+function isWordChar(char = ""): boolean {
+  return (
+    (char >= "a" && char <= "z") ||
+    (char >= "A" && char <= "Z") ||
+    (char >= "0" && char <= "9") ||
+    char === "_" ||
+    char === "$"
+  )
 }
 
 function skipString(text: string, start: number, quote: string): number {

@@ -36,7 +36,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     while (!state.end) {
       const ending = beforeCycle(state, control, config)
       if (ending) state = { ...state, end: ending }
-      else state = await drive(cycle(state, services), emit)
+      else state = await cycle(state, services, emit)
       state.activeMs = watch.activeMs()
     }
   } catch (error) {
@@ -58,14 +58,6 @@ function beforeCycle(state: State, control: RunControl, config: AgentConfig): St
   if (control.signal.aborted) return { status: "aborted" }
   const reason = reachedLimit(state, config.limits)
   return reason && { status: "stopped", reason }
-}
-
-async function drive(events: AsyncGenerator<EventBody, State>, emit: (event: EventBody) => void): Promise<State> {
-  for (;;) {
-    const step = await events.next()
-    if (step.done) return step.value
-    emit(step.value)
-  }
 }
 
 async function opening({ config, conversation, prompt, metadata }: LoopSetup): Promise<EventBody> {

@@ -112,17 +112,24 @@ export function answerParser(tags: readonly string[], language: "typescript" | "
   function emitText(value: string): void {
     if (!value) return
     text += value
-    pieces.push({ type: "text", text: value })
+    addPiece("text", value)
   }
 
   function emitCode(value: string, current: Block): void {
     if (!value) return
     code += value
-    pieces.push({ type: "code", text: value })
+    addPiece("code", value)
     current.line += value
     if (!value.endsWith("\n")) return
     current.lexer.line(current.line)
     current.line = ""
+  }
+
+  // What comes with one chunk is told in one piece.
+  function addPiece(type: "text" | "code", value: string): void {
+    const last = pieces.at(-1)
+    if (last?.type === type) last.text += value
+    else pieces.push({ type, text: value })
   }
 
   function receive(chunk: string): void {

@@ -77,7 +77,8 @@ export function withClock(messages: readonly Message[], clock: string): Message[
   return request
 }
 
+const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
 export function clockText(now: Date): string {
-  const day = now.toLocaleDateString("en", { weekday: "long", timeZone: "UTC" })
-  return `(It is ${day}, ${now.toISOString().slice(0, 16).replace("T", " ")} UTC.)`
+  return `(It is ${days[now.getUTCDay()]}, ${now.toISOString().slice(0, 16).replace("T", " ")} UTC.)`
 }

@@ -1,5 +1,5 @@
 import { ModelError } from "../core/errors.ts"
-import type { EventBody } from "../core/event.ts"
+import type { Emit } from "../core/event.ts"
 import {
   type AssistantMessage,
   type Message,
@@ -12,12 +12,11 @@ import { abortError } from "../core/run.ts"
 import { addUsage, estimateTokens, noUsage, priced, type Usage } from "../core/usage.ts"
 import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/model.ts"
 import { estimateMessages } from "./estimate.ts"
-import { type AnswerParser, answerParser } from "./parse.ts"
+import { type AnswerParser, answerParser, type ParsedPiece } from "./parse.ts"
 
 export interface ThinkServices {
   model: Model
   request: Omit<ModelRequest, "messages" | "signal">
-  messages: readonly Message[]
   signal: AbortSignal
   tags: readonly string[]
   language: "typescript" | "python"
@@ -36,7 +35,7 @@ const maxContinuations = 3
 
 /** Streams one answer and parses it as it comes. An answer cut by the output limit, or by a dropped connection, is
  *  continued and joined. Never throws: what was said until an error is kept, beside the error. */
-export async function* think(services: ThinkServices): AsyncGenerator<EventBody, Thought> {
+export async function think(services: ThinkServices, messages: readonly Message[], emit: Emit): Promise<Thought> {
   const turn: Turn = {
     parser: answerParser(services.tags, services.language),
     reasoning: [],
@@ -48,8 +47,8 @@ export async function* think(services: ThinkServices): AsyncGenerator<EventBody,
   let continuations = 0
   let note: string | undefined
   for (;;) {
-    const messages = note === undefined ? services.messages : continued(services.messages, turn, note)
-    const { finish, error } = yield* readAnswer({ ...services, messages }, turn)
+    const asked = note === undefined ? messages : continued(messages, turn, note)
+    const { finish, error } = await readAnswer(services, asked, turn, emit)
     if (turn.parser.done) break
     const reason = error === undefined ? interruption(finish) : resumable(error, turn)
     if (reason === undefined) {
@@ -60,16 +59,13 @@ export async function* think(services: ThinkServices): AsyncGenerator<EventBody,
       turn.error = error ?? gaveUp()
       break
     }
-    yield {
-      type: "warning-raised",
-      code: "answer-continued",
-      message: `The answer was ${reason.what}; going on from there.`,
-    }
+    const message = `The answer was ${reason.what}; going on from there.`
+    emit({ type: "warning-raised", code: "answer-continued", message })
     note = turn.raw ? reason.note : reason.silent
     turn.parser.resume()
   }
-  yield* piecesToEvents(turn, turn.parser.end(), services.language)
-  return yield* remember(turn)
+  tell(turn, turn.parser.end(), services.language, emit)
+  return remember(turn, emit)
 }
 
 interface Turn {
@@ -85,11 +81,12 @@ interface Turn {
   error?: unknown
 }
 
-async function* readAnswer(
-  services: ThinkServices,
+async function readAnswer(
+  { model, signal, request, language }: ThinkServices,
+  messages: readonly Message[],
   turn: Turn,
-): AsyncGenerator<EventBody, { finish?: FinishReason | undefined; error?: unknown }> {
-  const { model, signal, messages, request, language } = services
+  emit: Emit,
+): Promise<{ finish?: FinishReason | undefined; error?: unknown }> {
   let usage: Usage | undefined
   let finish: FinishReason | undefined
   let written = ""
@@ -105,13 +102,13 @@ async function* readAnswer(
       }
       if (part.type === "tool-call") {
         const message = `The model called a tool "${part.name}", but this agent has none; the call was ignored.`
-        yield { type: "warning-raised", code: "unknown-tool", message }
+        emit({ type: "warning-raised", code: "unknown-tool", message })
         continue
       }
       written += part.text
       if (part.type === "reasoning") {
         addReasoning(turn, part)
-        if (part.text) yield { type: "reasoning-delta", text: part.text }
+        if (part.text) emit({ type: "reasoning-delta", text: part.text })
         continue
       }
       if (turn.parser.done) {
@@ -121,7 +118,7 @@ async function* readAnswer(
       }
       const text = wholeCharacters(turn, part.text)
       turn.raw += text
-      yield* piecesToEvents(turn, turn.parser.push(text), language)
+      tell(turn, turn.parser.push(text), language, emit)
     }
     if (finish === undefined && !turn.parser.done) throw cutShort(model)
     if (finish === "content-filter" && !turn.parser.done) throw filtered(model)
@@ -148,11 +145,11 @@ function known(usage: Usage | undefined, input: () => number, written: string): 
   return { ...usage, input: counted, output, complete: false }
 }
 
-function* piecesToEvents(turn: Turn, pieces: ReturnType<AnswerParser["push"]>, language: string): Iterable<EventBody> {
+function tell(turn: Turn, pieces: readonly ParsedPiece[], language: string, emit: Emit): void {
   for (const piece of pieces) {
-    if (piece.type === "text") yield { type: "text-delta", text: piece.text }
-    if (piece.type === "code-start") yield { type: "code-start", id: turn.codeId, language }
-    if (piece.type === "code") yield { type: "code-delta", id: turn.codeId, of: "source", text: piece.text }
+    if (piece.type === "text") emit({ type: "text-delta", text: piece.text })
+    if (piece.type === "code-start") emit({ type: "code-start", id: turn.codeId, language })
+    if (piece.type === "code") emit({ type: "code-delta", id: turn.codeId, of: "source", text: piece.text })
   }
 }
 
@@ -163,7 +160,7 @@ function wholeCharacters(turn: Turn, chunk: string): string {
   return wellFormed(turn.half ? text.slice(0, -1) : text)
 }
 
-async function* remember(turn: Turn): AsyncGenerator<EventBody, Thought> {
+function remember(turn: Turn, emit: Emit): Thought {
   const { usage, error, reasoning } = turn
   const { text, code } = turn.parser.answer()
   const parts: AssistantMessage["parts"] = [...reasoning]
@@ -173,7 +170,7 @@ async function* remember(turn: Turn): AsyncGenerator<EventBody, Thought> {
   if (parts.length === reasoning.length) return thought
   const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
   const finish = error === undefined ? (turn.finish ?? "stop") : "error"
-  yield { type: "message-end", message, finish, usage }
+  emit({ type: "message-end", message, finish, usage })
   return { ...thought, message }
 }
 
@@ -240,29 +237,29 @@ function filtered(model: Model): ModelError {
 /** Reads a model's stream so that neither a silent stream nor a hanging close can hold up an abort. */
 class PartReader {
   #iterator: AsyncIterator<ModelPart>
-  #aborted: Promise<never>
-  #unhook: () => void
+  #signal: AbortSignal
+  #stop: ((error: Error) => void) | undefined
 
   constructor(stream: AsyncIterable<ModelPart>, signal: AbortSignal) {
-    const { promise, reject } = Promise.withResolvers<never>()
-    const abort = () => reject(abortError(signal))
-    promise.catch(() => undefined)
-    if (signal.aborted) abort()
-    signal.addEventListener("abort", abort, { once: true })
-    this.#aborted = promise
-    this.#unhook = () => signal.removeEventListener("abort", abort)
     this.#iterator = stream[Symbol.asyncIterator]()
+    this.#signal = signal
+    signal.addEventListener("abort", this.#abort)
   }
 
   async next(): Promise<ModelPart | undefined> {
-    const pending = this.#iterator.next()
-    const result = await Promise.race([pending, this.#aborted])
+    if (this.#signal.aborted) throw abortError(this.#signal)
+    const result = await new Promise<IteratorResult<ModelPart>>((resolve, reject) => {
+      this.#stop = reject
+      this.#iterator.next().then(resolve, reject)
+    })
     return result.done ? undefined : result.value
   }
 
   /** Ends the request; how that goes is the stream's own affair and changes nothing for us. */
   close(): void {
-    this.#unhook()
+    this.#signal.removeEventListener("abort", this.#abort)
     this.#iterator.return?.()?.then(undefined, () => undefined)
   }
+
+  #abort = (): void => this.#stop?.(abortError(this.#signal))
 }

@@ -129,6 +129,9 @@ export type EventBody =
   | { type: "warning-raised"; code: string; message: string }
   | { type: "raw-received"; source: string; data: Json }
 
+/** Tells one fact. */
+export type Emit = (event: EventBody) => void
+
 export type EventType = EventBody["type"]
 
 export type EventOf<T extends EventType> = Extract<AgentEvent, { type: T }>

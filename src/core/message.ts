@@ -83,7 +83,8 @@ export interface ToolResultPart {
 
 /** A fresh id: short enough to read, long enough never to collide. */
 export function newId(prefix: string): string {
-  return `${prefix}_${randomUUID().replaceAll("-", "").slice(0, 20)}`
+  const uuid = randomUUID()
+  return `${prefix}_${uuid.slice(24)}${uuid.slice(0, 8)}`
 }
 
 export type PromptPart = TextPart | ImagePart

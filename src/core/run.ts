@@ -6,7 +6,7 @@ import type { AgentEvent, EventBody } from "./event.ts"
 export interface RunControl {
   readonly id: string
   readonly signal: AbortSignal
-  /** Stamps and publishes one event. */
+  /** Stamps and publishes one event; the object is the run's from then on. */
   emit(body: EventBody): AgentEvent
   /** Publishes an event that is stamped already: a sub-agent's. */
   forward(event: AgentEvent): void

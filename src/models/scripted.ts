@@ -21,7 +21,7 @@ export interface ScriptedOptions {
 }
 
 export interface ScriptedModel extends Model {
-  /** Every request so far, as it was when it came. */
+  /** Every request so far. */
   readonly requests: readonly ModelRequest[]
   /** Steps not used yet. */
   readonly remaining: number
@@ -50,7 +50,7 @@ export function scripted(
   async function* answer(request: ModelRequest): AsyncGenerator<ModelPart> {
     const { signal } = request
     if (signal?.aborted) throw abortError(signal)
-    requests.push({ ...request, messages: [...request.messages] })
+    requests.push(request)
     for (const part of await partsOf(nextStep(), request)) {
       if (part instanceof Error) throw part
       for (const piece of pieces(part, chunk)) {

@@ -74,18 +74,6 @@ test("a function instead of steps answers every request", async () => {
   assert.equal(textOf(await collect(model.stream({ ...ask, messages: [userMessage("hi")] }))), "1")
 })
 
-test("requests are kept as they were when they came", async () => {
-  const model = scripted(["a", "b"])
-  const messages = [userMessage("one")]
-  await collect(model.stream({ ...ask, messages }))
-  messages.push(userMessage("two"))
-  await collect(model.stream({ ...ask, messages }))
-  assert.deepEqual(
-    model.requests.map((request) => request.messages.length),
-    [1, 2],
-  )
-})
-
 test("text cut into pieces is the same text, and no character is cut in two", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 9 }), async (content, chunk) => {
