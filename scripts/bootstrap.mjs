@@ -1,5 +1,6 @@
-// Runs a file of this repository under the pinned Node, from whatever Node started it: `node scripts/bootstrap.mjs <file>
-// [arguments]`. Installs first what is missing. Builtins only and plain JavaScript, because nothing else is there yet.
+// Runs a file of this repository under the pinned Node, from whatever Node started it: `node scripts/bootstrap.mjs
+// [--system] <file> [arguments]`. Installs first what is missing, with --system also the Debian packages that tests use.
+// Builtins only and plain JavaScript, because nothing else is there yet.
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -9,9 +10,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const pinned = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node")
 const needed = Number(/\d+/.exec(readJson("package.json").engines.node)[0])
 
-const [file, ...args] = process.argv.slice(2)
-if (!file) fail("Usage: node scripts/bootstrap.mjs <file> [arguments]")
+const systemPackages = ["python3-ipykernel", "python3-pandas", "python3-matplotlib", "bubblewrap"]
+
+const withSystem = process.argv[2] === "--system"
+const [file, ...args] = process.argv.slice(withSystem ? 3 : 2)
+if (!file) fail("Usage: node scripts/bootstrap.mjs [--system] <file> [arguments]")
 if (!isInstalled()) install()
+if (withSystem) installSystemPackages()
 launch(chooseNode(), [file, ...args])
 
 /** Whether every package of the lockfile is there, in its version. npm writes its own list last, so an installation that
@@ -32,6 +37,41 @@ function install() {
   // A user's settings may leave out dev dependencies or refuse this Node; the scripts need the former and replace the latter.
   const status = npm(["ci", "--include=dev", "--engine-strict=false", "--no-audit", "--no-fund"])
   if (status !== 0) fail("npm ci failed; its message is above. Check the network and run this again.")
+}
+
+/** Only root on Debian can: elsewhere, and where it fails, the tests that need these are skipped and say what is missing. */
+function installSystemPackages() {
+  if (process.env.KARST_NO_INSTALL === "1" || process.getuid?.() !== 0) return
+  const missing = missingSystemPackages()
+  if (missing.length === 0) return
+  const list = missing.join(" ")
+  say(`installing ${list} (apt-get; KARST_NO_INSTALL=1 forbids it)`)
+  // Packages cannot be found where the lists are missing or old, and fetching those takes long: only when needed.
+  const install = () => apt("install", "-y", "--no-install-recommends", ...missing)
+  let problem = install()
+  if (problem !== undefined) {
+    apt("update")
+    problem = install()
+  }
+  if (problem !== undefined) say(`apt-get install ${list} failed, so the tests that need them are skipped:\n${problem}`)
+}
+
+/** What apt-get complains of; undefined when all is well. */
+function apt(...args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
+  // Another installation may be under way: wait for it.
+  const options = ["-o", "DPkg::Lock::Timeout=300"]
+  const stdio = ["ignore", "ignore", "pipe"]
+  const { error, status, stderr } = spawnSync("apt-get", [...options, ...args], { env, stdio, encoding: "utf8" })
+  return status === 0 ? undefined : (error?.message ?? stderr.trim())
+}
+
+function missingSystemPackages() {
+  const query = ["-W", "-f", "${Package} ${db:Status-Status}\n", ...systemPackages]
+  const { error, stdout } = spawnSync("dpkg-query", query, { encoding: "utf8" })
+  if (error) return []
+  const installed = stdout.split("\n")
+  return systemPackages.filter((name) => !installed.includes(`${name} installed`))
 }
 
 function chooseNode() {

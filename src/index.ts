@@ -22,6 +22,7 @@ export {
   AgentError,
   ConfigError,
   ConflictError,
+  type ErrorData,
   MissingPeerError,
   ModelError,
   type ModelErrorCode,
@@ -47,6 +48,7 @@ export {
   type AssistantMessage,
   type CodePart,
   type CodeResultPart,
+  fenced,
   type ImagePart,
   type Message,
   messageText,
@@ -66,7 +68,7 @@ export { type AiSdkOptions, aiSdk } from "./models/ai-sdk.ts"
 export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./models/model.ts"
 export { type RecordedCall, type ReplayOptions, record, replay } from "./models/record.ts"
 export { type ResolveOptions, resolve } from "./models/resolve.ts"
-export { type RetryOptions, retry } from "./models/retry.ts"
+export { type Retry, type RetryOptions, retry } from "./models/retry.ts"
 export {
   type ScriptedAnswer,
   type ScriptedModel,
@@ -116,3 +118,7 @@ export type {
   StandardSchema,
   TypedRuntime,
 } from "./runtime/runtime.ts"
+
+export type { SessionOf } from "./sessions/session.ts"
+export { memoryStore } from "./stores/memory.ts"
+export type { Append, Change, Delete, Entry, Guard, Put, Store } from "./stores/store.ts"

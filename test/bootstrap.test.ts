@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { once } from "node:events"
 import {
+  chmodSync,
   constants,
   copyFileSync,
   mkdirSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import type { Readable } from "node:stream"
 import { text } from "node:stream/consumers"
 import { afterEach, beforeEach, describe, test } from "node:test"
@@ -97,6 +98,58 @@ describe("the bootstrap", () => {
     assert.equal(stdout, `${process.execPath}\n`)
   })
 
+  describe("with --system", () => {
+    test("installs the Debian packages that are missing, says so in one line and shows nothing of apt-get", async () => {
+      debian(["python3-pandas", "bubblewrap"])
+      const { code, stdout, stderr } = await finished(startSystem())
+      assert.deepEqual([code, stdout], [0, "ran\n"])
+      assert.match(stderr, /^karst: installing python3-ipykernel python3-matplotlib \(apt-get; [^\n]*\)\n$/)
+      const install =
+        "-o DPkg::Lock::Timeout=300 install -y --no-install-recommends python3-ipykernel python3-matplotlib"
+      assert.equal(asked(), `${install}\n`)
+    })
+
+    test("fetches the package lists when the first try fails, and tries again", async () => {
+      debian([], "grep -q update apt.log")
+      assert.equal((await finished(startSystem())).stdout, "ran\n")
+      assert.match(asked(), /install .*\n.* update\n.* install .*\n$/)
+    })
+
+    test("goes on where apt-get fails, and shows why", async () => {
+      debian([], "echo 'E: no network' >&2; false")
+      const { code, stdout, stderr } = await finished(startSystem())
+      assert.deepEqual([code, stdout], [0, "ran\n"])
+      assert.match(stderr, /apt-get install .* failed, so the tests that need them are skipped:\nE: no network\n$/)
+    })
+
+    const unasked: Record<string, () => Start> = {
+      "everything is there": () => {
+        debian(["python3-ipykernel", "python3-pandas", "python3-matplotlib", "bubblewrap"])
+        return {}
+      },
+      "it is forbidden": () => {
+        debian([])
+        return { env: { KARST_NO_INSTALL: "1" } }
+      },
+      "the user is not root": () => {
+        debian([], "true", 1000)
+        return {}
+      },
+    }
+    for (const [why, prepare] of Object.entries(unasked)) {
+      test(`leaves the system alone when ${why}`, async () => {
+        const { stdout, stderr } = await finished(startSystem(prepare()))
+        assert.deepEqual([stdout, stderr, asked()], ["ran\n", "", ""])
+      })
+    }
+
+    test("is what npm test asks for, and npm start does not", () => {
+      const { scripts } = JSON.parse(readFileSync(join(dirname(import.meta.dirname), "package.json"), "utf8"))
+      assert.match(scripts.test, /--system/)
+      assert.doesNotMatch(scripts.start, /--system/)
+    })
+  })
+
   test("hands a signal on and waits for what the program makes of it", async () => {
     installed()
     const child = start(
@@ -116,17 +169,41 @@ describe("the bootstrap", () => {
 interface Start {
   args?: string[]
   env?: Record<string, string>
+  flags?: string[]
 }
 
-function start(program: string, { args = [], env = {} }: Start = {}): ChildProcessByStdio<null, Readable, Readable> {
+type Child = ChildProcessByStdio<null, Readable, Readable>
+
+function start(program: string, { args = [], env = {}, flags = [] }: Start = {}): Child {
   write("program.ts", program)
-  return spawn(process.execPath, [join(tree, "scripts/bootstrap.mjs"), join(tree, "program.ts"), ...args], {
+  return spawn(process.execPath, [join(tree, "scripts/bootstrap.mjs"), ...flags, join(tree, "program.ts"), ...args], {
+    cwd: tree,
     env: { ...process.env, KARST_NO_INSTALL: "", npm_execpath: join(tree, "npm.js"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })
 }
 
-async function finished(child: ReturnType<typeof start>) {
+function startSystem({ env = {} }: Start = {}): Child {
+  installed()
+  const system = { PATH: `${join(tree, "bin")}${delimiter}${process.env.PATH}`, NODE_OPTIONS: "--import=./user.mjs" }
+  return start("console.log('ran')", { flags: ["--system"], env: { ...system, ...env } })
+}
+
+/** A Debian in small: what it has installed, what its apt-get does beside writing down its arguments, who the user is. */
+function debian(packages: string[], aptGet = "true", user = 0): void {
+  const lines = packages.map((name) => `echo ${name} installed`)
+  write("bin/dpkg-query", ["#!/bin/sh", ...lines, "exit 1"].join("\n"))
+  write("bin/apt-get", `#!/bin/sh\necho "$@" >> apt.log\n${aptGet}\n`)
+  for (const name of ["dpkg-query", "apt-get"]) chmodSync(join(tree, "bin", name), 0o755)
+  write("user.mjs", `process.getuid = () => ${user}`)
+  write("apt.log", "")
+}
+
+function asked(): string {
+  return readFileSync(join(tree, "apt.log"), "utf8")
+}
+
+async function finished(child: Child) {
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")])
   return { stdout, stderr, code }
 }
@@ -150,3 +227,18 @@ function write(path: string, content: string): void {
   mkdirSync(dirname(join(tree, path)), { recursive: true })
   writeFileSync(join(tree, path), content)
 }
+
+test("the lockfile has an entry for every optional package it names, so that a fresh clone installs", () => {
+  const locked: { packages: Record<string, { optionalDependencies?: Record<string, string> }> } = JSON.parse(
+    readFileSync(join(dirname(import.meta.dirname), "package-lock.json"), "utf8"),
+  )
+  const missing = Object.entries(locked.packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter((name) => !isLocked(path, name)),
+  )
+  assert.deepEqual(missing, [])
+
+  function isLocked(path: string, name: string): boolean {
+    const own = path === "" ? [] : [`${path}/node_modules/${name}`]
+    return [...own, `node_modules/${name}`].some((key) => key in locked.packages)
+  }
+})

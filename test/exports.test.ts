@@ -3,22 +3,24 @@ import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import * as karst from "karst"
 import * as display from "karst/display"
+import * as testing from "karst/testing"
 
 // A change here is a change of what users may rely on, and belongs in CHANGELOG.md.
 const values = `
   AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError
-  addUsage aiSdk attributeRule createAgent defaultSections fn functionRule importRule isDelta jsRuntime messageText
+  addUsage aiSdk attributeRule createAgent defaultSections fenced fn functionRule importRule isDelta jsRuntime
+  memoryStore messageText
   record regexRule replay resolve retry safeRules scripted timeouts totalTokens trajectory type variable`
 
 const types = `
-  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AiSdkOptions Approver AssistantMessage Bindings
-  Call CallGate CallPreview CellEnv CodeAgent CodePart CodeResultPart CodeRunOptions CodeSessionOptions Decision EventOf
-  EventType ExecuteOptions Executed Execution FinishReason FunctionOptions FunctionRuleOptions ImagePart JsRuntimeOptions
+  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AiSdkOptions Append Approver AssistantMessage Bindings
+  Call CallGate CallPreview CellEnv Change CodeAgent CodePart CodeResultPart CodeRunOptions CodeSessionOptions Decision Delete Entry ErrorData EventOf
+  EventType ExecuteOptions Executed Execution FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions
   Json JsonSchema Limits LiveObjects Message Metadata Model ModelErrorCode ModelPart ModelRequest ModelSource Name
-  NameChanges Names NotExecuted OutputChunk Pending Price Prompt PromptContext PromptPart PromptSections ReasoningPart
-  RecordedCall ReplayOptions ResolveOptions ResultMessage RetryOptions Rule RuleContext RuleOptions Run RunOptions
+  NameChanges Names NotExecuted OutputChunk Pending Price Prompt PromptContext PromptPart PromptSections Put ReasoningPart
+  RecordedCall ReplayOptions ResolveOptions ResultMessage Retry RetryOptions Rule RuleContext RuleOptions Run RunOptions
   RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep Session
-  SessionOptions StandardSchema Status StopReason TextPart TimeoutOptions ToolCallPart ToolResultPart ToolSpec Trajectory
+  SessionOf SessionOptions StandardSchema Status StopReason Store TextPart TimeoutOptions ToolCallPart ToolResultPart ToolSpec Trajectory
   TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation`
 
 describe("the public surface", () => {
@@ -35,6 +37,10 @@ describe("the public surface", () => {
 
   test('of "karst/display" is one function', () => {
     assert.deepEqual(Object.keys(display), ["display"])
+  })
+
+  test('of "karst/testing" is the conformance suites', () => {
+    assert.deepEqual(Object.keys(testing), ["testRuntime"])
   })
 
   test("gives a Run at once and never a promise of one", async () => {

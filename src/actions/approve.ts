@@ -3,7 +3,8 @@ import type { Emit } from "../core/event.ts"
 import type { Call } from "../runtime/runtime.ts"
 import { previewCall } from "./preview-call.ts"
 
-/** Answers whether a call may be made. `true` is `allow`, `false` is `deny`; `always` is remembered for the run. */
+/** Answers whether a call may be made: `true` and `allow` for this once, `always` for the rest of the conversation.
+ *  Anything else is a no. */
 export type Approver = (call: Call, signal: AbortSignal) => Decision | boolean | Promise<Decision | boolean>
 
 /** Who answers, and what was answered for good. */
@@ -24,10 +25,9 @@ export async function requireApproval(call: Call, approvals: Approvals, emit: Em
   if (!call.approve || approvals.approved.includes(subject)) return
   const decision = await approvals.paused(() => decide(call, approvals, emit))
   if (decision === "always") approvals.approved.push(subject)
-  if (decision === "deny") throw new ApprovalDenied(`${subject} was not approved; it was not called.`)
-  if (decision === undefined) {
-    throw new ApprovalDenied(`${subject} needs approval and nobody is there to give it; it was not called.`)
-  }
+  if (decision === "allow" || decision === "always") return
+  const why = decision === "deny" ? "was not approved" : "needs approval and nobody is there to give it"
+  throw new ApprovalDenied(`${subject} ${why}; it was not called.`)
 }
 
 /** What a cell sees when a call was refused. */
@@ -36,18 +36,21 @@ export class ApprovalDenied extends Error {
 }
 
 async function decide(call: Call, approvals: Approvals, emit: Emit): Promise<Decision | undefined> {
+  const { approve } = approvals
+  const answer = approve ? undefined : approvals.watcher(call.id)
+  if (!approve && !answer) return undefined
   const request = { id: call.id, call: previewCall(call) }
-  if (approvals.approve) {
-    emit({ type: "approval-requested", ...request, answerer: "agent" })
-    const answer = await approvals.approve(call, call.signal)
-    const decision = answer === true ? "allow" : answer === false ? "deny" : answer
-    emit({ type: "approval-resolved", id: call.id, decision })
+  emit({ type: "approval-requested", ...request, ...(approve && { answerer: "agent" }) })
+  let decision: Decision = "deny"
+  try {
+    decision = toDecision(approve ? await approve(call, call.signal) : await answer)
     return decision
+  } finally {
+    emit({ type: "approval-resolved", id: call.id, decision })
   }
-  const answer = approvals.watcher(call.id)
-  if (!answer) return undefined
-  emit({ type: "approval-requested", ...request })
-  const decision = await answer
-  emit({ type: "approval-resolved", id: call.id, decision })
-  return decision
+}
+
+function toDecision(answer: unknown): Decision {
+  if (answer === true || answer === "allow") return "allow"
+  return answer === "always" ? "always" : "deny"
 }

@@ -2,7 +2,7 @@ import { errorData } from "../core/errors.ts"
 import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
-import type { Execution, Runtime } from "../runtime/runtime.ts"
+import type { Executed, Execution, Runtime } from "../runtime/runtime.ts"
 import { callGate, type GateServices } from "./call.ts"
 
 export interface PerformServices extends GateServices {
@@ -12,6 +12,8 @@ export interface PerformServices extends GateServices {
   /** What is left of the run's time: a cell that never lets go of the event loop can only be stopped by its own clock. */
   leftMs(): number | undefined
   maxOutputChars: number
+  /** Names that must not be given to kept output. */
+  taken: ReadonlySet<string>
 }
 
 /** Runs a cell and shapes its output: what it printed and its trailing value, up to `maxOutputChars`; more is kept whole
@@ -39,7 +41,7 @@ async function runCell(part: CodePart, services: PerformServices, emit: Emit): P
     call: calls.gate,
     output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
-  const shaped = await shape(execution, services)
+  const shaped = await shape(part.code, execution, services)
   emit({
     type: "code-end",
     id: part.id,
@@ -64,12 +66,24 @@ export function notRun(id: string, error: ActionError, text = error.message): Ev
   return { type: "code-end", id, ok: false, text: tagged("error", text), durationMs: 0, changes, calls: 0, error }
 }
 
-async function shape(execution: Execution, services: PerformServices): Promise<{ text: string; kept?: string }> {
-  const printed = printedText(execution)
-  const output = await fit(printed, services)
-  if (execution.ok) return { ...output, text: printed ? tagged("output", output.text) : silence(execution) }
-  const text = [printed && tagged("output", output.text), tagged("error", explain(execution.error))]
-  return { ...output, text: text.filter(Boolean).join("\n") }
+async function shape(code: string, execution: Execution, services: PerformServices): Promise<Shaped> {
+  const printed = await fit(printedText(execution), services)
+  if (execution.ok) {
+    const value = await keptValue(code, execution, services)
+    const lines = [printed.text, ...(value ? [note(`the whole value is in the variable ${value}`)] : [])].filter(
+      Boolean,
+    )
+    if (lines.length === 0) return { text: silence(execution) }
+    return { text: tagged("output", lines.join("\n")), kept: printed.kept ?? value }
+  }
+  const error = await fit(explain(execution.error), services)
+  const text = [printed.text && tagged("output", printed.text), tagged("error", error.text)]
+  return { text: text.filter(Boolean).join("\n"), kept: printed.kept ?? error.kept }
+}
+
+interface Shaped {
+  text: string
+  kept?: string | undefined
 }
 
 function printedText(execution: Execution): string {
@@ -79,19 +93,34 @@ function printedText(execution: Execution): string {
   return printed ? `${printed}\n${value}` : value
 }
 
+// A value that is shown in part and has no name gets one, so that nothing of it is lost.
+async function keptValue(code: string, execution: Executed, services: PerformServices): Promise<string | undefined> {
+  if (!execution.cut || /(^|[\n;])\s*[\w$]+;?\s*$/.test(code)) return undefined
+  return await keep(execution.value, services)
+}
+
 // Head and tail are cut at line ends where that loses little, so the model sees whole lines.
-async function fit(
-  text: string,
-  { runtime, maxOutputChars }: PerformServices,
-): Promise<{ text: string; kept?: string }> {
+async function fit(text: string, services: PerformServices): Promise<Shaped> {
+  const { maxOutputChars } = services
   if (text.length <= maxOutputChars) return { text }
-  const kept = await runtime.keep("_output", text)
+  const kept = await keep(text, services)
   const tailLength = Math.floor(maxOutputChars / 4)
   const head = wholeLines(wellFormed(text.slice(0, maxOutputChars - tailLength)))
   const tail = wellFormed(text.slice(text.length - tailLength))
   const left = text.length - head.length - tail.length
-  const note = `… ${left} of ${text.length} characters left out; the whole text is in the variable ${kept} …`
-  return { kept, text: [head, note, tail].filter(Boolean).join("\n") }
+  const middle = note(`${left} of ${text.length} characters left out; the whole text is in the variable ${kept}`)
+  return { kept, text: [head, middle, tail].filter(Boolean).join("\n") }
+}
+
+async function keep(value: unknown, { runtime, taken }: PerformServices): Promise<string> {
+  for (;;) {
+    const name = await runtime.keep("_output", value)
+    if (!taken.has(name)) return name
+  }
+}
+
+function note(text: string): string {
+  return `… ${text} …`
 }
 
 function wholeLines(head: string): string {

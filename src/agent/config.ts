@@ -71,10 +71,15 @@ const tagsOf: Record<Runtime["language"], readonly string[]> = {
 export function resolveConfig(options: AgentOptions, freshPrompt = false): AgentConfig {
   const { maxOutputChars = 5000, cellTimeoutMs, fence, limits = {}, temperature, maxOutputTokens } = options
   const model = toModel(options.model)
+  checkRuntime(options.runtime)
   checkNumber("maxOutputChars", maxOutputChars, 0)
   checkNumber("cellTimeoutMs", cellTimeoutMs, 1)
   checkNumber("contextWindow", options.contextWindow, 1)
-  for (const [name, value] of Object.entries(limits)) checkNumber(`limits.${name}`, value, 0)
+  for (const [name, value] of Object.entries(limits)) {
+    if (!limitNames.includes(name))
+      throw new ConfigError(`limits.${name}: unknown. There are ${limitNames.join(", ")}.`)
+    checkNumber(`limits.${name}`, value, 0)
+  }
   if (fence !== undefined && !/^[^\s`~]+$/.test(fence)) {
     throw new ConfigError(`fence: "${fence}" cannot be a fence tag. Use one word without backticks, such as "ts".`)
   }
@@ -104,6 +109,14 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     tag: (language) => fence ?? tagsOf[language][0] ?? language,
     tags: (language) => (fence === undefined ? tagsOf[language] : [fence]),
   }
+}
+
+const limitNames = ["cycles", "tokens", "costUsd", "timeMs"]
+
+function checkRuntime(runtime: unknown): void {
+  if (runtime === undefined || typeof runtime === "function") return
+  if (typeof runtime === "object" && runtime !== null && "execute" in runtime) return
+  throw new ConfigError("runtime: this is neither a runtime nor a function that makes one. Use jsRuntime({ … }).")
 }
 
 function checkNumber(name: string, value: unknown, least: number): void {

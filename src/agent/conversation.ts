@@ -14,6 +14,8 @@ export interface Conversation {
   system: string | undefined
   /** Names the model was told about. */
   told: Set<string>
+  /** What was said too late for the run it was meant for. */
+  steered: string[]
   /** What was approved for good. */
   approved: string[]
   record(event: AgentEvent): void
@@ -30,6 +32,7 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
     ownsRuntime,
     system: earlier?.system,
     told: new Set(earlier?.told),
+    steered: [...(earlier?.steered ?? [])],
     approved: [...(earlier?.approved ?? [])],
     record(event) {
       if (isDelta(event)) return

@@ -1,7 +1,7 @@
 import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
-import { errorData } from "../core/errors.ts"
-import type { Metadata } from "../core/event.ts"
-import { newId, type Prompt } from "../core/message.ts"
+import { ConfigError, errorData, isAbort } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
+import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, startRun } from "../core/run.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
@@ -43,7 +43,8 @@ export function createAgent(options: AgentOptions): CodeAgent {
         signal,
         freshPrompt: changesPrompt(changes),
         async conversation(config) {
-          opened = await openConversation(config, from && conversations.get(from))
+          const earlier = from && changes.runtime === undefined ? conversations.get(from) : undefined
+          opened = await openConversation(config, earlier)
           return opened
         },
         async dispose() {
@@ -57,7 +58,8 @@ export function createAgent(options: AgentOptions): CodeAgent {
       return createSession<CodeRunOptions>({
         runtime: shared.runtime,
         start(prompt, sent = {}, turn) {
-          const { from: _, signal: own, ...sentChanges } = sent
+          const { signal: own, ...sentChanges } = sent
+          refuseInSession(sentChanges)
           return startAgentRun(merge(used, sentChanges), prompt, {
             signal: anySignal(signal, own),
             freshPrompt: changesPrompt(sentChanges),
@@ -95,6 +97,7 @@ interface RunPlace {
 function startAgentRun(options: AgentOptions, prompt: Prompt, place: RunPlace): Run {
   // A wrong option is told at once, where it was written, and not as a failed run.
   const config = resolveConfig(options, place.freshPrompt)
+  const message = userMessage(prompt)
   const id = newId("run")
   return startRun({
     id,
@@ -102,24 +105,44 @@ function startAgentRun(options: AgentOptions, prompt: Prompt, place: RunPlace): 
     onEvent: options.onEvent,
     now: config.now,
     dispose: place.dispose,
-    broken: (error) => brokenOutcome(id, error),
-    body: (control) => agentRun(control, config, prompt, place),
+    broken: (error) => brokenOutcome(id, error, []),
+    body: (control) => agentRun(control, config, message, place),
   })
 }
 
 async function agentRun(
   control: RunControl,
   config: AgentConfig,
-  prompt: Prompt,
+  prompt: UserMessage,
   place: RunPlace,
 ): Promise<RunOutcome> {
-  await place.turn
-  // Aborted while it waited its turn: the conversation never hears of it.
-  if (place.turn && control.signal.aborted) throw abortError(control.signal)
-  const shared = await place.conversation(config)
+  let shared: Conversation
+  try {
+    await turnOrAbort(place.turn, control.signal)
+    shared = await place.conversation(config)
+  } catch (error) {
+    // The conversation never hears of it, whoever watches the run does.
+    const { name: agent, metadata } = config
+    const start = control.emit({ type: "run-start", agent, messages: [prompt], metadata })
+    return brokenOutcome(control.id, error, [start])
+  }
   const outcome = await runLoop(control, { config, conversation: shared, prompt, metadata: config.metadata })
   conversations.set(outcome.result, shared)
   return outcome
+}
+
+// A run that is aborted while it waits for the one before it need not wait any longer.
+async function turnOrAbort(turn: Promise<unknown> | undefined, signal: AbortSignal): Promise<void> {
+  if (!turn) return
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(abortError(signal))
+  if (signal.aborted) abort()
+  signal.addEventListener("abort", abort)
+  try {
+    await Promise.race([promise, turn])
+  } finally {
+    signal.removeEventListener("abort", abort)
+  }
 }
 
 async function openConversation(config: AgentConfig, earlier?: Conversation): Promise<Conversation> {
@@ -134,9 +157,28 @@ function anySignal(a: AbortSignal | undefined, b: AbortSignal | undefined): Abor
 }
 
 function merge(options: AgentOptions, overrides: Partial<AgentOptions>): AgentOptions {
-  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
-  const metadata: Metadata = { ...options.metadata, ...overrides.metadata }
-  return { ...options, ...given, limits: { ...options.limits, ...overrides.limits }, metadata }
+  return {
+    ...options,
+    ...given(overrides),
+    limits: { ...options.limits, ...given(overrides.limits ?? {}) },
+    prompt: { ...options.prompt, ...given(overrides.prompt ?? {}) },
+    metadata: { ...options.metadata, ...overrides.metadata },
+  }
+}
+
+function given<T extends object>(options: T): Partial<T> {
+  // The same type with fewer members: an undefined option is one that was not given.
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
+}
+
+// A session has one runtime and one conversation: a send that asks for others would be ignored.
+function refuseInSession(sent: CodeRunOptions): void {
+  for (const option of ["runtime", "messages", "from"] as const) {
+    if (sent[option] === undefined) continue
+    throw new ConfigError(
+      `session.send: \`${option}\` belongs to the session. Give it to agent.session() or agent.run().`,
+    )
+  }
 }
 
 function changesPrompt(overrides: Partial<AgentOptions>): boolean {
@@ -144,16 +186,17 @@ function changesPrompt(overrides: Partial<AgentOptions>): boolean {
   return [instructions, prompt, fence, maxOutputChars, cellTimeoutMs].some((value) => value !== undefined)
 }
 
-function brokenOutcome(id: string, error: unknown): RunOutcome {
-  const aborted = error instanceof Error && error.name === "AbortError"
+function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunOutcome {
+  const aborted = isAbort(error)
+  const record = trajectory(events)
   const result: RunResult = {
     id,
     status: aborted ? "aborted" : "failed",
     output: "",
     cycles: 0,
     usage: noUsage,
-    messages: [],
-    trajectory: trajectory([]),
+    messages: record.messages,
+    trajectory: record,
     ...(aborted ? {} : { error: { ...errorData(error), cause: error } }),
   }
   return { result, error }

@@ -1,8 +1,8 @@
 import { reachedLimit, stopwatch } from "../actions/limits.ts"
 import type { RunResult } from "../core/agent.ts"
 import { errorData } from "../core/errors.ts"
-import type { EventBody, Metadata, Pending, StopReason } from "../core/event.ts"
-import { type Message, type Prompt, userMessage } from "../core/message.ts"
+import type { Emit, EventBody, Metadata, Pending, StopReason } from "../core/event.ts"
+import { type Message, type UserMessage, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, runEnd } from "../core/run.ts"
 import { trajectory } from "../core/trajectory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -15,7 +15,7 @@ import { initialState, type State } from "./state.ts"
 export interface LoopSetup {
   config: AgentConfig
   conversation: Conversation
-  prompt: Prompt
+  prompt: UserMessage
   metadata: Metadata
 }
 
@@ -23,14 +23,15 @@ export interface LoopSetup {
 export async function runLoop(control: RunControl, setup: LoopSetup): Promise<RunOutcome> {
   const { config, conversation } = setup
   const firstEvent = conversation.events.length
-  const emit = (body: EventBody) => conversation.record(control.emit(body))
+  const { emit } = control
   control.useRuntime(conversation.runtime)
+  control.useRecord(conversation.record)
   const watch = stopwatch(config.limits.timeMs, config.now)
   let failure: unknown
   let state: State = initialState(conversation.approved)
   try {
-    emit(await opening(setup))
-    const services = cycleServices(control, setup, watch, (error) => {
+    const system = await open(setup, emit)
+    const services = cycleServices(control, setup, system, watch, (error) => {
       failure = error
     })
     while (!state.end) {
@@ -46,6 +47,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     watch.stop()
   }
   if (state.end?.status === "aborted") failure = abortError(control.signal)
+  conversation.steered.push(...control.steered())
   const result = resultOf(control.id, state, failure)
   // The last event belongs to the record too, so it is emitted here and not left to the run.
   emit(runEnd(result))
@@ -60,23 +62,33 @@ function beforeCycle(state: State, control: RunControl, config: AgentConfig): St
   return reason && { status: "stopped", reason }
 }
 
-async function opening({ config, conversation, prompt, metadata }: LoopSetup): Promise<EventBody> {
+// Tells how the run begins, and gives the system prompt it works with.
+async function open({ config, conversation, prompt, metadata }: LoopSetup, emit: Emit): Promise<string> {
   const { runtime } = conversation
   const messages: Message[] = conversation.messages.length === 0 ? [...config.messages] : []
-  const names = (await runtime.names()).filter((name) => name.injected).map(({ name }) => name)
-  let system: string | undefined
-  if (conversation.system === undefined || config.freshPrompt) {
-    system = await promptFor(config, runtime)
-    conversation.system = system
-  } else {
+  const start = (system?: string): EventBody => {
+    messages.push(prompt)
+    return { type: "run-start", agent: config.name, messages, metadata, ...(system !== undefined && { system }) }
+  }
+  try {
+    const names = (await runtime.names()).filter((name) => name.injected).map(({ name }) => name)
     const fresh = names.filter((name) => !conversation.told.has(name))
-    if (fresh.length > 0) {
+    const frozen = config.freshPrompt ? undefined : conversation.system
+    const system = frozen ?? (await promptFor(config, runtime))
+    if (frozen !== undefined && fresh.length > 0) {
       messages.push(userMessage(announcement(await runtime.describe(fresh), config.tag(runtime.language)), "host"))
     }
+    // What one run alone says differently is not for those after it.
+    if (!config.freshPrompt) {
+      conversation.system = system
+      for (const name of names) conversation.told.add(name)
+    }
+    emit(start(frozen === undefined ? system : undefined))
+    return system
+  } catch (error) {
+    emit(start())
+    throw error
   }
-  for (const name of names) conversation.told.add(name)
-  messages.push(userMessage(prompt))
-  return { type: "run-start", agent: config.name, messages, metadata, ...(system !== undefined && { system }) }
 }
 
 /** The system prompt of an agent over a runtime: exactly what the model sees. */
@@ -89,13 +101,14 @@ export async function promptFor(config: AgentConfig, runtime: Runtime): Promise<
 function cycleServices(
   control: RunControl,
   { config, conversation }: LoopSetup,
+  system: string,
   watch: ReturnType<typeof stopwatch>,
   failed: (error: unknown) => void,
 ): CycleServices {
   const { runtime } = conversation
   return {
     model: config.model,
-    request: { ...config.request, system: conversation.system ?? "" },
+    request: { ...config.request, system },
     messages: conversation.messages,
     signal: AbortSignal.any([control.signal, watch.expired]),
     tags: config.tags(runtime.language),
@@ -111,10 +124,16 @@ function cycleServices(
     watcher: (id) => (control.watched ? control.decision(id) : undefined),
     paused: watch.paused,
     leftMs: watch.leftMs,
-    steered: control.steered,
+    steered: () => [...conversation.steered.splice(0), ...control.steered()],
+    taken: keptNames(config.messages),
     aborted: () => control.signal.aborted,
     failed,
   }
+}
+
+// Names that a conversation from elsewhere speaks of: giving one to something else would mislead the model.
+function keptNames(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set(messages.length === 0 ? [] : JSON.stringify(messages).match(/\b_output_\d+/g))
 }
 
 function resultOf(id: string, state: State, failure: unknown): RunResult {

@@ -17,7 +17,9 @@ export interface Answer {
  *  how it was cut into chunks. */
 export interface AnswerParser {
   push(chunk: string): ParsedPiece[]
-  /** The model was cut off and goes on: what comes next continues the text so far. A fence it opens again is dropped. */
+  /** The stream was cut: a closing fence counts although its line did not end. */
+  settle(): ParsedPiece[]
+  /** The model goes on: what comes next continues the text so far. A fence it opens again is dropped. */
   resume(): void
   /** No more will come. */
   end(): ParsedPiece[]
@@ -184,6 +186,10 @@ export function answerParser(tags: readonly string[], language: "typescript" | "
           receive(joined)
         }
       }
+      return take()
+    },
+    settle() {
+      if (block?.runs && block.started && !streaming && !block.lexer.open && isClosing(held, block)) finishCode()
       return take()
     },
     resume() {

@@ -49,6 +49,7 @@ export async function think(services: ThinkServices, messages: readonly Message[
   for (;;) {
     const asked = note === undefined ? messages : continued(messages, turn, note)
     const { finish, error } = await readAnswer(services, asked, turn, emit)
+    tell(turn, turn.parser.settle(), services.language, emit)
     if (turn.parser.done) break
     const reason = error === undefined ? interruption(finish) : resumable(error, turn)
     if (reason === undefined) {
@@ -93,7 +94,11 @@ async function readAnswer(
   let trailing = 0
   let parts: PartReader | undefined
   try {
-    parts = new PartReader(model.stream({ ...request, messages, signal }), signal)
+    const onRetry: ModelRequest["onRetry"] = ({ attempt, delayMs, error }) => {
+      const message = `${error.message} Trying again in ${(delayMs / 1000).toFixed(1)} s (retry ${attempt}).`
+      emit({ type: "warning-raised", code: "model-retried", message })
+    }
+    parts = new PartReader(model.stream({ ...request, messages, signal, onRetry }), signal)
     for (let part = await parts.next(); part; part = await parts.next()) {
       if (part.type === "finish") {
         usage = part.usage
@@ -122,6 +127,7 @@ async function readAnswer(
     }
     if (finish === undefined && !turn.parser.done) throw cutShort(model)
     if (finish === "content-filter" && !turn.parser.done) throw filtered(model)
+    if (finish === "error" && !turn.parser.done) throw broken(model)
     return { finish }
   } catch (error) {
     return { error }
@@ -226,6 +232,11 @@ function gaveUp(): ModelError {
 function cutShort(model: Model): ModelError {
   const message = `The stream of "${model.id}" ended before its answer did.`
   return new ModelError(message, { code: "connection", retryable: true })
+}
+
+function broken(model: Model): ModelError {
+  const message = `The service behind "${model.id}" broke its answer off with an error. Try again later.`
+  return new ModelError(message, { code: "server-error", retryable: true })
 }
 
 function filtered(model: Model): ModelError {

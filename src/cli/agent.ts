@@ -1,4 +1,5 @@
 import { type CodeAgent, createAgent } from "../agent/create-agent.ts"
+import { defaultInstructions } from "../agent/prompt.ts"
 import type { Model } from "../models/model.ts"
 import type { Bindings } from "../runtime/bindings.ts"
 import { jsRuntime } from "../runtime/js.ts"
@@ -11,12 +12,16 @@ export interface CommandAgent {
   maxCycles?: number | undefined
 }
 
+// What the rules refuse; knowing it spares the model the attempt.
+const confined =
+  "Cells here cannot read or write files, start processes or see the environment: work with what is in the session."
+
 /** The agent behind `karst run`, `karst prompt` and `karst demo`. */
 export function commandAgent({ model, bindings, instructions, maxCycles }: CommandAgent): CodeAgent {
   return createAgent({
     name: "karst",
     model,
-    instructions,
+    instructions: `${instructions ?? defaultInstructions}\n\n${confined}`,
     limits: { cycles: maxCycles },
     runtime: () => jsRuntime(bindings, { rules: safeRules() }),
     // Ctrl-C is only heard between turns of the event loop, so an endless loop in a cell must end by itself.

@@ -44,8 +44,8 @@ export interface AgentOverrides {
   limits?: Limits | undefined
   /** Merged over the agent's and the session's into the trajectory. */
   metadata?: Metadata | undefined
-  /** Sees every event; cannot change anything. What it throws becomes a warning, once. */
-  onEvent?: ((event: AgentEvent) => void) | undefined
+  /** Sees every event, and must leave it as it is. What it throws becomes a warning, once. */
+  onEvent?: ((event: AgentEvent) => unknown) | undefined
 }
 
 export interface RunOptions extends AgentOverrides {
@@ -67,6 +67,8 @@ export interface Run extends PromiseLike<RunResult>, AsyncIterable<AgentEvent>, 
   readonly settled: Promise<RunResult>
   /** Where this run's objects live. Known from the first event on. */
   readonly runtime: LiveObjects | undefined
+  catch<T = never>(onReject: (error: unknown) => T | PromiseLike<T>): Promise<RunResult | T>
+  finally(onEnd: () => void): Promise<RunResult>
   abort(reason?: string): void
   /** Says something to the model before its next cycle. */
   steer(text: string): void
@@ -111,6 +113,6 @@ export interface Session extends AsyncDisposable {
   trajectory(): Trajectory
   /** Writes the trajectory as JSON. */
   save(path: string): Promise<void>
-  /** Waits for the current run, ends the session and what it opened. Twice is fine. */
+  /** Waits for the runs under way, ends the session and what it opened. Twice is fine. `await using` aborts them instead. */
   close(): Promise<Trajectory>
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto"
+import { ConfigError } from "./errors.ts"
 import type { Json } from "./json.ts"
 
 /** One turn of a conversation. Plain JSON; ids are unique within a conversation. The system prompt is not a message:
@@ -94,6 +95,7 @@ export type Prompt = string | PromptPart[]
 
 export function userMessage(prompt: Prompt, origin: UserMessage["origin"] = "prompt"): UserMessage {
   const parts: PromptPart[] = typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt
+  if (!Array.isArray(parts)) throw new ConfigError("A prompt is a text, or a list of text and image parts.")
   return { id: newId("m"), role: "user", origin, parts: parts.map(cleanPart) }
 }
 

@@ -1,5 +1,5 @@
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
-import { AbortError, AgentError, errorData } from "./errors.ts"
+import { AbortError, AgentError, ConfigError, errorData } from "./errors.ts"
 import type { AgentEvent, EventBody } from "./event.ts"
 
 /** What the body of a run works with. */
@@ -17,6 +17,8 @@ export interface RunControl {
   /** Waits for `run.approve(id, …)`. Rejects with the abort reason. */
   decision(id: string): Promise<Decision>
   useRuntime(runtime: LiveObjects): void
+  /** Hands every event from now on to the record, before anybody else sees it. */
+  useRecord(record: (event: AgentEvent) => void): void
 }
 
 /** How a run ended, and the value its awaiter gets. `error` is thrown to who awaits. */
@@ -29,7 +31,7 @@ export interface RunSetup {
   id: string
   parent?: string | undefined
   signal?: AbortSignal | undefined
-  onEvent?: ((event: AgentEvent) => void) | undefined
+  onEvent?: ((event: AgentEvent) => unknown) | undefined
   now?: (() => number) | undefined
   /** Emits everything but `run-end`, and answers with it. Must not reject: an error it lets out is a bug of ours, and
    *  still ends the run once. */
@@ -51,11 +53,13 @@ export function startRun(setup: RunSetup): Run {
   const decisions = new Map<string, (decision: Decision) => void>()
   let seq = 0
   let runtime: LiveObjects | undefined
+  let record: ((event: AgentEvent) => void) | undefined
   let observerFailed = false
   let ended = false
 
   function publish(event: AgentEvent): void {
     if (ended) return
+    record?.(event)
     pushMerged(log, event)
     for (const reader of readers) reader.push(event)
     if (event.type === "run-end" && event.run === id) ended = true
@@ -64,33 +68,34 @@ export function startRun(setup: RunSetup): Run {
 
   function observe(event: AgentEvent): void {
     try {
-      onEvent?.(event)
+      const pending: unknown = onEvent?.(event)
+      if (pending instanceof Promise) pending.catch(ignoreObserver)
     } catch (error) {
-      if (observerFailed) return
-      observerFailed = true
-      const { message } = errorData(error)
-      control.emit({
-        type: "warning-raised",
-        code: "observer",
-        message: `An observer threw and was ignored: ${message}`,
-      })
+      ignoreObserver(error)
     }
+  }
+
+  function ignoreObserver(error: unknown): void {
+    if (observerFailed) return
+    observerFailed = true
+    const { message } = errorData(error)
+    control.emit({ type: "warning-raised", code: "observer", message: `An observer threw and was ignored: ${message}` })
   }
 
   const control: RunControl = {
     id,
     signal,
     emit(body) {
-      const stamp =
-        parent === undefined ? { run: id, seq: seq++, at: now() } : { run: id, parent, seq: seq++, at: now() }
-      const event = { ...body, ...stamp }
+      // The body is ours from here on: stamping it in place spares a copy of every event.
+      const event: AgentEvent = Object.assign(body, { run: id, seq: seq++, at: now() })
+      if (parent !== undefined) event.parent = parent
       publish(event)
       return event
     },
     forward: publish,
     steered: () => steered.splice(0),
     get watched() {
-      return readers.size > 0
+      return readers.size > 0 && !ended
     },
     decision(callId) {
       const { promise, resolve, reject } = Promise.withResolvers<Decision>()
@@ -105,6 +110,9 @@ export function startRun(setup: RunSetup): Run {
     },
     useRuntime(objects) {
       runtime = objects
+    },
+    useRecord(recorder) {
+      record = recorder
     },
   }
 
@@ -133,6 +141,8 @@ export function startRun(setup: RunSetup): Run {
       return runtime
     },
     then: (onResolve, onReject) => unwrap().then(onResolve, onReject),
+    catch: (onReject) => unwrap().catch(onReject),
+    finally: (onEnd) => unwrap().finally(onEnd),
     [Symbol.asyncIterator]() {
       const reader = createReader(log.slice(), () => readers.delete(reader))
       if (ended) reader.end()
@@ -146,6 +156,9 @@ export function startRun(setup: RunSetup): Run {
       steered.push(text)
     },
     approve(callId, decision) {
+      if (!["allow", "deny", "always"].includes(decision)) {
+        throw new ConfigError(`run.approve: "${decision}" is no decision. Use "allow", "deny" or "always".`)
+      }
       const resolve = decisions.get(callId)
       if (!resolve)
         throw new AgentError(`No approval "${callId}" is waiting in this run.`, { code: "unknown-approval" })
@@ -194,7 +207,7 @@ interface Reader {
 // Each reader has its own queue, so a slow one costs only itself; deltas it has not read yet merge, so its queue stays
 // as small as the stored log however long the model talks.
 function createReader(queue: AgentEvent[], leave: () => void): Reader {
-  let waiting: ((result: IteratorResult<AgentEvent>) => void)[] = []
+  const waiting: ((result: IteratorResult<AgentEvent>) => void)[] = []
   let finished = false
   let position = 0
   return {
@@ -205,8 +218,7 @@ function createReader(queue: AgentEvent[], leave: () => void): Reader {
     },
     end() {
       finished = true
-      for (const wake of waiting) wake({ value: undefined, done: true })
-      waiting = []
+      for (const wake of waiting.splice(0)) wake({ value: undefined, done: true })
     },
     iterator: {
       async next() {
@@ -225,6 +237,7 @@ function createReader(queue: AgentEvent[], leave: () => void): Reader {
       async return() {
         finished = true
         leave()
+        for (const wake of waiting.splice(0)) wake({ value: undefined, done: true })
         return { value: undefined, done: true }
       },
     },

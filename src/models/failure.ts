@@ -170,5 +170,5 @@ const keyLike = /\b(?:Bearer\s+\S+|(?:sk|pk|rk|gsk|xai|hf|nvapi|csk|tgp)[-_][\w-
 function redact(text: string, secrets: readonly string[]): string {
   let clean = text
   for (const secret of secrets) if (secret.length > 3) clean = clean.replaceAll(secret, "[key]")
-  return clean.replace(keyLike, "[key]")
+  return clean.replace(keyLike, "[key]").replace(/\/\/[^/\s@]+@/g, "//[key]@")
 }

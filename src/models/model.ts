@@ -26,6 +26,8 @@ export interface ModelRequest {
   alive?: (() => void) | undefined
   maxOutputTokens?: number | undefined
   temperature?: number | undefined
+  /** Told of each retry before its delay, by a model that retries. */
+  onRetry?: ((retry: { attempt: number; delayMs: number; error: Error }) => void) | undefined
   /** Handed to the provider untouched. */
   providerOptions?: { [provider: string]: { [key: string]: Json } } | undefined
 }

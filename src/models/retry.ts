@@ -48,7 +48,7 @@ export function retry(model: Model, options: RetryOptions = {}): Model {
         const { retryAfterMs } = error
         if (retryAfterMs !== undefined && retryAfterMs > capMs) throw error
         const delayMs = retryAfterMs ?? Math.min(capMs, baseMs * 2 ** (attempt - 1) * (1 + random() / 4))
-        observe({ attempt, delayMs, error })
+        observe({ attempt, delayMs, error }, request)
         await sleep(delayMs, signal)
         if (signal.aborted) throw abortError(signal)
       }
@@ -56,7 +56,8 @@ export function retry(model: Model, options: RetryOptions = {}): Model {
   }
 
   // An observer cannot change what happens, not even by throwing.
-  function observe(retried: Retry): void {
+  function observe(retried: Retry, request: ModelRequest): void {
+    request.onRetry?.(retried)
     try {
       onRetry?.(retried)
     } catch {}

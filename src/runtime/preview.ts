@@ -7,6 +7,11 @@ export function preview(value: unknown): string {
   return text.length > longest ? `${text.slice(0, longest)}… ${text.length - longest} more characters` : text
 }
 
+/** Whether a preview leaves something out. A text that only looks so counts too, which costs a name and nothing else. */
+export function isCut(text: string): boolean {
+  return /(\.\.\.|…) \d+ more |\[(Object|Array|Map|Set)\]/.test(text)
+}
+
 /** One line or so, for messages. */
 export function inspectShort(value: unknown): string {
   const text = inspectSafely(value, { depth: 1, maxArrayLength: 10, maxStringLength: 1000, breakLength: Infinity })

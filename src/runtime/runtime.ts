@@ -111,6 +111,8 @@ export interface Executed extends Ran {
   value: unknown
   /** The value as text the model can read; absent when there is no value to show. */
   preview?: string | undefined
+  /** Whether the preview leaves something out. */
+  cut?: boolean | undefined
   /** Undoes a transaction that succeeded, until the next cell begins; gives what could not be undone. */
   undo?: (() => Promise<Lost[]>) | undefined
 }

@@ -74,7 +74,7 @@ const cellRoot = "karst:"
 const cellFrames = /(karst:\d+\/(cell-\d+\.ts)):(\d+):(\d+)/g
 const cellFrame = new RegExp(cellFrames, "")
 const frameStart = /^\s+at /
-const karstRoot = new URL("../", import.meta.url).href
+const karstRoot = new URL("../../", import.meta.url).href
 const longestMessage = 10_000
 
 function errorLines(error: unknown, depth: number): string[] {

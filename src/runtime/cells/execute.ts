@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises"
 import { type Ambient, type CompiledCell, compileCell, type Guard } from "../compile.ts"
-import { preview } from "../preview.ts"
+import { isCut, preview } from "../preview.ts"
 import { checkRules, explainViolations, type Rule } from "../rules/rules.ts"
 import type { Execution, NotExecuted } from "../runtime.ts"
 import { CellSyntaxError, parseCell } from "../syntax.ts"
@@ -47,7 +47,8 @@ export async function executeCell(
   }
   const { value } = outcome
   if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...ran }
-  return { ok: true, value, preview: trimFrames(preview(value)), ...ran }
+  const text = preview(value)
+  return { ok: true, value, preview: trimFrames(text), ...(isCut(text) && { cut: true }), ...ran }
 }
 
 /** The execution of a cell that was stopped before its turn came. */

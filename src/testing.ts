@@ -1,0 +1,50 @@
+import { ConfigError } from "./core/errors.ts"
+import type { Runtime } from "./runtime/runtime.ts"
+import { callCases } from "./testing/runtime-calls.ts"
+import { type Case, createTrial, type Language } from "./testing/runtime-case.ts"
+import { cellCases } from "./testing/runtime-cells.ts"
+import { nameCases } from "./testing/runtime-names.ts"
+import { stopCases } from "./testing/runtime-stops.ts"
+import { valueCases } from "./testing/runtime-values.ts"
+
+/** Declares one test. That of node:test and of vitest fit; any other does whose tests get a context with `skip`, and
+ *  without `skip` in the options, any at all. */
+export type DeclareTest = (
+  title: string,
+  body: (context: { skip(reason?: string): unknown }) => Promise<void>,
+) => unknown
+
+export interface RuntimeSuite {
+  /** The test runner's own function. */
+  test: DeclareTest
+  /** Makes a new runtime with nothing in it. Each test makes its own and closes it. */
+  runtime: () => Runtime | Promise<Runtime>
+  language: Language
+  /** Cases this runtime does not pass, by name, and why. */
+  skip?: { [C in RuntimeCase]?: string | undefined } | undefined
+}
+
+/** The name of a case of `testRuntime`: the first word of its title. */
+export type RuntimeCase = keyof typeof cases
+
+/** Declares the tests that every runtime passes: what the `Runtime` contract promises, one test for each promise. */
+export function testRuntime({ test, runtime, language, skip = {} }: RuntimeSuite): void {
+  const unknown = Object.keys(skip).filter((name) => !(name in cases))
+  if (unknown.length > 0) {
+    throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)
+  }
+  for (const [name, { promise, check }] of Object.entries<Case>(cases)) {
+    const title = `${name}: ${promise}`
+    const reason = skip[name as RuntimeCase]
+    if (reason !== undefined) {
+      test(title, async (context) => void context.skip(reason))
+      continue
+    }
+    test(title, async () => {
+      await using trial = await createTrial(runtime, language)
+      await check(trial)
+    })
+  }
+}
+
+const cases = { ...cellCases, ...valueCases, ...nameCases, ...callCases, ...stopCases }

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict"
+import type { Executed, ExecuteOptions, Execution, NotExecuted, Runtime } from "../runtime/runtime.ts"
+
+export type Language = Runtime["language"]
+
+/** One thing that a runtime promises, and how to see whether it holds. */
+export interface Case {
+  promise: string
+  check(trial: Trial): Promise<void>
+}
+
+/** The same cell in each language. */
+export type Code = Record<Language, string>
+
+/** A new runtime, and cells written for its language. */
+export interface Trial extends AsyncDisposable {
+  readonly runtime: Runtime
+  readonly language: Language
+  /** Another new runtime; it is closed with this one. */
+  another(): Promise<Runtime>
+  execute(code: Code, options?: ExecuteOptions): Promise<Execution>
+  /** The execution of a cell that must work. */
+  ran(code: Code, options?: ExecuteOptions): Promise<Executed>
+  /** The value of a cell that must work. */
+  value(code: Code, options?: ExecuteOptions): Promise<unknown>
+  /** The execution of a cell that must fail. */
+  failed(code: Code, options?: ExecuteOptions): Promise<NotExecuted>
+  /** Fails unless an expression is true in the runtime. */
+  holds(expression: Code): Promise<void>
+}
+
+export async function createTrial(make: () => Runtime | Promise<Runtime>, language: Language): Promise<Trial> {
+  const runtime = await make()
+  const open = [runtime]
+  const trial: Trial = {
+    runtime,
+    language,
+    async another() {
+      const other = await make()
+      open.push(other)
+      return other
+    },
+    execute: (code, options) => runtime.execute(code[language], options),
+    async ran(code, options) {
+      const execution = await trial.execute(code, options)
+      assert.ok(execution.ok, execution.ok ? "" : `${execution.error.message}\nin:\n${code[language]}`)
+      return execution
+    },
+    value: async (code, options) => (await trial.ran(code, options)).value,
+    async failed(code, options) {
+      const execution = await trial.execute(code, options)
+      assert.ok(!execution.ok, `The cell should have failed:\n${code[language]}`)
+      return execution
+    },
+    async holds(expression) {
+      assert.equal(await trial.value(expression), true, expression[language])
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of open) await each.close()
+    },
+  }
+  return trial
+}
+
+/** A cell that reads the same in both languages. */
+export function both(code: string): Code {
+  return { typescript: code, python: code }
+}
