@@ -2,7 +2,7 @@ import { errorData } from "../core/errors.ts"
 import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
-import type { Executed, Execution, Runtime } from "../runtime/runtime.ts"
+import type { Executed, Execution, Lost, Runtime } from "../runtime/runtime.ts"
 import { callGate, type GateServices } from "./call.ts"
 
 export interface PerformServices extends GateServices {
@@ -67,6 +67,27 @@ export function notRun(id: string, error: ActionError, text = error.message): Ev
 }
 
 async function shape(code: string, execution: Execution, services: PerformServices): Promise<Shaped> {
+  const shaped = await shapeOutput(code, execution, services)
+  return { ...shaped, text: [shaped.text, ...remarks(execution)].join("\n") }
+}
+
+// What the model must know beyond what the cell printed.
+function remarks(execution: Execution): string[] {
+  const { hints = [], lost = [] } = execution
+  const kept = execution.ok ? [] : (execution.notRolledBack ?? [])
+  return [
+    ...(hints.length > 0 ? [`Doubtful, by its types:\n${hints.map((hint) => `- ${hint}`).join("\n")}`] : []),
+    ...(lost.length > 0 ? [`The session was started again. Gone: ${listLost(lost)}`] : []),
+    ...(kept.length > 0 ? [`The cell was rolled back, except: ${listLost(kept)}`] : []),
+  ]
+}
+
+function listLost(lost: readonly Lost[]): string {
+  const shown = lost.slice(0, 20).map(({ name, path = "", reason }) => `${name}${path} (${reason})`)
+  return lost.length > shown.length ? `${shown.join(", ")} and ${lost.length - shown.length} more` : shown.join(", ")
+}
+
+async function shapeOutput(code: string, execution: Execution, services: PerformServices): Promise<Shaped> {
   const printed = await fit(printedText(execution), services)
   if (execution.ok) {
     const value = await keptValue(code, execution, services)
