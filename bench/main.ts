@@ -6,9 +6,10 @@ import { growth } from "./growth.ts"
 import { importTime } from "./import.ts"
 import { install } from "./install.ts"
 import { asJson, asTables, type Report } from "./report.ts"
+import { runtime } from "./runtime.ts"
 import { step } from "./step.ts"
 
-const benches: Record<string, () => Promise<Report>> = { step, cell, growth, import: importTime, install }
+const benches: Record<string, () => Promise<Report>> = { step, cell, growth, runtime, import: importTime, install }
 
 const { values, positionals } = parseArgs({ options: { json: { type: "boolean" } }, allowPositionals: true })
 const unknown = positionals.filter((name) => !(name in benches))

@@ -25,6 +25,14 @@ export async function interleave<N extends string>(
   return samples
 }
 
+/** Measures one thing several times, after once for warming up. */
+export async function repeat(rounds: number, contender: Contender): Promise<number[]> {
+  await contender()
+  const samples: number[] = []
+  for (let round = 0; round < rounds; round++) samples.push(await contender())
+  return samples
+}
+
 export function stats(samples: readonly number[]): Stats {
   const sorted = samples.toSorted((a, b) => a - b)
   return { min: sorted[0] ?? NaN, median: median(sorted), max: sorted.at(-1) ?? NaN, rounds: sorted.length }

@@ -4,25 +4,35 @@ import type { Stats } from "./measure.ts"
 /** One measured thing. `ratios` says how many times another figure its median is. */
 export interface Row extends Stats {
   what: string
-  unit: "ms" | "MB" | "×"
+  unit: Unit
   ratios?: Record<string, number>
 }
+
+/** Without a unit: a share from 0 to 1, or a count. */
+export type Unit = "ms" | "MB" | "×" | ""
 
 /** A figure that Karst promises to stay below, and whether it does here. */
 export interface Budget {
   what: string
   limit: number
   measured: number
-  unit: "ms" | "MB" | "×"
+  unit: Unit
   holds: boolean
 }
 
 export interface Report {
   rows: Row[]
   budgets: Budget[]
+  /** What could not be measured here, and why. */
+  absent?: Absent[]
 }
 
-export function budget(what: string, limit: number, measured: number, unit: Budget["unit"]): Budget {
+export interface Absent {
+  what: string
+  why: string
+}
+
+export function budget(what: string, limit: number, measured: number, unit: Unit): Budget {
   return { what, limit, measured, unit, holds: measured <= limit }
 }
 
@@ -35,10 +45,12 @@ export function asTables(reports: Record<string, Report>): string {
   const { node, platform, cpus } = machine()
   const rows = Object.entries(reports).flatMap(([name, { rows }]) => rows.map((row) => [name, ...figures(row)]))
   const budgets = Object.values(reports).flatMap(({ budgets }) => budgets.map(verdict))
+  const absent = Object.values(reports).flatMap(({ absent = [] }) => absent.map(({ what, why }) => [what, why]))
   return [
     `Node ${node}, ${platform}, ${cpus} cores`,
     table([["bench", "what", "min", "median", "max", "", "median against"], ...rows]),
     ...(budgets.length > 0 ? [table([["budget", "limit", "measured", "", ""], ...budgets])] : []),
+    ...(absent.length > 0 ? [table([["not measured", "because"], ...absent])] : []),
   ].join("\n\n")
 }
 

@@ -91,6 +91,12 @@ export {
 } from "./runtime/bindings.ts"
 export type { CellEnv } from "./runtime/cells/cell-env.ts"
 export { type JsRuntimeOptions, jsRuntime } from "./runtime/js.ts"
+export type { ProcessLimits } from "./runtime/process/limits.ts"
+export { type ProcessRuntime, type ProcessRuntimeOptions, processRuntime } from "./runtime/process.ts"
+export { kwargs, type PyReference, py } from "./runtime/python/py.ts"
+export { table } from "./runtime/python/table.ts"
+export { type PythonLimits, type PythonRuntime, type PythonRuntimeOptions, pythonRuntime } from "./runtime/python.ts"
+export { safePythonRules } from "./runtime/python-rules.ts"
 export {
   attributeRule,
   type FunctionRuleOptions,
@@ -99,6 +105,7 @@ export {
   type Names,
   type Rule,
   type RuleContext,
+  type RuleData,
   type RuleOptions,
   regexRule,
   type Violation,
@@ -110,14 +117,18 @@ export type {
   Executed,
   ExecuteOptions,
   Execution,
+  Lost,
   Name,
   NotExecuted,
   OutputChunk,
   Runtime,
   RuntimeSource,
+  Snapshot,
   StandardSchema,
   TypedRuntime,
+  TypeGateMode,
 } from "./runtime/runtime.ts"
+export type { Codec, Codecs } from "./runtime/snapshot/codec.ts"
 
 export type { SessionOf } from "./sessions/session.ts"
 export { memoryStore } from "./stores/memory.ts"

@@ -42,9 +42,22 @@ export function testRuntime({ test, runtime, language, skip = {} }: RuntimeSuite
     }
     test(title, async () => {
       await using trial = await createTrial(runtime, language)
-      await check(trial)
+      await inTime(check(trial))
     })
   }
 }
+
+/** What hangs fails here, so that its runtime is closed all the same. */
+async function inTime(work: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`It hangs: ${longest} ms have passed.`)), longest)
+  try {
+    await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const longest = 30_000
 
 const cases = { ...cellCases, ...valueCases, ...nameCases, ...callCases, ...stopCases }

@@ -7,21 +7,23 @@ import * as testing from "karst/testing"
 
 // A change here is a change of what users may rely on, and belongs in CHANGELOG.md.
 const values = `
-  AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError
-  addUsage aiSdk attributeRule createAgent defaultSections fenced fn functionRule importRule isDelta jsRuntime
-  memoryStore messageText
-  record regexRule replay resolve retry safeRules scripted timeouts totalTokens trajectory type variable`
+  AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError addUsage
+  aiSdk attributeRule createAgent defaultSections fenced fn functionRule importRule isDelta jsRuntime kwargs
+  memoryStore messageText processRuntime py pythonRuntime record regexRule replay resolve retry safePythonRules
+  safeRules scripted table timeouts totalTokens trajectory type variable`
 
 const types = `
-  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AiSdkOptions Append Approver AssistantMessage Bindings
-  Call CallGate CallPreview CellEnv Change CodeAgent CodePart CodeResultPart CodeRunOptions CodeSessionOptions Decision Delete Entry ErrorData EventOf
-  EventType ExecuteOptions Executed Execution FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions
-  Json JsonSchema Limits LiveObjects Message Metadata Model ModelErrorCode ModelPart ModelRequest ModelSource Name
-  NameChanges Names NotExecuted OutputChunk Pending Price Prompt PromptContext PromptPart PromptSections Put ReasoningPart
-  RecordedCall ReplayOptions ResolveOptions ResultMessage Retry RetryOptions Rule RuleContext RuleOptions Run RunOptions
-  RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep Session
-  SessionOf SessionOptions StandardSchema Status StopReason Store TextPart TimeoutOptions ToolCallPart ToolResultPart ToolSpec Trajectory
-  TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation`
+  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AiSdkOptions Append Approver
+  AssistantMessage Bindings Call CallGate CallPreview CellEnv Change CodeAgent CodePart CodeResultPart CodeRunOptions
+  CodeSessionOptions Codec Codecs Decision Delete Entry ErrorData EventOf EventType ExecuteOptions Executed Execution
+  FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions Json JsonSchema Limits LiveObjects
+  Lost Message Metadata Model ModelErrorCode ModelPart ModelRequest ModelSource Name NameChanges Names NotExecuted
+  OutputChunk Pending Price ProcessLimits ProcessRuntime ProcessRuntimeOptions Prompt PromptContext PromptPart
+  PromptSections Put PyReference PythonLimits PythonRuntime PythonRuntimeOptions ReasoningPart RecordedCall
+  ReplayOptions ResolveOptions ResultMessage Retry RetryOptions Rule RuleContext RuleData RuleOptions Run RunOptions
+  RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep
+  Session SessionOf SessionOptions Snapshot StandardSchema Status StopReason Store TextPart TimeoutOptions ToolCallPart
+  ToolResultPart ToolSpec Trajectory TypeGateMode TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation`
 
 describe("the public surface", () => {
   test('of "karst" is these values', () => {

@@ -2,15 +2,17 @@ import { errorData } from "../core/errors.ts"
 import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
-import type { Executed, Execution, Lost, Runtime } from "../runtime/runtime.ts"
+import type { Executed, ExecuteOptions, Execution, Lost, Runtime, TypeGateMode } from "../runtime/runtime.ts"
 import { callGate, type GateServices } from "./call.ts"
 
 export interface PerformServices extends GateServices {
   runtime: Runtime
   signal: AbortSignal
   cellTimeoutMs?: number | undefined
+  typeGate?: TypeGateMode | undefined
   /** What is left of the run's time: a cell that never lets go of the event loop can only be stopped by its own clock. */
   leftMs(): number | undefined
+  transaction?: ExecuteOptions["transaction"]
   maxOutputChars: number
   /** Names that must not be given to kept output. */
   taken: ReadonlySet<string>
@@ -38,7 +40,9 @@ async function runCell(part: CodePart, services: PerformServices, emit: Emit): P
   const execution = await services.runtime.execute(part.code, {
     signal: services.signal,
     timeoutMs: shorter(services.cellTimeoutMs, services.leftMs()),
+    typeGate: services.typeGate,
     call: calls.gate,
+    transaction: services.transaction,
     output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
   const shaped = await shape(part.code, execution, services)
@@ -74,12 +78,18 @@ async function shape(code: string, execution: Execution, services: PerformServic
 // What the model must know beyond what the cell printed.
 function remarks(execution: Execution): string[] {
   const { hints = [], lost = [] } = execution
-  const kept = execution.ok ? [] : (execution.notRolledBack ?? [])
   return [
     ...(hints.length > 0 ? [`Doubtful, by its types:\n${hints.map((hint) => `- ${hint}`).join("\n")}`] : []),
     ...(lost.length > 0 ? [`The session was started again. Gone: ${listLost(lost)}`] : []),
-    ...(kept.length > 0 ? [`The cell was rolled back, except: ${listLost(kept)}`] : []),
-  ]
+    ...(execution.ok || !execution.notRolledBack ? [] : [rolledBack(execution.error, execution.notRolledBack)]),
+  ].filter((remark) => remark !== "")
+}
+
+// Of a cell that never ran, nothing has to be taken back.
+function rolledBack({ kind }: ActionError, except: readonly Lost[]): string {
+  if (except.length > 0) return `The cell was rolled back, except: ${listLost(except)}`
+  if (kind === "syntax" || kind === "security" || kind === "type") return ""
+  return "The cell was rolled back: nothing that it did to the namespace is left."
 }
 
 function listLost(lost: readonly Lost[]): string {
@@ -160,8 +170,8 @@ function silence({ changes }: Execution): string {
 
 function explain({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
   if (kind === "throw" && stack) return wellFormed(stack)
-  // Violations name their own places, one each.
-  if (kind === "security") return wellFormed(message)
+  // Violations and type errors name their own places, one each.
+  if (kind === "security" || kind === "type") return wellFormed(message)
   const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
   return wellFormed(message) + place
 }

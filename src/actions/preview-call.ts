@@ -1,4 +1,4 @@
-import { inspect } from "node:util"
+import { inspect, types } from "node:util"
 import type { CallPreview } from "../core/event.ts"
 import type { Call } from "../runtime/runtime.ts"
 
@@ -14,6 +14,7 @@ export function previewCall(call: Call): CallPreview {
 function previewArgument(value: unknown): string {
   // The common cases, without the price of a general inspection: this runs at every call.
   if (typeof value === "string") return JSON.stringify(value.length > 100 ? `${value.slice(0, 99)}…` : value)
+  if (typeof value === "function") return functionName(value)
   if (typeof value !== "object" || value === null) return String(value)
   return inspect(value, {
     depth: 1,
@@ -26,4 +27,10 @@ function previewArgument(value: unknown): string {
     showProxy: false,
     customInspect: false,
   })
+}
+
+// Not its text, which is generated code, nor anything that would run code of its own.
+function functionName(value: object): string {
+  const name: unknown = types.isProxy(value) ? "" : Object.getOwnPropertyDescriptor(value, "name")?.value
+  return typeof name === "string" && name !== "" ? `[function ${name}]` : "[function]"
 }

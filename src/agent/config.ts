@@ -5,7 +5,7 @@ import type { Metadata } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import type { Model, ModelRequest } from "../models/model.ts"
 import { type ModelSource, toModel } from "../models/source.ts"
-import type { Runtime, RuntimeSource } from "../runtime/runtime.ts"
+import type { ExecuteOptions, Runtime, RuntimeSource, TypeGateMode } from "../runtime/runtime.ts"
 import { defaultInstructions, type PromptSections } from "./prompt.ts"
 
 /** What `createAgent` takes; `with`, `run` and `session` take the same as overrides. */
@@ -21,6 +21,8 @@ export interface AgentOptions extends AgentOverrides {
   maxOutputChars?: number | undefined
   /** Wall time of one cell. Default: none. */
   cellTimeoutMs?: number | undefined
+  /** Checks each cell against the types of what is in the runtime before it runs. Default `off`. */
+  typeGate?: TypeGateMode | undefined
   /** The fence tag to ask for and to accept. Default: "ts" with its usual aliases, or "python" with "py". */
   fence?: string | undefined
   /** Tokens the model can read. Default: what the model says, else 128,000. */
@@ -29,6 +31,8 @@ export interface AgentOptions extends AgentOverrides {
   messages?: Message[] | undefined
   /** Sections of the system prompt to replace. */
   prompt?: Partial<PromptSections> | undefined
+  /** Rolls a cell back that throws, is refused or fails its check: the namespace is as before. Default false. */
+  transaction?: ExecuteOptions["transaction"]
   /** Answers the calls that ask for approval. Default: who watches the run; nobody there means no. */
   approve?: Approver | undefined
   temperature?: number | undefined
@@ -48,9 +52,11 @@ export interface AgentConfig {
   limits: Limits
   maxOutputChars: number
   cellTimeoutMs: number | undefined
+  typeGate: TypeGateMode | undefined
   contextWindow: number
   messages: Message[]
   prompt: Partial<PromptSections>
+  transaction: ExecuteOptions["transaction"]
   approve: Approver | undefined
   metadata: Metadata
   request: Omit<ModelRequest, "messages" | "signal" | "system">
@@ -98,9 +104,11 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     limits,
     maxOutputChars,
     cellTimeoutMs,
+    typeGate: options.typeGate,
     contextWindow: options.contextWindow ?? model.contextWindow ?? 128_000,
     messages: options.messages ?? [],
     prompt: options.prompt ?? {},
+    transaction: options.transaction,
     approve: options.approve,
     metadata: options.metadata ?? {},
     request: { temperature, maxOutputTokens, providerOptions: options.providerOptions },

@@ -3,6 +3,8 @@ export interface LineLexer {
   /** Takes one whole line. */
   line(text: string): void
   readonly open: boolean
+  /** Whether it would be open after the start of a line. */
+  openAfter(start: string): boolean
 }
 
 export function lineLexer(language: "typescript" | "python"): LineLexer {
@@ -11,9 +13,16 @@ export function lineLexer(language: "typescript" | "python"): LineLexer {
 
 function pythonLexer(): LineLexer {
   let quote = ""
-  return {
+  const lexer: LineLexer = {
     get open() {
       return quote !== ""
+    },
+    openAfter(start) {
+      const before = quote
+      lexer.line(start)
+      const { open } = lexer
+      quote = before
+      return open
     },
     line(text) {
       for (let index = 0; index < text.length; index++) {
@@ -39,6 +48,7 @@ function pythonLexer(): LineLexer {
       }
     },
   }
+  return lexer
 }
 
 function typescriptLexer(): LineLexer {
@@ -70,9 +80,18 @@ function typescriptLexer(): LineLexer {
     templates[templates.length - 1] = depth === 0 && change === -1 ? -1 : depth + change
   }
 
-  return {
+  const lexer: LineLexer = {
     get open() {
       return comment || templates.at(-1) === -1
+    },
+    openAfter(start) {
+      const before = { templates: [...templates], comment, operand }
+      lexer.line(start)
+      const { open } = lexer
+      templates.splice(0, templates.length, ...before.templates)
+      comment = before.comment
+      operand = before.operand
+      return open
     },
     line(text) {
       for (let index = 0; index < text.length; index++) {
@@ -111,6 +130,7 @@ function typescriptLexer(): LineLexer {
       }
     },
   }
+  return lexer
 }
 
 const beforeOperand = new Set([

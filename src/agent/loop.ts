@@ -118,6 +118,8 @@ function cycleServices(
     runtime,
     maxOutputChars: config.maxOutputChars,
     cellTimeoutMs: config.cellTimeoutMs,
+    transaction: config.transaction,
+    typeGate: config.typeGate,
     now: config.now,
     approve: config.approve,
     approved: conversation.approved,

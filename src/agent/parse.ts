@@ -1,3 +1,5 @@
+import { continuation } from "./continuation.ts"
+import { closesFence, type Fence, mayBeFence, openingFence } from "./fence.ts"
 import { type LineLexer, lineLexer } from "./line-lexer.ts"
 
 /** What the model wrote, piece by piece. */
@@ -19,7 +21,8 @@ export interface AnswerParser {
   push(chunk: string): ParsedPiece[]
   /** The stream was cut: a closing fence counts although its line did not end. */
   settle(): ParsedPiece[]
-  /** The model goes on: what comes next continues the text so far. A fence it opens again is dropped. */
+  /** The model goes on: what comes next continues the text so far. A fence it opens again, and a line of prose before
+   *  it, is dropped. */
   resume(): void
   /** No more will come. */
   end(): ParsedPiece[]
@@ -47,7 +50,7 @@ export function answerParser(tags: readonly string[], language: "typescript" | "
 
   function line(content: string, ending: string): void {
     if (!block) return proseLine(content, ending)
-    if (isClosing(content, block)) return closeBlock(content, ending, block)
+    if (closesFence(content, block)) return closeBlock(content, ending, block)
     if (!block.runs) return emitText(content + ending)
     codeLine(dedent(content, block.indent) + (ending ? "\n" : ""), block)
   }
@@ -168,6 +171,23 @@ export function answerParser(tags: readonly string[], language: "typescript" | "
     else emitText(ready)
   }
 
+  /** Goes on with what came since the answer was cut, as soon as it is known how. */
+  function join(then: "more" | "cut" | "end"): void {
+    if (!resumed) return
+    const code = block?.runs ? block : undefined
+    const line = (code ? code.line : streaming ? "…" : "") + held
+    const inString = code?.lexer.openAfter(line) ?? false
+    // What stands in a block of another language stays prose.
+    const isPlain = block !== undefined && !code
+    const joined = isPlain
+      ? { text: resumed }
+      : continuation(resumed, { block: code, line, inString, runs: (tag) => accepted.has(tag.toLowerCase()) }, then)
+    if (!joined) return
+    resumed = undefined
+    if (joined.anew) held = ""
+    receive(joined.text)
+  }
+
   function take(): ParsedPiece[] {
     const taken = pieces
     pieces = []
@@ -180,24 +200,21 @@ export function answerParser(tags: readonly string[], language: "typescript" | "
       if (resumed === undefined) receive(chunk)
       else {
         resumed += chunk
-        const joined = continuation(resumed, accepted, block?.runs === true)
-        if (joined !== undefined) {
-          resumed = undefined
-          receive(joined)
-        }
+        join("more")
       }
       return take()
     },
     settle() {
-      if (block?.runs && block.started && !streaming && !block.lexer.open && isClosing(held, block)) finishCode()
+      join("cut")
+      if (block?.runs && block.started && !streaming && !block.lexer.open && closesFence(held, block)) finishCode()
       return take()
     },
     resume() {
-      resumed = ""
+      resumed ??= ""
     },
     end() {
       if (done) return []
-      if (resumed) receive(resumed)
+      join("end")
       resumed = undefined
       if (held && !done) {
         const last = held
@@ -227,11 +244,7 @@ export function answerParser(tags: readonly string[], language: "typescript" | "
   }
 }
 
-interface Block {
-  mark: string
-  length: number
-  indent: number
-  tag: string
+interface Block extends Fence {
   /** Whether the tag is ours: code to run, not prose. */
   runs: boolean
   opener: string
@@ -245,36 +258,8 @@ interface Block {
   lexer: LineLexer
 }
 
-function openingFence(line: string): Pick<Block, "mark" | "length" | "indent" | "tag"> | undefined {
-  const match = /^( {0,3})(`{3,}|~{3,})[ \t]*([^\s`]*)([^`]*)$/.exec(line)
-  if (!match) return undefined
-  const [, indent = "", fence = "", tag = ""] = match
-  return { mark: fence.charAt(0), length: fence.length, indent: indent.length, tag }
-}
-
-function isClosing(line: string, block: Block): boolean {
-  const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1] ?? ""
-  return fence.startsWith(block.mark) && fence.length >= block.length
-}
-
-// Whether a line that begins so may still turn out to be a fence.
-function mayBeFence(start: string): boolean {
-  return /^ {0,3}(`{1,2}|~{1,2})?$|^ {0,3}(`{3,}[^`]*|~{3,}.*)$/.test(start)
-}
-
 function dedent(line: string, indent: number): string {
   let spaces = 0
   while (spaces < indent && line[spaces] === " ") spaces++
   return line.slice(spaces)
-}
-
-// What a cut-off answer goes on with; undefined until that is known. Models often open the fence again: that line goes.
-function continuation(text: string, accepted: ReadonlySet<string>, inCode: boolean): string | undefined {
-  if (!inCode) return text
-  const newline = text.indexOf("\n")
-  const first = newline === -1 ? text : text.slice(0, newline)
-  if (newline === -1) return mayBeFence(first) ? undefined : text
-  const opening = openingFence(first.replace(/\r$/, ""))
-  if (!opening?.tag || !accepted.has(opening.tag.toLowerCase())) return text
-  return text.slice(newline + 1)
 }

@@ -1,6 +1,6 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Bindings } from "./bindings.ts"
-import { createAmbient } from "./cells/cell-env.ts"
+import { createAmbient, renewAmbient } from "./cells/cell-env.ts"
 import { cellFilename } from "./cells/errors.ts"
 import { executeCell, notStarted } from "./cells/execute.ts"
 import { createGuard } from "./cells/guard.ts"
@@ -9,16 +9,23 @@ import { createQueue } from "./cells/queue.ts"
 import { CellStopped, RunningCell, running, type Shared } from "./cells/running-cell.ts"
 import { watchStrays } from "./cells/strays.ts"
 import { createTimers } from "./cells/timers.ts"
+import type { Transaction } from "./cells/transaction.ts"
 import { declare } from "./declare/declare.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { ExecuteOptions, Runtime, TypedRuntime } from "./runtime.ts"
 import { validate } from "./schema.ts"
+import type { Codecs } from "./snapshot/codec.ts"
+import type { OpenCellGate } from "./type-gate/cell-gate.ts"
 
 export interface JsRuntimeOptions {
   /** What cells must not do. Default: no rules. */
   rules?: readonly Rule[] | undefined
   /** Where `import` looks for files and packages. Default: where the program was started. */
   cwd?: string | undefined
+  /** How instances of your classes go into snapshots, by a name of your choice. Default: they are lost. */
+  codecs?: Codecs | undefined
+  /** The largest names are left out of a snapshot that would have more bytes. Default 16 MiB. */
+  maxSnapshotBytes?: number | undefined
 }
 
 /** Runs TypeScript in this very process: cells work on the same objects as the host, with no copy and no boundary.
@@ -28,7 +35,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: JsRuntimeOptions = {},
 ): TypedRuntime<B> {
-  const { rules = [], cwd = process.cwd() } = options
+  const { rules = [], cwd = process.cwd(), codecs = {}, maxSnapshotBytes = 2 ** 24 } = options
   const number = ++runtimes
   let cellCount = 0
   let closed = false
@@ -63,17 +70,67 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
     return namespace
   }
 
+  let openGate: OpenCellGate | undefined
+  const gateFor = async (typeGate: "hint" | "block") => {
+    const { createCellGate } = await import("./type-gate/cell-gate.ts")
+    open("The cell")
+    openGate ??= createCellGate(namespace, ambientNames)
+    return openGate(typeGate)
+  }
+
+  // Cells that were transactions and may still be undone.
+  const undoable = new Set<Transaction>()
+  const expireUndo = () => {
+    for (const transaction of undoable) transaction.expire()
+    undoable.clear()
+  }
+  const transactionFor = async (cell: RunningCell, { transaction = false }: ExecuteOptions) => {
+    expireUndo()
+    if (transaction === false) return undefined
+    const { createTransaction } = await import("./cells/transaction.ts")
+    const check = transaction === true ? undefined : () => transaction.check(runtime)
+    return createTransaction(cell, namespace, check)
+  }
+
   const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: ExecuteOptions) => {
+    const { typeGate = "off" } = executeOptions
+    const gate = typeGate === "off" ? undefined : await gateFor(typeGate)
     endWatch ??= watchStrays()
     timers.hold(true)
     // What the last cell left on the counter is not for this one.
     guard.left = 0
     const cell = new RunningCell(shared, parent, executeOptions)
+    const transaction = await transactionFor(cell, executeOptions)
     try {
-      return await executeCell(code, cellFilename(number, ++cellCount), cell, place)
+      const execution = await executeCell(code, cellFilename(number, ++cellCount), cell, place, gate, transaction)
+      if (transaction) undoable.add(transaction)
+      const ended = transaction ? transaction.ended(execution) : execution
+      return gate ? gate.ran(ended) : ended
     } finally {
       if (shared.cells.size === 0) timers.hold(false)
     }
+  }
+
+  /** Does something when no cell is under way, or at once when the cell under way asks for it. */
+  const inTurn = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
+    if (queue.busy && running.getStore()?.belongsTo(shared)) return job()
+    return queue.enter(job).catch((error: unknown) => {
+      open(use)
+      throw error
+    })
+  }
+  const refuseWithin = (use: string) => {
+    open(use)
+    if (!queue.busy || !running.getStore()?.belongsTo(shared)) return
+    throw new ConfigError(`${use} would take the names from under the cell that calls it. Call it when it has ended.`)
+  }
+  /** Leaves behind what cells have under way in the namespace as it is. */
+  const leave = () => {
+    shared.epoch++
+    shared.late.length = shared.lateLength = 0
+    timers.clear()
+    renewAmbient(ambient)
+    expireUndo()
   }
 
   const runtime: Runtime = {
@@ -98,8 +155,8 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
       open("execute()")
       const { signal } = executeOptions
       const parent = running.getStore()
-      // A cell that waits for this one must not keep it waiting.
-      if (parent?.isWithin(shared.cells)) return runCell(code, parent, executeOptions)
+      // A cell under way may wait for this one, also through a leftover, and must not keep it waiting.
+      if (queue.busy && parent?.belongsTo(shared)) return runCell(code, parent, executeOptions)
       let started = false
       const run = () => {
         started = true
@@ -122,17 +179,28 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
     async keep(prefix, value) {
       return open("keep()").keep(prefix, value)
     },
+    async snapshot() {
+      open("snapshot()")
+      const { takeSnapshot } = await import("./snapshot.ts")
+      return inTurn("snapshot()", async () => takeSnapshot(place, { codecs, maxBytes: maxSnapshotBytes }))
+    },
+    async restore(snapshot) {
+      refuseWithin("restore()")
+      const { loadSnapshot } = await import("./snapshot.ts")
+      return inTurn("restore()", () => loadSnapshot(snapshot, place, { codecs, leave }))
+    },
+    async fork() {
+      open("fork()")
+      const { takeCopy } = await import("./snapshot.ts")
+      const copy = await inTurn("fork()", async () => takeCopy(place, codecs))
+      const other: Runtime = jsRuntime(namespace.given(), options)
+      await other.restore?.(copy)
+      return other
+    },
     async reset() {
-      open("reset()")
-      if (running.getStore()?.isWithin(shared.cells)) {
-        throw new ConfigError(
-          "reset() would take the names from under the cell that calls it. Reset when it has ended.",
-        )
-      }
-      await queue.enter(async () => {
-        shared.epoch++
-        shared.late.length = shared.lateLength = 0
-        timers.clear()
+      refuseWithin("reset()")
+      await inTurn("reset()", async () => {
+        leave()
         namespace.reset()
       })
     },
@@ -144,6 +212,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
         cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
       shared.epoch++
       timers.clear()
+      expireUndo()
       endWatch?.()
     },
     [Symbol.asyncDispose]: () => runtime.close(),

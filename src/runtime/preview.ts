@@ -3,7 +3,7 @@ import { type InspectOptions, inspect, types } from "node:util"
 /** A value as text the model can read: as a REPL shows it, strings quoted, cut in depth, width and length so that a huge
  *  value costs no more than a large one. */
 export function preview(value: unknown): string {
-  const text = inspectSafely(narrowed(value), { ...shape, depth: affordableDepth(value) })
+  const text = shown(value, () => inspectSafely(narrowed(value), { ...shape, depth: affordableDepth(value) }))
   return text.length > longest ? `${text.slice(0, longest)}… ${text.length - longest} more characters` : text
 }
 
@@ -37,12 +37,22 @@ function inspectSafely(value: unknown, options: InspectOptions): string {
   try {
     return inspect(value, options)
   } catch {
-    try {
-      return inspect(value, { ...options, customInspect: false })
-    } catch (error) {
-      return `[${typeof value} that cannot be shown: ${error instanceof Error ? error.message : String(error)}]`
-    }
+    return shown(value, () => inspect(value, { ...options, customInspect: false }))
   }
+}
+
+function shown(value: unknown, show: () => string): string {
+  try {
+    return show()
+  } catch (error) {
+    return `[${typeof value} that cannot be shown${types.isNativeError(error) ? whyNot(error) : ""}]`
+  }
+}
+
+// Even the message of what was thrown may throw when it is read.
+function whyNot(error: Error): string {
+  const message: unknown = Object.getOwnPropertyDescriptor(error, "message")?.value
+  return typeof message === "string" ? `: ${message}` : ""
 }
 
 /** Levels that can be shown before there are too many things: `inspect` bounds each array, but not their product. */

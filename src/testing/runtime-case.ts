@@ -31,6 +31,7 @@ export interface Trial extends AsyncDisposable {
 
 export async function createTrial(make: () => Runtime | Promise<Runtime>, language: Language): Promise<Trial> {
   const runtime = await make()
+  assert.equal(runtime.language, language)
   const open = [runtime]
   const trial: Trial = {
     runtime,

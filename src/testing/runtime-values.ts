@@ -178,7 +178,7 @@ export const valueCases = {
       await trial.runtime.inject({ Lamp })
       const [name] = await trial.runtime.names()
       assert.deepEqual([name?.name, name?.kind, name?.injected], ["Lamp", "type", true])
-      assert.match(await trial.runtime.describe(), /class Lamp\b/)
+      assert.match(await trial.runtime.describe(), /(class|interface) Lamp\b/)
       assert.equal(await trial.runtime.retrieve("Lamp"), Lamp)
       const code = {
         typescript: "const made = await new Lamp()\nawait made.dim(1)",

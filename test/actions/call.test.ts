@@ -15,6 +15,18 @@ function guarded() {
 }
 
 describe("calls from a cell", () => {
+  test("show functions by name: not their text, and nothing of theirs runs", async () => {
+    const runtime = jsRuntime({ each: (..._visits: unknown[]) => 0 })
+    const odd = "Object.assign(function odd() {}, { toString() { throw new Error('ran') } })"
+    const model = scripted([
+      cell(`await each(function visit() {}, ${odd}, (() => () => 1)(), new Proxy(() => 1, {}))`),
+      "ok",
+    ])
+    const { trajectory } = await createAgent({ model, runtime }).run("go")
+    const start = trajectory.events.find((event) => event.type === "call-start")
+    assert.equal(start?.call.args, "[function visit], [function odd], [function], [function]")
+  })
+
   test("are told as events, with their cell, arguments and outcome", async () => {
     const runtime = jsRuntime({
       add: (a: number, b: number) => a + b,

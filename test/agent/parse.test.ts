@@ -272,6 +272,96 @@ describe("the answer parser", () => {
     }
   })
 
+  const continued: { [what: string]: { cut: string; rest: string; text?: string; code?: string } } = {
+    "a fence after prose that was cut in a line": {
+      cut: "Text ",
+      rest: "```ts\n1\n```\n",
+      text: "Text \n",
+      code: "1\n",
+    },
+    "a fence that was cut and is written anew": {
+      cut: "Text\n```t",
+      rest: "```ts\n1\n```\n",
+      text: "Text\n",
+      code: "1\n",
+    },
+    "the rest of a fence that was cut": { cut: "Text\n``", rest: "`ts\n1\n```\n", text: "Text\n", code: "1\n" },
+    "a fence of another language": { cut: "Text ", rest: "```json\n1\n```\n", text: "Text ```json\n1\n```\n" },
+    "a line break before the fence": { cut: "```ts\na()", rest: "\n```ts\nb()\n```\n", code: "a()\nb()\n" },
+    "blank lines before the fence": { cut: "```ts\na()\n", rest: "\n\n```ts\nb()\n```\n", code: "a()\nb()\n" },
+    "a line of prose before the fence": {
+      cut: "```ts\nlet a = 1",
+      rest: "Sure, continuing:\n\n```typescript\n2\nb()\n```\n",
+      code: "let a = 12\nb()\n",
+    },
+    "a line break of code": { cut: "```ts\na()", rest: "\nb()\n```\n", code: "a()\nb()\n" },
+    "code that begins like prose": { cut: "```ts\n", rest: "Array.from(x)\nb()\n```\n", code: "Array.from(x)\nb()\n" },
+    "a fence in a comment": {
+      cut: "```ts\n/* x\n",
+      rest: "Look:\n```ts\n1\n```\n*/\n```\n",
+      code: "/* x\nLook:\n```ts\n1\n```\n*/\n",
+    },
+    "a bare fence that opens the block again": { cut: "```ts\na(", rest: "```\n1)\n```", code: "a(1)\n" },
+    "a bare fence and more after the block": {
+      cut: "```ts\na(",
+      rest: "```\n1)\n```\nData:\n```json\n1\n```\n",
+      code: "a(1)\n",
+    },
+    "a bare fence that closes the block": { cut: "```ts\na()\n", rest: "```\nThat is all.\n", code: "a()\n" },
+    "a bare fence before another block": { cut: "```ts\na()\n", rest: "```\nData:\n```json\n1\n```\n", code: "a()\n" },
+    "a bare fence before a bare block": { cut: "```ts\na()\n", rest: "```\nIt prints\n```\n1\n```\n", code: "a()\n" },
+  }
+  for (const [what, { cut, rest, text = "", code }] of Object.entries(continued)) {
+    test(`goes on with ${what}`, () => {
+      for (const size of [1, 2, 3, 7, 100]) {
+        const parser = answerParser(tags, "typescript")
+        parser.push(cut)
+        parser.settle()
+        parser.resume()
+        for (let index = 0; index < rest.length; index += size) parser.push(rest.slice(index, index + size))
+        parser.settle()
+        parser.end()
+        const expected: Answer = code === undefined ? { text } : { text, code: { tag: "ts", code, closed: true } }
+        assert.deepEqual(parser.answer(), expected, `in chunks of ${size}`)
+      }
+    })
+  }
+
+  test("goes on the same way however the rest comes in chunks", () => {
+    const line = fc.constantFrom(
+      "```ts",
+      "```",
+      "```json",
+      "  ```ts",
+      "Sure:",
+      "a()",
+      "`",
+      "",
+      " ",
+      "const s = `x",
+      "Foo",
+      "~~~",
+    )
+    const lines = fc.array(line, { maxLength: 6 }).map((all) => all.join("\n"))
+    const sizes = fc.integer({ min: 1, max: 5 })
+    fc.assert(
+      fc.property(lines, lines, sizes, fc.boolean(), (start, rest, size, inCode) => {
+        const read = (step: number) => {
+          const parser = answerParser(tags, "typescript")
+          parser.push(inCode ? `\`\`\`ts\n${start}` : start)
+          parser.settle()
+          parser.resume()
+          for (let index = 0; index < rest.length; index += step) parser.push(rest.slice(index, index + step))
+          parser.settle()
+          parser.end()
+          return parser.answer()
+        }
+        assert.deepEqual(read(size), read(1000))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   test("continues prose that was cut without adding anything", () => {
     const parser = answerParser(tags, "typescript")
     parser.push("The answer is for")

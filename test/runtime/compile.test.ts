@@ -265,3 +265,39 @@ describe("the value of a cell", () => {
     assert.equal(repl().compile("undefined").hasValue, true)
   })
 })
+
+describe("a cell in braces", () => {
+  test("is an object where it would do nothing as a block", async () => {
+    for (const [code, value] of [
+      ["{ a: 1 }", { a: 1 }],
+      ["// the result\n{ a, b }\n", { a: 1, b: 2 }],
+      ["{ a: 1, b: [a, b], c() { return 3 } }.b", [1, 2]],
+      ["{ ...{ a } }", { a: 1 }],
+      ['{ "a": 1 }', { a: 1 }],
+    ] as const) {
+      assert.deepEqual(await evaluate("const a = 1, b = 2", code), value, code)
+    }
+  })
+
+  test("is a block where that means something", async () => {
+    const { run } = repl()
+    assert.equal(
+      await run("let n = 0", "{ n++ }", "{ n++; n }", "{ a: n++; }", "{ const m = n; n = m + 1 }"),
+      undefined,
+    )
+    assert.equal(await run("n"), 4)
+    await assert.rejects(run("{ a: 1, }, b }"), { line: 1, message: /Unexpected token/ })
+  })
+})
+
+test("static may stand on a line of its own, while the modifiers of TypeScript are then names", async () => {
+  assert.deepEqual(await evaluate("class A {\n  static\n  w = 4\n}\n[A.w, Object.keys(new A())]"), [4, []])
+  assert.deepEqual(await evaluate("class A {\n  private\n  x = 1\n}\nObject.keys(new A())"), ["private", "x"])
+})
+
+test("a name that is called __proto__ is a property like any other in a short form", async () => {
+  const value = await evaluate(
+    "const __proto__ = { own: 1 }; const made = { __proto__ }; [Object.keys(made), made.own]",
+  )
+  assert.deepEqual(value, [["__proto__"], undefined])
+})

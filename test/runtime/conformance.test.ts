@@ -1,6 +1,8 @@
 import { describe, test } from "node:test"
 import { testRuntime } from "karst/testing"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import { processRuntime } from "../../src/runtime/process.ts"
+import { requires } from "../system.ts"
 
 describe("jsRuntime", () => {
   testRuntime({
@@ -9,4 +11,12 @@ describe("jsRuntime", () => {
     runtime: () => jsRuntime(),
     skip: { "gate-methods": "by design: methods of an object in the same process are its own" },
   })
+})
+
+describe("processRuntime", () => {
+  testRuntime({ test, language: "typescript", runtime: () => processRuntime() })
+})
+
+describe("processRuntime in a sandbox", { skip: requires("bwrap") }, () => {
+  testRuntime({ test, language: "typescript", runtime: () => processRuntime({}, { isolation: "os" }) })
 })

@@ -101,3 +101,49 @@ test("endless recursion is an error of the cell", async () => {
   const { error } = await failureOf(jsRuntime(), "function f() { return f() + 1 }\nf()")
   assert.match(error.message, /RangeError: Maximum call stack/)
 })
+
+const hostile: { [what: string]: string } = {
+  "an unreadable stack": "throw Object.defineProperty(new Error('m'), 'stack', { get() { throw 1 } })",
+  "an unreadable message": "throw Object.defineProperty(new Error(), 'message', { get() { throw 1 } })",
+  "a message that is no text": "throw Object.assign(new Error(), { message: Symbol('m') })",
+  "an unreadable name": "throw Object.defineProperty(new Error(), 'name', { get() { throw 1 } })",
+  "an unreadable cause": "throw Object.defineProperty(new Error(), 'cause', { get() { throw 1 } })",
+  "unreadable parts": "throw Object.assign(new AggregateError([]), { errors: new Proxy([1], { get() { throw 1 } }) })",
+  "a proxy that refuses everything": "throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 1 } })",
+  "a hostile error about a hostile error":
+    "throw Object.defineProperty(new Error(), 'stack', { get() { throw { toString() { throw 2 } } } })",
+}
+for (const [what, code] of Object.entries(hostile)) {
+  test(`an error with ${what} is told like any other`, async () => {
+    const runtime = jsRuntime()
+    assert.equal((await failureOf(runtime, code)).error.kind, "throw")
+    assert.equal((await failureOf(runtime, `try { ${code} } catch (error) { throw error }`)).error.kind, "throw")
+    const printed = await runtime.execute(`setTimeout(() => { ${code} }); await new Promise((go) => setTimeout(go, 2))`)
+    assert.ok(printed.ok)
+  })
+}
+
+test("a value that cannot be shown is the value all the same", async () => {
+  for (const code of [
+    "class Odd extends Array { slice() { throw 1 } }; new Odd()",
+    "({ [Symbol.for('nodejs.util.inspect.custom')]() { throw { toString() { throw 1 } } } })",
+    "Object.create(new Proxy({}, { getPrototypeOf() { throw 1 } }))",
+    "Object.defineProperty(new Error(), 'stack', { get() { throw { toString() { throw 1 } } } })",
+  ]) {
+    const execution = await jsRuntime().execute(code)
+    assert.ok(execution.ok && typeof execution.preview === "string", code)
+  }
+})
+
+test("an import that fails is told at its line, without frames of Node", async () => {
+  for (const code of ["// one\nimport x from 'no-such-package'", "1\nawait import('no-such-package')"]) {
+    const { error } = await failureOf(jsRuntime(), code)
+    assert.equal(error.line, 2)
+    assert.doesNotMatch(error.stack ?? "", /node:/)
+  }
+})
+
+test("printed errors end with a frame that says something", async () => {
+  const { stdout } = await jsRuntime().execute("await new Promise((go) => { console.log(new Error('m')); go() })")
+  assert.match(stdout, /cell-1\.ts:1:\d+\)?\n( {4}at cell-1\.ts:1:\d+\n)?$/)
+})

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { Execution, Runtime } from "../../src/runtime/runtime.ts"
+import type { CallGate, Execution, Runtime } from "../../src/runtime/runtime.ts"
 import { errorOf, settle } from "./cells.ts"
 
 const endless: { [what: string]: string } = {
@@ -220,4 +221,66 @@ test("functions of a stopped cell's runtime still work for the host", async () =
   const sum = await runtime.retrieve("sum")
   assert.ok(typeof sum === "function")
   assert.equal(sum(1000), 499_500)
+})
+
+/** Keeps the event loop for a while. */
+function busy(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+for (const [what, call] of Object.entries({
+  "a sync function": "busy(10)",
+  "a method": "host.busy(10)",
+  "a function that only seems async": "await slow(10)",
+})) {
+  test(`slow calls of ${what} after fast loops end soon after the time-out`, async () => {
+    const counter = { n: 0 }
+    const runtime = jsRuntime({
+      busy: fn(busy, { sync: true }),
+      slow: async (ms: number) => busy(ms),
+      host: { busy },
+      counter,
+    })
+    const code = `for (let i = 0; i < 1e5; i++); for (let i = 0; i < 60; i++) { ${call}; counter.n++ }`
+    const execution = await runtime.execute(code, { timeoutMs: 25 })
+    assert.equal(errorOf(execution).kind, "timeout")
+    assert.ok(counter.n < 20, `${counter.n} turns`)
+  })
+}
+
+test("a cell that is past its time-out when it ends was stopped by it", async () => {
+  const runtime = jsRuntime({ host: { busy } })
+  assert.equal(errorOf(await runtime.execute("host.busy(20); 'done'", { timeoutMs: 5 })).kind, "timeout")
+})
+
+test("a function that the host kept calls nothing any more once its runtime was reset, closed or its cell stopped", async () => {
+  const kept: (() => unknown)[] = []
+  let made = 0
+  const make = (): Runtime =>
+    jsRuntime({
+      keep: fn((f: () => unknown) => void kept.push(f), { sync: true }),
+      wipe: () => made++,
+      count: fn(() => made++, { sync: true }),
+    })
+  const call: CallGate = (_, next) => next()
+  const [closed, reset, stopped] = [make(), make(), make()]
+  await closed.execute("keep(() => wipe()); keep(() => count())", { call })
+  await closed.close()
+  await reset.execute("keep(() => wipe()); keep(() => count())", { call })
+  await reset.reset()
+  await stopped.execute("keep(() => wipe()); await new Promise(() => {})", { call, timeoutMs: 5 })
+  for (const f of kept) await assert.rejects(async () => f(), /reset or closed|stopped/)
+  assert.equal(made, 0)
+  assert.equal(kept.length, 5)
+  assert.ok((await reset.execute("await wipe()")).ok)
+  assert.equal(made, 1)
+})
+
+test("close tells a waiting reset() that it came too late", async () => {
+  const runtime = jsRuntime()
+  const stuck = runtime.execute("await new Promise(() => {})")
+  const refused = assert.rejects(runtime.reset(), /reset\(\) came too late/)
+  await runtime.close()
+  await Promise.all([stuck, refused])
 })

@@ -417,21 +417,41 @@ test("a leftover of a nested cell is let in while the outer cell runs", async ()
   assert.equal(await cellValue(runtime, code), 42)
 })
 
-test("a cell that a finished cell left behind waits for its turn like any other", async () => {
+test("a cell that a leftover starts is let in, as the cell under way may wait for it", async () => {
   const gate = Promise.withResolvers<void>()
-  const started: Promise<unknown>[] = []
   const runtime: Runtime = jsRuntime({
-    later: variable(() => setImmediate(() => started.push(runtime.execute("order.push('leftover')")))),
+    self: { run: async (code: string) => cellValue(runtime, code), reset: () => runtime.reset(), open: gate.promise },
+    go: () => gate.resolve(),
+  })
+  await cellValue(runtime, "const job = (async () => { await self.open; return self.run('42') })()")
+  assert.equal(await cellValue(runtime, "go(); await job"), 42)
+  const again = Promise.withResolvers<void>()
+  await runtime.inject({ later: { open: again.promise } })
+  await cellValue(runtime, "const wipe = (async () => { await later.open; await self.reset() })()")
+  await runtime.inject({ release: () => again.resolve() })
+  const error = errorOf(await runtime.execute("release(); await wipe"))
+  assert.match(error.message, /under the cell/)
+})
+
+test("a cell that a leftover starts while no other is under way takes a turn like any other", async () => {
+  const started = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const runtime: Runtime = jsRuntime({
+    later: variable(() =>
+      setImmediate(() => {
+        void runtime.execute("order.push('in'); await wait(); order.push('out')")
+        started.resolve()
+      }),
+    ),
     wait: () => gate.promise,
     order: [] as string[],
   })
   await cellValue(runtime, "later(); 0")
-  const second = runtime.execute("order.push('in'); await wait(); order.push('out')")
-  await new Promise((resolve) => setImmediate(resolve))
+  await started.promise
+  const next = runtime.execute("order.push('next')")
   gate.resolve()
-  await second
-  await Promise.all(started)
-  assert.deepEqual(await runtime.retrieve("order"), ["in", "out", "leftover"])
+  await next
+  assert.deepEqual(await runtime.retrieve("order"), ["in", "out", "next"])
 })
 
 test("rules are checked before anything runs", async () => {

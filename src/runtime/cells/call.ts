@@ -15,13 +15,18 @@ const originals = new WeakMap<object, BoundFunction>()
 
 /** Makes every call of a function pass the gate of the cell that calls it, however the function got there. */
 export function bindFunction(name: string, target: FunctionBinding, shared: Shared): BoundFunction {
+  const { epoch } = shared
   const stand = () => undefined
   Object.defineProperty(stand, "name", { value: name })
   const bound: BoundFunction = {
     target,
     // An arrow function behind it, so `new` cannot go round the gate; what else the function has, it shows.
     cellFunction: new Proxy<AnyFunction>(stand, {
-      apply: (_target, _this, args: unknown[]) => callBinding(name, bound.target, args, shared),
+      apply(_target, _this, args: unknown[]) {
+        // The host may have kept a function of a cell that is long gone.
+        if (shared.epoch !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
+        return callBinding(name, bound.target, args, shared)
+      },
       get: (_target, key) => Reflect.get(bound.target.call, key),
     }),
   }
@@ -37,8 +42,9 @@ export function originalOf(value: unknown): unknown {
 
 function callBinding(name: string, binding: FunctionBinding, args: readonly unknown[], shared: Shared): unknown {
   const cell = running.getStore()
-  cell?.check()
-  if (binding.options.sync) return callStraight(name, binding, args)
+  // A sync call looks at the clock when it returns, which is just before the next one.
+  if (binding.options.sync) return callStraight(name, binding, args, cell)
+  cell?.checkTime()
   // Without a cell: the host calls a closure that a cell gave it, perhaps as a listener.
   const call = perform({ name, binding, cell, gate: cell ? cell.gate : shared.gate }, args)
   if (!cell) return call
@@ -46,7 +52,16 @@ function callBinding(name: string, binding: FunctionBinding, args: readonly unkn
   cell.calls.add(call)
   call.then(settle, settle)
   // Another promise for the cell: ours is handled, and what the cell forgets to await should be known as forgotten.
-  return call.then((value) => value)
+  // Its rejection is made by a handler, which runs for the cell wherever the host's came from.
+  return call.then(
+    (value) => {
+      cell.checkTime()
+      return value
+    },
+    (error) => {
+      throw error
+    },
+  )
 }
 
 interface Caller {
@@ -64,6 +79,7 @@ async function perform({ name, binding, cell, gate }: Caller, given: readonly un
     if (called) throw new Error(`The gate called ${name} twice; next() is for one call.`)
     called = true
     cell?.check()
+    cell?.noteCall(name)
     return await Reflect.apply(binding.call, undefined, args)
   }
   if (!gate) return next()
@@ -72,12 +88,21 @@ async function perform({ name, binding, cell, gate }: Caller, given: readonly un
   return gate({ id: newId("call"), binding: name, args, approve, signal }, next)
 }
 
-function callStraight(name: string, binding: FunctionBinding, given: readonly unknown[]): unknown {
+function callStraight(
+  name: string,
+  binding: FunctionBinding,
+  given: readonly unknown[],
+  cell: RunningCell | undefined,
+): unknown {
+  cell?.check()
   const args = validArguments(name, binding, given)
   if (args instanceof Promise) {
     throw new TypeError(`${name} is bound as sync, but its input schema validates asynchronously.`)
   }
-  return Reflect.apply(binding.call, undefined, args)
+  cell?.noteCall(name)
+  const value: unknown = Reflect.apply(binding.call, undefined, args)
+  cell?.checkTime()
+  return value
 }
 
 function validArguments(

@@ -1,9 +1,11 @@
 import type { Console } from "node:console"
 import Module from "node:module"
 import { join, resolve } from "node:path"
+import nodeTimers from "node:timers"
 import type { Ambient, Scope } from "../compile.ts"
-import { cellCrypto, cellDate, cellPerformance, createMath } from "./clock.ts"
+import { cellDate, createCrypto, createMath, createPerformance } from "./clock.ts"
 import { createConsole } from "./console.ts"
+import { throughCell } from "./errors.ts"
 import { createProcess } from "./process-facade.ts"
 import { running, type Shared } from "./running-cell.ts"
 import type { CellTimers } from "./timers.ts"
@@ -33,9 +35,18 @@ export interface AmbientOptions {
 /** The names a cell of one runtime finds besides its namespace. Each acts for the cell that is running when it is used,
  *  also when a closure of an earlier cell uses it. */
 export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): Ambient {
-  const consoleOf = lazy((): Console => createConsole(shared))
-  const processOf = lazy(() => createProcess(shared, timers))
+  // Made when they are first used, and made anew after a reset: a cell may have changed them.
+  const own = <T>(make: () => T) => lazy(make, () => shared.epoch)
+  const consoleOf = own((): Console => createConsole(shared))
+  const processOf = own(() => createProcess(shared, timers))
+  const performanceOf = own(createPerformance)
+  const cryptoOf = own(createCrypto)
   const importFrom = lazy(() => createImport(cwd))
+  const ownModules = new Map<string, () => object>([
+    ["console", consoleOf],
+    ["process", processOf],
+    ["timers", () => ({ ...nodeTimers, ...timers.globals })],
+  ])
   const ambient: Ambient = {
     get console() {
       return consoleOf()
@@ -47,10 +58,10 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
       return cellDate()
     },
     get performance() {
-      return cellPerformance()
+      return performanceOf()
     },
     get crypto() {
-      return cellCrypto()
+      return cryptoOf()
     },
     Math: createMath(),
     ...timers.globals,
@@ -64,14 +75,25 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
       cell?.check()
       const name = String(specifier)
       if (cell?.env.import) return cell.env.import(name, options)
-      if (/^(node:)?process$/.test(name)) return moduleOf(processOf())
-      if (/^(node:)?console$/.test(name)) return moduleOf(consoleOf())
-      return importFrom()(name, options)
+      const ownModule = ownModules.get(name.replace(/^node:/, ""))
+      if (ownModule) return moduleOf(ownModule())
+      const calledAt = new Error()
+      try {
+        return await importFrom()(name, options)
+      } catch (error) {
+        throw throughCell(error, calledAt)
+      }
     },
   }
   ambient.globalThis = createGlobal(scope, ambient)
   ambient.global = ambient.globalThis
   return ambient
+}
+
+/** Undoes what cells did to it; the rest is made anew when it is next used. `Math` is a plain property, as it is used in
+ *  the hottest loops. */
+export function renewAmbient(ambient: Ambient): void {
+  ambient.Math = createMath()
 }
 
 /** `globalThis` of a cell: reads the namespace, then what is ambient, then the real one; writes to the namespace only. */
@@ -113,10 +135,10 @@ function moduleOf(value: object): object {
   })
 }
 
-function lazy<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
+function lazy<T>(make: () => T, version = () => 0): () => T {
+  let made: { value: T; version: number } | undefined
   return () => {
-    made ??= { value: make() }
+    if (made?.version !== version()) made = { value: make(), version: version() }
     return made.value
   }
 }

@@ -13,12 +13,32 @@ export function cellDate(): DateConstructor {
   return running.getStore()?.env.now ? clockedDate : Date
 }
 
-export function cellPerformance(): typeof performance {
-  return running.getStore()?.env.now ? clockedPerformance : performance
+/** What a cell writes to it stays in its runtime, as with `Math`: the host's clock and dice are the host's. */
+export function createPerformance(): typeof performance {
+  return facade(performance, {
+    now: () => (running.getStore()?.env.now ? now() : performance.now()),
+    get timeOrigin() {
+      return running.getStore()?.env.now ? 0 : performance.timeOrigin
+    },
+  })
 }
 
-export function cellCrypto(): typeof crypto {
-  return running.getStore()?.env.random ? drawnCrypto : crypto
+export function createCrypto(): typeof crypto {
+  return facade(crypto, {
+    // Typed for one kind of array; it takes every kind that the platform's own takes.
+    getRandomValues(array: Uint8Array) {
+      if (!running.getStore()?.env.random) return crypto.getRandomValues(array)
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+      for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256
+      return array
+    },
+    randomUUID() {
+      if (!running.getStore()?.env.random) return crypto.randomUUID()
+      const digit = (kind: string) =>
+        (((random() * 16) & (kind === "y" ? 3 : 15)) | (kind === "y" ? 8 : 0)).toString(16)
+      return "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, digit)
+    },
+  })
 }
 
 const clockedDate: DateConstructor = new Proxy(Date, {
@@ -34,20 +54,6 @@ const clockedDate: DateConstructor = new Proxy(Date, {
   get: (target, key) => (key === "now" ? now : Reflect.get(target, key)),
 })
 
-const clockedPerformance = over(performance, { now, timeOrigin: 0 })
-
-const drawnCrypto = over(crypto, {
-  getRandomValues<T extends ArrayBufferView>(array: T): T {
-    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
-    for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256
-    return array
-  },
-  randomUUID() {
-    const digit = (kind: string) => (((random() * 16) & (kind === "y" ? 3 : 15)) | (kind === "y" ? 8 : 0)).toString(16)
-    return "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, digit)
-  },
-})
-
 function now(): number {
   const clock = running.getStore()?.env.now
   return clock ? clock() : Date.now()
@@ -58,13 +64,17 @@ function random(): number {
   return dice ? dice() : Math.random()
 }
 
-/** The same object with some members replaced. Methods keep their `this`: platform objects insist on it. */
-function over<T extends object>(target: T, members: { [key: string]: unknown }): T {
-  return new Proxy(target, {
+/** An object of the platform with some members of our own, on which all that is written stays. Methods of the platform
+ *  keep their `this`: they insist on it. */
+function facade<T extends object>(platform: T, members: Partial<Record<keyof T, unknown>>): T {
+  const written: T = Object.create(Object.getPrototypeOf(platform), Object.getOwnPropertyDescriptors(members))
+  return new Proxy(written, {
     get(_, key) {
-      if (typeof key === "string" && Object.hasOwn(members, key)) return members[key]
-      const member: unknown = Reflect.get(target, key, target)
-      return typeof member === "function" ? member.bind(target) : member
+      if (Object.hasOwn(written, key)) return Reflect.get(written, key)
+      const member: unknown = Reflect.get(platform, key, platform)
+      return typeof member === "function" && key !== "constructor" ? member.bind(platform) : member
     },
+    set: (_, key, value) =>
+      Reflect.defineProperty(written, key, { value, writable: true, enumerable: true, configurable: true }),
   })
 }

@@ -30,6 +30,18 @@ export function positionIn(filename: string, error: unknown): Position | undefin
   return undefined
 }
 
+/** An error that came from where the stack says nothing of the cell, with the frames of the cell that asked for it. */
+export function throughCell(error: unknown, calledAt: Error): unknown {
+  if (!isError(error) || stackOf(error).some((frame) => frame.includes(cellRoot))) return error
+  const frames = stackOf(calledAt).filter((frame) => frame.includes(cellRoot))
+  try {
+    error.stack = [read(error, "stack"), ...frames].join("\n")
+  } catch {
+    // A frozen error keeps its stack.
+  }
+  return error
+}
+
 /** Lets stacks that go through a cell show positions in its own text. Only the newest cells are remembered: of older
  *  ones a stack shows the line, which is right anyway, without the column, which is not. */
 export function rememberCell(filename: string, locate: (at: Position) => Position): void {
@@ -74,23 +86,26 @@ const cellRoot = "karst:"
 const cellFrames = /(karst:\d+\/(cell-\d+\.ts)):(\d+):(\d+)/g
 const cellFrame = new RegExp(cellFrames, "")
 const frameStart = /^\s+at /
+const ofNode = /node:internal\/|node:diagnostics_channel|at new Promise \(<anonymous>\)$/
 const karstRoot = new URL("../../", import.meta.url).href
 const longestMessage = 10_000
+const shownParts = ["0", "1", "2", "3", "4"]
 
 function errorLines(error: unknown, depth: number): string[] {
   if (!isError(error)) return [inspectShort(error)]
-  const parts: unknown[] = error instanceof AggregateError ? error.errors.slice(0, 5) : []
-  if (error.cause !== undefined) parts.push(error.cause)
+  const errors = read(error, "errors")
+  const parts: unknown[] = Array.isArray(errors) ? shownParts.map((key) => read(errors, key)) : []
+  parts.push(read(error, "cause"))
   // A cause may lead back to itself.
-  const below = depth < 4 ? parts.flatMap((part) => errorLines(part, depth + 1)) : []
+  const below = depth < 4 ? parts.flatMap((part) => (part === undefined ? [] : errorLines(part, depth + 1))) : []
   return [
-    `${nameOf(error)}: ${error.message}`,
+    `${nameOf(error)}: ${textOf(read(error, "message"))}`,
     ...below.map((line, at) => (at === 0 ? `  because of ${line}` : `  ${line}`)),
   ]
 }
 
 function isInternal(line: string): boolean {
-  return frameStart.test(line) && (line.includes(karstRoot) || line.includes("node:internal/"))
+  return frameStart.test(line) && (line.includes(karstRoot) || ofNode.test(line))
 }
 
 // Below the last frame of a cell are its callers, who do not concern it.
@@ -101,15 +116,32 @@ function usefulFrames(frames: string[]): string[] {
 }
 
 function stackOf(thrown: unknown): string[] {
-  if (!isError(thrown) || typeof thrown.stack !== "string") return []
-  return thrown.stack.split("\n").filter((line) => frameStart.test(line))
+  const stack = isError(thrown) ? read(thrown, "stack") : undefined
+  return typeof stack === "string" ? stack.split("\n").filter((line) => frameStart.test(line)) : []
 }
 
 function isError(thrown: unknown): thrown is Error {
-  return thrown instanceof Error || types.isNativeError(thrown)
+  try {
+    return thrown instanceof Error || types.isNativeError(thrown)
+  } catch {
+    return false
+  }
+}
+
+// What a program throws is its own making: reading it may run code, and that code may throw.
+function read(error: object, key: string): unknown {
+  try {
+    return Reflect.get(error, key)
+  } catch {
+    return undefined
+  }
+}
+
+function textOf(message: unknown): string {
+  return typeof message === "string" ? message : message === undefined ? "" : inspectShort(message)
 }
 
 function nameOf(error: Error): string {
-  const { name } = error
+  const name = read(error, "name")
   return typeof name === "string" && name !== "" ? name : "Error"
 }

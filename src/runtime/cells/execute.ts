@@ -3,10 +3,13 @@ import { type Ambient, type CompiledCell, compileCell, type Guard } from "../com
 import { isCut, preview } from "../preview.ts"
 import { checkRules, explainViolations, type Rule } from "../rules/rules.ts"
 import type { Execution, NotExecuted } from "../runtime.ts"
+import { declaredBy, mentionedBy } from "../snapshot/origins.ts"
 import { CellSyntaxError, parseCell } from "../syntax.ts"
+import type { CellGate } from "../type-gate/cell-gate.ts"
 import { describeThrown, positionIn, rememberCell, trimFrames } from "./errors.ts"
-import type { Namespace } from "./namespace.ts"
+import type { Namespace, ReadyCell } from "./namespace.ts"
 import { CellStopped, type RunningCell, running } from "./running-cell.ts"
+import type { Refusal, Transaction } from "./transaction.ts"
 
 /** Where a cell runs. */
 export interface CellPlace {
@@ -17,33 +20,35 @@ export interface CellPlace {
   rules: readonly Rule[]
 }
 
-/** Runs one cell from its text to its execution: parse, check the rules, compile, run. Whatever happens in the cell is
- *  in the result; this rejects only for what is wrong with Karst itself. */
+/** Runs one cell from its text to its execution: parse, check the rules and the types, compile, run. Whatever happens in
+ *  the cell is in the result; this rejects only for what is wrong with Karst itself. */
 export async function executeCell(
   code: string,
   filename: string,
   cell: RunningCell,
   place: CellPlace,
+  gate?: CellGate,
+  transaction?: Transaction,
 ): Promise<Execution> {
   const startedAt = performance.now()
-  const prepared = prepare(code, filename, place)
+  const prepared = prepare(code, filename, place, gate)
   const { scope } = place.namespace
   const outcome = await new Promise<Outcome>((resolve) => {
     cell.begin((reason) => resolve({ stopped: reason }))
     if (cell.stopped) return
     if ("error" in prepared) return resolve(prepared)
     // Not `resolve(promise)`: that would wait for the cell even when it is stopped.
-    running.run(cell, () => perform(prepared, cell, place)).then(resolve)
+    transaction?.begin(prepared)
+    running.run(cell, () => perform(prepared, cell, place, transaction)).then(resolve)
   })
   cell.end()
-  const compiled = "error" in prepared ? undefined : prepared
+  const notRolledBack = "value" in outcome ? undefined : transaction?.rollBack()
+  const compiled = "error" in prepared || notRolledBack ? undefined : prepared
   const { stdout, stderr, output } = cell
   const changes = place.namespace.changesOf(compiled, scope)
   const ran = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes }
-  if ("error" in outcome) return { ok: false, error: outcome.error, ...ran }
-  if ("stopped" in outcome) return { ok: false, error: stopError(outcome.stopped, filename), ...ran }
-  if ("thrown" in outcome) {
-    return { ok: false, error: describeThrown(outcome.thrown, filename), thrown: outcome.thrown, ...ran }
+  if (!("value" in outcome)) {
+    return { ok: false, ...failureOf(outcome, filename), ...(notRolledBack && { notRolledBack }), ...ran }
   }
   const { value } = outcome
   if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...ran }
@@ -57,10 +62,15 @@ export function notStarted(message: string): NotExecuted {
   return { ok: false, error: { kind: "aborted", message }, stdout: "", stderr: "", output: "", durationMs: 0, changes }
 }
 
-type Outcome = { value: unknown } | { thrown: unknown } | { stopped: CellStopped } | Refused
-type Refused = { error: NotExecuted["error"] }
+type Outcome = { value: unknown } | Failed
+type Failed = { thrown: unknown; error?: undefined } | { stopped: CellStopped } | Refusal
 
-function prepare(code: string, filename: string, place: CellPlace): CompiledCell | Refused {
+function failureOf(outcome: Failed, filename: string): Pick<NotExecuted, "error" | "thrown"> {
+  if ("stopped" in outcome) return { error: stopError(outcome.stopped, filename) }
+  return outcome.error ? outcome : { error: describeThrown(outcome.thrown, filename), thrown: outcome.thrown }
+}
+
+function prepare(code: string, filename: string, place: CellPlace, gate?: CellGate): ReadyCell | Refusal {
   try {
     const parsed = parseCell(code)
     const [violation, ...others] = checkRules(parsed, place.rules)
@@ -68,11 +78,13 @@ function prepare(code: string, filename: string, place: CellPlace): CompiledCell
       const { line, column } = violation
       return { error: { kind: "security", message: explainViolations([violation, ...others]), line, column } }
     }
+    const mistyped = gate?.check(parsed)
+    if (mistyped) return { error: mistyped }
     const { scope, constants } = place.namespace
     const known = new Set(Object.keys(scope))
     const compiled = compileCell(parsed, { filename, known, constants, ambient: place.ambientNames })
     rememberCell(filename, compiled.locate)
-    return compiled
+    return { ...compiled, declared: declaredBy(parsed, known), mentions: () => mentionedBy(parsed, known) }
   } catch (error) {
     if (!(error instanceof CellSyntaxError)) throw error
     const { line, column } = error
@@ -80,14 +92,21 @@ function prepare(code: string, filename: string, place: CellPlace): CompiledCell
   }
 }
 
-async function perform(compiled: CompiledCell, cell: RunningCell, place: CellPlace): Promise<Outcome> {
+async function perform(
+  compiled: CompiledCell,
+  cell: RunningCell,
+  place: CellPlace,
+  transaction: Transaction | undefined,
+): Promise<Outcome> {
   try {
     const value = await compiled.run(place.namespace.scope, place.ambient, place.guard)
     await unawaited(cell)
-    return { value }
+    // A cell that kept the event loop to its end was late all the same.
+    cell.checkTime()
+    return (await transaction?.check()) ?? { value }
   } catch (thrown) {
     await unawaited(cell)
-    return thrown instanceof CellStopped ? { stopped: thrown } : { thrown }
+    return CellStopped.is(thrown) ? { stopped: thrown } : { thrown }
   }
 }
 

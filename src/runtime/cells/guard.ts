@@ -1,5 +1,5 @@
 import type { Guard } from "../compile.ts"
-import { type RunningCell, running } from "./running-cell.ts"
+import { now, type RunningCell, running } from "./running-cell.ts"
 
 export interface CellGuard extends Guard {
   /** From now on every guard asks, until nothing of this cell is left that could run. */
@@ -25,13 +25,13 @@ export function createGuard(): CellGuard {
       const watching = zombies > 0
       // Only time can stop code that does not let go of the event loop; where it does not count, nobody has to ask it.
       if (!cell?.isTimed || (watching && skips-- > 0)) {
-        guard.left = watching ? 0 : largest
+        guard.left = watching ? 0 : untimed
         return
       }
-      const now = performance.now()
-      cell.checkTime(now)
-      stride = now - askedAt < longestMs ? Math.min(stride * 2, largest) : smallest
-      askedAt = now
+      const time = now()
+      cell.checkDeadline(time)
+      stride = time - askedAt < longestMs ? Math.min(stride * 2, largest) : smallest
+      askedAt = time
       skips = stride
       guard.left = watching ? 0 : stride
     },
@@ -49,6 +49,7 @@ export function createGuard(): CellGuard {
   return guard
 }
 
-const smallest = 4
+const smallest = 1
 const largest = 256
+const untimed = 1024
 const longestMs = 1

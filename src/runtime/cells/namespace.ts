@@ -5,9 +5,12 @@ import type { CompiledCell, Scope } from "../compile.ts"
 import { describeType, impliedTypes } from "../declare/declare.ts"
 import { createNameMaker, listNames, nameProblem } from "../names.ts"
 import { sizeOf } from "../preview.ts"
-import type { Name } from "../runtime.ts"
+import type { Lost, Name } from "../runtime.ts"
+import { createOrigins, type Declared, type Origins } from "../snapshot/origins.ts"
+import type { UndoImage } from "../undo.ts"
 import { type BoundFunction, bindFunction, originalOf } from "./call.ts"
 import type { Shared } from "./running-cell.ts"
+import { createScope, settle } from "./scope-object.ts"
 
 /** The names of one runtime and what the host knows about them. Nothing here waits for a cell. */
 export interface Namespace {
@@ -15,6 +18,8 @@ export interface Namespace {
   readonly scope: Scope
   /** Names that a cell may declare again but not assign to. */
   readonly constants: ReadonlySet<string>
+  /** Where the functions and classes that cells declared came from. */
+  readonly origins: Origins
   inject(bindings: Bindings): void
   update(values: Record<string, unknown>): void
   retrieve(name: string): unknown
@@ -23,9 +28,39 @@ export interface Namespace {
   names(): Name[]
   keep(prefix: string, value: unknown): string
   reset(): void
+  /** What the host put in, and the classes of what it put in, as cells see them. */
+  bound(): Map<string, Bound>
+  /** What the host put in, to be put into another runtime. */
+  given(): Bindings
+  /** Takes names over as if cells had made them. */
+  load(values: ReadonlyMap<string, unknown>, fixed: readonly string[]): void
   /** What has changed in the namespace since a cell last ended, but for what the host changed. A cell that began before a
    *  reset changed nothing of what is there now. */
-  changesOf(cell: CompiledCell | undefined, place: Scope): NameChanges
+  changesOf(cell: ReadyCell | undefined, place: Scope): NameChanges
+  /** The namespace as it is now, to be brought back. What the host changes meanwhile stays. */
+  image(take: (scope: Scope) => UndoImage): NamespaceImage
+}
+
+export interface Bound {
+  value: unknown
+  /** Whether it is data, and no function, type or agent. */
+  isVariable: boolean
+}
+
+/** A cell that can run, and what the namespace wants to know about it. */
+export interface ReadyCell extends CompiledCell {
+  declared: readonly Declared[]
+  /** The names of the namespace that its code speaks of; undefined when it may reach any. */
+  mentions(): readonly string[] | undefined
+}
+
+export interface NamespaceImage {
+  /** What can be reached and is not in it. */
+  readonly beyond: Lost[]
+  /** Brings everything back and gives what could not be. */
+  restore(): Lost[]
+  /** Forgets it. */
+  drop(): void
 }
 
 export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): Namespace {
@@ -37,19 +72,24 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
   const implied = new Map<string, unknown>()
   // Every name with the value it had when a cell last ended: what differs afterwards, a cell has changed.
   const settled = new Map<string, unknown>()
+  const origins = createOrigins()
+  const images = new Set<{ names: UndoImage; constants: Set<string> }>()
   const maker = createNameMaker((name) => Object.hasOwn(scope, name))
 
   const put = (name: string, value: unknown) => {
     scope[name] = value
     settled.set(name, value)
     maker.seen(name)
+    for (const { names } of images) names.put(name, value)
   }
 
   const bind = (name: string, binding: Binding) => {
     bindings.set(name, binding)
     put(name, exposed(name, binding))
-    if (binding.kind === "variable") constants.delete(name)
-    else constants.add(name)
+    for (const fixed of [constants, ...[...images].map((image) => image.constants)]) {
+      if (binding.kind === "variable") fixed.delete(name)
+      else fixed.add(name)
+    }
   }
 
   const bindImplied = () => {
@@ -66,7 +106,6 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
   // What cells get to see: of a function, one stand-in for life, so that a new target reaches those who kept it.
   const exposed = (name: string, binding: Binding): unknown => {
     if (binding.kind !== "function") return boundValue(binding)
-    if (binding.options.sync && !binding.options.input) return binding.call
     const bound = functions.get(name) ?? bindFunction(name, binding, shared)
     bound.target = binding
     functions.set(name, bound)
@@ -103,6 +142,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
       return scope
     },
     constants,
+    origins,
     inject(given) {
       const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
       const problems = entries.flatMap(([name, binding]) => {
@@ -156,51 +196,58 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
       settled.clear()
       constants.clear()
       implied.clear()
+      images.clear()
+      // Cells from before keep their stand-ins, which lead nowhere now.
+      functions.clear()
       for (const [name, binding] of bindings) bind(name, binding)
       bindImplied()
+    },
+    bound() {
+      const bound = new Map<string, Bound>()
+      for (const [name, value] of implied) bound.set(name, { value, isVariable: false })
+      for (const [name, binding] of bindings) {
+        bound.set(name, { value: exposed(name, binding), isVariable: binding.kind === "variable" })
+      }
+      return bound
+    },
+    given: () => Object.fromEntries(bindings),
+    load(values, fixed) {
+      for (const [name, value] of values) {
+        put(name, value)
+        constants.delete(name)
+      }
+      for (const name of fixed) if (Object.hasOwn(scope, name)) constants.add(name)
     },
     changesOf(cell, place) {
       for (const name of cell?.declares ?? []) constants.delete(name)
       for (const name of cell?.constants ?? []) if (Object.hasOwn(place, name)) constants.add(name)
       if (place !== scope) return { created: [], reassigned: [], removed: [] }
+      origins.note(cell?.declared ?? [], scope)
       const changes = settle(settled, scope)
       for (const name of changes.created) maker.seen(name)
       for (const name of changes.removed) constants.delete(name)
       return changes
     },
-  }
-}
-
-/** An object that only knows what was put in: any other name is not defined. */
-function createScope(): Scope {
-  const nothing = new Proxy(Object.create(null), {
-    get(_, key) {
-      if (typeof key === "symbol") return undefined
-      const hint = key === "require" ? ": use import" : ""
-      throw new ReferenceError(`${key} is not defined${hint}`)
+    image(take) {
+      const place = scope
+      const image = { names: take(scope), constants: new Set(constants) }
+      images.add(image)
+      const drop = () => void images.delete(image)
+      return {
+        beyond: image.names.beyond,
+        drop,
+        restore() {
+          drop()
+          const lost = image.names.restore()
+          if (place !== scope) return lost
+          constants.clear()
+          for (const name of image.constants) constants.add(name)
+          settle(settled, scope)
+          return lost
+        },
+      }
     },
-  })
-  return Object.create(nothing)
-}
-
-// One pass over the names, and nothing is copied: this runs after every cell, however many names there are.
-function settle(settled: Map<string, unknown>, scope: Scope): NameChanges {
-  const changes: NameChanges = { created: [], reassigned: [], removed: [] }
-  const names = Object.keys(scope)
-  for (const name of names) {
-    const value = scope[name]
-    if (Object.is(settled.get(name), value) && (value !== undefined || settled.has(name))) continue
-    if (settled.has(name)) changes.reassigned.push(name)
-    else changes.created.push(name)
-    settled.set(name, value)
   }
-  if (settled.size === names.length) return changes
-  for (const name of settled.keys()) {
-    if (Object.hasOwn(scope, name)) continue
-    changes.removed.push(name)
-    settled.delete(name)
-  }
-  return changes
 }
 
 /** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */

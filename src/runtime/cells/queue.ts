@@ -3,6 +3,8 @@ export interface Queue {
   enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T>
   /** Sends everybody who waits home. */
   refuse(error: Error): void
+  /** Whether a job is being done. */
+  readonly busy: boolean
 }
 
 /** First come, first served, one at a time. */
@@ -44,6 +46,9 @@ export function createQueue(): Queue {
           next.take()
         } else busy = false
       }
+    },
+    get busy() {
+      return busy
     },
     refuse(error) {
       for (const turn of waiting) turn.refuse(error)

@@ -10,12 +10,21 @@ export const running = new AsyncLocalStorage<RunningCell>()
 export class CellStopped extends Error {
   override name = "CellStopped"
   readonly kind: StopKind
+  readonly #mark = true
 
   constructor(kind: StopKind, message: string) {
     super(message)
     this.kind = kind
   }
+
+  /** Unlike `instanceof`, this runs nothing of what a program threw. */
+  static is(thrown: unknown): thrown is CellStopped {
+    return typeof thrown === "object" && thrown !== null && #mark in thrown
+  }
 }
+
+/** The clock of deadlines, taken before any cell could lay hands on it. */
+export const now: () => number = performance.now.bind(performance)
 
 export type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
 
@@ -40,7 +49,7 @@ export class RunningCell {
   readonly parent: RunningCell | undefined
   readonly env: Partial<CellEnv>
   readonly gate: CallGate | undefined
-  /** When its time is up, on the clock of `performance.now()`. */
+  /** When its time is up, on the clock of `now`. */
   deadline = Number.POSITIVE_INFINITY
   /** Whether it, or a cell it belongs to, has a deadline. */
   readonly isTimed: boolean
@@ -48,6 +57,8 @@ export class RunningCell {
   readonly children = new Set<RunningCell>()
   /** Calls of function bindings that have not settled. */
   readonly calls = new Set<Promise<unknown>>()
+  /** How often function bindings were called, where somebody wants to know. */
+  called: Map<string, number> | undefined
   stdout = ""
   stderr = ""
   output = ""
@@ -83,11 +94,14 @@ export class RunningCell {
     const { signal, timeoutMs } = this.#options
     signal?.addEventListener("abort", this.#abort)
     if (timeoutMs !== undefined) {
-      this.deadline = performance.now() + timeoutMs
+      this.deadline = now() + timeoutMs
       // Node fires a timer at once that is longer than this.
       this.#timer = setTimeout(this.#expire, Math.min(timeoutMs, 2 ** 31 - 1))
     }
     if (signal?.aborted) this.#abort()
+    if (this.#epoch !== this.shared.epoch) {
+      this.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
+    }
     if (this.parent?.stopped) this.stop(new CellStopped("aborted", this.parent.stopped.message))
   }
 
@@ -112,6 +126,10 @@ export class RunningCell {
     if (this.stopped) return
     this.stopped = reason
     this.shared.onStop(this)
+    // Whoever still holds a function of this cell must not call on in its name.
+    if (this.gate && this.shared.gate === this.gate && this.parent?.gate !== this.gate) {
+      this.shared.gate = () => Promise.reject(reason)
+    }
     for (const child of this.children) child.stop(new CellStopped("aborted", reason.message))
     this.#whenStopped?.(reason)
     this.#controller?.abort(reason)
@@ -124,9 +142,14 @@ export class RunningCell {
   }
 
   /** The same for code that keeps the event loop, and so its timers, from running. */
-  checkTime(now: number): void {
+  checkTime(): void {
+    if (!this.isTimed) return this.check()
+    this.checkDeadline(now())
+  }
+
+  checkDeadline(time: number): void {
     for (let cell: RunningCell | undefined = this; cell; cell = cell.parent) {
-      if (now > cell.deadline && !cell.over) cell.#expire()
+      if (time > cell.deadline && !cell.over) cell.#expire()
     }
     this.check()
   }
@@ -144,8 +167,15 @@ export class RunningCell {
     this.#options.output?.({ stream, text })
   }
 
-  isWithin(cells: ReadonlySet<RunningCell>): boolean {
-    return cells.has(this) || (this.parent?.isWithin(cells) ?? false)
+  /** Takes note of a call of a function binding, for itself and the cells it belongs to. */
+  noteCall(name: string): void {
+    this.called?.set(name, (this.called.get(name) ?? 0) + 1)
+    this.parent?.noteCall(name)
+  }
+
+  /** Whether it is a cell of that runtime, or was started by one: under way, or a leftover that a cell may wait for. */
+  belongsTo(shared: Shared): boolean {
+    return this.shared === shared || (this.parent?.belongsTo(shared) ?? false)
   }
 
   #expire = (): void => {

@@ -3,9 +3,11 @@ import { reportStray } from "./timers.ts"
 
 /** A promise that a cell made and forgot must not end the host when it is rejected: its error is printed for the cell
  *  instead. All other rejections meet exactly what they would have met without us. Give back what this returns to end
- *  the watch. Not covered: a promise that code outside any cell rejects, and exceptions in callbacks that a cell hands
- *  to Node's own callback interfaces. */
+ *  the watch; what stops leftovers of cells never reaches the host, also afterwards. Not covered: a promise that code
+ *  outside any cell rejects, and exceptions in callbacks that a cell hands to Node's own callback interfaces. */
 export function watchStrays(): () => void {
+  if (!contained) process.on("uncaughtExceptionMonitor", onFatal)
+  contained = true
   if (watchers++ === 0) process.on("unhandledRejection", onStray)
   let ended = false
   return () => {
@@ -15,11 +17,13 @@ export function watchStrays(): () => void {
 }
 
 let watchers = 0
+// Once a cell ran, code of it may wait somewhere for as long as the host lives.
+let contained = false
 
 function onStray(reason: unknown): void {
   // Node calls this in the context the promise was rejected in.
   const cell = running.getStore()
-  if (reason instanceof CellStopped) return
+  if (CellStopped.is(reason)) return
   if (cell) return reportStray(cell.shared, reason)
   if (process.listenerCount("unhandledRejection") > 1) return
   // Ours is the only listener and it is not ours to judge: step aside and let Node meet the same rejection again.
@@ -27,5 +31,18 @@ function onStray(reason: unknown): void {
   Promise.reject(reason)
   setImmediate(() => {
     if (watchers > 0) process.on("unhandledRejection", onStray)
+  })
+}
+
+// Node asks its monitors first and then, in the same breath, whether somebody handles the exception. A monitor changes
+// nothing for the host; only what is ours finds a handler, and no handler of the host hears of it.
+function onFatal(thrown: unknown, origin: NodeJS.UncaughtExceptionOrigin): void {
+  const isLeftover = CellStopped.is(thrown) || (origin === "unhandledRejection" && running.getStore() !== undefined)
+  if (!isLeftover || process.hasUncaughtExceptionCaptureCallback()) return
+  const handlers = process.rawListeners("uncaughtException")
+  process.removeAllListeners("uncaughtException")
+  process.once("uncaughtException", () => {
+    // A true boundary: Node types what it gives back as any function.
+    for (const handler of handlers) process.on("uncaughtException", handler as NodeJS.UncaughtExceptionListener)
   })
 }

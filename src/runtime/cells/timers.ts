@@ -95,11 +95,11 @@ export function createTimers(shared: Shared): CellTimers {
 
 /** Prints what a leftover of a cell threw where nobody could catch it. */
 export function reportStray(shared: Shared, error: unknown): void {
-  if (error instanceof CellStopped) return
+  if (CellStopped.is(error)) return
   try {
     print(shared, "stderr", `${uncaughtText(error)}\n`)
   } catch (stopped) {
-    if (!(stopped instanceof CellStopped)) throw stopped
+    if (!CellStopped.is(stopped)) throw stopped
   }
 }
 

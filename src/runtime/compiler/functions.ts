@@ -88,8 +88,8 @@ function rewriteArrow(rewriting: Rewriting, node: FunctionNode): void {
     out.write("=>")
     out.skipTo(arrow + 2)
   } else out.copyTo(arrow + 2)
-  if (node.body.type === "BlockStatement") return rewriting.block(node.body, countdown)
-  out.write(`{${countdown}return(`)
+  if (node.body.type === "BlockStatement") return rewriting.block(node.body, countdown(node.body))
+  out.write(`{${countdown(node.body)}return(`)
   rewriting.emit(node.body)
   out.copyTo(node.end)
   out.write(")}")
@@ -97,15 +97,16 @@ function rewriteArrow(rewriting: Rewriting, node: FunctionNode): void {
 
 function rewriteBody(rewriting: Rewriting, node: FunctionNode, derived: boolean): void {
   if (node.body.type !== "BlockStatement") return
+  const guard = countdown(node.body)
   const properties = node.params.map(parameterProperty).filter((name) => name !== undefined)
   const assignments = properties.map((name) => `this.${name}=${name};`).join("")
-  if (!derived || !assignments) return rewriting.block(node.body, countdown + assignments)
+  if (!derived || !assignments) return rewriting.block(node.body, guard + assignments)
   // In a derived class there is no `this` before the call of `super`.
   const after = node.body.body.findIndex(callsSuper) + 1
   if (after === 0) {
     rewriting.fail("A constructor with parameter properties must call super() in a statement of its own", node)
   }
-  rewriting.block({ ...node.body, body: node.body.body.slice(0, after) }, countdown)
+  rewriting.block({ ...node.body, body: node.body.body.slice(0, after) }, guard)
   rewriting.out.write(assignments)
   rewriting.statements(node.body.body.slice(after))
 }

@@ -1,16 +1,28 @@
-import type { AnyNode, CatchClause } from "acorn"
+import type {
+  AnyNode,
+  CatchClause,
+  DoWhileStatement,
+  ForInStatement,
+  ForOfStatement,
+  ForStatement,
+  WhileStatement,
+} from "acorn"
 import { variableHome } from "./declarations.ts"
 import { cellObject, memberObject } from "./homes.ts"
 import { bindProperty, bindVariable, checkpoint, countdown, type Rewriting } from "./rewriting.ts"
 import { copyName } from "./strip.ts"
 import { rewritePattern, rewriteTarget } from "./targets.ts"
 
+type Loop = ForStatement | ForInStatement | ForOfStatement | WhileStatement | DoWhileStatement
+
 /** The body of a loop, as a block that begins with a guard. */
-export function rewriteLoopBody(rewriting: Rewriting, node: AnyNode, first = ""): void {
+export function rewriteLoopBody(rewriting: Rewriting, loop: Loop, first = ""): void {
   const { out } = rewriting
-  if (node.type === "BlockStatement") return rewriting.block(node, first + countdown)
+  const node: AnyNode = loop.body
+  const guard = first + countdown(loop)
+  if (node.type === "BlockStatement") return rewriting.block(node, guard)
   out.copyTo(node.start)
-  out.write(`{${first}${countdown}`)
+  out.write(`{${guard}`)
   rewriting.emit(node)
   out.copyTo(node.end)
   out.write("}")

@@ -1,9 +1,18 @@
 import { tsPlugin } from "@sveltejs/acorn-typescript"
 import { type AnyNode, type Options, Parser, type Program, type TokenType, tokTypes } from "acorn"
 
-/** Parses a cell as an ES module written in TypeScript. Throws a `ParseFailure`. */
+/** Parses a cell as an ES module written in TypeScript. A cell that is only `{ total, average }` is an object, as in
+ *  other REPLs, where that makes more sense than a block. Throws a `ParseFailure`. */
 export function parseTypeScript(code: string): Program {
-  return new CellParser(options, code).parse()
+  if (!/^(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*\{/.test(code)) return new CellParser(options, code).parse()
+  let block: Program | undefined
+  try {
+    block = new CellParser(options, code).parse()
+    if (!isMeantAsObject(block)) return block
+    return new ObjectParser(options, code).parse()
+  } catch (error) {
+    return block ?? objectOr(error, code)
+  }
 }
 
 /** What a parse stops with. It is no real error: the parser tries several readings of ambiguous code and drops most of
@@ -24,11 +33,13 @@ const options: Options = {
 // The parts of acorn and of the plugin that are used or overridden below; their published types leave them out.
 interface ParserInternals {
   readonly type: TokenType
+  readonly value: unknown
   readonly isAmbientContext: boolean
   readonly acornTypeScript: { tokTypes: { [word: string]: TokenType }; keywordsRegExp: RegExp }
   parse(): Program
   eat(type: TokenType): boolean
   expect(type: TokenType): void
+  startNode(): unknown
   startNodeAt(position: number, location: unknown): Record<string, unknown>
   finishNode(node: unknown, type: string): AnyNode
   readWord1(): string
@@ -48,6 +59,11 @@ interface ParserInternals {
   parseExprList(close: TokenType, trailingComma: unknown, empty: unknown, errors: unknown): AnyNode[]
   parseObj(isPattern: unknown, errors: unknown): AnyNode
   parseBlock(ownScope: unknown, node: unknown, exitStrict: unknown): AnyNode
+  parseStatement(context: unknown, topLevel: unknown, exports: unknown): AnyNode
+  parseExpression(): AnyNode
+  parseExpressionStatement(node: unknown, expression: AnyNode): AnyNode
+  tsNextTokenCanFollowModifier(): boolean
+  hasPrecedingLineBreak(): boolean
 }
 
 // A true boundary: acorn types its constructor as protected and its methods not at all.
@@ -58,6 +74,7 @@ class CellParser extends Base {
   betweenQuestionAndColon = false
   /** The same of the parenthesis being read, which may turn out to be the parameters of an arrow function. */
   outsideParenthesis = false
+  afterStatic = false
 
   override raise(position: number, message: string): void {
     if (tolerated.has(message)) return
@@ -88,6 +105,18 @@ class CellParser extends Base {
   override readWord(): void {
     const word = this.readWord1()
     this.finishToken(keywords.get(word) ?? tokTypes.name, word)
+  }
+
+  /** `static` may stand on a line of its own, unlike TypeScript's modifiers, which are then names. */
+  override tsNextTokenCanFollowModifier(): boolean {
+    this.afterStatic = this.value === "static"
+    const can = super.tsNextTokenCanFollowModifier()
+    this.afterStatic = false
+    return can
+  }
+
+  override hasPrecedingLineBreak(): boolean {
+    return !this.afterStatic && super.hasPrecedingLineBreak()
   }
 
   // In `a ? (b) : c => d` the plugin reads `(b): c => d` as an arrow function with a return type and then misses the
@@ -153,6 +182,34 @@ class CellParser extends Base {
       this.betweenQuestionAndColon = before
     }
   }
+}
+
+/** Reads the brace that a cell begins with as that of an object. */
+class ObjectParser extends CellParser {
+  override parseStatement(context: unknown, topLevel: unknown, exports: unknown): AnyNode {
+    if (!topLevel) return super.parseStatement(context, topLevel, exports)
+    const node = this.startNode()
+    return this.parseExpressionStatement(node, this.parseExpression())
+  }
+}
+
+function objectOr(failure: unknown, code: string): Program {
+  try {
+    return new ObjectParser(options, code).parse()
+  } catch {
+    throw failure
+  }
+}
+
+/** Whether a cell is one block that would do nothing: a label before a value, or only names. */
+function isMeantAsObject({ body: [block, ...more] }: Program): boolean {
+  if (block?.type !== "BlockStatement" || more.length > 0 || block.body.length !== 1) return false
+  const [statement] = block.body
+  if (statement?.type === "LabeledStatement") return statement.body.type === "ExpressionStatement"
+  if (statement?.type !== "ExpressionStatement") return false
+  const { expression } = statement
+  const parts = expression.type === "SequenceExpression" ? expression.expressions : [expression]
+  return parts.every((part) => part.type === "Identifier")
 }
 
 const tolerated = new Set([

@@ -128,20 +128,20 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
         if (node.init) loopStart(node.init)
         if (node.test) emit(node.test)
         if (node.update) emit(node.update)
-        return rewriteLoopBody(rewriting, node.body)
+        return rewriteLoopBody(rewriting, node)
       case "ForInStatement":
         rewriteLoopTarget(rewriting, node.left)
         emit(node.right)
-        return rewriteLoopBody(rewriting, node.body)
+        return rewriteLoopBody(rewriting, node)
       case "ForOfStatement":
         rewriteLoopTarget(rewriting, node.left)
         emit(node.right)
-        return rewriteLoopBody(rewriting, node.body, node.await ? `${guardObject}.resume();` : "")
+        return rewriteLoopBody(rewriting, node, node.await ? `${guardObject}.resume();` : "")
       case "WhileStatement":
         emit(node.test)
-        return rewriteLoopBody(rewriting, node.body)
+        return rewriteLoopBody(rewriting, node)
       case "DoWhileStatement":
-        rewriteLoopBody(rewriting, node.body)
+        rewriteLoopBody(rewriting, node)
         emit(node.test)
         return terminate(node)
       case "TryStatement":
@@ -223,7 +223,8 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     const reference = analysis.references.get(node)
     if (!reference || !(homes.of(reference) ?? homes.self(reference))) return
     out.copyTo(node.start)
-    out.write(`${node.name}:`)
+    // As a plain key this one would set the prototype.
+    out.write(node.name === "__proto__" ? `["__proto__"]:` : `${node.name}:`)
     name(node)
   }
 

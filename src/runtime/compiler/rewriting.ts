@@ -1,5 +1,6 @@
 import type { AnyNode, BlockStatement, Identifier } from "acorn"
 import type { ScopeAnalysis } from "../scope.ts"
+import { eachChild } from "../syntax.ts"
 import { guardObject, type Homes } from "./homes.ts"
 import type { Output } from "./output.ts"
 import { copyName } from "./strip.ts"
@@ -28,8 +29,16 @@ export interface Rewriting {
   fail(message: string, node: { start: number }): never
 }
 
-/** What a loop does at each turn and a function at its entry. */
-export const countdown = `if(--${guardObject}.left<0)${guardObject}.tick();`
+/** What a loop does at each turn and a function at its entry. Nobody knows how long code outside the cell takes, so
+ *  steps that call some count for many. */
+export function countdown(step: AnyNode): string {
+  return callsOut(step)
+    ? `if((${guardObject}.left-=${callWeight})<0)${guardObject}.tick();`
+    : `if(--${guardObject}.left<0)${guardObject}.tick();`
+}
+
+const callWeight = 32
+
 /** What a handler does first: a cell that was stopped must not go on in it. */
 export const checkpoint = `${guardObject}.tick();`
 
@@ -49,5 +58,28 @@ export function bindProperty({ out, code }: Rewriting, home: string): Bind {
     out.write(shorthand ? `${node.name}:${home}.` : `${home}.`)
     copyName(out, code, node)
     return true
+  }
+}
+
+/** Whether a node may run code that is not in it. Functions in it count for themselves. */
+function callsOut(node: AnyNode): boolean {
+  switch (node.type) {
+    case "CallExpression":
+    case "NewExpression":
+    case "TaggedTemplateExpression":
+    case "ForOfStatement":
+    case "YieldExpression":
+      return true
+    case "FunctionExpression":
+    case "FunctionDeclaration":
+    case "ArrowFunctionExpression":
+      return false
+    default: {
+      let found = false
+      eachChild(node, (child) => {
+        found ||= callsOut(child)
+      })
+      return found
+    }
   }
 }

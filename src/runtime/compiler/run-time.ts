@@ -14,13 +14,13 @@ export function withoutGenerated(text: string): string {
 export const cellHelpers = {
   /** What was thrown. The engine's messages quote the code it ran; an error's are made to quote the cell's own. */
   caught<T>(thrown: T): T {
-    if (!(thrown instanceof Error) || !String(thrown.message).includes("$$")) return thrown
-    const { message, stack } = thrown
     try {
+      if (!(thrown instanceof Error) || !thrown.message.includes("$$")) return thrown
+      const { message, stack } = thrown
       thrown.message = withoutGenerated(message)
       if (typeof stack === "string") thrown.stack = withoutGenerated(stack)
     } catch {
-      // A frozen error keeps its message.
+      // A frozen error keeps its message, and so does one that lets nobody read it.
     }
     return thrown
   },

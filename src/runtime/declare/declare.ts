@@ -7,6 +7,7 @@ import { functionSignature } from "./function-head.ts"
 import { isPlain } from "./inspect.ts"
 import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { schemaType } from "./json-schema-type.ts"
+import { declareRemoteClass, declareRemoteType, remoteType } from "./remote.ts"
 import { shownSchema } from "./shown-schema.ts"
 import { attempt, parseSignature, parseType } from "./signatures.ts"
 import { readSource } from "./source-types.ts"
@@ -29,40 +30,42 @@ export { describeType } from "./inspect.ts"
  *  bindings. Types and docs, never values; nothing of the values is run. Each type comes from the first of these that
  *  there is: its author's text, a schema, the author's source, a look at the running value (marked `// inferred`).
  *  Where the bindings are only some, `among` is all of them: their types keep their names and are not declared again.
+ *  `remote`: what has behaviour is in another process than the cells, and each member of it takes an `await`.
  *  Throws a `ConfigError` for text that is not TypeScript and for a schema that cannot be shown. */
-export function declare(bindings: ReadonlyMap<string, Binding>, among = bindings): string {
-  const block = openBlock(bindings, among, declareClass)
+export function declare(bindings: ReadonlyMap<string, Binding>, among = bindings, remote = false): string {
+  const block = openBlock(bindings, among, remote ? declareRemoteClass : declareClass)
   for (const [name, binding] of bindings) {
-    const text = declaration(name, binding, block)
+    const text = declaration(name, binding, block, remote)
     if (text) block.lines.push(text)
   }
   return block.lines.join("\n")
 }
 
-function declaration(name: string, binding: Binding, block: Block): string {
+function declaration(name: string, binding: Binding, block: Block, remote: boolean): string {
   switch (binding.kind) {
     case "function":
       return declareFunction(name, binding, block)
     case "variable":
-      return declareVariable(name, binding, block)
+      return declareVariable(name, binding, block, remote)
     case "type":
-      return declareTypeBinding(name, binding, block)
+      return (remote && declareRemoteType(name, binding, block)) || declareTypeBinding(name, binding, block)
     case "agent":
       return declareAgent(name, binding, block)
   }
 }
 
 /** A variable whose value is data may be assigned to; an object with behaviour of its own is kept. */
-function declareVariable(name: string, binding: VariableBinding, block: Block): string {
+function declareVariable(name: string, binding: VariableBinding, block: Block, remote: boolean): string {
   const { value, description, type } = binding
-  const declared = `${jsDoc(description)}declare ${isData(value) ? "let" : "const"} ${name}: `
+  const data = isData(value)
+  const declared = `${jsDoc(description)}declare ${data ? "let" : "const"} ${name}: `
   if (type !== undefined) {
     block.mention(type)
     return declared + printType(remembered(variableTypes, binding, () => parseType(type, name)))
   }
   // An empty variable is there to be filled.
   const found = value === null || value === undefined ? any : block.look().typeOf(value)
-  const text = printType(found)
+  const text = printType(remote && !data ? remoteType(found) : found)
   return declared + (text === nameOfInstance(value, block) ? text : noted(text))
 }
 

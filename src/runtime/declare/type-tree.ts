@@ -177,7 +177,7 @@ function printMember(member: Member, indent: string, inClass: boolean): string {
   }
   const text = printType(type, indent)
   if (form === "getter" && inClass) return `${before}get ${name}(): ${text}`
-  if (form === "setter" && inClass) return `${before}set ${name}(value: ${text})`
+  if (form === "setter") return `${before}set ${name}(value: ${text})`
   const readonly = member.readonly || form === "getter" ? "readonly " : ""
   return `${before}${readonly}${name}${optional}: ${text}`
 }

@@ -1,15 +1,7 @@
-import type {
-  AnyNode,
-  AssignmentExpression,
-  AssignmentProperty,
-  CallExpression,
-  Identifier,
-  ImportDeclaration,
-  NewExpression,
-  Property,
-} from "acorn"
+import type { AnyNode, AssignmentExpression, CallExpression, Identifier, ImportDeclaration, NewExpression } from "acorn"
 import { analyseScope, type Declaration } from "../scope.ts"
 import { eachChild, isTypeOnly, type ParsedCell } from "../syntax.ts"
+import { isOwnClass, setsPrototype } from "./forms.ts"
 import { keyedReads, keyedWrites, loaders, nameReads, wholeWrites } from "./known-calls.ts"
 import { awaited, memberPath, namePaths, promised } from "./name-paths.ts"
 
@@ -55,6 +47,8 @@ export function cellFacts(cell: ParsedCell): CellFacts {
   let declarations: Map<Identifier, Declaration> | undefined
   /** How many functions stand around the node: what is in one may run in a later cell. */
   let depth = 0
+  /** Whether `this` is an instance, so that its constructor is a class and not `Function`. */
+  let inInstance = false
 
   for (const statement of cell.program.body) use(statement)
   return { names, imports, members }
@@ -84,7 +78,8 @@ export function cellFacts(cell: ParsedCell): CellFacts {
       case "CallExpression":
         return paths.ofCall(node, visitCall(node))
       case "NewExpression":
-        visitCall(node)
+        if (inInstance && isOwnClass(node.callee)) for (const argument of node.arguments) use(argument)
+        else visitCall(node)
         return undefined
       case "TaggedTemplateExpression":
         use(node.tag, "call")
@@ -127,21 +122,29 @@ export function cellFacts(cell: ParsedCell): CellFacts {
         else bind(node.left, undefined)
         use(node.right, node.type === "ForInStatement" ? "test" : "value")
         return use(node.body)
+      case "SwitchStatement":
+        use(node.discriminant, "test")
+        for (const { test, consequent } of node.cases) {
+          if (test) use(test, "test")
+          for (const statement of consequent) use(statement)
+        }
+        return undefined
       case "Property":
         if (node.computed) use(node.key)
         else if (setsPrototype(node)) members.push({ name: "__proto__", node: node.key })
         return use(node.value)
       case "MethodDefinition":
         if (node.computed) use(node.key)
-        return use(node.value)
+        return visitFunction(node.value, !node.static)
       case "FunctionDeclaration":
       case "FunctionExpression":
+        return visitFunction(node, false)
       case "ArrowFunctionExpression":
+        return visitFunction(node, inInstance)
       case "PropertyDefinition":
-        depth++
-        eachChild(node, use)
-        depth--
-        return undefined
+        return visitFunction(node, !node.static)
+      case "StaticBlock":
+        return visitFunction(node, false)
       case "TemplateLiteral":
         for (const expression of node.expressions) use(expression)
         return undefined
@@ -168,6 +171,15 @@ export function cellFacts(cell: ParsedCell): CellFacts {
         eachChild(node, use)
         return undefined
     }
+  }
+
+  function visitFunction(node: AnyNode, ofInstance: boolean): undefined {
+    const before = inInstance
+    inInstance = ofInstance
+    depth++
+    eachChild(node, use)
+    depth--
+    inInstance = before
   }
 
   /** Gives the path of what is called. */
@@ -277,10 +289,4 @@ export function cellFacts(cell: ParsedCell): CellFacts {
     )
     return !declarations.get(node)?.references.some(({ write }) => write)
   }
-}
-
-/** `{ __proto__: x }` sets the prototype; with `null` it makes a plain dictionary, which is harmless. */
-function setsPrototype({ key, value, shorthand, method }: Property | AssignmentProperty): boolean {
-  if (shorthand || method || (value.type === "Literal" && value.value === null)) return false
-  return key.type === "Identifier" ? key.name === "__proto__" : key.type === "Literal" && key.value === "__proto__"
 }

@@ -13,7 +13,17 @@ import { globalPath, moduleName } from "./name-paths.ts"
 export interface Rule {
   name: string
   check(cell: RuleContext): Iterable<Violation>
+  /** What the rule refuses, for runtimes of other languages. Only the rules made here have it. */
+  data?: RuleData | undefined
 }
+
+/** A rule as plain data. */
+export type RuleData = { description?: string | undefined } & (
+  | { kind: "import"; names: string[]; only: boolean }
+  | { kind: "function"; names: string[]; except: string[] }
+  | { kind: "attribute"; names: string[] }
+  | { kind: "regex"; patterns: RegExp[] }
+)
 
 /** One reason why a cell is not run. */
 export interface Violation {
@@ -73,9 +83,11 @@ export interface RuleOptions {
  *  `process.getBuiltinModule`; a module whose name is not in the text is refused too. Imports of types load nothing. */
 export function importRule(modules: Names | { only: Names }, options: RuleOptions = {}): Rule {
   const allow = typeof modules === "object" && "only" in modules
-  const listed = new Set(namesOf("importRule", allow ? modules.only : modules).map(moduleEntry))
+  const names = namesOf("importRule", allow ? modules.only : modules)
+  const listed = new Set(names.map(moduleEntry))
   return {
     name: "import",
+    data: { kind: "import", names, only: allow, ...options },
     *check(cell) {
       for (const { specifier, node } of cell.imports) {
         if (specifier === undefined) {
@@ -116,6 +128,7 @@ export function functionRule(names: Names, options: FunctionRuleOptions = {}): R
   const holders = new Set([globalPath, ...[...refused].flatMap(parents)])
   return {
     name: "function",
+    data: { kind: "function", names: [...refused], ...options, except: [...excepted] },
     *check(cell) {
       for (const use of cell.names) {
         const { path, node } = use
@@ -135,6 +148,7 @@ export function attributeRule(names: Names, options: RuleOptions = {}): Rule {
   const refused = new Set(namesOf("attributeRule", names))
   return {
     name: "attribute",
+    data: { kind: "attribute", names: [...refused], ...options },
     *check(cell) {
       for (const { name, node } of cell.members) {
         if (refused.has(name)) yield cell.report(node, because(`the member \`${name}\` is not allowed`, options))
@@ -151,13 +165,19 @@ export function regexRule(patterns: RegExp | string | Iterable<RegExp | string>,
   const compiled = all.map(searchable)
   return {
     name: "regex",
-    *check(cell) {
-      for (const pattern of compiled) {
-        for (const match of cell.code.matchAll(pattern)) {
-          yield cell.report(match.index, because(`the text ${shown(match[0])} is not allowed`, options))
-        }
-      }
+    data: { kind: "regex", patterns: compiled, ...options },
+    *check({ code, report }) {
+      for (const { offset, message } of forbiddenText(code, compiled, options)) yield report(offset, message)
     },
+  }
+}
+
+/** Every place where a text matches one of the patterns. */
+export function* forbiddenText(code: string, patterns: readonly RegExp[], options: RuleOptions) {
+  for (const pattern of patterns) {
+    for (const { index, 0: text } of code.matchAll(pattern)) {
+      yield { offset: index, message: because(`the text ${shown(text)} is not allowed`, options) }
+    }
   }
 }
 

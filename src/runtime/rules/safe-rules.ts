@@ -1,6 +1,7 @@
-import { builtinModules } from "node:module"
+import { builtinModules, isBuiltin } from "node:module"
+import type { AnyNode } from "acorn"
 import { constructorPath, prototypePath } from "./name-paths.ts"
-import { attributeRule, functionRule, importRule, type Rule } from "./rules.ts"
+import { attributeRule, functionRule, importRule, type Rule, type RuleContext } from "./rules.ts"
 
 /** Rules for code that a model wrote and that runs in your own process: no processes, files, servers or threads, no code
  *  made of text, nothing that ends, blocks or changes the program around it. Computing, the network as a client and
@@ -53,7 +54,7 @@ const constructorRule: Rule = {
       if (!whole && !waysToConstructor.has(member)) continue
       yield cell.report(
         node,
-        "a `constructor` may only be compared or asked for its name; name the class, or use Object.getPrototypeOf",
+        "a `constructor` may only be compared or asked for its name; name the class, use Object.getPrototypeOf, or read a column of that name through Object.entries",
       )
     }
   },
@@ -68,10 +69,19 @@ const builtinRule: Rule = {
     for (const { path, use, node } of cell.names) {
       if (use !== "write") continue
       const root = path.replace(/\..*/, "")
-      if (root !== prototypePath && !(builtins.has(root) && (path !== root || node.type !== "Identifier"))) continue
+      const isShared = builtins.has(root) ? path !== root || node.type !== "Identifier" : isOfModule(cell, root, node)
+      if (root !== prototypePath && !isShared) continue
       yield cell.report(node, `\`${path}\` is shared with the program around this cell and may not be changed`)
     }
   },
+}
+
+/** Whether a member of a built-in module is written: a variable of an earlier cell may have the name of one. */
+function isOfModule({ scopes }: RuleContext, root: string, node: AnyNode): boolean {
+  if (!isBuiltin(`node:${root}`) || node.type === "Identifier") return false
+  let object = node.type === "CallExpression" ? (node.arguments[0] ?? node) : node
+  while (object.type === "MemberExpression") object = object.object
+  return object.type !== "Identifier" || scopes.references.get(object)?.declaration !== undefined
 }
 
 // In small letters (`performance`) it may well be a variable of an earlier cell.

@@ -69,6 +69,32 @@ test("a cell may load the dice, for its own runtime", async () => {
   assert.equal(await cellValue(jsRuntime(), "Math.random() === 0.25 || 'extra' in Math"), false)
 })
 
+test("a cell may change its clock, dice and console, for its own runtime and until a reset", async () => {
+  const [realNow, realUuid] = [performance.now, crypto.randomUUID]
+  const runtime = jsRuntime()
+  await cellValue(
+    runtime,
+    "performance.now = () => 0; crypto.randomUUID = () => 'mine'; Math.random = () => 2; console.log = () => {}",
+  )
+  const code = "console.log('printed'); [performance.now(), crypto.randomUUID(), Math.random()]"
+  const changed = await runtime.execute(code)
+  assert.ok(changed.ok)
+  assert.deepEqual([changed.value, changed.output], [[0, "mine", 2], ""])
+  assert.ok(performance.now === realNow && crypto.randomUUID === realUuid)
+  assert.notEqual(await cellValue(jsRuntime(), "performance.now()"), 0)
+  await runtime.reset()
+  const fresh = await runtime.execute(code)
+  assert.ok(fresh.ok && Array.isArray(fresh.value))
+  assert.ok(fresh.value[0] > 0 && fresh.value[1] !== "mine" && fresh.value[2] < 1)
+  assert.equal(fresh.output, "printed\n")
+})
+
+test("a cell that stops the clocks is stopped in time all the same", async () => {
+  const code = "performance.now = Math.min.bind(null, 0); Date.prototype.valueOf; while (true) {}"
+  const execution = await jsRuntime().execute(code, { timeoutMs: 10 })
+  assert.ok(!execution.ok && execution.error.kind === "timeout")
+})
+
 test("fetch and import come from the environment of the execution", async () => {
   const runtime = jsRuntime()
   const asked: string[] = []
@@ -270,6 +296,61 @@ test("the host's own listener for forgotten promises hears of its own, and a clo
     console.log(process.listenerCount("unhandledRejection"))`)
   assert.equal(exit, 0)
   assert.equal(stdout, "1\nheard mine\n1\n")
+})
+
+test("leftovers of a closed runtime do not end the host", async () => {
+  const { exit, stdout, stderr } = await program(`
+    const late = Promise.withResolvers()
+    const runtime = jsRuntime({ feed: { next: () => turn(10) }, late: () => late.promise })
+    await runtime.execute("(async () => { while (true) await feed.next() })(); 1")
+    const stuck = runtime.execute("late(); await new Promise(() => {})")
+    await turn()
+    await runtime.close()
+    console.log((await stuck).error.kind)
+    late.reject(new Error("a call nobody awaits"))
+    await turn(30)
+    console.log("alive")`)
+  assert.equal(stderr, "")
+  assert.equal(stdout, "aborted\nalive\n")
+  assert.equal(exit, 0)
+})
+
+test("callbacks of a stopped cell that the host calls do not end it, nor reach its own handlers", async () => {
+  const { exit, stdout, stderr } = await program(`
+    process.on("uncaughtException", (error) => console.log("heard", error.message))
+    process.once("uncaughtException", () => console.log("heard once"))
+    const target = new EventTarget()
+    const runtime = jsRuntime({ tick: (f) => void setTimeout(f, 30), target, turn, seen: [] })
+    const { error } = await runtime.execute(
+      "import { setTimeout as later } from 'node:timers'\\n" +
+      "import timers from 'timers'\\n" +
+      "const note = (what) => () => seen.push(what)\\n" +
+      "tick(note('tick')); target.addEventListener('x', note('event')); later(note('timer'), 30); timers.setInterval(note('interval'), 30)\\n" +
+      "AbortSignal.timeout(30).addEventListener('abort', note('abort')); await new Promise(() => {})", { timeoutMs: 15 })
+    console.log(error.kind)
+    await turn(60)
+    console.log(JSON.stringify(await runtime.retrieve("seen")))
+    setTimeout(() => { throw new Error("the host's own") })
+    await turn(20)
+    setTimeout(() => { throw new Error("again") })
+    await turn(20)`)
+  assert.equal(stderr, "")
+  assert.equal(stdout, "timeout\n[]\nheard the host's own\nheard once\nheard again\n")
+  assert.equal(exit, 0)
+})
+
+test("an exception of the host still ends it, as without us", async () => {
+  const { exit, stdout, stderr } = await program(`
+    process.on("uncaughtExceptionMonitor", (error, origin) => console.log(origin, error.message))
+    const runtime = jsRuntime({ tick: (f) => void setTimeout(f, 20) })
+    await runtime.execute("tick(() => 1); await new Promise(() => {})", { timeoutMs: 10 })
+    await turn(40)
+    setTimeout(() => { throw new Error("the host's own") })
+    await turn(40)
+    console.log("not reached")`)
+  assert.equal(exit, 1)
+  assert.match(stdout, /uncaughtException the host's own\n$/)
+  assert.match(stderr, /the host's own/)
 })
 
 test("what cells leave waiting keeps no program alive, but a cell may wait for it", async () => {

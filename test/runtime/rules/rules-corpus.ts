@@ -255,7 +255,28 @@ export const blocked: BlockCase[] = [
     },
     makesCode,
   ),
+  ...refused(safe, "builtin", {
+    "a function of a built-in module": [2, "import path from 'node:path'\npath.join = () => 'pwned'"],
+    "a member of a named import": [
+      2,
+      "import { EventEmitter } from 'node:events'\nEventEmitter.prototype.emit = () => true",
+    ],
+    "an option of a built-in module": [2, "import * as util from 'util'\nutil.inspect.defaultOptions.depth = 0"],
+    "a module loaded while running": "(await import('node:path')).default.join = () => 'pwned'",
+    "a module under another name": [2, "const p = await import('node:path')\np.posix.sep = ':'"],
+    "a module assigned as a whole": [2, "import util from 'node:util'\nObject.assign(util, { inspect: 1 })"],
+    "a module's member removed": [2, "import util from 'node:util'\ndelete util.inspect"],
+    "a module's member defined": [
+      2,
+      "import util from 'node:util'\nObject.defineProperty(util, 'inspect', { value: 1 })",
+    ],
+  }),
   ...refused(safe, "constructor", {
+    "the constructor of this in a static method": [
+      2,
+      "class A {\n  static make(code) { return new this.constructor(code) }\n}",
+    ],
+    "the constructor of this in a function": "function make(code) { return new this.constructor(code) }",
     "the constructor behind a type": '((() => {}).constructor as FunctionConstructor)("return 1 + 1")',
   }),
   ...refused(safe, "builtin", {
@@ -301,6 +322,11 @@ export const allowed: AllowCase[] = [
       "class A {\n  static count = 0\n  constructor() { (this.constructor as typeof A).count++ }\n}",
     "inheritance of the old kind":
       "function B() {}\nB.prototype = Object.create(A.prototype)\nB.prototype.constructor = B",
+    "another of one's own class":
+      "class Vector {\n  x = 1\n  copy() { return new this.constructor() }\n  all() { return [1].map(() => new this.constructor()) }\n}",
+    "a switch over constructors": "switch (value.constructor) {\n  case Map: break\n  case Array: value.length\n}",
+    "a variable that is called like a module": "url.search = 'x'; path.length = 0; util.deep.member = 1",
+    "a member of one's own import": "import path from 'node:path'\nconst own = { path }\nown.count = 1",
     "instanceof Function": "x instanceof Function || y.constructor === Function",
     "Function as a type": "const f: Function = () => 1\nfunction g(cb: Function) { return cb as Function }",
     "eval in a string": 'console.log("never use eval or new Function")',

@@ -1,0 +1,22 @@
+// Generated code that crashes its process, loops for ever or eats all memory: your program does not notice.
+// The runtime starts again by itself, binds again what you put in, and the model is told which names are gone.
+import { createAgent, processRuntime, scripted } from "karst"
+
+await using runtime = processRuntime({ numbers: [3, 1, 2] }, { limits: { heapMb: 64 } })
+
+const model =
+  process.env.MODEL ??
+  scripted([
+    "```ts\nconst sorted = numbers.toSorted()\nnew Function('return process')().abort()\n```\n",
+    "```ts\nfor (let n = 0; ; n++) numbers.sort()\n```\n",
+    "```ts\nconst hoard = []\nwhile (true) hoard.push(new Array(1e6).fill(1))\n```\n",
+    "That was careless three times. Once more, with care.\n```ts\nconst sorted = numbers.toSorted()\nsorted\n```\n",
+    "Sorted: 1, 2, 3.",
+  ])
+
+const agent = createAgent({ model, runtime, cellTimeoutMs: 1000 })
+for await (const event of agent.run("Sort the numbers.")) {
+  if (event.type === "code-end") console.log(event.ok ? "ran:" : `${event.error?.kind}:`, event.text, "\n")
+  if (event.type === "run-end") console.log(event.output)
+}
+console.log(await runtime.retrieve("sorted"))

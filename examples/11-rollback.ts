@@ -1,0 +1,30 @@
+// Transactions: a cell that throws, or fails your check, leaves every object as it was, identity and all.
+// The model is told, and tries again on clean data; a transaction that succeeded can still be undone until the next cell.
+import { createAgent, jsRuntime, scripted } from "karst"
+
+const accounts = [
+  { owner: "Ada", balance: 100 },
+  { owner: "Grace", balance: 50 },
+]
+const total = () => accounts.reduce((sum, { balance }) => sum + balance, 0)
+const runtime = jsRuntime({ accounts })
+
+const model =
+  process.env.MODEL ??
+  scripted([
+    "```ts\naccounts[0].balance -= 30\naccounts.find(({ owner }) => owner === 'Grce').balance += 30\n```\n",
+    "A typo. Again:\n```ts\naccounts[0].balance -= 30\naccounts[1].balance += 300\n```\n",
+    "That made money from nothing. Again:\n```ts\naccounts[0].balance -= 30\naccounts[1].balance += 30\n```\n",
+    "Ada sent Grace 30.",
+  ])
+
+const agent = createAgent({ model, runtime, transaction: { check: () => total() === 150 } })
+for await (const event of agent.run("Move 30 from Ada to Grace.")) {
+  if (event.type === "code-end") console.log(event.ok ? "kept:" : "rolled back:", event.text, accounts, "\n")
+  if (event.type === "run-end") console.log(event.output, "\n")
+}
+
+const execution = await runtime.execute("accounts.pop()", { transaction: true })
+console.log("one account less:", accounts.length)
+if (execution.ok) await execution.undo?.()
+console.log("undone:", accounts.length, accounts[1])

@@ -1,0 +1,26 @@
+/** A fence as it was opened. */
+export interface Fence {
+  mark: string
+  length: number
+  indent: number
+  tag: string
+}
+
+/** The fence that a line opens. */
+export function openingFence(line: string): Fence | undefined {
+  const match = /^( {0,3})(`{3,}|~{3,})[ \t]*([^\s`]*)([^`]*)$/.exec(line)
+  if (!match) return undefined
+  const [, indent = "", fence = "", tag = ""] = match
+  return { mark: fence.charAt(0), length: fence.length, indent: indent.length, tag }
+}
+
+/** Whether a line closes a fence. */
+export function closesFence(line: string, opened: Fence): boolean {
+  const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1] ?? ""
+  return fence.startsWith(opened.mark) && fence.length >= opened.length
+}
+
+/** Whether a line that begins so may still turn out to be a fence. */
+export function mayBeFence(start: string): boolean {
+  return /^ {0,3}(`{1,2}|~{1,2})?$|^ {0,3}(`{3,}[^`]*|~{3,}.*)$/.test(start)
+}

@@ -1,0 +1,43 @@
+import type { Lost } from "../runtime.ts"
+import { type UndoOptions, undoImage } from "../undo.ts"
+import { originalOf } from "./call.ts"
+import type { Namespace } from "./namespace.ts"
+
+/** What an image of a namespace does not look into. */
+export function imageOptions({ origins }: Namespace): UndoOptions {
+  return { untouched: origins.platformModules(), isStateless: (proxy) => originalOf(proxy) !== proxy }
+}
+
+/** What no image holds of that which a cell could have changed that speaks of these names: it is reached from their
+ *  values, and from the names that the functions among them speak of. Undefined when nobody can tell, because there is
+ *  code among them whose text is not known: then it may be anything. */
+export function beyondReachOf(mentioned: readonly string[] | undefined, namespace: Namespace): Lost[] | undefined {
+  if (!mentioned) return undefined
+  const { scope, origins } = namespace
+  const names = new Set(mentioned)
+  for (;;) {
+    const functions = new Set<unknown>()
+    const part = Object.fromEntries(
+      [...names].filter((name) => Object.hasOwn(scope, name)).map((name) => [name, scope[name]]),
+    )
+    const { beyond } = undoImage(part, { ...imageOptions(namespace), onFunction: (value) => functions.add(value) })
+    const { size } = names
+    for (const value of functions) {
+      const origin = typeof value === "function" ? origins.of(value) : undefined
+      if (!origin) continue
+      for (const name of origin.known) names.add(name)
+      for (const own of [value, ...methodsOf(value)]) functions.delete(own)
+    }
+    if (functions.size > 0) return undefined
+    if (names.size === size) return beyond
+  }
+}
+
+/** The functions that a declaration of a class makes. */
+function methodsOf(value: unknown): unknown[] {
+  const { prototype, ...own } = Object.getOwnPropertyDescriptors(value) as Record<string, PropertyDescriptor>
+  const inherited = Object.getOwnPropertyDescriptors(Object(prototype?.value)) as Record<string, PropertyDescriptor>
+  return [...Object.values(own), ...Object.values(inherited)]
+    .flatMap(({ value: held, get, set }) => [held, get, set])
+    .filter((held) => typeof held === "function")
+}

@@ -1,0 +1,84 @@
+import { AgentError } from "../../core/errors.ts"
+import type { Execution, Lost, NotExecuted } from "../runtime.ts"
+import { undoImage } from "../undo.ts"
+import { thrownMessage } from "./errors.ts"
+import type { Namespace, NamespaceImage, ReadyCell } from "./namespace.ts"
+import { beyondReachOf, imageOptions } from "./reach.ts"
+import type { RunningCell } from "./running-cell.ts"
+
+/** What makes a cell leave nothing behind when it fails. */
+export interface Transaction {
+  /** Remembers everything as it is. Comes right before the cell's first line; without it there is nothing to undo. */
+  begin(ready: ReadyCell): void
+  /** Why the cell must not stand although it ran to its end; undefined when it may. */
+  check(): Promise<Refusal | undefined>
+  /** Puts everything back and gives what could not be: parts of the heap, and calls that were made. */
+  rollBack(): Lost[]
+  /** The execution of its cell, with `undo` where there is something to undo. */
+  ended(execution: Execution): Execution
+  /** From now on nothing can be undone. */
+  expire(): void
+}
+
+/** Why a cell must not run, or must not stand. */
+export interface Refusal {
+  error: NotExecuted["error"]
+  thrown?: unknown
+}
+
+export function createTransaction(
+  cell: RunningCell,
+  namespace: Namespace,
+  check: (() => unknown) | undefined,
+): Transaction {
+  let image: NamespaceImage | undefined
+  let mentions: ReadyCell["mentions"] = () => []
+  let ending: string | undefined
+  const called = new Map<string, number>()
+  cell.called = called
+
+  const rollBack = () => {
+    const lost = image?.restore() ?? []
+    // Named is only what the cell could have changed; what the host did in a call, nobody knows.
+    const mentioned = called.size === 0 ? mentions() : undefined
+    const beyond = image && image.beyond.length > 0 ? (beyondReachOf(mentioned, namespace) ?? image.beyond) : []
+    image = undefined
+    return [...beyond, ...lost, ...[...called].map(([name, count]) => calledAlready(name, count))]
+  }
+
+  return {
+    begin(ready) {
+      mentions = ready.mentions
+      image = namespace.image((scope) => undoImage(scope, imageOptions(namespace)))
+    },
+    async check() {
+      try {
+        if ((await check?.()) !== false) return undefined
+        return { error: { kind: "refused", message: "The check of the transaction gave false." } }
+      } catch (thrown) {
+        const message = `The check of the transaction failed: ${thrownMessage(thrown)}`
+        return { error: { kind: "refused", message }, thrown }
+      }
+    },
+    rollBack,
+    ended(execution) {
+      if (!execution.ok) return execution
+      const undo = async () => {
+        if (ending !== undefined) throw new AgentError(`undo() came too late: ${ending}.`, { code: "too-late" })
+        ending = "the cell was undone already"
+        return rollBack()
+      }
+      return { ...execution, undo }
+    },
+    expire() {
+      ending ??= "another cell has begun, or the runtime was reset or closed. Undo a cell before you run the next"
+      image?.drop()
+      image = undefined
+    },
+  }
+}
+
+function calledAlready(name: string, count: number): Lost {
+  const times = count === 1 ? "once" : `${count} times`
+  return { name, reason: `was called ${times}: what it did outside the namespace stays done` }
+}

@@ -1,0 +1,200 @@
+import { EventEmitter } from "node:events"
+import { types } from "node:util"
+
+/** What a value is, as far as looking into it goes. Class instances are objects, also where the class extends a built-in
+ *  that keeps no state of its own. */
+export type Kind =
+  | "object"
+  | "array"
+  | "map"
+  | "set"
+  | "date"
+  | "regexp"
+  | "error"
+  | "bytes"
+  | "view"
+  | "boxed"
+  | "function"
+  | "promise"
+  /** Its traps would run. */
+  | "proxy"
+  | "module"
+  /** A built-in that never changes, or the platform's own. */
+  | "platform"
+  | "generator"
+  /** A built-in whose state nobody can copy: a stream, a weak map, a timer … */
+  | "closed"
+
+/** What one walk knows about prototypes, so that each is looked at once. */
+export interface Kinds {
+  families: Map<object, Kind>
+  platform: Map<object, boolean>
+  lastPrototype: object | undefined
+  lastFamily: Kind
+}
+
+export function createKinds(): Kinds {
+  return { families: new Map(), platform: new Map(), lastPrototype: undefined, lastFamily: "object" }
+}
+
+/** Runs no code of the value, whatever it is. */
+export function kindOf(kinds: Kinds, value: object): Kind {
+  if (types.isProxy(value)) return "proxy"
+  if (typeof value === "function") return globalName(value) === undefined ? "function" : "platform"
+  if (singletons.has(value)) return "platform"
+  const prototype: object | null = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype) return "object"
+  if (prototype === null) return types.isModuleNamespaceObject(value) ? "module" : "object"
+  if (prototype !== kinds.lastPrototype) {
+    kinds.lastPrototype = prototype
+    kinds.lastFamily = familyOf(kinds, prototype)
+  }
+  const family = kinds.lastFamily
+  // An object may have the prototype of a map without being one.
+  return family !== "object" && brands[family]?.(value) === false ? "object" : family
+}
+
+/** Whether a prototype is the platform's own, and so nobody's to change. */
+export function isPlatformPrototype({ platform }: Kinds, prototype: object): boolean {
+  const known = platform.get(prototype) ?? (singletons.has(prototype) || isPlatformClass(classOf(prototype)))
+  platform.set(prototype, known)
+  return known
+}
+
+/** The class a value says it is of, read without running code. */
+export function classNameOf(value: object): string {
+  for (let at: object | null = value; at && !types.isProxy(at); at = Object.getPrototypeOf(at)) {
+    const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
+    const maker: unknown = Object.getOwnPropertyDescriptor(at, "constructor")?.value
+    if (typeof maker === "function" && at !== value) return functionName(maker)
+    if (typeof tag === "string") return tag
+  }
+  return "Object"
+}
+
+/** The class whose instances have this prototype, read without running code. */
+export function classOf(prototype: object): object | undefined {
+  const maker: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value
+  if (typeof maker !== "function" || types.isProxy(maker)) return undefined
+  return Object.getOwnPropertyDescriptor(maker, "prototype")?.value === prototype ? maker : undefined
+}
+
+/** The name that a function, class or object of the platform is known by everywhere. */
+export function globalName(value: object): string | undefined {
+  if (typeof value !== "function") return singletons.get(value)
+  const name: unknown = Object.getOwnPropertyDescriptor(value, "name")?.value
+  // Asked by name: to go through all would load those that nobody has used.
+  if (typeof name !== "string" || !Object.hasOwn(globalThis, name)) return undefined
+  return Object.getOwnPropertyDescriptor(globalThis, name)?.value === value ? name : undefined
+}
+
+export function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
+}
+
+function functionName(value: object): string {
+  const name: unknown = Object.getOwnPropertyDescriptor(value, "name")?.value
+  return typeof name === "string" && name !== "" ? name : "a nameless class"
+}
+
+const families = new Map<object, Kind>([
+  [Array.prototype, "array"],
+  [Map.prototype, "map"],
+  [Set.prototype, "set"],
+  [Date.prototype, "date"],
+  [RegExp.prototype, "regexp"],
+  [Error.prototype, "error"],
+  [ArrayBuffer.prototype, "bytes"],
+  [Object.getPrototypeOf(Uint8Array.prototype), "view"],
+  [DataView.prototype, "view"],
+  [Promise.prototype, "promise"],
+  [Object.getPrototypeOf(function* () {}).prototype, "generator"],
+  [Object.getPrototypeOf(async function* () {}).prototype, "generator"],
+  [Number.prototype, "boxed"],
+  [String.prototype, "boxed"],
+  [Boolean.prototype, "boxed"],
+  [BigInt.prototype, "boxed"],
+  [Symbol.prototype, "boxed"],
+  [WeakRef.prototype, "platform"],
+  [TextEncoder.prototype, "platform"],
+  // Sockets, streams, servers, child processes, workers: half of what they are is outside.
+  [EventEmitter.prototype, "closed"],
+  [
+    timerPrototype(
+      setTimeout(() => undefined, 0),
+      clearTimeout,
+    ),
+    "closed",
+  ],
+  [
+    timerPrototype(
+      setImmediate(() => undefined),
+      clearImmediate,
+    ),
+    "closed",
+  ],
+])
+
+const brands: { [family in Kind]?: (value: object) => boolean } = {
+  array: Array.isArray,
+  map: types.isMap,
+  set: types.isSet,
+  date: types.isDate,
+  regexp: types.isRegExp,
+  error: types.isNativeError,
+  bytes: types.isArrayBuffer,
+  view: ArrayBuffer.isView,
+  promise: types.isPromise,
+  generator: types.isGeneratorObject,
+  // The prototype of a class is not one of its instances.
+  closed: (value) => classOf(value) === undefined,
+  boxed: types.isBoxedPrimitive,
+}
+
+function timerPrototype<T extends object>(timer: T, clear: (timer: T) => void): object {
+  clear(timer)
+  return Object.getPrototypeOf(timer)
+}
+
+function familyOf(kinds: Kinds, prototype: object): Kind {
+  const family = kinds.families.get(prototype) ?? findFamily(prototype)
+  kinds.families.set(prototype, family)
+  return family
+}
+
+function findFamily(prototype: object): Kind {
+  let found: Kind = "object"
+  for (let at = prototype; at !== Object.prototype; ) {
+    if (types.isProxy(at)) return "proxy"
+    const family = families.get(at)
+    if (family) return family
+    const above: object | null = Object.getPrototypeOf(at)
+    if (above === null) break
+    const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
+    // Formatters of Intl never change once they are made.
+    if (typeof tag === "string" && tag.startsWith("Intl.")) return "platform"
+    if (isPlatformClass(classOf(at))) found = "closed"
+    at = above
+  }
+  return found
+}
+
+function isPlatformClass(value: object | undefined): boolean {
+  if (!value) return false
+  if (Function.prototype.toString.call(value).endsWith("{ [native code] }")) return true
+  return globalName(value) !== undefined
+}
+
+// Not what anybody's data is made of, and not ours to look into.
+const singletons = new Map<object, string>([
+  [globalThis, "globalThis"],
+  [process.env, ""],
+  [Math, "Math"],
+  [JSON, "JSON"],
+  [Reflect, "Reflect"],
+  [Atomics, "Atomics"],
+  [Intl, "Intl"],
+  [console, "console"],
+  [Object.prototype, ""],
+  [Function.prototype, ""],
+])

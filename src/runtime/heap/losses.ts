@@ -1,0 +1,38 @@
+import type { Lost } from "../runtime.ts"
+
+/** What could not be kept or brought back, told so that people can read it: of many alike, a few one by one. */
+export interface Losses {
+  /** The place is only asked for where it is told. */
+  add(reason: string, place: () => Place): void
+  list(): Lost[]
+}
+
+export interface Place {
+  name: string
+  /** Such as `.rows[3].socket`; empty for the name itself. */
+  path: string
+}
+
+export function createLosses(): Losses {
+  const groups = new Map<string, { told: Lost[]; more: number }>()
+  return {
+    add(reason, place) {
+      const group = groups.get(reason) ?? { told: [], more: 0 }
+      groups.set(reason, group)
+      if (group.told.length >= toldOfAKind) group.more++
+      else group.told.push(lostAt(place(), reason))
+    },
+    list: () =>
+      [...groups].flatMap(([reason, { told, more }]) => {
+        const last = told.at(-1)
+        if (!last || more === 0) return told
+        return [...told, { name: last.name, reason: `and ${more} more places like this: ${reason}` }]
+      }),
+  }
+}
+
+export function lostAt({ name, path }: Place, reason: string): Lost {
+  return { name, ...(path !== "" && { path }), reason }
+}
+
+const toldOfAKind = 5

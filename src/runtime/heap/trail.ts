@@ -1,0 +1,68 @@
+import { types } from "node:util"
+import type { Place } from "./losses.ts"
+
+/** The containers a walk went through, and from where each was found. */
+export interface Trail {
+  readonly found: object[]
+  /** The position in `found` of what led here; -1 for the values of names. */
+  readonly from: number[]
+}
+
+export function createTrail(): Trail {
+  return { found: [], from: [] }
+}
+
+/** Notes a container and gives its position. */
+export function note({ found, from }: Trail, value: object, above: number): number {
+  from.push(above)
+  return found.push(value) - 1
+}
+
+/** Where a value is that was found in the container at a position. Keys are looked up only now: most walks never ask. */
+export function placeOf(trail: Trail, value: object, above: number, names: ReadonlyMap<string, unknown>): Place {
+  let path = ""
+  let inner = value
+  for (let at = above; at !== -1; at = trail.from[at] ?? -1) {
+    const outer = trail.found[at] ?? {}
+    path = stepTo(outer, inner) + path
+    inner = outer
+  }
+  return { name: nameOf(names, inner), path }
+}
+
+/** A key as people would write it after a value. */
+export function keyText(key: PropertyKey): string {
+  if (typeof key === "symbol") return `[${String(key)}]`
+  const text = String(key)
+  if (/^\d+$/.test(text)) return `[${text}]`
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(text) ? `.${text}` : `[${JSON.stringify(text)}]`
+}
+
+function nameOf(names: ReadonlyMap<string, unknown>, value: unknown): string {
+  for (const [name, held] of names) if (held === value) return name
+  return ""
+}
+
+function stepTo(parent: object, value: unknown): string {
+  if (Object.getPrototypeOf(parent) === value) return ".__proto__"
+  if (types.isMap(parent)) {
+    for (const [key, held] of mapEntries(parent)) {
+      if (held === value) return typeof key === "object" ? " (a value)" : `.get(${JSON.stringify(String(key))})`
+      if (key === value) return " (a key)"
+    }
+  }
+  if (types.isSet(parent)) return " (a member)"
+  const index = Array.isArray(parent) ? Array.prototype.indexOf.call(parent, value) : -1
+  if (index !== -1) return `[${index}]`
+  for (const key of Reflect.ownKeys(parent)) {
+    const descriptor = Object.getOwnPropertyDescriptor(parent, key)
+    if (descriptor && "value" in descriptor && descriptor.value === value) return keyText(key)
+  }
+  return ""
+}
+
+function mapEntries(map: Map<unknown, unknown>): [unknown, unknown][] {
+  const entries: [unknown, unknown][] = []
+  Map.prototype.forEach.call(map, (value, key) => entries.push([key, value]))
+  return entries
+}

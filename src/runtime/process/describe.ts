@@ -1,0 +1,85 @@
+import { ConfigError } from "../../core/errors.ts"
+import { type Binding, boundValue, toBinding, variable } from "../bindings.ts"
+import { declare, describeType } from "../declare/declare.ts"
+import { listNames } from "../names.ts"
+import type { Name } from "../runtime.ts"
+import type { Host } from "./host.ts"
+import type { Live } from "./live.ts"
+import { isStrings, type NameReport, readNames } from "./protocol.ts"
+import type { Registry } from "./registry.ts"
+
+/** Declarations of names: what the host has put in as the host knows it, what cells made as the child sees it. */
+export async function declareRemote(
+  host: Host,
+  { bindings }: Registry,
+  names: readonly string[] | undefined,
+): Promise<string> {
+  const isKnown = names?.every((name) => bindings.has(name)) ?? true
+  if (!host.live?.used && isKnown) return declare(picked(bindings, names ?? [...bindings.keys()]), bindings, true)
+  const child = await host.connect()
+  const reports = new Map((await reportsOf(child)).map((report) => [report.name, report]))
+  const missing = names?.find((name) => !reports.has(name))
+  if (missing !== undefined) throw unknownName(missing, [...reports.keys()])
+  const wanted = names ?? [...bindings.keys()].filter((name) => reports.has(name))
+  const current = new Map(wanted.map((name) => [name, hostBinding(reports.get(name), bindings.get(name), child)]))
+  const elsewhere = wanted.filter((name) => !current.get(name))
+  const types = await typesOf(child, elsewhere)
+  const declared = wanted.map((name): [string, Binding] => {
+    const injected = bindings.get(name)
+    const type = types.get(name)
+    // The child cannot see what its handles are; where it has nothing better to say, what was put in tells more.
+    const known = current.get(name) ?? (type?.includes("any") && injected?.kind === "variable" ? injected : undefined)
+    const description = injected?.kind === "variable" ? injected.description : undefined
+    return [name, known ?? variable(undefined, { description, type })]
+  })
+  return declare(new Map(declared), new Map([...bindings, ...declared]), true)
+}
+
+export async function namesOf(child: Live, { bindings }: Registry): Promise<Name[]> {
+  const reports = await reportsOf(child)
+  return reports.map(({ handle, binding, ...name }): Name => {
+    const injected = bindings.get(name.name)
+    const exposed = handle === undefined ? undefined : child.service.handles.find(handle)?.value
+    const known = injected && isSame({ handle, binding, ...name }, injected, child) ? injected : undefined
+    const value = known ? boundValue(known) : exposed
+    if (value === undefined || (known?.kind === "variable" && exposed === undefined)) return name
+    const kind = (known ?? toBinding(value)).kind
+    return { ...name, kind: known ? kind : name.kind, type: kind === "agent" ? "Agent" : describeType(value) }
+  })
+}
+
+/** What the host itself has under a name; undefined where only the child knows. */
+function hostBinding(report: NameReport | undefined, injected: Binding | undefined, child: Live): Binding | undefined {
+  if (!report) return undefined
+  if (injected && isSame(report, injected, child)) return injected
+  const exposed = report.handle === undefined ? undefined : child.service.handles.find(report.handle)
+  return exposed && variable(exposed.value)
+}
+
+/** Whether a name is still what the host said of it. Of data, only a type in its author's words is; cells fill it. */
+function isSame({ name, handle, binding }: NameReport, injected: Binding, child: Live): boolean {
+  if (injected.kind === "function") return binding === name
+  if (handle !== undefined) return child.service.handles.find(handle)?.value === boundValue(injected)
+  return injected.kind === "variable" && injected.type !== undefined
+}
+
+async function reportsOf(child: Live): Promise<NameReport[]> {
+  const reports = readNames(await child.ask("names", undefined))
+  if (!reports) throw child.accuse("names that are none")
+  return reports
+}
+
+async function typesOf(child: Live, names: readonly string[]): Promise<Map<string, string>> {
+  if (names.length === 0) return new Map()
+  const types = await child.ask("types", names)
+  if (!isStrings(types) || types.length !== names.length) throw child.accuse("types that are none")
+  return new Map(names.map((name, index) => [name, types[index] ?? "any"]))
+}
+
+function picked(bindings: ReadonlyMap<string, Binding>, names: readonly string[]): Map<string, Binding> {
+  return new Map([...bindings].filter(([name]) => names.includes(name)))
+}
+
+function unknownName(name: string, names: readonly string[]): ConfigError {
+  return new ConfigError(`There is no "${name}" in the runtime. There is ${listNames(names)}.`)
+}

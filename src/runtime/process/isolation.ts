@@ -1,0 +1,122 @@
+import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync, realpathSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+
+export interface Sandbox {
+  /** Node and its flags. */
+  node: readonly string[]
+  entry: string
+  cwd: string
+  read: readonly string[]
+  write: readonly string[]
+  network: "none" | "all"
+  env: Record<string, string>
+  cache: string | undefined
+}
+
+/** The command that runs a program in bubblewrap: of the file system only Node, its libraries, Karst and what is on the
+ *  lists; no processes but its own, no privileges, and no network unless it is given. */
+export function sandboxed({ node, entry, cwd, read, write, network, env, cache }: Sandbox): string[] {
+  const karst = karstFiles()
+  const given = [...(cache === undefined ? [] : [cache]), ...read.map(real)]
+  const readable = [...karst.map(([, to]) => to), ...given]
+  const writable = [cwd, ...write.map(real)]
+  const [binary = process.execPath, ...flags] = node
+  return [
+    findBubblewrap(),
+    ...confinement(network),
+    ...[...nodeFiles(binary), ...karst].flatMap(([from, to]) => ["--ro-bind", from, to]),
+    ...(network === "all" ? resolverFiles.flatMap((path) => ["--ro-bind-try", path, path]) : []),
+    ...given.flatMap((path) => ["--ro-bind", path, path]),
+    ...writable.flatMap((path) => ["--bind", path, path]),
+    // What bubblewrap builds everything in is memory as well, and nobody's to write.
+    ...["--remount-ro", "/dev", "--remount-ro", "/"],
+    ...["--chdir", cwd],
+    "--clearenv",
+    ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
+    "--",
+    binary,
+    ...flags,
+    // A seat belt: no child processes, threads or native code, and the same lists once more.
+    "--permission",
+    ...[...readable, ...writable, "/proc"].map((path) => `--allow-fs-read=${path}`),
+    // Node reads a cache only where it believes it may write; it is mounted read-only all the same.
+    ...[...writable, ...(cache === undefined ? [] : [cache])].map((path) => `--allow-fs-write=${path}`),
+    // Named as a module: with these flags Node cannot see that it is one, and would try it as a script first.
+    ...["--import", pathToFileURL(entry).href, "--eval", "0"],
+  ]
+}
+
+/** Why this machine has no sandbox, with the cure; undefined when it has. Asked once for each program. */
+export function sandboxProblem(program = findBubblewrap()): string | undefined {
+  if (!probed.has(program)) probed.set(program, probe(program))
+  return probed.get(program)
+}
+
+const probed = new Map<string, string | undefined>()
+
+function probe(program: string): string | undefined {
+  if (process.platform !== "linux") return `bubblewrap needs Linux, and this is ${process.platform}`
+  const binds = nodeFiles(process.execPath).flatMap(([from, to]) => ["--ro-bind", from, to])
+  const args = [...confinement("none"), ...binds, "--", process.execPath, "--version"]
+  const { error, status, stderr } = spawnSync(program, args, { encoding: "utf8", env: {}, timeout: 10_000 })
+  if (error && "code" in error && error.code === "ENOENT") {
+    return "bubblewrap is not installed (on Debian: apt-get install bubblewrap)"
+  }
+  if (status === 0) return undefined
+  return `bubblewrap does not work here (${stderr?.trim() || error?.message}): allow user namespaces, or run as root`
+}
+
+function findBubblewrap(): string {
+  return ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].find((path) => existsSync(path)) ?? "bwrap"
+}
+
+function confinement(network: Sandbox["network"]): string[] {
+  return [
+    ...["--unshare-all", "--unshare-user", ...(network === "all" ? ["--share-net"] : [])],
+    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "karst"],
+    // A temporary folder is memory, and memory has a limit.
+    ...["--proc", "/proc", "--dev", "/dev", "--size", String(64 * 1024 * 1024), "--tmpfs", "/tmp"],
+  ]
+}
+
+/** Node itself and the libraries it is running with here, each also under the short name it is looked up by. */
+function nodeFiles(binary: string): [from: string, to: string][] {
+  const maps = readFileSync("/proc/self/maps", "latin1").split("\n")
+  const mapped = new Set(maps.flatMap((line) => /\s(\/\S+\.so[\w.]*)$/.exec(line)?.[1] ?? []))
+  const libraries = [...mapped].flatMap((path): [string, string][] => {
+    const short = /^.*\.so(\.\d+)?/.exec(path)?.[0] ?? path
+    return [path, ...(short === path ? [] : [short])].map((to) => [path, to])
+  })
+  const loaders = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"].filter((path) => existsSync(path))
+  return [[real(binary), binary], ...libraries, ...loaders.map((path): [string, string] => [real(path), path])]
+}
+
+/** Karst's own modules, and the two packages that its compiler needs, where it looks for them. */
+function karstFiles(): [from: string, to: string][] {
+  const source = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "")
+  const root = dirname(source)
+  const packages = ["acorn", "@sveltejs/acorn-typescript"].flatMap((name) => {
+    const folders = ancestors(root).map((folder) => join(folder, "node_modules", name))
+    return folders.find((folder) => existsSync(folder)) ?? []
+  })
+  return [source, join(root, "package.json"), ...packages].map((path) => [real(path), path])
+}
+
+function ancestors(folder: string): string[] {
+  const parent = dirname(folder)
+  return parent === folder ? [folder] : [folder, ...ancestors(parent)]
+}
+
+const resolverFiles = [
+  "/etc/resolv.conf",
+  "/etc/hosts",
+  "/etc/nsswitch.conf",
+  "/etc/ssl/certs",
+  "/usr/share/ca-certificates",
+]
+
+function real(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
+}

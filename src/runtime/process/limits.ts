@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs"
+
+export interface ProcessLimits {
+  /** JavaScript heap of the child. Default 512. */
+  heapMb?: number | undefined
+  /** All memory of the child and its children, buffers included. Default 1024. */
+  memoryMb?: number | undefined
+  /** Processor time of one cell. Default: none. */
+  cpuMs?: number | undefined
+  /** What one cell may print. Default 16,000,000. */
+  outputBytes?: number | undefined
+  /** One value or message between child and host. Default 256 MB. */
+  messageBytes?: number | undefined
+  /** Objects of the host that a child may hold at once. Default 10,000. */
+  handles?: number | undefined
+}
+
+export interface Bounds {
+  heapMb: number
+  memoryMb: number
+  cpuMs: number
+  outputBytes: number
+  messageBytes: number
+  handles: number
+}
+
+export function boundsOf(limits: ProcessLimits = {}): Bounds {
+  const { heapMb = 512, memoryMb = 1024, cpuMs = Number.POSITIVE_INFINITY } = limits
+  const { outputBytes = 16_000_000, messageBytes = 256 * 1024 * 1024, handles = 10_000 } = limits
+  return { heapMb, memoryMb, cpuMs, outputBytes, messageBytes, handles }
+}
+
+export interface Watchdog {
+  /** Processor time counts from here. */
+  startCell(): void
+  /** Whether something is under way: then it looks often, else seldom. */
+  pace(busy: boolean): void
+  stop(): void
+}
+
+/** Looks after the memory and processor time of a process and its descendants. Where the system does not tell (no
+ *  `/proc`), only the heap limit holds. */
+export function watch(
+  pid: number,
+  bounds: Bounds,
+  onExceeded: (kind: "memory" | "timeout", why: string) => void,
+): Watchdog {
+  let cpuAtStart = 0
+  let isBusy = true
+  let timer: NodeJS.Timeout | undefined
+
+  const look = () => {
+    const use = usageOf(pid)
+    if (use.bytes > bounds.memoryMb * 1024 * 1024) {
+      onExceeded("memory", `it used more than ${bounds.memoryMb} MB of memory`)
+    } else if (use.cpuMs - cpuAtStart > bounds.cpuMs) {
+      onExceeded("timeout", `it used more than ${bounds.cpuMs} ms of processor time`)
+    }
+  }
+  const start = () => {
+    clearInterval(timer)
+    timer = setInterval(look, isBusy ? 50 : 1_000).unref()
+  }
+  start()
+
+  return {
+    startCell() {
+      if (Number.isFinite(bounds.cpuMs)) cpuAtStart = usageOf(pid).cpuMs
+    },
+    pace(busy) {
+      if (busy === isBusy) return
+      isBusy = busy
+      start()
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+const tickMs = 10
+
+interface Usage {
+  bytes: number
+  cpuMs: number
+}
+
+function usageOf(pid: number): Usage {
+  try {
+    // Its own pages and those it shares by memory; code and libraries are the machine's.
+    const status = readFileSync(`/proc/${pid}/status`, "latin1")
+    const kilobytes = [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)].reduce(
+      (sum, [, size]) => sum + Number(size),
+      0,
+    )
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    const total = { bytes: kilobytes * 1024, cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs }
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim()
+    for (const child of children ? children.split(" ") : []) {
+      const use = usageOf(Number(child))
+      total.bytes += use.bytes
+      total.cpuMs += use.cpuMs
+    }
+    return total
+  } catch {
+    // It is gone, or the system does not tell.
+    return { bytes: 0, cpuMs: 0 }
+  }
+}

@@ -1,0 +1,163 @@
+import { AgentError } from "../../core/errors.ts"
+import { newId } from "../../core/message.ts"
+import type { AnyFunction } from "../bindings.ts"
+import { type RunningCell, running, type Shared } from "../cells/running-cell.ts"
+import { type Crossing, pack, reviveError, type Stand, unpack } from "./crossing.ts"
+import { createHandles, type HandleTable, readMember, writeMember } from "./handles.ts"
+import type { Operation } from "./protocol.ts"
+
+/** What a child sent is not what any child of ours would send: it is no longer trusted with anything. */
+export class Forged extends AgentError {
+  override name = "Forged"
+  constructor(message: string) {
+    super(message, { code: "forged" })
+  }
+}
+
+/** What the host does for one child: gives and takes values, and performs what cells ask of its objects. */
+export interface Service {
+  /** `binding` is the name that live things in it are called by. */
+  give(value: unknown, binding: string): Crossing
+  /** Several values in one crossing, each under its own name, so that what they share is shared on the other side. */
+  giveAll(values: readonly unknown[], names: readonly string[]): Crossing
+  /** Throws `Forged` for a handle or function that the child was never given. */
+  take(crossing: Crossing): unknown
+  perform(operation: Operation, cell: RunningCell): Promise<Crossing>
+  readonly handles: HandleTable
+}
+
+export interface Functions {
+  /** The function binding of a name as cells call it, gate and all. */
+  find(name: string): AnyFunction | undefined
+  nameOf(value: object): string | undefined
+  original(name: string): unknown
+}
+
+export function createService(functions: Functions, shared: Shared, maxHandles: number): Service {
+  const handles = createHandles(maxHandles)
+
+  const standFor = (live: object, binding: string, where: string): Stand => {
+    const name = functions.nameOf(live)
+    return name === undefined ? handles.expose(live, binding, where) : { type: "function", name }
+  }
+
+  const give = (value: unknown, binding: string) =>
+    pack(value, (live, where) => standFor(live, binding, where), binding)
+
+  const take = (crossing: Crossing): unknown => unpack(crossing, revive)
+
+  const revive = (stand: Stand): unknown => {
+    switch (stand.type) {
+      case "handle": {
+        const exposed = handles.find(stand.id)
+        if (!exposed) throw new Forged(`handle ${stand.id}, which it was not given`)
+        return exposed.value
+      }
+      case "function":
+        if (!functions.find(stand.name)) throw new Forged(`function "${stand.name}", which it was not given`)
+        return functions.original(stand.name)
+      case "error":
+        return reviveError(stand)
+    }
+  }
+
+  const gated = (cell: RunningCell, binding: string, method: string, args: readonly unknown[], act: () => unknown) => {
+    let called = false
+    const next = async () => {
+      if (called) throw new Error(`The gate called ${binding}.${method} twice; next() is for one call.`)
+      called = true
+      cell.check()
+      return await act()
+    }
+    const gate = cell.gate ?? shared.gate
+    if (!gate) return next()
+    return gate({ id: newId("call"), binding, method, args, approve: false, signal: cell.signal }, next)
+  }
+
+  const onHandle = async (
+    { path, op }: Operation,
+    id: number,
+    args: unknown[],
+    cell: RunningCell,
+  ): Promise<Crossing> => {
+    const exposed = handles.find(id)
+    if (!exposed) throw new Forged(`handle ${id}, which it was not given`)
+    const { value, binding } = exposed
+    const name = [binding, ...path].join(".")
+    const key = path.at(-1)
+    switch (op) {
+      case "call": {
+        const owner = walk(value, path.slice(0, -1))
+        const member = key === undefined ? value : readMember(owner, key)
+        if (typeof member !== "function") throw new TypeError(`${name} is not a function`)
+        const self = key === undefined ? undefined : owner
+        const result = gated(cell, binding, path.join(".") || "call", args, () => Reflect.apply(member, self, args))
+        return give(await result, binding)
+      }
+      case "new": {
+        const type = walk(value, path)
+        if (typeof type !== "function") throw new TypeError(`${name} is not a class`)
+        const result = gated(cell, binding, [...path, "new"].join("."), args, () => Reflect.construct(type, args))
+        return give(await result, binding)
+      }
+      case "get":
+        return give(await walk(value, path), binding)
+      case "set":
+        if (key === undefined) throw new TypeError("Nothing to set.")
+        writeMember(walk(value, path.slice(0, -1)), key, args[0])
+        return { body: undefined }
+      case "iterate":
+        return give(iteratorOf(walk(value, path)), binding)
+      case "check":
+        throw new Forged("a check of what is none")
+      case "dispose": {
+        const target = walk(value, path)
+        const dispose = symbolMethod(target, Symbol.asyncDispose) ?? symbolMethod(target, Symbol.dispose)
+        await gated(cell, binding, "dispose", [], () => dispose?.())
+        return { body: undefined }
+      }
+    }
+  }
+
+  return {
+    give,
+    giveAll(values, names) {
+      const named = (live: object, where: string): Stand => {
+        const [index = ""] = /\d+/.exec(where) ?? []
+        const name = names[Number(index)] ?? where
+        return standFor(live, name, name + where.slice(index.length + 2))
+      }
+      return pack([...values], named, "")
+    },
+    take,
+    handles,
+    async perform(operation, cell) {
+      // Taken before anything is awaited, so that what was sent first is also done first.
+      const taken = take(operation.args)
+      const args = Array.isArray(taken) ? taken : []
+      if (typeof operation.on === "number") return running.run(cell, onHandle, operation, operation.on, args, cell)
+      const call = functions.find(operation.on)
+      if (!call || operation.op !== "call" || operation.path.length > 0) {
+        throw new Forged(`function "${operation.on}", which it was not given`)
+      }
+      return give(await running.run(cell, () => call(...args)), operation.on)
+    },
+  }
+}
+
+function walk(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((target: unknown, key) => readMember(target, key), value)
+}
+
+function iteratorOf(value: unknown): object {
+  const start = symbolMethod(value, Symbol.asyncIterator) ?? symbolMethod(value, Symbol.iterator)
+  const iterator = start?.()
+  if (typeof iterator !== "object" || iterator === null) throw new TypeError("The handle is not iterable.")
+  return iterator
+}
+
+function symbolMethod(value: unknown, symbol: symbol): (() => unknown) | undefined {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined
+  const method: unknown = Reflect.get(value, symbol)
+  return typeof method === "function" ? () => Reflect.apply(method, value, []) : undefined
+}

@@ -1,0 +1,26 @@
+import type { Lost, Snapshot } from "../runtime.ts"
+import { namesOf } from "./describe.ts"
+import type { Host } from "./host.ts"
+import type { Live } from "./live.ts"
+import { isLost, readSnapshot } from "./protocol.ts"
+import type { Registry } from "./registry.ts"
+
+/** What the namespace of a child holds. The host passes the bytes on, and never looks into them. */
+export async function takeSnapshot(child: Live): Promise<Snapshot> {
+  const snapshot = readSnapshot(await child.ask("snapshot", undefined))
+  if (!snapshot) throw child.accuse("a snapshot that is none")
+  return snapshot
+}
+
+export async function loadSnapshot(
+  { version, language, data, hash, lost }: Snapshot,
+  child: Live,
+  host: Host,
+  registry: Registry,
+): Promise<Lost[]> {
+  const missing = await child.ask("restore", { version, language, data, hash, lost })
+  if (!isLost(missing)) throw child.accuse("a restoring that is none")
+  child.used = true
+  host.learn((await namesOf(child, registry)).map(({ name }) => name))
+  return missing
+}

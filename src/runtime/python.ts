@@ -1,0 +1,268 @@
+import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
+import { type Binding, type Bindings, boundValue, isBinding, toBinding, variable } from "./bindings.ts"
+import { notStarted } from "./cells/execute.ts"
+import { createQueue } from "./cells/queue.ts"
+import { createNameMaker, listNames } from "./names.ts"
+import { PythonError } from "./python/bridge.ts"
+import { runningCell } from "./python/cell.ts"
+import { describePython } from "./python/describe.ts"
+import { pythonObjectOf } from "./python/handles.ts"
+import { pythonNameProblem, unknownName } from "./python/names.ts"
+import { createRuleCheck } from "./python/rule-check.ts"
+import { obtainIsolation, type SandboxOptions } from "./python/sandbox.ts"
+import { createSession, type Session } from "./python/session.ts"
+import { restoreSnapshot, takeSnapshot } from "./python/snapshot.ts"
+import { isTable, table } from "./python/table.ts"
+import type { Rule } from "./rules/rules.ts"
+import type { Name, Runtime, TypedRuntime } from "./runtime.ts"
+import { validate } from "./schema.ts"
+
+export interface PythonRuntimeOptions extends SandboxOptions {
+  /** The interpreter. Default: `KARST_PYTHON`, the active virtual environment, then the first on PATH that has ipykernel. */
+  python?: string | undefined
+  /** Python code, or a file of it, that is run whenever a kernel starts. What it defines counts as injected. */
+  setup?: string | { file: string } | undefined
+  /** Where cells run. Default: a folder of the kernel's own, which is removed with it. */
+  cwd?: string | undefined
+  /** What keeps cells from the host: a process of their own, or also bubblewrap. `os` fails where that cannot be had,
+   *  `auto` does without. Default `process`. */
+  isolation?: "process" | "os" | "auto" | undefined
+  limits?: PythonLimits | undefined
+  /** Variables of the kernel's environment, which is otherwise empty but for what Python needs. */
+  env?: Record<string, string | undefined> | undefined
+  /** What cells must not do; with rules, IPython's own syntax (`!ls`, `%magic`) is refused too. Default: no rules. */
+  rules?: readonly Rule[] | undefined
+  /** Told of each warning as it comes. */
+  onWarning?: ((message: string) => void) | undefined
+}
+
+export interface PythonRuntime<B extends Bindings> extends TypedRuntime<B> {
+  /** What could not be as it was asked for. */
+  readonly warnings: readonly string[]
+}
+
+export interface PythonLimits {
+  /** What the kernel and its children may hold in memory. Default 4096. */
+  memoryMb?: number | undefined
+  /** Processor time of one cell. Default: none. */
+  cpuMs?: number | undefined
+  /** What one cell may print. Default 16 million. */
+  outputBytes?: number | undefined
+  /** How long a cell may take to stop when it is interrupted, before its kernel is ended. Default 1000. */
+  graceMs?: number | undefined
+}
+
+/** Runs Python in a real Jupyter kernel of its own process. Data crosses by copy; functions and objects with behaviour stay
+ *  where they are, on either side, and are used from the other. The kernel starts at first use, and again after it died:
+ *  what was injected is then bound again, and the execution tells what is lost. */
+export function pythonRuntime<B extends Bindings = Record<never, never>>(
+  bindings?: B,
+  options: PythonRuntimeOptions = {},
+): PythonRuntime<B> {
+  const { limits = {}, setup, isolation: wanted = "process", python, cwd, env, network, read, write } = options
+  const { memoryMb = 4096, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
+  const warnings: string[] = []
+  const isolation = obtainIsolation(wanted, (message) => {
+    warnings.push(message)
+    options.onWarning?.(message)
+  })
+  const rules = createRuleCheck(python, options.rules ?? [])
+  const session = createSession({
+    launch: { python, cwd, env, memoryMb, isolation, network, read, write },
+    limits: { memoryMb, cpuMs, outputBytes, graceMs },
+    setup,
+  })
+  const queue = createQueue()
+  const maker = createNameMaker((name) => session.names.has(name))
+  let closed = false
+  let closing: Promise<void> | undefined
+
+  for (const [name, binding] of checkedBindings(bindings ?? {}, session)) session.bindings.set(name, binding)
+
+  const closedError = (use: string) =>
+    new AgentError(`${use} came too late: this pythonRuntime is closed. Make another one with pythonRuntime().`, {
+      code: "closed",
+    })
+  const open = (use: string) => {
+    if (closed) throw closedError(use)
+  }
+  /** In turn with cells; at once for what a running cell asks its host to do, because it waits for that. */
+  const inTurn = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
+    open(use)
+    return runningCell.getStore()?.runtime === session && session.cell ? job() : queue.enter(job)
+  }
+
+  const runtime: Runtime & { warnings: readonly string[] } = {
+    language: "python",
+    isolation,
+    warnings,
+    inject: (given) =>
+      inTurn("inject()", async () => {
+        const checked = checkedBindings(given, session)
+        await session.bind(checked)
+        for (const [name, binding] of checked) {
+          session.bindings.set(name, binding)
+          maker.seen(name)
+        }
+      }),
+    update: (values) =>
+      inTurn("update()", async () => {
+        const entries = await namesIn(session)
+        const changes = new Map<string, Binding>()
+        const problems = Object.entries(values).flatMap(([name, given]) => {
+          const problem = updateProblem(name, given, entries, session)
+          if (problem !== undefined) return problem
+          changes.set(name, renewed(session.bindings.get(name), given))
+          return []
+        })
+        if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
+        await session.bind(changes)
+        for (const [name, binding] of changes) if (session.bindings.has(name)) session.bindings.set(name, binding)
+      }),
+    async retrieve(name, schema) {
+      const value = await inTurn("retrieve()", () => retrieve(name, session))
+      if (schema === undefined) return value
+      const validation = await validate(schema, value)
+      if (validation.ok) return validation.value
+      throw new AgentError(`"${name}" is not what the schema asks for: ${validation.message}`, {
+        code: "invalid-value",
+      })
+    },
+    async execute(code, executeOptions = {}) {
+      open("execute()")
+      const { signal, transaction } = executeOptions
+      if (transaction) {
+        throw new UnsupportedError("pythonRuntime cannot roll a cell back: leave out `transaction`, or use jsRuntime.")
+      }
+      if (executeOptions.typeGate && executeOptions.typeGate !== "off") {
+        throw new UnsupportedError("pythonRuntime has no type gate: leave out `typeGate`, or use a TypeScript runtime.")
+      }
+      if (signal?.aborted) return notStarted("The cell was aborted before it began.")
+      const parent = runningCell.getStore()
+      if (parent?.runtime === session && !parent.over) {
+        const message =
+          `This cell was asked for by cell ${parent.number} of the same pythonRuntime, which waits for it while it waits ` +
+          `for its turn as cell ${parent.number + 1}. Use another runtime, or run it when cell ${parent.number} has ended.`
+        return { ...notStarted(message), error: { kind: "refused", message } }
+      }
+      let started = false
+      const run = async () => {
+        started = true
+        return (await rules.refusal(code)) ?? session.execute(code, executeOptions)
+      }
+      try {
+        const execution = await queue.enter(run, signal)
+        for (const name of execution.changes.created) maker.seen(name)
+        return execution
+      } catch (error) {
+        if (started || !signal?.aborted) throw error
+        return notStarted("The cell was aborted before its turn came.")
+      }
+    },
+    describe: (names) => inTurn("describe()", () => describePython(names, session)),
+    names: () => inTurn("names()", () => namesIn(session)),
+    keep: (prefix, value) =>
+      inTurn("keep()", async () => {
+        const name = maker.fresh(prefix)
+        await session.bind(new Map([[name, bindingOf(value)]]))
+        return name
+      }),
+    snapshot: () => inTurn("snapshot()", () => takeSnapshot(session)),
+    restore: (snapshot) => inTurn("restore()", () => restoreSnapshot(snapshot, session)),
+    async fork() {
+      const snapshot = await inTurn("fork()", () => takeSnapshot(session))
+      const other = pythonRuntime(Object.fromEntries(session.bindings), options)
+      await inTurn("fork()", () => other.restore?.(snapshot) ?? Promise.resolve([]))
+      return other
+    },
+    reset: () =>
+      inTurn("reset()", async () => {
+        if (runningCell.getStore()?.runtime === session && session.cell) {
+          throw new ConfigError(
+            "reset() would take the names from under the cell that calls it. Reset when it has ended.",
+          )
+        }
+        await session.end()
+      }),
+    async close() {
+      if (closed) return closing
+      closed = true
+      queue.refuse(closedError("The cell"))
+      session.cell?.stop("aborted", "The cell was aborted: its runtime was closed.", 0)
+      closing = Promise.all([session.end(), rules.close()]).then(() => undefined)
+      return closing
+    },
+    [Symbol.asyncDispose]: () => runtime.close(),
+  }
+  // The types of what was put in are known here and nowhere else; at run time a runtime is a runtime.
+  return runtime as PythonRuntime<B>
+}
+
+function checkedBindings(given: Bindings, { names, bindings }: Session): Map<string, Binding> {
+  const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
+  const problems = entries.flatMap(([name, binding]) => {
+    if (names.has(name) || bindings.has(name)) return `"${name}" is already there`
+    if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
+    const problem = pythonNameProblem(name)
+    return problem === undefined ? [] : `"${name}" ${problem}`
+  })
+  if (problems.length > 0) throw new ConfigError(`Nothing was injected: ${problems.join("; ")}.`)
+  return new Map(entries)
+}
+
+async function retrieve(name: string, session: Session): Promise<unknown> {
+  try {
+    return await session.ask("retrieve", { name })
+  } catch (error) {
+    if (!(error instanceof PythonError)) throw error
+    if (error.names) throw new ConfigError(unknownName(name, error.names))
+    if (error.path === undefined) throw error
+    throw new AgentError(`"${name}"${error.path} cannot cross to the host: ${error.message}.`, {
+      code: "cannot-cross",
+      details: { name, path: error.path },
+      cause: error,
+    })
+  }
+}
+
+async function namesIn(session: Session): Promise<Name[]> {
+  const found = (await session.ask("names")) as (Omit<Name, "injected" | "size"> & { size: number | null })[]
+  return found.map(({ name, kind, type, size }) => {
+    const bound = session.changed.has(name) ? undefined : session.bindings.get(name)
+    const told = bound?.kind === "agent" ? { kind: bound.kind, type: "Agent" } : { kind, type }
+    const injected = session.bindings.has(name) || session.setupNames.has(name)
+    return { name, ...told, injected, ...(size !== null && { size }) }
+  })
+}
+
+function updateProblem(name: string, given: unknown, entries: readonly Name[], session: Session): string | undefined {
+  const entry = entries.find((each) => each.name === name)
+  if (!entry) return `there is no "${name}"; there is ${listNames(entries.map((each) => each.name))}`
+  const next = bindingOf(given)
+  if (isThenable(boundValue(next))) return `"${name}" would be a promise: await it first`
+  const kind = session.bindings.get(name)?.kind ?? entry.kind
+  if (next.kind === kind || (kind === "variable" && next.kind === "agent")) return undefined
+  return `"${name}" is a ${kind} and cannot become a ${next.kind}`
+}
+
+/** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
+function renewed(old: Binding | undefined, given: unknown): Binding {
+  const next = bindingOf(given)
+  if (!old || (isBinding(given) && next.kind === old.kind)) return next
+  if (old.kind === "function" && next.kind === "function") return { ...old, call: next.call }
+  if (old.kind === "type" && next.kind === "type") return { ...old, type: next.type }
+  if (old.kind !== "variable") return next
+  const value = boundValue(next)
+  // What was a DataFrame is one again.
+  return { ...old, value: isTable(old.value) && Array.isArray(value) && !isTable(value) ? table(value) : value }
+}
+
+/** A handle can be called, but is an object of Python's and not a function of ours. */
+function bindingOf(given: unknown): Binding {
+  return typeof given === "function" && pythonObjectOf(given) ? variable(given) : toBinding(given)
+}
+
+function isThenable(value: unknown): boolean {
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false
+  return typeof Reflect.get(value, "then") === "function"
+}

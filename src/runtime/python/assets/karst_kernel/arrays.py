@@ -1,0 +1,198 @@
+"""Arrays and tables: numpy and pandas, where they are there. Numbers cross as raw bytes, column by column."""
+
+import datetime
+import json
+import math
+import sys
+
+UNKNOWN = object()
+SAFE = 2**53 - 1
+# Milliseconds that pandas can count in nanoseconds.
+FURTHEST = 9_200_000_000_000
+
+
+def to_array(kind, data):
+    return _numpy("A typed array").frombuffer(data, dtype=kind).copy()
+
+
+def to_frame(columns, length, buffers):
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("A table needs pandas: pip install pandas, or apt install python3-pandas.") from None
+    frame = {column["name"]: _to_column(column, buffers, pandas) for column in columns}
+    return pandas.DataFrame(frame, copy=False) if frame else pandas.DataFrame(index=range(length))
+
+
+def _to_column(column, buffers, pandas):
+    numpy = sys.modules["numpy"]
+    kind = column["kind"]
+    if kind == "values":
+        return _objects(column["v"], numpy)
+    data = buffers[column["i"]]
+    if kind == "text":
+        return _objects(json.loads(bytes(data)), numpy)
+    if kind == "bool":
+        return numpy.frombuffer(data, dtype="uint8").astype(bool)
+    if kind == "int":
+        return numpy.frombuffer(data, dtype="float64").astype("int64")
+    if kind == "date":
+        return _dates(numpy.frombuffer(data, dtype="float64"), numpy, pandas)
+    return numpy.frombuffer(data, dtype=kind).copy()
+
+
+def _dates(milliseconds, numpy, pandas):
+    gone = numpy.isnan(milliseconds)
+    whole = numpy.where(gone, 0, milliseconds).astype("int64")
+    if len(whole) and numpy.abs(whole).max() > FURTHEST:
+        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+        dates = [epoch + datetime.timedelta(milliseconds=int(each)) for each in whole]
+        return _objects([None if missing else date for date, missing in zip(dates, gone)], numpy)
+    times = whole.astype("datetime64[ms]").astype("datetime64[ns]")
+    times[gone] = numpy.datetime64("NaT")
+    return pandas.DatetimeIndex(times, tz="UTC")
+
+
+def _objects(values, numpy):
+    # Made first and filled then: numpy would look into lists and make dimensions of them.
+    column = numpy.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def is_missing(value):
+    """Whether it is pandas' word for no date or no value."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (value is pandas.NaT or value is getattr(pandas, "NA", UNKNOWN))
+
+
+def encode(value, encoding):
+    """A value of numpy or pandas on its way to the host; UNKNOWN when it is none."""
+    if is_missing(value):
+        return None
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        if isinstance(value, numpy.ndarray):
+            return _array(value, encoding, numpy)
+        if isinstance(value, numpy.generic):
+            return _scalar(value, encoding, numpy)
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        if isinstance(value, pandas.DataFrame):
+            return _frame(value, encoding, pandas)
+        if isinstance(value, pandas.Series):
+            return _series(value, encoding, pandas)
+        if isinstance(value, pandas.Index):
+            return _one_dimension(value.to_numpy(), encoding, sys.modules["numpy"])
+    if type(value).__module__.partition(".")[0] == "pyarrow" and hasattr(value, "to_pandas"):
+        return encode(value.to_pandas(), encoding)
+    return UNKNOWN
+
+
+def _frame(frame, encoding, pandas):
+    plain = isinstance(frame.index, pandas.RangeIndex) and frame.index.start == 0 and frame.index.step == 1
+    table = frame if plain else frame.reset_index()
+    names = [".".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in table.columns]
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise _cannot_cross(f"the table has two columns named {twice!r}; rename one")
+    columns = []
+    for at, name in enumerate(names):
+        try:
+            columns.append({"name": name, **_column(table.iloc[:, at], encoding, pandas)})
+        except TypeError as error:
+            raise error.within(f"[{name!r}]") if hasattr(error, "within") else error
+    return encoding.tagged("t", n=len(table), c=columns)
+
+
+def _column(column, encoding, pandas):
+    numpy = sys.modules["numpy"]
+    dtype = column.dtype
+    if isinstance(dtype, numpy.dtype) and dtype.kind in "fiu":
+        values = column.to_numpy()
+        if dtype.kind == "f":
+            return {"kind": "float64", "i": encoding.add(values.astype("<f8").tobytes())}
+        if len(values) == 0 or (int(values.max()) <= SAFE and int(values.min()) >= -SAFE):
+            return {"kind": "float64", "i": encoding.add(values.astype("<f8").tobytes())}
+    if isinstance(dtype, numpy.dtype) and dtype.kind == "b":
+        return {"kind": "bool", "i": encoding.add(column.to_numpy().astype("uint8").tobytes())}
+    if pandas.api.types.is_datetime64_any_dtype(dtype):
+        return {"kind": "date", "i": encoding.add(_milliseconds(column).tobytes())}
+    values = column.astype(object).tolist()
+    if all(type(value) is str or value is None for value in values):
+        return {"kind": "text", "i": encoding.add(json.dumps(values).encode())}
+    missing = pandas.isna(column).tolist()
+    return {"kind": "values", "v": encoding.each([None if gone else value for value, gone in zip(values, missing)])}
+
+
+def _milliseconds(column):
+    """Of dates, as floating-point numbers: what is no date is not a number."""
+    numpy = sys.modules["numpy"]
+    if getattr(column.dtype, "tz", None) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    times = column.to_numpy()
+    milliseconds = times.astype("datetime64[ms]").astype("<i8").astype("<f8")
+    milliseconds[numpy.isnat(times)] = math.nan
+    return milliseconds
+
+
+def _series(series, encoding, pandas):
+    values = _one_dimension(series.astype(object).to_numpy(), encoding, sys.modules["numpy"])
+    if series.dtype.kind in "fiu" and not series.hasnans:
+        values = _one_dimension(series.to_numpy(), encoding, sys.modules["numpy"])
+        if isinstance(series.index, pandas.RangeIndex):
+            return values
+        values = encoding.each(series.tolist())
+    if isinstance(series.index, pandas.RangeIndex):
+        return values
+    return encoding.tagged("m", e=[list(entry) for entry in zip(encoding.each(series.index.tolist()), values)])
+
+
+def _array(array, encoding, numpy):
+    if array.ndim == 0:
+        return encoding._encode(array.item(), 0)
+    if array.ndim == 1:
+        return _one_dimension(array, encoding, numpy)
+    return [_array(row, encoding, numpy) for row in array]
+
+
+def _one_dimension(array, encoding, numpy):
+    kind = array.dtype.kind
+    if kind in "fiu":
+        # JavaScript has no half or extended precision.
+        wanted = "<f4" if array.dtype == numpy.float16 else "<f8" if kind == "f" and array.dtype.itemsize > 8 else None
+        data = numpy.ascontiguousarray(array, dtype=wanted or array.dtype.newbyteorder("<"))
+        return encoding.tagged("a", t=data.dtype.name, i=encoding.add(data.tobytes()))
+    if kind == "M":
+        return [_date(value, encoding, numpy) for value in array]
+    if kind == "O":
+        return encoding.each([None if is_missing(value) else value for value in array.tolist()])
+    return encoding.each(array.tolist())
+
+
+def _scalar(value, encoding, numpy):
+    if isinstance(value, numpy.datetime64):
+        return _date(value, encoding, numpy)
+    if isinstance(value, numpy.longdouble):
+        return encoding._encode(float(value), 0)
+    return encoding._encode(value.item(), 0)
+
+
+def _date(value, encoding, numpy):
+    if numpy.isnat(value):
+        return None
+    return encoding.tagged("d", v=int(value.astype("datetime64[ms]").astype("int64")))
+
+
+def _numpy(what):
+    try:
+        import numpy
+    except ImportError:
+        raise ImportError(f"{what} needs numpy: pip install numpy, or apt install python3-numpy.") from None
+    return numpy
+
+
+def _cannot_cross(reason):
+    from .values import CannotCross
+
+    return CannotCross(reason)

@@ -1,0 +1,140 @@
+"""What the host may ask of the kernel, in the main thread, between cells or while a cell waits for the host."""
+
+import asyncio
+import inspect
+import signal
+import socket
+
+from . import keep, show
+from .cells import Cells, failure
+from .channel import Channel
+from .objects import Objects
+from .streams import Output
+from .values import CannotCross, Values
+
+
+def attach(kernel, path, token):
+    """Connects a kernel with its host. The host sends nothing before the kernel's loop runs."""
+    loop = asyncio.get_event_loop_policy().get_event_loop()
+    channel = Channel(path, token, loop)
+    values = channel.values = Values(channel)
+    channel.objects = Objects(channel)
+    channel.output = Output(channel)
+    server = Server(kernel.shell, channel, values)
+    channel.serve = server.serve
+    listen_for_interrupts(kernel, channel.interrupts, loop)
+    channel.send({"k": "ready"})
+
+
+def listen_for_interrupts(kernel, interrupts, loop):
+    # Jupyter only leaves a note for its loop when a cell that awaits is interrupted; this wakes the loop to read it.
+    reading, writing = socket.socketpair()
+    for end in (reading, writing):
+        end.setblocking(False)
+    loop.add_reader(reading, lambda: reading.recv(4096))
+    signal.set_wakeup_fd(writing.detach(), warn_on_full_buffer=False)
+
+    def before_message():
+        kernel.saved_sigint_handler = signal.signal(signal.SIGINT, interrupts.handle)
+
+    kernel.pre_handler_hook = before_message
+
+
+class UnknownName(LookupError):
+    pass
+
+
+class Server:
+    def __init__(self, shell, channel, values):
+        self.shell = shell
+        self.namespace = shell.user_ns
+        self.channel = channel
+        self.values = values
+        self.cells = Cells(shell, values)
+
+    def serve(self, message):
+        if message["k"] == "release":
+            for number, count in message["ids"]:
+                self.values.release(number, count)
+            return
+        number = message["i"]
+        try:
+            result = getattr(self, "ask_" + message["op"])(message)
+            if message["op"] == "call" and (inspect.iscoroutine(result) or isinstance(result, asyncio.Future)):
+                task = asyncio.ensure_future(result, loop=self.channel.loop)
+                task.add_done_callback(lambda done: self._finish(number, done))
+                return
+            self._reply(number, result)
+        except BaseException as error:
+            self._fail(number, error)
+
+    def _finish(self, number, done):
+        try:
+            self._reply(number, done.result())
+        except BaseException as error:
+            self._fail(number, error)
+
+    def _reply(self, number, result):
+        coded = self.values.encode(result)
+        self.channel.objects.tell_dropped()
+        self.channel.send({"k": "reply", "i": number, "v": coded.json}, coded.buffers, coded.special)
+
+    def _fail(self, number, error):
+        told = {"name": type(error).__name__, "message": str(error), "stack": failure(error)["stack"]}
+        if isinstance(error, CannotCross):
+            told.update(path=error.path, message=error.reason)
+        if isinstance(error, UnknownName):
+            told.update(names=self.cells.names())
+        self.channel.send({"k": "fail", "i": number, "e": told})
+
+    def ask_unreadable(self, message):
+        raise message["error"]
+
+    def ask_bind(self, message):
+        self.namespace.update(message["values"])
+        self.cells.settle()
+
+    def ask_retrieve(self, message):
+        name = message["name"]
+        if name not in self.namespace:
+            raise UnknownName(name)
+        value = self.namespace[name]
+        if inspect.isawaitable(value):
+            # What an operation gives is awaited; what a variable holds is not ours to wait for.
+            raise CannotCross("it is awaitable: await it in a cell first")
+        return value
+
+    def ask_names(self, _message):
+        return [show.entry(name, self.namespace[name]) for name in self.cells.names()]
+
+    def ask_describe(self, message):
+        for name in message["names"]:
+            if name not in self.namespace:
+                raise UnknownName(name)
+        return [show.declaration(name, self.namespace[name], message) for name in message["names"]]
+
+    def ask_get(self, message):
+        return self._member(message["of"], message["path"])
+
+    def ask_set(self, message):
+        *path, last = message["path"]
+        setattr(self._member(message["of"], path), last, message["value"])
+
+    def ask_call(self, message):
+        args, kwargs = message["args"], message["kwargs"]
+        return self._member(message["of"], message["path"])(*args, **kwargs)
+
+    def ask_snapshot(self, message):
+        return keep.snapshot(self.namespace, [name for name in self.cells.names() if name not in message["without"]])
+
+    def ask_restore(self, message):
+        lost = keep.restore(self.namespace, message["data"])
+        self.cells.settle()
+        return {"names": self.cells.names(), "lost": lost}
+
+
+    def _member(self, number, path):
+        value = self.values.given_object(number)
+        for name in path:
+            value = getattr(value, name)
+        return value

@@ -1,0 +1,283 @@
+"""What crosses between the host and Python, and how. Plain JSON is itself; anything else is an object with a "$"."""
+
+import datetime
+import decimal
+import enum
+import fractions
+import importlib
+import inspect
+import json
+import math
+
+from . import arrays
+from .objects import HostClass, HostFunction, HostMethod, HostObject, host_error
+
+SAFE = 2**53 - 1
+DEEPEST = 200
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+MILLISECOND = datetime.timedelta(milliseconds=1)
+
+# Values, not objects with behaviour, for which JavaScript has nothing that means the same.
+WITHOUT_FORM = (decimal.Decimal, fractions.Fraction, complex, datetime.timedelta, datetime.time)
+
+
+class CannotCross(TypeError):
+    def __init__(self, reason, path=""):
+        super().__init__(reason)
+        self.reason = reason
+        self.path = path
+
+    def within(self, step):
+        return CannotCross(self.reason, step + self.path)
+
+    def __str__(self):
+        return f"{self.path}: {self.reason}" if self.path else self.reason
+
+
+class Values:
+    def __init__(self, channel):
+        self.channel = channel
+        self.host_error = host_error
+        # Python's own objects that the host holds, and how often it was given each.
+        self.given = {}
+        self._numbers = {}
+        self._next = 0
+
+    def encode(self, value):
+        return Encoding(self).start(value)
+
+    def encode_object(self, value):
+        """The same for what shall not be copied, whatever it is."""
+        coded = Encoding(self)
+        coded.json = coded.object(value)
+        return coded
+
+    def decode(self, text, buffers, special):
+        if not special:
+            return json.loads(text)
+        aliases = []
+        message = json.loads(text, object_hook=lambda found: self._revive(found, buffers, aliases))
+        return _linked(message, message, set()) if aliases else message
+
+    def give(self, value):
+        """A number under which the host can speak of an object."""
+        number = self._numbers.get(id(value))
+        if number is None:
+            self._next += 1
+            number = self._numbers[id(value)] = self._next
+            self.given[number] = [value, 0]
+        self.given[number][1] += 1
+        return number
+
+    def release(self, number, count):
+        entry = self.given.get(number)
+        if entry is None:
+            return
+        entry[1] -= count
+        if entry[1] <= 0:
+            del self.given[number]
+            del self._numbers[id(entry[0])]
+
+    def _revive(self, found, buffers, aliases):
+        tag = found.get("$")
+        if tag is None:
+            return found
+        if tag == "n":
+            return int(found["v"])
+        if tag == "f":
+            return float(found["v"])
+        if tag == "d":
+            return EPOCH + datetime.timedelta(milliseconds=found["v"])
+        if tag == "b":
+            return bytes(buffers[found["i"]])
+        if tag == "a":
+            return arrays.to_array(found["t"], buffers[found["i"]])
+        if tag == "t":
+            return arrays.to_frame(found["c"], found["n"], buffers)
+        if tag in ("m", "o"):
+            return dict(found["e"])
+        if tag == "s":
+            return set(found["e"])
+        if tag == "r":
+            aliases.append(found)
+            return Alias(found["p"])
+        if tag == "p":
+            return self.given_object(found["id"])
+        if tag == "i":
+            return imported(found["m"], found["a"])
+        if tag == "hm":
+            return HostMethod(self.channel, found["of"], found["name"])
+        if tag == "h":
+            return self.channel.objects.receive(found)
+        raise ValueError(f"Karst sent a value of an unknown form: {tag}.")
+
+    def given_object(self, number):
+        if number not in self.given:
+            raise ReferenceError("The Python object is gone: it was released, or lived in a kernel that has ended.")
+        return self.given[number][0]
+
+
+class Alias:
+    """Stands for a value that is elsewhere in the same message, until all of it is there."""
+
+    def __init__(self, path):
+        self.path = path
+
+
+def _linked(value, message, seen):
+    if isinstance(value, Alias):
+        found = message
+        for step in value.path:
+            found = found[step]
+        return found
+    if id(value) in seen:
+        return value
+    if type(value) is list:
+        seen.add(id(value))
+        value[:] = [_linked(member, message, seen) for member in value]
+    elif type(value) is dict:
+        seen.add(id(value))
+        for key, member in value.items():
+            value[key] = _linked(member, message, seen)
+    return value
+
+
+class Encoding:
+    """One value on its way to the host: JSON, its buffers, and whether the JSON is more than plain data."""
+
+    def __init__(self, values):
+        self.values = values
+        self.buffers = []
+        self.special = False
+        self.json = None
+        self._open = set()
+
+    def start(self, value):
+        if isinstance(value, WITHOUT_FORM):
+            self.json = self.object(value)
+        else:
+            self.json = self._encode(value, 0)
+        return self
+
+    def tagged(self, tag, **rest):
+        self.special = True
+        return {"$": tag, **rest}
+
+    def add(self, buffer):
+        self.buffers.append(buffer)
+        return len(self.buffers) - 1
+
+    def _encode(self, value, depth):
+        kind = type(value)
+        if value is None or kind is str or kind is bool:
+            return value
+        if kind is int:
+            return value if -SAFE <= value <= SAFE else self.tagged("n", v=str(value))
+        if kind is float:
+            return value if math.isfinite(value) else self.tagged("f", v=str(value))
+        if kind is list or kind is tuple:
+            return self._inside(value, depth, self._items)
+        if kind is dict:
+            return self._inside(value, depth, self._dict)
+        return self._other(value, depth)
+
+    def each(self, values):
+        """A list of values, for columns and arrays of objects."""
+        return self._items(values, 0)
+
+    def _inside(self, value, depth, encode):
+        if depth >= DEEPEST:
+            raise CannotCross(f"the value is nested more than {DEEPEST} deep")
+        if id(value) in self._open:
+            raise CannotCross("the value contains itself, and data that does so cannot cross")
+        self._open.add(id(value))
+        try:
+            return encode(value, depth + 1)
+        finally:
+            self._open.discard(id(value))
+
+    def _items(self, values, depth):
+        result = []
+        try:
+            for value in values:
+                result.append(self._encode(value, depth))
+        except CannotCross as error:
+            raise error.within(f"[{len(result)}]") from None
+        return result
+
+    def _dict(self, value, depth):
+        if all(type(key) is str for key in value):
+            result = {}
+            key = ""
+            try:
+                for key, member in value.items():
+                    result[key] = self._encode(member, depth)
+            except CannotCross as error:
+                raise error.within(f"[{key!r}]") from None
+            return self.tagged("o", e=list(result.items())) if "$" in result else result
+        entries = []
+        for key, member in value.items():
+            try:
+                entries.append([self._encode(key, depth), self._encode(member, depth)])
+            except CannotCross as error:
+                raise error.within(f"[{key!r}]") from None
+        return self.tagged("m", e=entries)
+
+    def _other(self, value, depth):
+        if isinstance(value, (HostObject, HostFunction, HostClass)):
+            return self.tagged("h", id=value._karst_id)
+        if isinstance(value, HostMethod):
+            return self.tagged("hm", of=value._karst_id, name=value._karst_name)
+        if isinstance(value, enum.Enum):
+            return self.object(value)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return self.tagged("b", i=self.add(bytes(value)))
+        if isinstance(value, datetime.datetime) and not arrays.is_missing(value):
+            return self._date(value)
+        if isinstance(value, datetime.date) and not arrays.is_missing(value):
+            return self._date(datetime.datetime(value.year, value.month, value.day))
+        if isinstance(value, (set, frozenset)):
+            return self.tagged("s", e=self._inside(list(value), depth, self._items))
+        found = arrays.encode(value, self)
+        if found is not arrays.UNKNOWN:
+            return found
+        if isinstance(value, bool):
+            return bool(value)
+        if isinstance(value, WITHOUT_FORM):
+            name = type(value).__name__
+            raise CannotCross(f"a {name} has no form in JavaScript; make it a float or a str, or cross it by itself")
+        if isinstance(value, int):
+            return self._encode(int(value), depth)
+        if isinstance(value, float):
+            return self._encode(float(value), depth)
+        if isinstance(value, str):
+            return str(value)
+        if isinstance(value, (list, tuple, range)):
+            return self._inside(value, depth, self._items)
+        if isinstance(value, dict):
+            return self._inside(value, depth, self._dict)
+        if inspect.isawaitable(value):
+            raise CannotCross("it is awaitable: await it in a cell first")
+        return self.object(value)
+
+    def _date(self, value):
+        # A time without a zone is one of UTC, as it is for pandas.
+        aware = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
+        return self.tagged("d", v=round((aware - EPOCH) / MILLISECOND))
+
+    def object(self, value):
+        return self.tagged("p", id=self.values.give(value), type=type_name(value), callable=callable(value))
+
+
+def type_name(value):
+    kind = type(value)
+    own = kind.__module__ in ("builtins", "__main__")
+    return kind.__qualname__ if own else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def imported(module, attribute):
+    found = importlib.import_module(module)
+    for name in filter(None, attribute.split(".")):
+        found = getattr(found, name)
+    return found
+

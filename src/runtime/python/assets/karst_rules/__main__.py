@@ -1,0 +1,97 @@
+"""Checks Python cells against rules, by their syntax tree and nothing else: no cell is ever run here.
+
+A program of its own, apart from the kernel, which generated code can change. It reads one JSON object a line,
+{"id", "code", "rules"}, and answers each with {"id", "violations"}.
+"""
+
+import ast
+import json
+import sys
+
+from facts import LOADERS, Facts
+from names import NAMESPACE, is_below
+
+# Hold loaders, or every module there is.
+LOADER_HOLDERS = {NAMESPACE, "importlib", "sys.modules"}
+# Modules that others carry along under their own name, or with a `_` before it.
+CARRIED = {"builtins", "ctypes", "importlib", "io", "os", "pathlib", "posix", "shutil", "socket", "subprocess", "sys"}
+
+
+def check(code, rules):
+    """What the rules find in a cell, in the order of the source. What cannot be checked is a violation."""
+    lines = code.splitlines() or [""]
+    try:
+        flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        facts = Facts(compile(code, "<cell>", "exec", flags))
+    except SyntaxError as error:
+        told = f"this is not Python ({error.msg}), so it cannot be checked; shell commands and magics are not allowed"
+        return [{"rule": "syntax", "message": told, "line": max(error.lineno or 1, 1), "column": max(error.offset or 1, 1)}]
+    except Exception as error:
+        told = f"the cell could not be checked, so nothing is run: {type(error).__name__}: {error}"
+        return [{"rule": "syntax", "message": told, "line": 1, "column": 1}]
+    found = {}
+    for rule in rules:
+        for node, message in CHECKS[rule["kind"]](facts, rule):
+            before = lines[min(node.lineno, len(lines)) - 1].encode()[: node.col_offset].decode(errors="replace")
+            place = (node.lineno, len(before.encode("utf-16-le")) // 2 + 1)
+            found.setdefault((*place, message), {"rule": rule["kind"], "message": message, "line": place[0], "column": place[1]})
+    return [found[key] for key in sorted(found)]
+
+
+def import_rule(facts, rule):
+    names, only = set(rule["names"]), rule["only"]
+    for modules, node in facts.imports:
+        if modules is None:
+            yield node, "which module this loads cannot be checked; write its name as a string"
+        elif any(is_below(module, names) for module in modules) == only:
+            continue
+        else:
+            yield node, because(f'the module "{modules[-1]}" is not allowed', rule)
+    for path, node, use in facts.names:
+        if path in LOADER_HOLDERS and use in ("value", "call", "computed"):
+            yield node, lost_track(path, use)
+        elif use not in ("alias", "test") and is_below(path, LOADERS):
+            yield node, f"`{path}` loads modules; what it loads here cannot be checked"
+        for step in path.split(".")[1:]:
+            carried = step.lstrip("_")
+            if carried in CARRIED and (carried in names) != only and path.split(".")[0] in facts.modules:
+                yield node, because(f'the module "{carried}" is not allowed', rule)
+
+
+def function_rule(facts, rule):
+    refused, excepted = set(rule["names"]), set(rule["except"])
+    holders = {NAMESPACE} | {name[:at] for name in refused for at, letter in enumerate(name) if letter == "."}
+    for path, node, use in facts.names:
+        if path in holders and use in ("value", "call", "computed"):
+            yield node, lost_track(path, use)
+        elif use != "test" and is_below(path, refused) and not is_below(path, excepted):
+            yield node, because(f"`{path}` is not allowed", rule)
+
+
+def attribute_rule(facts, rule):
+    refused = set(rule["names"])
+    for name, node in facts.members:
+        if name in refused:
+            yield node, because(f"the member `{name}` is not allowed", rule)
+
+
+CHECKS = {"import": import_rule, "function": function_rule, "attribute": attribute_rule}
+
+
+def because(what, rule):
+    return f"{what}: {rule['description']}" if rule.get("description") else what
+
+
+def lost_track(path, use):
+    name = path or "globals()"
+    if use == "computed":
+        return f"which member of `{name}` this is cannot be checked; write its name"
+    return f"`{name}` is handed on as a whole, which cannot be checked; use its members by name"
+
+
+if __name__ == "__main__":
+    for request in sys.stdin:
+        asked = json.loads(request)
+        answer = {"id": asked["id"], "violations": check(asked["code"], asked["rules"])}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()

@@ -1,0 +1,253 @@
+"""What a cell does with what it did not make itself, found in its syntax tree."""
+
+import ast
+import string
+
+from names import COMPREHENSIONS, FUNCTIONS, NAMESPACE, assigned_pairs, bound_by, bound_names, join, local_names, plain
+from texts import text_of
+
+LOADERS = {"__import__", "importlib.import_module", "importlib.__import__", "pkgutil.resolve_name", "runpy.run_module"}
+READERS = {"getattr", "hasattr", "setattr", "delattr", "object.__getattribute__", "object.__setattr__", "type.__getattribute__"}
+OWN_READERS = {"__getattribute__", "__getattr__", "__setattr__", "__delattr__"}
+PICKERS = {"operator.attrgetter", "operator.methodcaller"}
+LOOKUPS = {"get", "pop", "setdefault", "__getitem__"}
+
+
+class Facts:
+    """What a cell does with what it did not make itself: modules it loads, names by the path they stand for, members."""
+
+    def __init__(self, tree):
+        self.imports, self.names, self.members = [], [], []
+        # Names that stand for something from outside, and those that are always the same text.
+        self.aliases, self.texts = {}, {}
+        self.modules = set()
+        self.deleted = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
+        self.own = {}
+        self.scopes = []
+        for statement in tree.body:
+            for name in bound_by(statement):
+                self.own.setdefault(name, statement.lineno)
+        self.collect(tree)
+        for statement in tree.body:
+            self.inner(statement)
+
+    def collect(self, tree):
+        """Finds the aliases and texts, wherever in the cell they are; a chain of them needs a few rounds."""
+        bound = [name for node in ast.walk(tree) for name in bound_names(node)]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    target = alias.name if alias.asname else alias.name.split(".")[0]
+                    self.alias(alias.asname or target, target)
+                    self.modules.add(alias.name.split(".")[0])
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                self.modules.add(node.module.split(".")[0])
+                for alias in node.names:
+                    self.alias(alias.asname or alias.name, f"{node.module}.{alias.name}")
+        pairs = [pair for node in ast.walk(tree) for pair in assigned_pairs(node)]
+        for _ in range(4):
+            for name, value in pairs:
+                text = self.text(value)
+                if text is not None and bound.count(name) == 1:
+                    self.texts[name] = text
+                for path in self.paths(value):
+                    self.alias(name, path)
+
+    def alias(self, name, path):
+        self.aliases.setdefault(name, set()).add(plain(path))
+
+    # What expressions stand for.
+
+    def paths(self, node):
+        if isinstance(node, ast.Name):
+            return self.paths_of_name(node)
+        if isinstance(node, ast.Attribute):
+            if node.attr == "__dict__":
+                return self.paths(node.value)
+            return {join(path, node.attr) for path in self.paths(node.value)}
+        if isinstance(node, ast.Call):
+            return self.paths_of_call(node)
+        if isinstance(node, ast.Subscript) and self.is_namespace(node.value):
+            key = self.text(node.slice)
+            return set() if key is None else {join(path, key) for path in self.paths(node.value)}
+        if isinstance(node, ast.NamedExpr):
+            return self.paths(node.value)
+        if isinstance(node, ast.IfExp):
+            return self.paths(node.body) | self.paths(node.orelse)
+        if isinstance(node, ast.BoolOp):
+            return set().union(*map(self.paths, node.values))
+        return set()
+
+    def paths_of_name(self, node):
+        aliased = self.aliases.get(node.id, set())
+        if any(node.id in scope for scope in self.scopes):
+            return aliased
+        is_own = node.id in self.own and node.id not in self.deleted and self.own[node.id] < node.lineno
+        return aliased if is_own else aliased | {plain(node.id)}
+
+    def paths_of_call(self, node):
+        called, (first, second) = self.paths(node.func), (node.args + [None, None])[:2]
+        if called & LOADERS:
+            module = self.text(first)
+            if module is None:
+                return set()
+            return {plain(module.split(".")[0] if "__import__" in called else module)}
+        if called & {"globals", "locals"} or ("vars" in called and first is None):
+            return {NAMESPACE}
+        if "vars" in called:
+            return self.paths(first)
+        if "getattr" in called and second is not None:
+            key = self.text(second)
+            return set() if key is None else {join(path, key) for path in self.paths(first)}
+        if isinstance(node.func, ast.Attribute) and node.func.attr in LOOKUPS and self.is_namespace(node.func.value):
+            key = self.text(first)
+            return set() if key is None else {join(path, key) for path in self.paths(node.func.value)}
+        if isinstance(node.func, ast.Call) and self.paths(node.func.func) & {"operator.attrgetter"} and first is not None:
+            key = self.text((node.func.args + [None])[0])
+            return set() if key is None else {join(path, key) for path in self.paths(first)}
+        return set()
+
+    def is_namespace(self, node):
+        """Whether a node is a dictionary whose keys are names."""
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            return True
+        if isinstance(node, ast.Call) and self.paths(node.func) & {"vars", "globals", "locals"}:
+            return True
+        return bool(self.paths(node) & {NAMESPACE, "sys.modules"})
+
+    def text(self, node):
+        return text_of(node, self.texts)
+
+    # What is done with them.
+
+    def visit(self, node, use="value"):
+        self.inner(node)
+        for path in self.paths(node):
+            self.names.append((path, node, use))
+
+    def inner(self, node):
+        """Notes everything below a node; whoever stands around it notes what becomes of its own value."""
+        if isinstance(node, ast.Attribute):
+            self.members.append((node.attr, node))
+            return self.inner(node.value)
+        if isinstance(node, ast.Call):
+            return self.inner_call(node)
+        if isinstance(node, ast.Subscript):
+            if self.is_namespace(node.value):
+                return self.key(node.value, node.slice, node)
+            self.visit(node.value, "write" if isinstance(node.ctx, ast.Store) else "value")
+            return self.visit(node.slice)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            return self.inner_import(node)
+        if isinstance(node, ast.Compare):
+            for side in (node.left, *node.comparators):
+                self.visit(side, "test")
+            return None
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                self.inner(target)
+            self.visit(node.value, "alias" if all(isinstance(target, ast.Name) for target in targets) else "value")
+            return self.visit(node.annotation) if isinstance(node, ast.AnnAssign) else None
+        if isinstance(node, FUNCTIONS + COMPREHENSIONS):
+            return self.inner_scope(node)
+        if isinstance(node, ast.MatchClass):
+            self.members.extend((name, node) for name in node.kwd_attrs)
+        for child in ast.iter_child_nodes(node):
+            self.child(child)
+        return None
+
+    def child(self, node):
+        if not isinstance(node, ast.expr):
+            return self.inner(node)
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            return self.inner(node)
+        return self.visit(node)
+
+    def inner_scope(self, node):
+        outer = getattr(node, "decorator_list", [])
+        if isinstance(node, FUNCTIONS):
+            outer = [*outer, *node.args.defaults, *(default for default in node.args.kw_defaults if default)]
+        for each in outer:
+            self.visit(each, "call" if each in getattr(node, "decorator_list", []) else "value")
+        self.scopes.append(local_names(node))
+        for child in ast.iter_child_nodes(node):
+            if child not in outer:
+                self.child(child)
+        self.scopes.pop()
+
+    def inner_import(self, node):
+        if isinstance(node, ast.Import):
+            self.imports.extend(([alias.name], node) for alias in node.names)
+            return
+        base = "." * node.level + (node.module or "")
+        for alias in node.names:
+            # What is taken out of a module may be a module itself.
+            whole = base if base.endswith(".") else f"{base}."
+            self.imports.append(([base, whole + alias.name] if alias.name != "*" else [base], node))
+            self.members.append((alias.name, node))
+            use = "value" if alias.name == "*" else "alias"
+            path = base if alias.name == "*" else f"{base}.{alias.name}"
+            self.names.append((plain(path), node, use))
+
+    def inner_call(self, node):
+        called, arguments = self.paths(node.func), list(node.args)
+        first, second = (arguments + [None, None])[:2]
+        if called & LOADERS:
+            module = self.text(first)
+            self.imports.append((None if module is None else [module], node))
+            self.inner(node.func)
+        else:
+            self.visit(node.func, "call")
+        own = isinstance(node.func, ast.Attribute) and node.func.attr
+        if called & READERS and second is not None:
+            self.key(first, second, node)
+            arguments = arguments[2:]
+        elif own in OWN_READERS and first is not None and not called & READERS:
+            self.key(node.func.value, first, node)
+        elif own in LOOKUPS and self.is_namespace(node.func.value) and first is not None:
+            self.key(node.func.value, first, node)
+        elif called & PICKERS:
+            for argument in arguments:
+                self.dotted(self.text(argument), node)
+        elif called & {"vars"} and first is not None:
+            self.inner(first)
+            arguments = arguments[1:]
+        elif own in ("format", "format_map", "vformat"):
+            for template in (self.text(node.func.value), self.text(first)):
+                self.template(template, node)
+        elif isinstance(node.func, ast.Call) and self.paths(node):
+            self.inner(first)
+            arguments = arguments[1:]
+        for argument in arguments:
+            self.visit(argument)
+        for keyword in node.keywords:
+            self.visit(keyword.value)
+
+    def key(self, holder, key, node):
+        """Notes the member of an object that an expression names."""
+        self.inner(holder)
+        self.visit(key)
+        name = self.text(key)
+        if name is not None:
+            self.members.append((name, node))
+            if "sys.modules" in self.paths(holder):
+                self.imports.append(([name], node))
+            return
+        for path in self.paths(holder):
+            self.names.append((path, node, "computed"))
+        pieces = [part.value for part in ast.walk(key) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        if any("__" in piece for piece in pieces):
+            self.members.extend((name, node) for name in ("__globals__", "__subclasses__", "__builtins__"))
+
+    def dotted(self, text, node):
+        for name in (text or "").split("."):
+            self.members.append((name, node))
+
+    def template(self, text, node):
+        try:
+            fields = [field for _, field, _, _ in string.Formatter().parse(text or "") if field]
+        except ValueError:
+            return
+        for field in fields:
+            self.dotted(field.replace("[", ".").replace("]", ""), node)

@@ -1,0 +1,52 @@
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto"
+import type { Json } from "../../core/json.ts"
+
+/** A message of the Jupyter protocol, as far as it matters here. */
+export interface JupyterMessage {
+  type: string
+  /** The id of the request it belongs to. */
+  parent: string | undefined
+  content: { [key: string]: Json }
+}
+
+export interface Signer {
+  /** A signed request as frames, and its id. */
+  pack(type: string, content: { [key: string]: Json }): { id: string; frames: Buffer[] }
+  /** A message whose signature is right; undefined for anything else. */
+  unpack(frames: readonly Buffer[]): JupyterMessage | undefined
+}
+
+/** Reads and writes the wire format: a delimiter, a signature, four parts of JSON. */
+export function createSigner(key: string, session: string): Signer {
+  const sign = (parts: readonly Buffer[]) => {
+    const hmac = createHmac("sha256", key)
+    for (const part of parts) hmac.update(part)
+    return Buffer.from(hmac.digest("hex"))
+  }
+  return {
+    pack(type, content) {
+      const id = randomUUID()
+      const date = new Date().toISOString()
+      const header = { msg_id: id, username: "karst", session, date, msg_type: type, version: "5.3" }
+      const parts = [header, {}, {}, content].map((part) => Buffer.from(JSON.stringify(part)))
+      return { id, frames: [delimiter, sign(parts), ...parts] }
+    },
+    unpack(frames) {
+      const start = frames.findIndex((frame) => frame.equals(delimiter))
+      const [signature, ...rest] = frames.slice(start + 1)
+      const parts = rest.slice(0, 4)
+      if (start < 0 || !signature || parts.length < 4) return undefined
+      const expected = sign(parts)
+      if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return undefined
+      try {
+        const [header, parent, , content] = parts.map((part) => JSON.parse(part.toString()))
+        if (typeof content !== "object" || content === null) return undefined
+        return { type: String(header.msg_type), parent: parent.msg_id, content }
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+const delimiter = Buffer.from("<IDS|MSG>")

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { findInterpreter, type Interpreter } from "./interpreter.ts"
+import { programIn, type SandboxOptions, sandboxed } from "./sandbox.ts"
+
+export interface LaunchOptions extends SandboxOptions {
+  python?: string | undefined
+  cwd?: string | undefined
+  env?: Record<string, string | undefined> | undefined
+  memoryMb: number
+  isolation: "process" | "os"
+}
+
+/** A kernel's process and the private folder it shares with its host. */
+export interface Launched {
+  pid: number
+  folder: string
+  /** The key that messages are signed with. */
+  key: string
+  /** The end of the process, told as people would. */
+  exited: Promise<string>
+  endpoint(channel: "shell" | "iopub"): string
+  /** Ctrl-C. By a signal and not by a message: code that never lets go of the interpreter would not hear one. */
+  interrupt(): void
+  /** Ends it and what it started, at once. */
+  kill(): void
+  /** Ends it and removes its folder. */
+  end(): Promise<void>
+}
+
+/** Where a kernel and its host meet: a folder that nobody else can read. */
+export async function makeFolder(): Promise<string> {
+  // The path of a socket has room for about a hundred characters.
+  const parent = tmpdir().length > 60 ? "/tmp" : tmpdir()
+  const folder = await mkdtemp(join(parent, "karst-"))
+  for (const part of ["work", "tmp"]) await mkdir(join(folder, part))
+  return folder
+}
+
+/** Starts a kernel that will connect to the host's socket and say the token. */
+export async function launch(folder: string, socket: string, token: string, options: LaunchOptions): Promise<Launched> {
+  const interpreter = await findInterpreter(options.python)
+  const key = randomBytes(32).toString("hex")
+  const connection = join(folder, "connection.json")
+  await writeFile(connection, JSON.stringify(connectionFile(folder, key)), { mode: 0o600 })
+  const work = join(folder, "work")
+  const cwd = options.cwd ?? work
+  const plain = { command: interpreter.executable, args: [join(assets, "kernel.py")] }
+  const inside = options.isolation === "os"
+  const places = [...interpreter.places, interpreter.executable, assets]
+  const { command, args } = inside ? sandboxed(plain, { ...options, cwd, folder, places }) : plain
+  const child = spawn(command, args, {
+    cwd,
+    env: environment(work, interpreter, options.env),
+    stdio: ["pipe", "ignore", "pipe"],
+    // A group of its own: Ctrl-C in the terminal is not for it, and its children end with it.
+    detached: true,
+  })
+  const exited = watchExit(child)
+  const parent = inside ? 0 : process.pid
+  // Some room above what may be used: libraries reserve much that they never touch.
+  const addressSpace = (options.memoryMb + 4096) * 1024 * 1024
+  child.stdin?.on("error", () => undefined)
+  child.stdin?.end(`${JSON.stringify({ connection, socket, token, parent, addressSpace })}\n`)
+  const kill = () => killGroup(child)
+  return {
+    pid: child.pid ?? 0,
+    folder,
+    key,
+    exited,
+    endpoint: (channel) => `ipc://${join(folder, "k")}-${ports[channel]}`,
+    interrupt() {
+      if (child.pid === undefined || hasEnded(child)) return
+      try {
+        process.kill(inside ? programIn(child.pid) : child.pid, "SIGINT")
+      } catch {
+        // It ended in this moment.
+      }
+    },
+    kill,
+    async end() {
+      kill()
+      await exited
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    },
+  }
+}
+
+const assets = fileURLToPath(new URL("./assets", import.meta.url))
+const ports = { shell: 1, iopub: 2, stdin: 3, control: 4, hb: 5 }
+
+function connectionFile(folder: string, key: string): object {
+  const numbered = Object.fromEntries(Object.entries(ports).map(([channel, port]) => [`${channel}_port`, port]))
+  return { ...numbered, ip: join(folder, "k"), transport: "ipc", key, signature_scheme: "hmac-sha256", kernel_name: "" }
+}
+
+/** Only what Python needs; nothing of the host's own environment. */
+function environment(
+  work: string,
+  { userBase }: Interpreter,
+  given: Record<string, string | undefined> = {},
+): Record<string, string | undefined> {
+  const { PATH, TZ, VIRTUAL_ENV } = process.env
+  return {
+    PATH,
+    TZ,
+    VIRTUAL_ENV,
+    LANG: "C.UTF-8",
+    HOME: work,
+    TMPDIR: work,
+    IPYTHONDIR: join(work, ".ipython"),
+    PYTHONUSERBASE: userBase,
+    PYDEVD_DISABLE_FILE_VALIDATION: "1",
+    ...given,
+  }
+}
+
+function watchExit(child: ChildProcess): Promise<string> {
+  let stderr = ""
+  child.stderr?.on("data", (chunk) => {
+    stderr = (stderr + chunk).slice(-4000)
+  })
+  return new Promise((resolve) => {
+    child.on("error", (error) => resolve(`it could not be started: ${error.message}`))
+    child.on("exit", (code, signal) => {
+      const how = signal ? `it was ended by ${signal}` : `it ended with code ${code}`
+      const tell = () => resolve([how, lastWords(stderr)].filter(Boolean).join(": "))
+      child.on("close", tell)
+      // A child of its own may hold the pipe open: the end of that is not waited for.
+      setTimeout(tell, 100).unref()
+    })
+  })
+}
+
+/** Of what a dying process wrote, what says why. */
+function lastWords(stderr: string): string {
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "")
+  return lines.find((line) => line.startsWith("Fatal Python error")) ?? lines.at(-1) ?? ""
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined || hasEnded(child)) return
+  try {
+    process.kill(-child.pid, "SIGKILL")
+  } catch {
+    child.kill("SIGKILL")
+  }
+}

@@ -1,0 +1,155 @@
+import type { Json, JsonSchema } from "../../core/json.ts"
+import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
+
+/** A TypeScript type as Python would write it; `Any` where Python has no word for it. */
+export function pythonType(tree: TypeTree): string {
+  return textType(printType(tree))
+}
+
+/** `(name: str, count: float = ...) -> Task`. Awaiting is the bridge's affair: what a function promises, it returns. */
+export function pythonSignature({ parameters, returns, awaited = returns }: Signature, first: string[] = []): string {
+  const result = pythonType(awaited)
+  return `(${[...first, ...parameters.map(parameter)].join(", ")})${result === "Any" ? "" : ` -> ${result}`}`
+}
+
+/** The type that a JSON Schema describes. */
+export function schemaPythonType(schema: Json | undefined): string {
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return "Any"
+  const { type, enum: options, const: constant, items, anyOf, oneOf } = schema
+  if (Array.isArray(options)) return `Literal[${options.map(pythonLiteral).join(", ")}]`
+  if (constant !== undefined) return `Literal[${pythonLiteral(constant)}]`
+  const alternatives = anyOf ?? oneOf
+  if (Array.isArray(alternatives)) return union(alternatives.map(schemaPythonType))
+  if (Array.isArray(type)) return union(type.map((each) => schemaPythonType({ ...schema, type: each })))
+  if (type === "array") return Array.isArray(items) ? "list" : `list[${schemaPythonType(items)}]`
+  return schemaTypes[String(type)] ?? "Any"
+}
+
+/** The parameters that an object schema describes, to be passed by keyword. */
+export function schemaParameters({ properties, required }: JsonSchema): string[] {
+  if (typeof properties !== "object" || properties === null || Array.isArray(properties)) return []
+  const needed = Array.isArray(required) ? required : []
+  const shown = Object.entries(properties).map(([name, schema]) => ({ name, schema, needed: needed.includes(name) }))
+  return [...shown.filter((each) => each.needed), ...shown.filter((each) => !each.needed)].map(
+    ({ name, schema, needed: must }) => `${name}: ${schemaPythonType(schema)}${must ? "" : " = ..."}`,
+  )
+}
+
+const schemaTypes: Record<string, string> = {
+  string: "str",
+  integer: "int",
+  number: "float",
+  boolean: "bool",
+  null: "None",
+  object: "dict",
+}
+
+const words: Record<string, string> = {
+  string: "str",
+  number: "float",
+  boolean: "bool",
+  bigint: "int",
+  void: "None",
+  undefined: "None",
+  null: "None",
+  never: "None",
+  object: "dict",
+  Date: "datetime",
+  Uint8Array: "bytes",
+  Buffer: "bytes",
+  ArrayBuffer: "bytes",
+  Function: "Callable",
+}
+
+function textType(text: string): string {
+  const bare = text.trim()
+  const parts = split(bare, "|")
+  if (parts.length > 1) return union(parts.map(textType))
+  if (split(bare, "&").length > 1) return "dict"
+  const word = words[bare] ?? literal(bare)
+  if (word) return word
+  if (bare.endsWith("[]")) return `list[${textType(bare.slice(0, -2))}]`
+  if (/^readonly\s/.test(bare)) return textType(bare.slice(8))
+  if (bare.startsWith("{")) return "dict"
+  if (bare.startsWith("[")) return `tuple[${split(bare.slice(1, -1), ",").map(textType).join(", ")}]`
+  if (bare.startsWith("(")) return closesAtEnd(bare) ? textType(bare.slice(1, -1)) : "Callable"
+  const [, name = "", inner] = /^(\w+)(?:<(.*)>)?$/s.exec(bare) ?? []
+  if (inner !== undefined) return generic(name, split(inner, ",").map(textType))
+  if (/^(?:Float|Big|Int|Uint)\w*Array$/.test(name)) return "numpy.ndarray"
+  return /^[A-Z]/.test(name) ? name : "Any"
+}
+
+function generic(name: string, [first = "Any", second = "Any"]: readonly string[]): string {
+  switch (name) {
+    case "Promise":
+    case "Readonly":
+    case "Required":
+    case "Awaited":
+      return first
+    case "Array":
+    case "ReadonlyArray":
+    case "Iterable":
+      return `list[${first}]`
+    case "Set":
+    case "ReadonlySet":
+      return `set[${first}]`
+    case "Map":
+    case "ReadonlyMap":
+    case "Record":
+      return `dict[${first}, ${second}]`
+    case "Partial":
+    case "Pick":
+    case "Omit":
+      return "dict"
+    default:
+      return name in globalThis ? "Any" : name
+  }
+}
+
+/** The parts of a type between separators that are not inside brackets or quotes. */
+function split(text: string, separator: string): string[] {
+  const parts = [""]
+  let depth = 0
+  let quote = ""
+  for (const [at, character] of [...text].entries()) {
+    if (quote) quote = character === quote ? "" : quote
+    else if (/["'`]/.test(character)) quote = character
+    else if (/[<([{]/.test(character)) depth++
+    else if (/[)\]}]/.test(character) || (character === ">" && text[at - 1] !== "=")) depth--
+    if (character === separator && depth === 0 && !quote) parts.push("")
+    else parts[parts.length - 1] += character
+  }
+  return parts.filter((part) => part.trim() !== "")
+}
+
+function closesAtEnd(text: string): boolean {
+  return split(text.slice(1, -1), ")").length === 1 && text.endsWith(")")
+}
+
+function literal(text: string): string | undefined {
+  if (/^(["'])[^"'\\]*\1$|^-?\d+(?:\.\d+)?$/.test(text)) return `Literal[${text}]`
+  if (text === "true" || text === "false") return `Literal[${text === "true" ? "True" : "False"}]`
+  return undefined
+}
+
+function pythonLiteral(value: Json): string {
+  if (value === null) return "None"
+  if (typeof value === "boolean") return value ? "True" : "False"
+  return JSON.stringify(value)
+}
+
+function union(parts: readonly string[]): string {
+  const distinct = [...new Set(parts)]
+  if (distinct.includes("Any")) return "Any"
+  const literals = distinct.filter((part) => part.startsWith("Literal["))
+  const joined = literals.length > 0 ? [`Literal[${literals.map((part) => part.slice(8, -1)).join(", ")}]`] : []
+  const rest = distinct.filter((part) => !part.startsWith("Literal[") && part !== "None")
+  return [...joined, ...rest, ...(distinct.includes("None") ? ["None"] : [])].join(" | ")
+}
+
+function parameter({ name, type, optional, rest }: Parameter): string {
+  const found = rest ? pythonType(type).replace(/^list\[(.*)\]$/, "$1") : pythonType(type)
+  const typed = found === "Any" ? name : `${name}: ${found}`
+  if (rest) return `*${typed}`
+  return optional ? `${typed}${found === "Any" ? "=" : " = "}...` : typed
+}

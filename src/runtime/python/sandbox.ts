@@ -1,0 +1,93 @@
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
+import { join } from "node:path"
+import { UnsupportedError } from "../../core/errors.ts"
+import { sandboxProblem } from "../process/isolation.ts"
+import { processTree } from "./watch.ts"
+
+export interface SandboxOptions {
+  /** With `os`: whether it has a network. Default `none`. */
+  network?: "none" | "all" | undefined
+  /** With `os`: what it may read besides Python and the system's programs and libraries. Default: nothing. */
+  read?: readonly string[] | undefined
+  /** With `os`: what it may write besides its working directory. Default: nothing. */
+  write?: readonly string[] | undefined
+}
+
+interface Command {
+  command: string
+  args: string[]
+}
+
+interface Within extends SandboxOptions {
+  cwd: string
+  folder: string
+  /** What the program itself needs to read. */
+  places: readonly string[]
+}
+
+/** A command that runs another under bubblewrap: its own processes, users, network and view of the files. It sees the
+ *  system's programs and libraries read-only, its own folder, and what was allowed; it dies with its host. */
+export function sandboxed({ command, args }: Command, within: Within): Command {
+  const { network = "none", read = [], write = [], cwd, folder, places } = within
+  const bound = [
+    ...system.flatMap(readOnly),
+    ...["--proc", "/proc", "--dev", "/dev", "--bind", join(folder, "tmp"), "/tmp"],
+    ...places.flatMap(readOnly),
+    ...read.flatMap((path) => ["--ro-bind", path, path]),
+    ...[...write, cwd, folder].flatMap((path) => ["--bind", path, path]),
+    ...["--remount-ro", "/"],
+  ]
+  const apart = [
+    "--unshare-all",
+    ...(network === "all" ? ["--share-net"] : []),
+    "--die-with-parent",
+    "--new-session",
+    "--hostname",
+    "karst",
+  ]
+  const limits = ["--cap-drop", "ALL", "--chdir", cwd]
+  return { command: "bwrap", args: [...apart, ...bound, ...limits, "--", command, ...args] }
+}
+
+/** What isolation a runtime gets: `os` fails closed where it cannot be had, `auto` falls back. */
+export function obtainIsolation(wanted: "process" | "os" | "auto", warn: (message: string) => void): "process" | "os" {
+  if (wanted === "process") return "process"
+  const problem = sandboxProblem()
+  if (problem === undefined) return "os"
+  if (wanted === "os") throw new UnsupportedError(`isolation: "os" cannot be had: ${problem}.`)
+  warn(`pythonRuntime runs without isolation by the operating system: ${problem}.`)
+  return "process"
+}
+
+/** The program that runs in a sandbox: the first process below bubblewrap's own. */
+export function programIn(pid: number): number {
+  const isBubblewrap = (process: number) => readFileSync(`/proc/${process}/comm`, "utf8").trim() === "bwrap"
+  return processTree(pid).find((process) => !isBubblewrap(process)) ?? pid
+}
+
+const system = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/etc/ld.so.cache",
+  "/etc/alternatives",
+  "/etc/fonts",
+  "/etc/localtime",
+  "/etc/ssl",
+  "/etc/resolv.conf",
+  "/etc/nsswitch.conf",
+  "/etc/matplotlibrc",
+  "/etc/python3",
+]
+
+function readOnly(path: string): string[] {
+  if (!existsSync(path)) return []
+  // On most systems /bin and /lib lead into /usr; a link says so inside as well.
+  if (lstatSync(path).isSymbolicLink() && path.lastIndexOf("/") === 0) return ["--symlink", readlinkSync(path), path]
+  if (path.startsWith("/usr/")) return []
+  const real = realpathSync(path)
+  return real === path ? ["--ro-bind", path, path] : ["--ro-bind", real, real, "--ro-bind", real, path]
+}

@@ -1,0 +1,96 @@
+import { types } from "node:util"
+import type { Bound, Namespace } from "../cells/namespace.ts"
+import { isObject, kindOf } from "../heap/kinds.ts"
+import type { Lost } from "../runtime.ts"
+import type { Codecs } from "./codec.ts"
+import { makeCopies } from "./copies.ts"
+import { createJudge } from "./judge.ts"
+import type { Payload } from "./payload.ts"
+import { createSurvey, finish, kept, lose, lost, survey, surveyContents } from "./survey.ts"
+
+export interface Draft {
+  payload: Payload
+  lost: Lost[]
+  /** Injected names whose value holds something that cannot be kept: then none of it should be. */
+  rebound: Set<string>
+}
+
+/** Draws up what a snapshot of a namespace holds. `left` are the names that are left out, with the reason; `only`, where
+ *  it is given, the ones that are not. */
+export function draft(
+  namespace: Namespace,
+  codecs: Codecs,
+  left: ReadonlyMap<string, string>,
+  only?: ReadonlySet<string>,
+): Draft {
+  const { scope, origins, constants } = namespace
+  const bound = namespace.bound()
+  const { judge, encode, references, declarations, statics } = createJudge({ bound, origins, codecs })
+  const walk = createSurvey(judge)
+  const names: Payload["names"] = []
+  const contents: Payload["contents"] = []
+  const gone: Lost[] = []
+  const own: [string, unknown][] = []
+
+  // Injected data first: what is inside it and elsewhere as well is told under the injected name.
+  for (const [name, value] of Object.entries(scope)) {
+    if (only && !only.has(name)) continue
+    const reason = left.get(name) ?? importReason(origins.moduleOf(name, value))
+    if (reason !== undefined) gone.push({ name, reason })
+    else if (!isUnchanged(bound.get(name), value)) own.push([name, value])
+    else addContents(name, value)
+  }
+  finish(walk)
+  const rebound = new Set(walk.incomplete)
+  for (const [name, value] of own) {
+    const entry: [string, unknown] = [name, undefined]
+    walk.names.set(name, value)
+    if (survey(walk, entry, 1, value) !== lost) names.push(entry)
+  }
+  finish(walk)
+
+  const { of, places, fillings } = makeCopies(walk)
+  const payload: Payload = {
+    names,
+    contents,
+    constants: [...constants].filter((name) => names.some(([own]) => own === name)),
+    declarations: declarations(),
+    references,
+    places,
+    fillings,
+    prototypes: [...walk.prototypes].map(([reference, objects]) => [reference, objects.map(of)]),
+    properties: walk.properties.map(([target, ...rest]) => [of(target), ...rest]),
+    statics,
+    closed: walk.closed.map(([target, level]) => [of(target), level]),
+  }
+  return { payload, lost: [...gone, ...walk.losses.list()], rebound }
+
+  function addContents(name: string, value: unknown): void {
+    if (!bound.get(name)?.isVariable || !isObject(value)) return
+    const entry: [string, unknown] = [name, undefined]
+    walk.names.set(name, value)
+    const encoded = types.isProxy(value) ? undefined : encode(walk, value, -1)
+    if (typeof encoded === "string") return void lose(walk, -1, encoded, { value })
+    if (encoded === undefined && !isPlainContainer(value)) return
+    surveyContents(walk, entry, 1, value, encoded ?? kept)
+    contents.push(entry)
+  }
+
+  function isPlainContainer(value: object): boolean {
+    const kind = kindOf(walk.kinds, value)
+    if (kind !== "object" && kind !== "array" && kind !== "map" && kind !== "set") return false
+    const prototype: unknown = Object.getPrototypeOf(value)
+    if (kind === "object") return prototype === Object.prototype || prototype === null
+    return plain.includes(prototype)
+  }
+}
+
+const plain: unknown[] = [Array.prototype, Map.prototype, Set.prototype]
+
+function isUnchanged(bound: Bound | undefined, value: unknown): boolean {
+  return bound !== undefined && Object.is(bound.value, value)
+}
+
+function importReason(specifier: string | undefined): string | undefined {
+  return specifier === undefined ? undefined : `it is an import: import it again from "${specifier}"`
+}

@@ -1,0 +1,24 @@
+import { types } from "node:util"
+
+/** Gives an injected container the contents of another of its kind, so that the host's own object has them. False when
+ *  that cannot be: then nothing has changed. */
+export function fillInPlace(target: unknown, source: unknown): boolean {
+  if (target === source) return true
+  if (typeof target !== "object" || target === null || typeof source !== "object" || source === null) return false
+  if (types.isProxy(target) || !Object.isExtensible(target) || Object.isSealed(target)) return false
+  if (Object.getPrototypeOf(target) !== Object.getPrototypeOf(source)) return false
+  if (types.isMap(target) && types.isMap(source)) {
+    target.clear()
+    for (const [key, value] of source) target.set(key, value)
+  } else if (types.isSet(target) && types.isSet(source)) {
+    target.clear()
+    for (const member of source) target.add(member)
+  } else {
+    for (const key of Object.keys(target)) Reflect.deleteProperty(target, key)
+    if (Array.isArray(target) && Array.isArray(source)) target.length = source.length
+    for (const key of Object.keys(source)) {
+      Object.defineProperty(target, key, Object.getOwnPropertyDescriptor(source, key) ?? {})
+    }
+  }
+  return true
+}

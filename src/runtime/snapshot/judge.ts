@@ -1,0 +1,254 @@
+import { types } from "node:util"
+import type { Bound } from "../cells/namespace.ts"
+import { classNameOf, classOf, globalName, isObject, type Kind } from "../heap/kinds.ts"
+import { hasPrivateState, hasPrivateStatics } from "../heap/private-fields.ts"
+import { note } from "../heap/trail.ts"
+import { type Code, readCode } from "./code.ts"
+import type { Codecs } from "./codec.ts"
+import type { Origin, Origins } from "./origins.ts"
+import type { Declaration, Payload, Reference } from "./payload.ts"
+import { type Judge, kept, lose, type Survey, survey } from "./survey.ts"
+
+/** What a judge finds out on its way: everything that is written as a reference. */
+export interface Judgement {
+  judge: Judge
+  /** What to write for an instance of a class that has a codec; undefined for any other value. */
+  encode(walk: Survey, value: object, above: number): number | string | undefined
+  references: Reference[]
+  declarations: () => Declaration[]
+  statics: Payload["statics"]
+}
+
+export interface JudgeOptions {
+  /** What the host has bound, by name. */
+  bound: ReadonlyMap<string, Bound>
+  origins: Origins
+  codecs: Codecs
+}
+
+/** Decides what to write for what is no plain data. */
+export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement {
+  const references: Reference[] = []
+  const statics: Payload["statics"] = []
+  const code: { origin: Origin; reference: number; declaration: Declaration }[] = []
+  // The number of a reference, why there is none, or the reference to be made when it is needed.
+  const verdicts = new Map<object, number | string | Reference>()
+  for (const [name, { value }] of bound) if (isObject(value)) verdicts.set(value, { type: "binding", name })
+
+  return {
+    references,
+    statics,
+    encode,
+    declarations() {
+      // Declarations refer to each other by reference, so only their own numbers change.
+      code.sort((one, other) => one.origin.order - other.origin.order)
+      code.forEach(({ reference }, at) => {
+        references[reference] = { type: "code", declaration: at }
+      })
+      return code.map(({ declaration }) => declaration)
+    },
+    judge(walk, value, kind, above) {
+      const known = knownVerdict(value)
+      if (typeof known === "number") return known
+      if (kind === "object" && Object.getPrototypeOf(value) === Object.prototype) return kept
+      const verdict = known ?? judgeOther(walk, value, kind, above)
+      return typeof verdict === "number" ? verdict : lose(walk, above, verdict, { value })
+    },
+  }
+
+  function judgeOther(walk: Survey, value: object, kind: Kind, above: number): number | string {
+    switch (kind) {
+      case "object":
+      case "array":
+      case "map":
+      case "set":
+      case "date":
+      case "regexp":
+      case "bytes":
+      case "view":
+      case "boxed":
+        return judgeData(walk, value, kind, above)
+      case "error":
+        return judgeError(walk, value as Error, above)
+      case "function":
+        return referTo(walk, value, above)
+      default: {
+        const name = globalName(value)
+        if (name) return remember(value, { type: "global", name })
+        return reasons[kind] ?? `a ${classNameOf(value)}, which lives in its process only`
+      }
+    }
+  }
+
+  function judgeData(walk: Survey, value: object, kind: Kind, above: number): number | string {
+    const prototype: object | null = Object.getPrototypeOf(value)
+    if (prototype === null) {
+      prototypesOf(walk, null).push(value)
+      return kept
+    }
+    if (types.isSymbolObject(value)) return "a symbol"
+    if (kind === "view" && types.isSharedArrayBuffer(Reflect.get(value, "buffer"))) return "shared memory"
+    if (plainPrototypes.has(prototype)) return kept
+    const encoded = encode(walk, value, above)
+    if (encoded !== undefined) return encoded
+    const maker = classOf(prototype)
+    const reference = maker && origins.of(maker) ? referTo(walk, maker, above) : undefined
+    if (reference === undefined) {
+      return `an instance of ${classNameOf(value)}, which no cell declared: a codec for the class would keep it`
+    }
+    if (typeof reference === "string") return `an instance of a class that is lost: ${reference}`
+    if (hasPrivateState(prototype)) return `an instance of ${classNameOf(value)}, whose #private fields nobody can read`
+    prototypesOf(walk, reference).push(value)
+    if (kind === "object") walk.rowPrototype = prototype
+    return kept
+  }
+
+  function encode(walk: Survey, value: object, above: number): number | string | undefined {
+    const found = Object.entries(codecs).find(([, codec]) =>
+      Object.prototype.isPrototypeOf.call(codec.class.prototype, value),
+    )
+    if (!found) return undefined
+    const [name, codec] = found
+    const reference: Reference = { type: "codec", codec: name, data: undefined }
+    const number = remember(value, reference)
+    try {
+      survey(walk, reference, "data", codec.encode(value), note(walk.trail, value, above))
+      return number
+    } catch (error) {
+      return forget(value, `the codec ${name} failed: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+
+  function judgeError(walk: Survey, error: Error, above: number): number | string {
+    const encoded = encode(walk, error, above)
+    if (encoded !== undefined) return encoded
+    const prototype: object = Object.getPrototypeOf(error)
+    const maker = classOf(prototype)
+    const base = errorNames.find((name) => Reflect.get(globalThis, name) === maker)
+    const own = base === undefined && maker && origins.of(maker) ? referTo(walk, maker, above) : undefined
+    if (base === undefined && typeof own !== "number") {
+      return own ?? `an instance of ${classNameOf(error)}, which no cell declared: a codec for the class would keep it`
+    }
+    if (hasPrivateState(prototype)) return `an instance of ${classNameOf(error)}, whose #private fields nobody can read`
+    const properties = {}
+    const number = remember(error, {
+      type: "error",
+      name: base ?? "Error",
+      class: own ?? null,
+      properties,
+    } as Reference)
+    const at = note(walk.trail, error, above)
+    for (const key of Object.getOwnPropertyNames(error)) {
+      const property = Object.getOwnPropertyDescriptor(error, key)
+      // Of accessors only the stack is the engine's own.
+      if (key === "stack") survey(walk, properties, key, error.stack, at)
+      else if (property && "value" in property) survey(walk, properties, key, property.value, at)
+      else lose(walk, at, "an accessor", { key })
+    }
+    return number
+  }
+
+  function referTo(walk: Survey, value: object, above: number): number | string {
+    const known = knownVerdict(value)
+    if (known !== undefined) return known
+    const origin = origins.of(value)
+    if (origin) return declare(walk, value, origin, above)
+    const name = globalName(value)
+    if (name) return remember(value, { type: "global", name })
+    return forget(value, "a function that no cell declared at its top level")
+  }
+
+  function declare(walk: Survey, value: object, origin: Origin, above: number): number | string {
+    const read = readCode(origin.source)
+    if (typeof read === "string") return forget(value, `a function or class that cannot be declared again: ${read}`)
+    const declaration: Declaration = { name: origin.name, source: read.source, known: [...origin.known] }
+    if (read.superclass !== undefined) {
+      const superclass = Object.getPrototypeOf(value)
+      const reference = isObject(superclass) ? referTo(walk, superclass, above) : "it is null"
+      if (typeof reference === "string") return forget(value, `a class whose superclass is lost: ${reference}`)
+      declaration.superclass = [read.superclass, reference]
+    }
+    const reference = remember(value, { type: "code", declaration: 0 })
+    code.push({ origin, reference, declaration })
+    const at = note(walk.trail, value, above)
+    if (hasPrivateStatics(value)) lose(walk, at, "static #private fields, which nobody else can read", { value })
+    addStatics(walk, value, read, reference, at)
+    return reference
+  }
+
+  /** What was put on a function or class besides what its declaration puts there. */
+  function addStatics(walk: Survey, value: object, { statics: declared }: Code, reference: number, at: number): void {
+    const properties = {}
+    for (const key of Object.keys(value)) {
+      const property = Object.getOwnPropertyDescriptor(value, key)
+      if (typeof property?.value === "function" && declared.has(key)) continue
+      if (property && "value" in property) survey(walk, properties, key, property.value, at)
+      else lose(walk, at, "an accessor", { key })
+    }
+    if (Object.keys(value).length > 0) statics.push([reference, properties])
+    const prototype: unknown = Object.getOwnPropertyDescriptor(value, "prototype")?.value
+    for (const key of isObject(prototype) ? Object.keys(prototype) : []) {
+      lose(walk, at, "it was added to the prototype of a class", { key })
+    }
+  }
+
+  function knownVerdict(value: object): number | string | undefined {
+    const known = verdicts.get(value)
+    return typeof known === "object" ? remember(value, known) : known
+  }
+
+  function remember(value: object, reference: Reference): number {
+    const number = references.push(reference) - 1
+    verdicts.set(value, number)
+    return number
+  }
+
+  function forget(value: object, reason: string): string {
+    verdicts.set(value, reason)
+    return reason
+  }
+}
+
+function prototypesOf({ prototypes }: Survey, reference: number | null): object[] {
+  const objects = prototypes.get(reference) ?? []
+  prototypes.set(reference, objects)
+  return objects
+}
+
+const reasons: { [kind in Kind]?: string } = {
+  promise: "a promise",
+  proxy: "a proxy",
+  generator: "a generator",
+  module: "a module: import it again",
+}
+
+export const errorNames = [
+  "Error",
+  "EvalError",
+  "RangeError",
+  "ReferenceError",
+  "SyntaxError",
+  "TypeError",
+  "URIError",
+  "AggregateError",
+]
+
+const plainPrototypes = new Set<object>([
+  Object.prototype,
+  Array.prototype,
+  Map.prototype,
+  Set.prototype,
+  Date.prototype,
+  RegExp.prototype,
+  ArrayBuffer.prototype,
+  DataView.prototype,
+  Buffer.prototype,
+  Number.prototype,
+  String.prototype,
+  Boolean.prototype,
+  BigInt.prototype,
+  ...[Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array].map(
+    (type) => type.prototype,
+  ),
+  ...[Float32Array, Float64Array, BigInt64Array, BigUint64Array].map((type) => type.prototype),
+])

@@ -1,0 +1,173 @@
+import { types } from "node:util"
+import type { CellPlace } from "../cells/execute.ts"
+import type { Bound } from "../cells/namespace.ts"
+import { globalName, isObject } from "../heap/kinds.ts"
+import type { Lost } from "../runtime.ts"
+import { ordinary } from "../undo/properties.ts"
+import type { Codecs } from "./codec.ts"
+import { declareAgain } from "./declare-again.ts"
+import { innermostFirst } from "./innermost-first.ts"
+import { flag, type Payload, type Reference } from "./payload.ts"
+
+export interface LoadOptions {
+  codecs: Codecs
+  /** What the host has bound, by name. */
+  bound: ReadonlyMap<string, Bound>
+  /** Whether injected data is the host's own object with its old contents, or a copy. */
+  inPlace: boolean
+}
+
+/** Makes a snapshot's values whole: declares its functions and classes, finds or makes what else it refers to, and puts
+ *  each where it belongs. The values in `names` and `contents` are ready then. Gives what is missing. */
+export async function load(payload: Payload, place: CellPlace, options: LoadOptions): Promise<Lost[]> {
+  const { references, fillings } = payload
+  const lost: Lost[] = []
+  const found = await findReferences(payload, place, options, lost)
+  const places = references.map((): Payload["places"] => [])
+  for (const entry of payload.places) places[entry[2]]?.push(entry)
+  const fillingOf = new Map<object, Payload["fillings"][number]>(fillings.map((filling) => [filling[1], filling]))
+
+  const put = (number: number) => {
+    for (const [container, key] of places[number] ?? []) {
+      Reflect.defineProperty(container, key, ordinary(found[number]))
+      const filling = fillingOf.get(container)
+      if (filling) fill(filling)
+    }
+  }
+
+  givePrototypes(payload, found)
+  for (const [number, reference] of references.entries()) if (reference.type !== "codec") put(number)
+  for (const filling of fillings) fill(filling)
+  const injected = injectedNames(payload)
+  for (const number of innermostFirst(payload)) {
+    const reference = references[number]
+    if (reference?.type !== "codec") continue
+    found[number] = decode(reference, injected.get(number), options, lost)
+    put(number)
+  }
+  giveProperties(payload, found)
+  return lost
+}
+
+async function findReferences(payload: Payload, place: CellPlace, options: LoadOptions, lost: Lost[]) {
+  const { references, declarations } = payload
+  const contents = new Map(payload.contents)
+  const found: unknown[] = references.map((reference) => {
+    switch (reference.type) {
+      case "binding":
+        return findBound(reference.name, contents, options, lost)
+      case "global": {
+        const value: unknown = Reflect.get(globalThis, reference.name)
+        return isObject(value) && globalName(value) === reference.name ? value : undefined
+      }
+      case "error":
+        return newError(reference.name)
+      default:
+        return undefined
+    }
+  })
+  const made = await declareAgain(declarations, place, {
+    lost,
+    superclass(number, soFar) {
+      const reference = references[number]
+      return reference?.type === "code" ? soFar[reference.declaration] : found[number]
+    },
+  })
+  return references.map((reference, at) => (reference.type === "code" ? made[reference.declaration] : found[at]))
+}
+
+function findBound(name: string, contents: ReadonlyMap<string, unknown>, options: LoadOptions, lost: Lost[]): unknown {
+  const bound = options.bound.get(name)
+  if (!bound) lost.push({ name, reason: "it was injected, and is not in this runtime" })
+  return !options.inPlace && contents.has(name) ? contents.get(name) : bound?.value
+}
+
+function givePrototypes({ prototypes, references }: Payload, found: readonly unknown[]): void {
+  const prototypeOf = (number: number): object | undefined => {
+    const value = references[number]?.type === "code" ? found[number] : undefined
+    const prototype: unknown = typeof value === "function" ? value.prototype : undefined
+    return isObject(prototype) ? prototype : undefined
+  }
+  const give = (target: unknown, prototype: object | null | undefined) => {
+    if (isObject(target) && prototype !== undefined) Reflect.setPrototypeOf(target, prototype)
+  }
+  for (const [number, objects] of prototypes) {
+    for (const object of objects) give(object, number === null ? null : prototypeOf(number))
+  }
+  references.forEach((reference, number) => {
+    if (reference.type === "error" && reference.class !== null) give(found[number], prototypeOf(reference.class))
+  })
+}
+
+function giveProperties({ references, properties, statics, closed }: Payload, found: readonly unknown[]): void {
+  references.forEach((reference, number) => {
+    const error = found[number]
+    if (reference.type !== "error" || !isObject(error)) return
+    for (const [key, value] of Object.entries(reference.properties)) {
+      Object.defineProperty(error, key, { ...ordinary(value), enumerable: !ownOfErrors.includes(key) })
+    }
+  })
+  for (const [number, given] of statics) {
+    const value = references[number]?.type === "code" ? found[number] : undefined
+    if (!isObject(value)) continue
+    for (const [key, held] of Object.entries(given)) Reflect.defineProperty(value, key, ordinary(held))
+  }
+  for (const [target, key, value, flags] of properties) {
+    Reflect.defineProperty(target, key, {
+      value,
+      writable: (flags & flag.writable) > 0,
+      enumerable: (flags & flag.enumerable) > 0,
+      configurable: (flags & flag.configurable) > 0,
+    })
+  }
+  const close = [Object.preventExtensions, Object.seal, Object.freeze]
+  for (const [target, level] of closed) close[level]?.(target)
+}
+
+function fill([container, entries]: Payload["fillings"][number]): void {
+  if (types.isSet(container)) {
+    Set.prototype.clear.call(container)
+    for (const member of entries) Set.prototype.add.call(container, member)
+  } else if (types.isMap(container)) {
+    Map.prototype.clear.call(container)
+    for (let at = 0; at < entries.length; at += 2) Map.prototype.set.call(container, entries[at], entries[at + 1])
+  }
+}
+
+function decode(
+  { codec: name, data }: Extract<Reference, { type: "codec" }>,
+  injected: string | undefined,
+  { codecs, bound, inPlace }: LoadOptions,
+  lost: Lost[],
+): unknown {
+  const codec = Object.hasOwn(codecs, name) ? codecs[name] : undefined
+  const lose = (reason: string) => void lost.push({ name: injected ?? name, reason })
+  if (!codec) return lose(`there is no codec "${name}" in this runtime`)
+  const current = injected !== undefined && inPlace ? bound.get(injected)?.value : undefined
+  try {
+    return codec.decode(data, current instanceof codec.class ? current : undefined)
+  } catch (error) {
+    return lose(`the codec ${name} failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** The injected names that references were under. */
+function injectedNames({ contents, places }: Payload): Map<number, string> {
+  const entries = new Map<object, string>(contents.map((entry) => [entry, entry[0]]))
+  const names = new Map<number, string>()
+  for (const [container, , number] of places) {
+    const name = entries.get(container)
+    if (name !== undefined) names.set(number, name)
+  }
+  return names
+}
+
+function newError(name: string): Error {
+  if (name === "AggregateError") return new AggregateError([])
+  const Type = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].find(
+    (type) => type.name === name,
+  )
+  return new (Type ?? Error)()
+}
+
+const ownOfErrors = ["message", "stack", "cause", "errors"]

@@ -1,0 +1,109 @@
+import { isBuiltin } from "node:module"
+import type { AnyNode } from "acorn"
+import type { Scope } from "../compile.ts"
+import { unwrapped } from "../compiler/patterns.ts"
+import { analyseScope, type Declaration } from "../scope.ts"
+import type { ParsedCell } from "../syntax.ts"
+
+/** The text that a function or class came from. */
+export interface Origin {
+  /** The name it was declared under. */
+  name: string
+  /** One declaration: a function, a class, or a variable that starts as one. */
+  source: string
+  /** Names in the source that are the namespace's, also where a global has the same name. */
+  known: readonly string[]
+  /** Later declarations have larger numbers. */
+  order: number
+}
+
+/** What a cell declares that is more than data. */
+export type Declared =
+  | { kind: "code"; name: string; source: string; known: readonly string[] }
+  | { kind: "import"; name: string; specifier: string }
+
+/** Remembers where the functions and classes of one namespace came from, and which names are imports. A value that is
+ *  put in the place of another has no part in this: what counts is the function itself. */
+export interface Origins {
+  /** Takes note of what a cell declared, when it has run. */
+  note(declared: readonly Declared[], scope: Scope): void
+  of(value: object): Origin | undefined
+  /** The module that the value of a name was imported from. */
+  moduleOf(name: string, value: unknown): string | undefined
+  /** Modules of the platform and parts of them that names stand for. */
+  platformModules(): object[]
+}
+
+export function createOrigins(): Origins {
+  const origins = new WeakMap<object, Origin>()
+  const imports = new Map<string, { value: unknown; specifier: string }>()
+  let order = 0
+  return {
+    note(declared, scope) {
+      for (const declaration of declared) {
+        const { name } = declaration
+        const value = Object.hasOwn(scope, name) ? scope[name] : undefined
+        if (declaration.kind === "import") imports.set(name, { value, specifier: declaration.specifier })
+        else if (typeof value === "function" && !origins.has(value)) {
+          const { source, known } = declaration
+          origins.set(value, { name, source, known, order: order++ })
+        }
+      }
+    },
+    of: (value) => origins.get(value),
+    moduleOf(name, value) {
+      const found = imports.get(name)
+      return found && Object.is(found.value, value) ? found.specifier : undefined
+    },
+    platformModules: () =>
+      [...imports.values()].flatMap(({ value, specifier }) => {
+        const isObject = (typeof value === "object" && value !== null) || typeof value === "function"
+        return isObject && isBuiltin(specifier) ? [value] : []
+      }),
+  }
+}
+
+/** The functions, classes and imports that a cell declares at its top level. `known` are the names of the namespace. */
+export function declaredBy(cell: ParsedCell, known: ReadonlySet<string>): Declared[] {
+  const { names } = analyseScope(cell).cell
+  return [...(names?.values() ?? [])].flatMap((declaration) => declaredAs(declaration, cell, known) ?? [])
+}
+
+/** The names of the namespace that a cell speaks of; undefined when it may reach any: by `globalThis`, or by modules, which
+ *  may hold what the host injected. */
+export function mentionedBy(cell: ParsedCell, known: ReadonlySet<string>): string[] | undefined {
+  return /\b(?:globalThis|global|import)\b/.test(cell.code) ? undefined : namesIn(cell.program, cell, known)
+}
+
+function declaredAs(declaration: Declaration, cell: ParsedCell, known: ReadonlySet<string>): Declared | undefined {
+  const { name, kind, init, path, references } = declaration
+  if (!init) return undefined
+  if (kind === "import") return { kind: "import", name, specifier: specifierOf(init) }
+  // What is in the name when the cell ends may be something else than what was declared.
+  if (path.length > 0 || references.some(({ write }) => write)) return undefined
+  const value = unwrapped(init)
+  const isDeclaration = value.type === "FunctionDeclaration" || value.type === "ClassDeclaration"
+  if (!isDeclaration && !isCode(value)) return undefined
+  const text = cell.code.slice(value.start, value.end)
+  const source = isDeclaration ? text : `const ${name} = ${text}`
+  return { kind: "code", name, source, known: namesIn(value, cell, known) }
+}
+
+export function isCode({ type }: AnyNode): boolean {
+  return type === "ArrowFunctionExpression" || type === "FunctionExpression" || type === "ClassExpression"
+}
+
+function namesIn({ start, end }: AnyNode, cell: ParsedCell, known: ReadonlySet<string>): string[] {
+  const scope = analyseScope(cell)
+  const names = new Set<string>()
+  for (const [node, reference] of scope.references) {
+    if (node.start < start || node.end > end) continue
+    if (reference.declaration ? reference.scope === scope.cell : known.has(node.name)) names.add(node.name)
+  }
+  return [...names]
+}
+
+function specifierOf(node: AnyNode): string {
+  if (node.type === "ImportDeclaration") return String(node.source.value)
+  return node.type === "TSExternalModuleReference" ? String(node.expression.value) : ""
+}

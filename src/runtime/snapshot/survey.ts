@@ -1,0 +1,222 @@
+import { types } from "node:util"
+import { createKinds, isObject, type Kind, type Kinds, kindOf } from "../heap/kinds.ts"
+import { createLosses, type Losses } from "../heap/losses.ts"
+import { createTrail, keyText, note, placeOf, type Trail } from "../heap/trail.ts"
+import { entriesOf, isPlainArray, membersOf } from "../undo/contents.ts"
+import { isOrdinary } from "../undo/properties.ts"
+import { flag, type Payload } from "./payload.ts"
+
+/** What was found out about everything that a snapshot is to hold. The values themselves are not touched. */
+export interface Survey {
+  /** What to write for an object: itself, a reference in its place, or nothing. */
+  judge: Judge
+  names: Map<string, unknown>
+  trail: Trail
+  kinds: Kinds
+  seen: Set<object>
+  pending: object[]
+  pendingFrom: number[]
+  /** Every object that was looked into, but for rows of plain values. */
+  containers: object[]
+  /** Objects that hold something which the engine cannot write: by key, or by position in a map or set, the number of
+   *  the reference in its place, or `lost`. */
+  replaced: Map<object, Map<string | number, number>>
+  /** Places in objects of our own that hold values of the namespace. */
+  slots: Slot[]
+  prototypes: Map<number | null, object[]>
+  /** The last of the prototypes that some rows have. */
+  rowPrototype: object | undefined
+  properties: Payload["properties"]
+  closed: Payload["closed"]
+  losses: Losses
+  /** Names with something inside that is lost. */
+  incomplete: Set<string>
+}
+
+export interface Slot {
+  container: object
+  key: string | number
+  value: unknown
+  verdict: number
+}
+
+/** Gives the number of a reference, or `kept` or `lost`. `above` is the place on the trail of what holds the value. */
+export type Judge = (survey: Survey, value: object, kind: Kind, above: number) => number
+
+export const kept = -1
+export const lost = -2
+
+export function createSurvey(judge: Judge): Survey {
+  return {
+    judge,
+    names: new Map(),
+    trail: createTrail(),
+    kinds: createKinds(),
+    seen: new Set(),
+    pending: [],
+    pendingFrom: [],
+    containers: [],
+    replaced: new Map(),
+    slots: [],
+    prototypes: new Map(),
+    rowPrototype: undefined,
+    properties: [],
+    closed: [],
+    losses: createLosses(),
+    incomplete: new Set(),
+  }
+}
+
+/** Goes through a value, and everything that can be reached from it, which is to stand in an object of our own. */
+export function survey(walk: Survey, container: object, key: string | number, value: unknown, above = -1): number {
+  const verdict = judgeValue(walk, value, above, key)
+  walk.slots.push({ container, key, value, verdict })
+  if (verdict === kept && isObject(value)) reach(walk, value, above, true)
+  return verdict
+}
+
+/** The same for a value that was judged already. */
+export function surveyContents(walk: Survey, container: object, key: string | number, value: object, verdict: number) {
+  walk.slots.push({ container, key, value, verdict })
+  if (verdict === kept) reach(walk, value, -1, true)
+}
+
+/** Looks into everything that was reached so far. */
+export function finish(walk: Survey): void {
+  const { pending, pendingFrom } = walk
+  for (let next = 0; next < pending.length; next++) {
+    enter(walk, pending[next] as object, pendingFrom[next] as number, false)
+  }
+  pending.length = pendingFrom.length = 0
+}
+
+/** Takes note of something that cannot be kept: a value, or what is under a key of the object at `above`. */
+export function lose(walk: Survey, above: number, reason: string, what: { value: object } | { key: PropertyKey }) {
+  const { trail, names, losses, incomplete } = walk
+  const outer = trail.found[above]
+  let root = "value" in what ? what.value : undefined
+  for (let at = above; at !== -1; at = trail.from[at] ?? -1) root = trail.found[at]
+  for (const [name, held] of names) if (held === root) incomplete.add(name)
+  losses.add(reason, () => {
+    if ("value" in what) return placeOf(trail, what.value, above, names)
+    if (!outer) return { name: String(what.key), path: "" }
+    const { name, path } = placeOf(trail, outer, trail.from[above] ?? -1, names)
+    return { name, path: path + keyText(what.key) }
+  })
+  return lost
+}
+
+function judgeValue(walk: Survey, value: unknown, above: number, key: string | number): number {
+  if (isObject(value)) return walk.judge(walk, value, kindOf(walk.kinds, value), above)
+  return typeof value === "symbol" ? lose(walk, above, "a symbol", { key }) : kept
+}
+
+function reach(walk: Survey, value: object, above: number, later: boolean): void {
+  if (!later) return enter(walk, value, above, true)
+  walk.pending.push(value)
+  walk.pendingFrom.push(above)
+}
+
+function enter(walk: Survey, value: object, above: number, later: boolean): void {
+  // A row of plain values can be met twice: to know that it was met costs more.
+  if (isPlainRow(walk, value)) return
+  const { size } = walk.seen
+  if (walk.seen.add(value).size === size) return
+  walk.containers.push(value)
+  const at = note(walk.trail, value, above)
+  if (types.isMap(value)) enterElements(walk, value, entriesOf(value), at, later)
+  if (types.isSet(value)) enterElements(walk, value, membersOf(value), at, later)
+  if (ArrayBuffer.isView(value)) return
+  if (Array.isArray(value) && isPlainArray(value)) {
+    if (!Object.isExtensible(value)) walk.closed.push([value, levelOf(value)])
+    enterElements(walk, value, value, at, later)
+  } else enterProperties(walk, value, at, later)
+}
+
+function isPlainRow({ rowPrototype }: Survey, value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== rowPrototype) return false
+  if (!Object.isExtensible(value)) return false
+  let count = 0
+  for (const key in value) {
+    const property = Object.getOwnPropertyDescriptor(value, key)
+    if (!isOrdinary(property) || isObject(property.value) || typeof property.value === "symbol") return false
+    count++
+  }
+  return Object.getOwnPropertyNames(value).length === count && Object.getOwnPropertySymbols(value).length === 0
+}
+
+function enterElements(walk: Survey, container: object, elements: readonly unknown[], at: number, later: boolean) {
+  for (let index = 0; index < elements.length; index++) {
+    const element = elements[index]
+    const verdict = judgeValue(walk, element, at, index)
+    if (verdict !== kept) replace(walk, container, index, verdict)
+    else if (isObject(element)) reach(walk, element, at, later)
+  }
+}
+
+function enterProperties(walk: Survey, value: object, at: number, later: boolean): void {
+  const level = Object.isExtensible(value) ? undefined : levelOf(value)
+  if (level !== undefined) walk.closed.push([value, level])
+  const usual = usualFlags[level ?? 0] ?? 0
+  const isWritten = !isBuiltIn(value)
+  for (const key of Reflect.ownKeys(value)) {
+    const property = Object.getOwnPropertyDescriptor(value, key)
+    if (!property || isPartOf(value, key)) continue
+    if (typeof key === "symbol") lose(walk, at, "a symbol is its key", { key })
+    else if (property.get || property.set) {
+      lose(walk, at, "an accessor", { key })
+      if (property.enumerable) replace(walk, value, key, lost)
+    } else {
+      const flags = flagsOf(property)
+      if (!isWritten || flags !== usual) addProperty(walk, value, key, property.value, flags, at)
+      if (isWritten && property.enumerable) {
+        const verdict = judgeValue(walk, property.value, at, key)
+        if (verdict !== kept) replace(walk, value, key, verdict)
+        else if (isObject(property.value)) reach(walk, property.value, at, later)
+      }
+    }
+  }
+}
+
+function addProperty(walk: Survey, target: object, key: string, value: unknown, flags: number, at: number): void {
+  const entry: Payload["properties"][number] = [target, key, undefined, flags]
+  walk.properties.push(entry)
+  survey(walk, entry, 2, value, at)
+}
+
+function replace({ replaced }: Survey, container: object, key: string | number, verdict: number): void {
+  const keys = replaced.get(container) ?? new Map<string | number, number>()
+  replaced.set(container, keys.set(key, verdict))
+}
+
+// By level: what may get no new properties has usual ones, sealed and frozen ones lose a flag each.
+const all = flag.writable | flag.enumerable | flag.configurable
+const usualFlags = [all, flag.writable | flag.enumerable, flag.enumerable]
+
+function levelOf(value: object): number {
+  return Object.isFrozen(value) ? 2 : Object.isSealed(value) ? 1 : 0
+}
+
+function flagsOf({ writable, enumerable, configurable }: PropertyDescriptor): number {
+  return (writable ? flag.writable : 0) | (enumerable ? flag.enumerable : 0) | (configurable ? flag.configurable : 0)
+}
+
+/** Whether the engine writes only what the object is, and not its properties. */
+function isBuiltIn(value: object): boolean {
+  return (
+    types.isMap(value) ||
+    types.isSet(value) ||
+    types.isDate(value) ||
+    types.isRegExp(value) ||
+    types.isAnyArrayBuffer(value) ||
+    types.isBoxedPrimitive(value)
+  )
+}
+
+/** Whether a property is a part of what the object is, and not one that somebody gave it. */
+function isPartOf(value: object, key: PropertyKey): boolean {
+  if (Array.isArray(value)) return key === "length"
+  if (types.isRegExp(value)) return key === "lastIndex" && value.lastIndex === 0
+  return types.isStringObject(value) && (key === "length" || /^\d+$/.test(String(key)))
+}

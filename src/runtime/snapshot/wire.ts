@@ -1,0 +1,103 @@
+import { hash } from "node:crypto"
+import { Deserializer, Serializer } from "node:v8"
+import { AgentError } from "../../core/errors.ts"
+import { bytesOf } from "../undo/contents.ts"
+
+// A snapshot's bytes: a line that says what they are, then one value as the engine writes it.
+
+const header = Buffer.from("karst snapshot 1\n")
+
+export function pack(value: unknown): Uint8Array {
+  const serializer = new HeapSerializer()
+  serializer.writeRawBytes(header)
+  serializer.writeHeader()
+  serializer.writeValue(value)
+  return serializer.releaseBuffer()
+}
+
+/** The value in a snapshot's bytes. Runs nothing of it. Throws an `AgentError` for bytes that are none of ours. */
+export function unpack(data: Uint8Array): unknown {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  if (!bytes.subarray(0, header.length).equals(header)) {
+    throw invalidSnapshot("its first bytes do not say that it is one, or it is of a version this Karst does not know")
+  }
+  try {
+    const deserializer = new HeapDeserializer(bytes.subarray(header.length))
+    deserializer.readHeader()
+    return deserializer.readValue()
+  } catch (cause) {
+    throw invalidSnapshot("its bytes are damaged, or a newer Node made them", cause)
+  }
+}
+
+export function hashOf(data: Uint8Array): string {
+  return hash("sha256", data)
+}
+
+export function invalidSnapshot(why: string, cause?: unknown): AgentError {
+  return new AgentError(`The snapshot cannot be restored: ${why}. Take another one.`, {
+    code: "invalid-snapshot",
+    cause,
+  })
+}
+
+interface ViewType {
+  new (buffer: ArrayBuffer, offset: number, length: number): ArrayBufferView
+  readonly BYTES_PER_ELEMENT?: number
+}
+
+// The order is part of the format: append only.
+const views: readonly ViewType[] = [
+  DataView,
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+]
+const nodeBuffer = views.length
+
+/** Node's own would copy what each view shows, so that two views of the same bytes were no longer so. */
+class HeapSerializer extends Serializer {
+  constructor() {
+    super()
+    // A true boundary: it is documented, but the types leave it out.
+    const internals = this as unknown as { _setTreatArrayBufferViewsAsHostObjects(flag: boolean): void }
+    internals._setTreatArrayBufferViewsAsHostObjects(true)
+  }
+
+  _writeHostObject(view: ArrayBufferView): void {
+    const isBuffer = view instanceof Buffer
+    const bytes = bytesOf(view)
+    // Node keeps small buffers in a common one: what else is in there is nobody's business.
+    const isPooled = isBuffer && bytes.buffer.byteLength === Buffer.poolSize && bytes.byteLength < Buffer.poolSize
+    this.writeUint32(isBuffer ? nodeBuffer : views.findIndex((type) => view instanceof type))
+    this.writeUint32(isPooled ? 0 : bytes.byteOffset)
+    this.writeUint32(bytes.byteLength)
+    this.writeValue(isPooled ? bytes.slice().buffer : bytes.buffer)
+  }
+
+  _getDataCloneError(message: string): Error {
+    return new Error(message)
+  }
+}
+
+class HeapDeserializer extends Deserializer {
+  _readHostObject(): ArrayBufferView {
+    const index = this.readUint32()
+    const offset = this.readUint32()
+    const length = this.readUint32()
+    const buffer: unknown = this.readValue()
+    if (!(buffer instanceof ArrayBuffer)) throw new TypeError("A view is not of bytes.")
+    if (index === nodeBuffer) return Buffer.from(buffer, offset, length)
+    const View = views[index]
+    if (!View) throw new TypeError("A view is of an unknown kind.")
+    return new View(buffer, offset, length / (View.BYTES_PER_ELEMENT ?? 1))
+  }
+}

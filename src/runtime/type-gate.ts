@@ -1,0 +1,153 @@
+import type { ActionError } from "../core/event.ts"
+import { positionAt } from "./compiler/positions.ts"
+import type { TypeGateMode } from "./runtime.ts"
+import { analyseScope } from "./scope.ts"
+import type { ParsedCell } from "./syntax.ts"
+import { type Checked, type Diagnostic, type TypeChecker, typeScript } from "./type-gate/checker.ts"
+import { type HostName, hostNames } from "./type-gate/host-names.ts"
+import { judge } from "./type-gate/judge.ts"
+import { createMadeNames, type MadeName, madeBy, typesOf } from "./type-gate/made-names.ts"
+import { createTrust } from "./type-gate/trust.ts"
+
+/** Checks the cells of one runtime against the types of what is in its namespace, before they run. */
+export interface TypeGate {
+  /** Loads the checker; a `MissingPeerError` when TypeScript 7 is not installed. */
+  open(): Promise<void>
+  /** Judges a cell. Needs `open` first. Never throws: a checker that fails gives a hint, not a refusal. */
+  check(cell: ParsedCell, mode: TypeGateMode, names: GateNames): GateVerdict
+}
+
+/** The namespace as the gate sees it. */
+export interface GateNames {
+  /** Declarations of what was injected, as `declare` writes them. */
+  declarations: string
+  /** Names that are declared as if their author had said so, but were only inferred. */
+  guessed?: ReadonlySet<string> | undefined
+  /** Every name there is, with its value, or with anything that is the same for as long as the value is. */
+  values: ReadonlyMap<string, unknown>
+  /** Whether the values are the running ones, to be looked at. */
+  live: boolean
+  /** Names a cell finds besides. */
+  ambient: ReadonlySet<string>
+}
+
+export interface GateVerdict {
+  /** Set when the cell must not run. */
+  error?: ActionError | undefined
+  /** What is doubtful, a line each. */
+  hints: string[]
+  /** Keeps the types of the names the cell made. To be called with the names there are when it has run. */
+  remember(values: GateNames["values"]): void
+}
+
+export function createTypeGate(): TypeGate {
+  const made = createMadeNames()
+  let checker: TypeChecker | undefined
+  let host: { text: string; names: Map<string, HostName> } = { text: "", names: new Map() }
+
+  const checkTwice = (code: string, declarations: string): Checked => {
+    if (!checker) throw new Error("The type gate was not opened.")
+    try {
+      return checker.check(code, declarations)
+    } catch {
+      // Its process may have been ended from outside; a new one knows the same.
+      return checker.check(code, declarations)
+    }
+  }
+
+  return {
+    async open() {
+      checker ??= await typeScript()
+    },
+    check(cell, mode, names) {
+      if (host.text !== names.declarations) host = { text: names.declarations, names: hostNames(names.declarations) }
+      const earlier = made.known(names.values)
+      const known = {
+        host: names.guessed ? withGuessed(host.names, names.guessed) : host.names,
+        made: earlier,
+        names: new Set([...names.values.keys(), ...names.ambient]),
+        values: names.live ? names.values : new Map<string, unknown>(),
+      }
+      try {
+        const checked = checkTwice(
+          moduleOf(cell, host.names, earlier, names.values),
+          `${host.text}\nexport type host_ = 0`,
+        )
+        const inCell = checked.diagnostics.filter(({ end }) => end <= cell.code.length)
+        const { blocked, doubtful, loosened, tree } = judge(cell, inCell, known)
+        const lines = (found: Diagnostic[]) => explain(cell.code, found)
+        const [first] = blocked
+        if (first && mode === "block") {
+          const error: ActionError = {
+            kind: "type",
+            message: lines(blocked).join("\n"),
+            ...positionAt(cell.code, first.start),
+          }
+          return { error, hints: [], remember() {} }
+        }
+        const trust = createTrust(cell, tree, { ...known, loosened })
+        const { names: own } = tree.scopes.cell
+        const types = madeBy(cell, checked, (name) => {
+          const declaration = own?.get(name)
+          return declaration ? trust.ofDeclaration(declaration) : "loose"
+        })
+        return { hints: lines([...blocked, ...doubtful]), remember: (values) => made.remember(types, values) }
+      } catch (error) {
+        return { hints: [`The types of this cell could not be checked: ${error}`], remember() {} }
+      }
+    },
+  }
+}
+
+function withGuessed(names: ReadonlyMap<string, HostName>, guessed: ReadonlySet<string>): Map<string, HostName> {
+  const entries = [...names].map(([name, known]): [string, HostName] => {
+    return [name, guessed.has(name) ? { ...known, certain: false } : known]
+  })
+  return new Map(entries)
+}
+
+/** The cell as a module, with all it sees. That comes last, so that every place in the cell stays where it is; and only
+ *  what the cell mentions, so that a long session costs no more than a short one. */
+function moduleOf(
+  cell: ParsedCell,
+  host: ReadonlyMap<string, HostName>,
+  made: ReadonlyMap<string, MadeName>,
+  values: GateNames["values"],
+): string {
+  const { cell: level, references } = analyseScope(cell)
+  const own = new Set([...(level.names?.keys() ?? []), ...typesOf(cell).map(({ name }) => name)])
+  const assigned = new Set(references.values().flatMap((each) => (each.write && !each.declaration ? [each.name] : [])))
+  const imported: string[] = []
+  const declared: string[] = []
+  const seen = new Set(own)
+  const mention = (text: string) => {
+    for (const [name] of text.matchAll(identifiers)) {
+      if (seen.has(name)) continue
+      seen.add(name)
+      const known = made.get(name)
+      // What was made with something that the cell declares anew is not what the new one says.
+      const isStale = known && [...known.text.matchAll(identifiers)].some(([word]) => own.has(word))
+      if (known && !isStale) declared.push(known.text)
+      else if (known || (values.has(name) && !host.has(name))) declared.push(`declare let ${name}: any`)
+      else if (host.has(name) && assigned.has(name))
+        declared.push(`declare let ${name}: typeof import("./host").${name}`)
+      else if (host.has(name)) imported.push(name)
+      if (known) mention(known.text)
+    }
+  }
+  mention(cell.code)
+  return [cell.code, `;import { ${imported.join(", ")} } from "./host"`, ...declared, "export {}"].join("\n")
+}
+
+const identifiers = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu
+
+function explain(code: string, found: Diagnostic[]): string[] {
+  const sorted = found.toSorted((one, other) => one.start - other.start)
+  const lines = sorted.slice(0, maxShown).map(({ start, message }) => {
+    const { line, column } = positionAt(code, start)
+    return `line ${line}, column ${column}: ${message}`
+  })
+  return found.length > maxShown ? [...lines, `and ${found.length - maxShown} more`] : lines
+}
+
+const maxShown = 5

@@ -1,0 +1,80 @@
+import type { ActionError } from "../../core/event.ts"
+import { type Binding, boundValue, variable } from "../bindings.ts"
+import { originalOf } from "../cells/call.ts"
+import type { Namespace } from "../cells/namespace.ts"
+import { declare } from "../declare/declare.ts"
+import type { Execution, TypeGateMode } from "../runtime.ts"
+import type { ParsedCell } from "../syntax.ts"
+import { createTypeGate, type GateVerdict } from "../type-gate.ts"
+
+/** The type gate as one cell passes it. */
+export interface CellGate {
+  /** Why the cell must not run, if so. */
+  check(cell: ParsedCell): ActionError | undefined
+  /** Adds to its execution what the model should be told, and learns from what it made. */
+  ran(execution: Execution): Execution
+}
+
+/** A `MissingPeerError` when TypeScript 7 is not installed. */
+export type OpenCellGate = (mode: Exclude<TypeGateMode, "off">) => Promise<CellGate>
+
+/** The gate of a runtime whose namespace lives in this process. */
+export function createCellGate(namespace: Namespace, ambient: ReadonlySet<string>): OpenCellGate {
+  const gate = createTypeGate()
+  const declared = createDeclared(namespace)
+  const values = () => new Map(Object.entries(namespace.scope))
+  return async (mode) => {
+    await gate.open()
+    let verdict: GateVerdict | undefined
+    return {
+      check(cell) {
+        const declarations = declared(namespace.described(undefined))
+        verdict = gate.check(cell, mode, { declarations, values: values(), live: true, ambient })
+        return verdict.error
+      },
+      ran(execution) {
+        verdict?.remember(values())
+        const isTold = mode === "hint" || !execution.ok
+        return isTold && verdict && verdict.hints.length > 0 ? { ...execution, hints: verdict.hints } : execution
+      },
+    }
+  }
+}
+
+/** The declarations of what was injected, made anew only when a name has another value. */
+function createDeclared(namespace: Namespace): (bindings: ReadonlyMap<string, Binding>) => string {
+  const prototypes = new Map<string, unknown>()
+  let last: { values: Map<string, unknown>; text: string } | undefined
+
+  // What an author said no longer holds when a cell has put another kind of thing in its place.
+  const stillTrue = (name: string, binding: Binding): Binding => {
+    if (binding.kind === "function") {
+      const value = namespace.scope[name]
+      // A function of a cell's own is not called through the gate, and need not give a promise.
+      return binding.options.sync || originalOf(value) !== value ? binding : variable(value, { type: "any" })
+    }
+    if (binding.kind !== "variable" || binding.type === undefined) return binding
+    if (binding.value === null || binding.value === undefined) return binding
+    const prototype: unknown = Object.getPrototypeOf(binding.value)
+    if (!prototypes.has(name)) prototypes.set(name, prototype)
+    return prototypes.get(name) === prototype ? binding : { ...binding, type: undefined }
+  }
+
+  return (bindings) => {
+    const values = new Map([...bindings].map(([name, binding]) => [name, boundValue(binding)]))
+    if (
+      last &&
+      last.values.size === values.size &&
+      values.entries().every(([name, value]) => isSame(last, name, value))
+    ) {
+      return last.text
+    }
+    const text = declare(new Map([...bindings].map(([name, binding]) => [name, stillTrue(name, binding)])))
+    last = { values, text }
+    return text
+  }
+}
+
+function isSame(last: { values: Map<string, unknown> } | undefined, name: string, value: unknown): boolean {
+  return last?.values.has(name) === true && Object.is(last.values.get(name), value)
+}

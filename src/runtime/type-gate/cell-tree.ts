@@ -1,0 +1,72 @@
+import { analyseScope, type ScopeAnalysis } from "../scope.ts"
+import { type AnyNode, type ParsedCell, walk } from "../syntax.ts"
+
+/** A cell's tree, to be read from the inside out. Only what is left when the program runs is in it. */
+export interface CellTree {
+  scopes: ScopeAnalysis
+  parentOf(node: AnyNode): AnyNode | undefined
+  /** The innermost node of exactly this range. */
+  nodeAt(start: number, end: number): AnyNode | undefined
+  /** The innermost call or `new` that a range lies in, and that the test is true for. */
+  callAround(start: number, end: number, test: (call: CallNode) => boolean): CallNode | undefined
+}
+
+export type CallNode = Extract<AnyNode, { type: "CallExpression" | "NewExpression" }>
+export type MemberNode = Extract<AnyNode, { type: "MemberExpression" }>
+
+export function cellTree(cell: ParsedCell): CellTree {
+  const parents = new Map<AnyNode, AnyNode>()
+  const ranges = new Map<string, AnyNode>()
+  const calls: CallNode[] = []
+  walk(
+    cell.program,
+    (node, parent) => {
+      if (parent) parents.set(node, parent)
+      ranges.set(`${node.start}:${node.end}`, node)
+      if (node.type === "CallExpression" || node.type === "NewExpression") calls.push(node)
+    },
+    { types: false },
+  )
+  return {
+    scopes: analyseScope(cell),
+    parentOf: (node) => parents.get(node),
+    nodeAt: (start, end) => ranges.get(`${start}:${end}`),
+    callAround: (start, end, test) => calls.findLast((call) => call.start <= start && end <= call.end && test(call)),
+  }
+}
+
+/** A node without what changes nothing about its value: parentheses, assertions, the frame of an optional chain. */
+export function bare(node: AnyNode): AnyNode {
+  switch (node.type) {
+    case "ChainExpression":
+    case "ParenthesizedExpression":
+    case "TSNonNullExpression":
+    case "TSInstantiationExpression":
+      return bare(node.expression)
+    default:
+      return node
+  }
+}
+
+/** The name at the root of `a.b().c[0]`. */
+export function rootOf(node: AnyNode): Extract<AnyNode, { type: "Identifier" }> | undefined {
+  const inner = bare(node)
+  switch (inner.type) {
+    case "Identifier":
+      return inner
+    case "MemberExpression":
+      return rootOf(inner.object)
+    case "CallExpression":
+      return rootOf(inner.callee)
+    case "AwaitExpression":
+      return rootOf(inner.argument)
+    default:
+      return undefined
+  }
+}
+
+/** The name of the member, where the text tells it. */
+export function keyOf({ computed, property }: MemberNode): string | undefined {
+  if (!computed) return property.type === "Identifier" ? property.name : undefined
+  return property.type === "Literal" ? String(property.value) : undefined
+}

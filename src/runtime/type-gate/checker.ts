@@ -1,0 +1,190 @@
+import { MissingPeerError } from "../../core/errors.ts"
+import { importPeer } from "../../core/peer.ts"
+import { ambientDeclarations } from "./ambient.ts"
+
+/** What the gate needs of a TypeScript compiler, and all it knows of one. */
+export interface TypeChecker {
+  /** Finds what is wrong with a cell, which may import from "./host" what is declared there. Throws when the compiler is
+   *  gone. */
+  check(cell: string, host: string): Checked
+  /** Ends the compiler. The next check starts another one. */
+  close(): void
+}
+
+export interface Checked {
+  diagnostics: Diagnostic[]
+  /** The types found at places in the cell, as text; undefined where there is none. Only until the next check. */
+  typesAt(offsets: readonly number[]): (string | undefined)[]
+}
+
+export interface Diagnostic {
+  code: number
+  message: string
+  /** Offsets in the cell. */
+  start: number
+  end: number
+  /** Whether an `await` would mend it, or may be what is missing. */
+  awaits: boolean
+}
+
+/** TypeScript 7, as one warm process that every runtime of this program shares. It neither keeps the program alive nor
+ *  outlives it. */
+export function typeScript(): Promise<TypeChecker> {
+  shared ??= load().then(createChecker)
+  // A package that is missing now may be there the next time.
+  shared.catch(() => {
+    shared = undefined
+  })
+  return shared
+}
+
+let shared: Promise<TypeChecker> | undefined
+
+// The parts of `typescript/unstable/sync` that are used. The path says "unstable": it is named here and nowhere else.
+interface Api {
+  /** Not meant for us. */
+  client?: { channel?: { child?: { kill(signal: string): unknown } } }
+  updateSnapshot(change: { openProjects?: string[]; fileChanges?: { changed: string[] } | undefined }): Snapshot
+  close(): void
+}
+
+interface Snapshot {
+  getProject(config: string): Project | undefined
+  dispose(): void
+}
+
+interface Project {
+  program: { getSemanticDiagnostics(file: string): readonly ApiDiagnostic[] }
+  checker: {
+    getTypeAtPosition(file: string, positions: readonly number[]): (object | undefined)[]
+    typeToString(type: object, enclosing: undefined, flags: number): string
+  }
+}
+
+interface ApiDiagnostic {
+  code: number
+  text: string
+  pos: number
+  end: number
+  messageChain?: readonly ApiDiagnostic[]
+  relatedInformation?: readonly ApiDiagnostic[]
+}
+
+type ApiClass = new (options: { cwd: string; fs: VirtualFiles }) => Api
+
+/** Answers of null and false keep the compiler from the real file system; undefined lets it read its own library. */
+interface VirtualFiles {
+  readFile(path: string): string | null | undefined
+  fileExists(path: string): boolean | undefined
+  directoryExists(path: string): boolean
+  getAccessibleEntries(path: string): { files: string[]; directories: string[] }
+  realpath(path: string): string
+}
+
+async function load(): Promise<ApiClass> {
+  try {
+    const { API } = await importPeer("typescript/unstable/sync", "the type gate")
+    // A true boundary: the package is optional, so its own types are not at hand.
+    if (typeof API === "function") return API as ApiClass
+    throw new TypeError("typescript/unstable/sync has no API.")
+  } catch (cause) {
+    throw new MissingPeerError(
+      'The package "typescript", version 7, is needed for the type gate. Install it: npm install typescript@7.0.2',
+      { cause, details: { package: "typescript" } },
+    )
+  }
+}
+
+function createChecker(Api: ApiClass): TypeChecker {
+  const files = new Map([
+    [configFile, JSON.stringify({ compilerOptions, files: [ambientFile, hostFile, cellFile] })],
+    [ambientFile, ambientDeclarations()],
+  ])
+  let api: Api | undefined
+  let snapshot: Snapshot | undefined
+
+  const write = (path: string, text: string): string[] => {
+    if (files.get(path) === text) return []
+    files.set(path, text)
+    return [path]
+  }
+
+  const refresh = (changed: string[]): Project => {
+    api ??= new Api({ cwd: root, fs: virtual(files) })
+    const next = api.updateSnapshot(snapshot ? { fileChanges: { changed } } : { openProjects: [configFile] })
+    snapshot?.dispose()
+    snapshot = next
+    const project = next.getProject(configFile)
+    if (!project) throw new Error("The TypeScript server does not know its own project.")
+    return project
+  }
+
+  const checker: TypeChecker = {
+    check(cell, host) {
+      try {
+        const { program, checker: types } = refresh([...write(hostFile, host), ...write(cellFile, cell)])
+        const diagnostics = program.getSemanticDiagnostics(cellFile).map(diagnosticOf)
+        const typesAt = (offsets: readonly number[]) =>
+          types
+            .getTypeAtPosition(cellFile, offsets)
+            .map((type) => type && types.typeToString(type, undefined, noTruncation))
+        return { diagnostics, typesAt }
+      } catch (error) {
+        checker.close()
+        throw error
+      }
+    },
+    close() {
+      try {
+        snapshot?.dispose()
+      } catch {
+        // The process is gone already.
+      }
+      // Asked politely, it may complain on the program's own stderr.
+      api?.client?.channel?.child?.kill("SIGKILL")
+      api?.close()
+      api = snapshot = undefined
+    },
+  }
+  process.prependOnceListener("exit", checker.close)
+  return checker
+}
+
+function diagnosticOf({ code, text, pos, end, messageChain = [], relatedInformation = [] }: ApiDiagnostic): Diagnostic {
+  const message = [text, ...messageChain.map((more) => more.text)].join(" ")
+  const awaits = relatedInformation.some((related) => related.code === forgotAwait)
+  return { code, message, start: pos, end, awaits }
+}
+
+const forgotAwait = 2773
+const root = "/karst"
+const configFile = `${root}/tsconfig.json`
+const ambientFile = `${root}/ambient.d.ts`
+const hostFile = `${root}/host.d.ts`
+const cellFile = `${root}/cell.ts`
+const noTruncation = 1
+
+// As lenient as TypeScript can be: what is only doubtful is not even found.
+const compilerOptions = {
+  target: "esnext",
+  lib: ["esnext"],
+  module: "esnext",
+  moduleResolution: "bundler",
+  moduleDetection: "force",
+  types: [],
+  strict: false,
+  noEmit: true,
+  skipLibCheck: true,
+  noErrorTruncation: true,
+}
+
+function virtual(files: ReadonlyMap<string, string>): VirtualFiles {
+  const isOurs = (path: string) => path.startsWith(`${root}/`)
+  return {
+    readFile: (path) => (isOurs(path) ? (files.get(path) ?? null) : undefined),
+    fileExists: (path) => (isOurs(path) ? files.has(path) : undefined),
+    directoryExists: (path) => path === root,
+    getAccessibleEntries: () => ({ files: [], directories: [] }),
+    realpath: (path) => path,
+  }
+}

@@ -1,0 +1,68 @@
+import { types } from "node:util"
+import { isPlain } from "../declare/inspect.ts"
+import type { AnyNode } from "../syntax.ts"
+import { bare, type CellTree, keyOf, rootOf } from "./cell-tree.ts"
+
+/** What the running values say about `object.key`: it is there; it is not, for certain; or that cannot be known. */
+export type Presence = "there" | "missing" | "unknown"
+
+/** Looks for a member in the running value that an expression stands for before the cell begins. Nothing of the values is
+ *  run: only plain properties of the namespace's objects are followed, and proxies are left alone. */
+export function lookForMember(
+  object: AnyNode,
+  key: string,
+  spelt: boolean,
+  tree: CellTree,
+  values: ReadonlyMap<string, unknown>,
+): Presence {
+  const found = liveValue(object, tree, values)
+  if (!found || types.isProxy(found.value)) return "unknown"
+  const { value } = found
+  if (value === null || value === undefined) return "unknown"
+  if (key in Object(value)) return "there"
+  if (typeof value !== "object" && typeof value !== "function") return "missing"
+  // What the cell does with the object before may give it the member, unless it is plainly a misspelling of another.
+  const isInstance = !isPlain(value)
+  return isTouched(object, tree, isInstance && spelt) ? "unknown" : "missing"
+}
+
+function liveValue(
+  node: AnyNode,
+  tree: CellTree,
+  values: ReadonlyMap<string, unknown>,
+): { value: unknown } | undefined {
+  const inner = bare(node)
+  if (inner.type === "Identifier") {
+    const free = tree.scopes.references.get(inner)
+    if (!free || free.declaration || !values.has(inner.name) || isWritten(inner.name, tree)) return undefined
+    return { value: values.get(inner.name) }
+  }
+  if (inner.type !== "MemberExpression") return undefined
+  const key = keyOf(inner)
+  const holder = key === undefined ? undefined : liveValue(inner.object, tree, values)
+  if (key === undefined || !holder || Object(holder.value) !== holder.value || types.isProxy(holder.value)) {
+    return undefined
+  }
+  const property = Object.getOwnPropertyDescriptor(holder.value, key)
+  return property && "value" in property ? { value: property.value } : undefined
+}
+
+function isWritten(name: string, { scopes }: CellTree): boolean {
+  return scopes.references.values().some((reference) => reference.name === name && reference.write)
+}
+
+/** Whether the cell hands on the object, writes to it or, unless `calls` are allowed, calls a method of it before. */
+function isTouched(object: AnyNode, tree: CellTree, calls: boolean): boolean {
+  const root = rootOf(object)
+  return tree.scopes.references.values().some(({ name, node }) => {
+    if (name !== root?.name || node === root || node.start > object.start) return false
+    let top: AnyNode = node
+    for (let parent = tree.parentOf(top); parent?.type === "MemberExpression" && parent.object === top; ) {
+      top = parent
+      parent = tree.parentOf(top)
+    }
+    const parent = tree.parentOf(top)
+    if (parent?.type === "CallExpression" && parent.callee === top && top !== node) return !calls
+    return top === node || parent?.type === "AssignmentExpression"
+  })
+}

@@ -1,0 +1,118 @@
+import { isObject } from "../heap/kinds.ts"
+import { isOrdinary, ordinary, putBack, sameKeys } from "./properties.ts"
+
+// Most objects are rows of some table. They are remembered side by side, a page at a time: many short arrays cost the
+// collector less than a long one or than one for each row.
+
+export interface Page {
+  targets: object[]
+  /** The values of all of them, one after another. */
+  values: unknown[]
+  runs: Run[]
+}
+
+/** Rows that follow each other in the same container and look the same. */
+interface Run {
+  shape: Shape
+  /** Where on the trail they were found. */
+  above: number
+  count: number
+}
+
+/** What rows have in common. */
+export interface Shape {
+  prototype: object | null
+  keys: readonly string[]
+  extensible: boolean
+  /** Why instances of this shape cannot be put back wholly. */
+  doubt: string | undefined
+}
+
+export interface Found {
+  target: object
+  above: number
+}
+
+export const otherShape = -1
+
+export function createPage(): Page {
+  return { targets: [], values: [], runs: [] }
+}
+
+export function isFull({ values }: Page): boolean {
+  return values.length > 4000
+}
+
+/** Adds the values of an object of a shape to a page. Gives how many of them are objects; or -1, and adds nothing, when
+ *  it has another shape or properties that assignment does not make. */
+export function addRow({ values }: Page, value: object, shape: Shape): number {
+  const { keys, extensible, prototype } = shape
+  if (Object.getPrototypeOf(value) !== prototype || Object.isExtensible(value) !== extensible) return otherShape
+  const start = values.length
+  let inner = 0
+  let at = 0
+  for (const key in value) {
+    const property = key === keys[at++] ? Object.getOwnPropertyDescriptor(value, key) : undefined
+    if (!isOrdinary(property)) {
+      values.length = start
+      return otherShape
+    }
+    const held: unknown = property.value
+    values.push(held)
+    if (isObject(held)) inner++
+  }
+  if (at === keys.length && Object.getOwnPropertyNames(value).length === at && !hasSymbols(value)) return inner
+  values.length = start
+  return otherShape
+}
+
+/** Takes values from a page again, down to where they start. */
+export function turnBack({ values }: Page, start: number): void {
+  values.length = start
+}
+
+export function endRow({ targets, runs }: Page, target: object, shape: Shape, above: number): void {
+  targets.push(target)
+  const run = runs[runs.length - 1]
+  if (run && run.shape === shape && run.above === above) run.count++
+  else runs.push({ shape, above, count: 1 })
+}
+
+/** Writes back what has changed. Gives what could not be put back. */
+export function restorePage({ targets, values, runs }: Page): Found[] {
+  const failed: Found[] = []
+  let row = 0
+  let start = 0
+  for (const { shape, above, count } of runs) {
+    for (const end = row + count; row < end; row++) {
+      const target = targets[row] as object
+      if (!isUnchanged(target, shape, values, start) && !restoreRow(target, shape, values, start)) {
+        failed.push({ target, above })
+      }
+      start += shape.keys.length
+    }
+  }
+  return failed
+}
+
+function isUnchanged(target: object, shape: Shape, values: readonly unknown[], start: number): boolean {
+  if (Object.getPrototypeOf(target) !== shape.prototype) return false
+  if (Object.isExtensible(target) !== shape.extensible) return false
+  const { keys } = shape
+  if (!sameKeys(Object.getOwnPropertyNames(target), keys)) return false
+  if (hasSymbols(target)) return false
+  for (let at = 0; at < keys.length; at++) {
+    const property = Object.getOwnPropertyDescriptor(target, keys[at] as string)
+    if (!isOrdinary(property) || !Object.is(property.value, values[start + at])) return false
+  }
+  return true
+}
+
+function restoreRow(target: object, shape: Shape, values: readonly unknown[], start: number): boolean {
+  const properties = shape.keys.map((_, at) => ordinary(values[start + at]))
+  return putBack(target, { ...shape, properties })
+}
+
+function hasSymbols(value: object): boolean {
+  return Object.getOwnPropertySymbols(value).length > 0
+}

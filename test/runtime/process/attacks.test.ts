@@ -1,0 +1,166 @@
+import assert from "node:assert/strict"
+import { createSocket } from "node:dgram"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, type Server } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { after, before, describe, test } from "node:test"
+import { fileURLToPath } from "node:url"
+import { processRuntime } from "../../../src/runtime/process.ts"
+import { requires } from "../../system.ts"
+import { cellValue } from "../cells.ts"
+import { attacks } from "./attacks.ts"
+
+class Vault {
+  #key = "the key"
+  opened = 0
+  open() {
+    this.opened++
+    return this.#key.length
+  }
+}
+
+class Fresh {}
+
+describe("with OS isolation, no cell", { skip: requires("bwrap") }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "karst-attacks-"))
+  const secret = join(folder, "secret.json")
+  const socketPath = join(folder, "socket")
+  const abstractPath = `\0karst-${process.pid}`
+  const library = fileURLToPath(new URL("../../../src/runtime/process/child.ts", import.meta.url))
+  const libraryText = readFileSync(library, "utf8")
+  const visitors: string[] = []
+  const signals: string[] = []
+  const kept: unknown[] = []
+  const vault = new Vault()
+  const datagrams = createSocket("udp4")
+  const servers: Server[] = []
+  const onSignal = (signal: string) => signals.push(signal)
+  const listening = (where: string | number) => {
+    const server = createServer((socket) => {
+      visitors.push(String(where))
+      socket.on("error", () => {})
+      socket.end("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nescaped")
+    })
+    servers.push(server)
+    return new Promise<void>((resolve) => {
+      if (typeof where === "number") server.listen(where, "127.0.0.1", resolve)
+      else server.listen(where, resolve)
+    })
+  }
+
+  before(async () => {
+    writeFileSync(secret, '{"secret": "karst"}')
+    process.env.KARST_SECRET = "escaped"
+    await Promise.all([listening(0), listening(socketPath), listening(abstractPath)])
+    datagrams.on("message", () => visitors.push("udp"))
+    await new Promise<void>((resolve) => datagrams.bind(0, "127.0.0.1", resolve))
+    process.on("SIGTERM", onSignal)
+    const address = servers[0]?.address()
+    const port = typeof address === "object" ? address?.port : undefined
+    Object.assign(given, { secret, socketPath, abstractPath, library, port, udpPort: datagrams.address().port })
+    await cellValue(runtime, "1")
+  })
+
+  after(async () => {
+    await runtime.close()
+    process.off("SIGTERM", onSignal)
+    delete process.env.KARST_SECRET
+    for (const server of servers) server.close()
+    datagrams.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const given: { [name: string]: unknown } = { hostPid: process.pid }
+  const runtime = processRuntime(
+    {
+      echo: (value: unknown) => value,
+      keep: (value: unknown) => kept.push(value),
+      fresh: () => new Fresh(),
+      vault,
+    },
+    { isolation: "os", limits: { handles: 1000 } },
+  )
+
+  // What an attacker would find out sooner or later: how the channel speaks, and how to listen to it.
+  const tools = `
+    const fsTool = await import("node:fs"), v8Tool = await import("node:v8"), netTool = await import("node:net")
+    const raw = (bytes) => fsTool.writeSync(3, bytes)
+    const frame = (message) => {
+      const body = v8Tool.serialize(message), head = Buffer.alloc(4)
+      head.writeUInt32LE(body.length)
+      return Buffer.concat([head, body])
+    }
+    const say = (message) => raw(frame(message))
+    const pause = () => new Promise((go) => setTimeout(go, 60))
+    const heard = new Map()
+    let lastAsked = 0
+    if (!netTool.Socket.prototype.tapped) {
+      const { emit } = netTool.Socket.prototype
+      netTool.Socket.prototype.tapped = true
+      netTool.Socket.prototype.emit = function (name, chunk, ...rest) {
+        for (let at = 0; name === "data" && at + 4 <= chunk.length; at += 4 + chunk.readUInt32LE(at)) {
+          try {
+            const message = v8Tool.deserialize(chunk.subarray(at + 4, at + 4 + chunk.readUInt32LE(at)))
+            if (message.type === "answer") heard.set(message.id, message)
+            if (message.type === "ask") lastAsked = message.id
+          } catch {}
+        }
+        return Reflect.apply(emit, this, [name, chunk, ...rest])
+      }
+    }
+    const executing = () => lastAsked
+    let lastSaid = 5000
+    const handleOf = () => 1
+    const ask = async (operation) => {
+      const id = ++lastSaid
+      say({ type: "call", id, execution: 0, operation })
+      while (!heard.has(id)) await new Promise((go) => setTimeout(go, 5))
+      const { ok, value } = heard.get(id)
+      if (!ok) throw new Error("refused by the host")
+      return value.marks ? "a thing of the host" : value.body
+    }
+    1`
+
+  test("the way that attacks speak to the host is the one it understands", async () => {
+    await cellValue(runtime, tools)
+    const opened = await cellValue(
+      runtime,
+      "await ask({ on: handleOf(vault), path: ['open'], op: 'call', args: { body: [] } })",
+    )
+    assert.equal(opened, 7)
+  })
+
+  for (const { title, code } of attacks.filter(({ control }) => control)) {
+    test(`control: without isolation, it ${title}`, async () => {
+      await using open = processRuntime(given, { cwd: folder })
+      const execution = await open.execute(code, { timeoutMs: 5000 })
+      assert.match(JSON.stringify(execution), /escaped/)
+      visitors.length = 0
+      for (const left of ["link", "hard", "copy", "secret.json.written", "secret.json.db", "secret.json.db2"]) {
+        rmSync(join(folder, left), { force: true })
+      }
+    })
+  }
+
+  for (const { title, code, fatal = false } of attacks) {
+    test(title, async () => {
+      const visitorsBefore = visitors.length
+      await cellValue(runtime, tools)
+      await runtime.execute(`Object.assign(globalThis, ${JSON.stringify(given)})`)
+      const execution = await runtime.execute(code, { timeoutMs: 5000 })
+      const told = JSON.stringify([execution.ok ? execution.value : execution.error, execution.output])
+      assert.doesNotMatch(told, /escaped/, told)
+      if (!fatal && !execution.ok) assert.equal(execution.error.kind, "throw", told)
+      assert.equal(visitors.length, visitorsBefore, "nobody came from inside")
+      assert.deepEqual(signals, [])
+      assert.equal(Reflect.get({}, "escaped"), undefined)
+      assert.ok(!["written", "db", "db2"].some((kind) => existsSync(`${secret}.${kind}`)))
+      assert.equal(readFileSync(library, "utf8"), libraryText)
+      assert.equal(vault.open(), 7)
+      assert.deepEqual(kept, [])
+      // The host goes on, with this process or another.
+      assert.equal(await cellValue(runtime, "await echo(1) + 1"), 2)
+    })
+  }
+})

@@ -1,0 +1,406 @@
+/** Attempts to get out of a runtime with OS isolation. Each is a cell; `escaped` in its value, or a trace on the host, means
+ *  that it got out. Names that cells find: `secret` (a path outside), `port` and `socketPath` (servers of the host),
+ *  `hostPid`, `vault` (an instance with a `#key`), `echo` and `keep` (functions), and `raw(bytes)`, `frame(message)` and
+ *  `say(message)`, which write to the channel behind the runtime's back. */
+export interface Attack {
+  title: string
+  code: string
+  /** The process may end for it; the host must not. */
+  fatal?: boolean
+  /** Without isolation it gets out: the test of the test. */
+  control?: boolean
+}
+
+/** Whatever it throws is a defence that held. */
+const attempt = (body: string) =>
+  `const outcome = await (async () => { ${body} })().catch((error) => "held: " + error); outcome`
+
+const fs = "const fs = await import('node:fs');"
+const req = "const require = (await import('node:module')).createRequire('/');"
+
+export const attacks: Attack[] = [
+  // Files
+  {
+    title: "reads a file outside",
+    control: true,
+    code: attempt(`${fs} return "escaped " + fs.readFileSync(secret, 'utf8')`),
+  },
+  {
+    title: "reads a file outside through a promise",
+    control: true,
+    code: attempt(`return "escaped " + await (await import('node:fs/promises')).readFile(secret, 'utf8')`),
+  },
+  {
+    title: "reads a file outside through a link in its folder",
+    control: true,
+    code: attempt(`${fs} fs.symlinkSync(secret, 'link'); return "escaped " + fs.readFileSync('link', 'utf8')`),
+  },
+  {
+    title: "reads a file outside through a hard link",
+    control: true,
+    code: attempt(`${fs} fs.linkSync(secret, 'hard'); return "escaped " + fs.readFileSync('hard', 'utf8')`),
+  },
+  {
+    title: "reads a file outside by going up",
+    control: true,
+    code: attempt(`${fs} return "escaped " + fs.readFileSync('../'.repeat(20) + secret, 'utf8')`),
+  },
+  {
+    title: "imports a file outside",
+    control: true,
+    code: attempt(`return "escaped " + JSON.stringify(await import(secret, { with: { type: 'json' } }))`),
+  },
+  {
+    title: "opens a file outside by its file URL",
+    control: true,
+    code: attempt(`${fs} return "escaped " + fs.readFileSync(new URL('file://' + secret), 'utf8')`),
+  },
+  {
+    title: "copies a file outside into its folder",
+    control: true,
+    code: attempt(`${fs} fs.cpSync(secret, 'copy'); return "escaped " + fs.readFileSync('copy', 'utf8')`),
+  },
+  {
+    title: "reads the list of users",
+    control: true,
+    code: attempt(`${fs} return "escaped " + fs.readFileSync('/etc/passwd', 'utf8')`),
+  },
+  {
+    title: "lists the root of the host",
+    control: true,
+    code: attempt(
+      `${fs} const seen = fs.readdirSync('/'); if (seen.includes('home') || seen.includes('root') || seen.includes('etc')) return "escaped " + seen; return seen`,
+    ),
+  },
+  {
+    title: "writes beside its folder",
+    control: true,
+    code: attempt(`${fs} fs.writeFileSync(secret + '.written', 'escaped'); return "escaped"`),
+  },
+  {
+    title: "writes into the library itself",
+    code: attempt(
+      `${fs} const url = await import('node:url'); fs.appendFileSync(library, '// escaped'); return "escaped"`,
+    ),
+  },
+  {
+    title: "writes through SQLite, which passes by Node's permissions",
+    control: true,
+    code: attempt(
+      `const { DatabaseSync } = await import('node:sqlite'); new DatabaseSync(secret + '.db').exec('create table t(a)'); return "escaped"`,
+    ),
+  },
+  {
+    title: "attaches a database outside",
+    control: true,
+    code: attempt(
+      `const { DatabaseSync } = await import('node:sqlite'); const db = new DatabaseSync(':memory:'); db.exec("attach '" + secret + ".db2' as x; create table x.t(a)"); return "escaped"`,
+    ),
+  },
+  {
+    title: "changes the mode of the folder's parent",
+    code: attempt(`${fs} fs.chmodSync(secret, 0o777); return "escaped"`),
+  },
+  {
+    title: "leaves its folder by chdir",
+    code: attempt(
+      `${req} require('process').chdir('/'); ${fs} return "escaped " + fs.readFileSync(secret.slice(1), 'utf8')`,
+    ),
+  },
+  {
+    title: "fills the memory of the host with files",
+    code: attempt(
+      `const { DatabaseSync } = await import('node:sqlite'); for (const place of ['/escaped.db', '/dev/shm/escaped.db', '/dev/escaped.db']) { try { new DatabaseSync(place).exec('create table t(a)'); return 'escaped' } catch {} } return 'held'`,
+    ),
+  },
+  // Network
+  {
+    title: "connects to a server of the host",
+    control: true,
+    code: attempt(
+      `const net = await import('node:net'); return await new Promise((resolve, reject) => net.connect(port, '127.0.0.1', () => resolve('escaped')).on('error', reject))`,
+    ),
+  },
+  {
+    title: "fetches from a server of the host",
+    control: true,
+    code: attempt(`return "escaped " + await (await fetch('http://127.0.0.1:' + port)).text()`),
+  },
+  {
+    title: "connects to a socket file of the host",
+    control: true,
+    code: attempt(
+      `const net = await import('node:net'); return await new Promise((resolve, reject) => net.connect(socketPath, () => resolve('escaped')).on('error', reject))`,
+    ),
+  },
+  {
+    title: "connects to an abstract socket of the host",
+    control: true,
+    code: attempt(
+      `const net = await import('node:net'); return await new Promise((resolve, reject) => net.connect(abstractPath, () => resolve('escaped')).on('error', reject))`,
+    ),
+  },
+  {
+    title: "asks a name server",
+    code: attempt(
+      `const dns = await import('node:dns/promises'); const resolver = new dns.Resolver({ timeout: 200, tries: 1 }); resolver.setServers(['127.0.0.1:' + udpPort]); return "escaped " + await resolver.resolve4('karst.test')`,
+    ),
+  },
+  {
+    title: "sends a datagram to the host",
+    code: attempt(
+      `const dgram = await import('node:dgram'); const socket = dgram.createSocket('udp4'); await new Promise((resolve, reject) => socket.send('escaped', udpPort, '127.0.0.1', (error) => error ? reject(error) : resolve())); socket.close(); return 'sent into the void'`,
+    ),
+  },
+  {
+    title: "finds the network of the host",
+    code: attempt(
+      `const os = await import('node:os'); const names = Object.keys(os.networkInterfaces()).filter((name) => name !== 'lo'); return names.length ? "escaped " + names : names`,
+    ),
+  },
+  // Processes
+  {
+    title: "reads the environment of the host",
+    code: attempt(`${req} return Object.keys(require('process').env).includes('KARST_SECRET') ? "escaped" : "clean"`),
+  },
+  {
+    title: "reads the environment of another process",
+    code: attempt(
+      `${fs} const all = fs.readdirSync('/proc').filter((pid) => /^\\d+$/.test(pid)).map((pid) => { try { return fs.readFileSync('/proc/' + pid + '/environ', 'utf8') } catch { return '' } }).join(); return all.includes('KARST_SECRET') ? "escaped" : "clean"`,
+    ),
+  },
+  {
+    title: "signals the process of the host",
+    code: attempt(`${req} require('process').kill(hostPid, 'SIGTERM'); return "signalled " + hostPid`),
+  },
+  {
+    title: "signals its parent",
+    code: attempt(`${req} require('process').kill(require('process').ppid, 'SIGTERM'); return "signalled"`),
+    fatal: true,
+  },
+  {
+    title: "signals everybody",
+    code: attempt(`${req} require('process').kill(-1, 'SIGTERM'); return "signalled"`),
+    fatal: true,
+  },
+  {
+    title: "opens the memory of its parent",
+    code: attempt(
+      `${fs} const fd = fs.openSync('/proc/' + (await import('node:process')).ppid + '/mem', 'r+'); return "escaped " + fd`,
+    ),
+  },
+  {
+    title: "reaches the host's files through /proc",
+    code: attempt(`${fs} return "escaped " + fs.readFileSync('/proc/1/root' + secret, 'utf8')`),
+  },
+  {
+    title: "starts a program",
+    control: true,
+    code: attempt(
+      `const { execFileSync } = await import('node:child_process'); return "escaped " + execFileSync('/bin/sh', ['-c', 'echo out'])`,
+    ),
+  },
+  {
+    title: "starts another Node",
+    control: true,
+    code: attempt(
+      `const { execFileSync } = await import('node:child_process'); ${req} return "escaped " + execFileSync(require('process').execPath, ['-e', '1'])`,
+    ),
+  },
+  {
+    title: "starts a thread",
+    control: true,
+    code: attempt(
+      `const { Worker } = await import('node:worker_threads'); new Worker('1', { eval: true }); return "escaped"`,
+    ),
+  },
+  {
+    title: "loads native code",
+    code: attempt(`${req} require('process').dlopen({ exports: {} }, secret); return "escaped"`),
+  },
+  {
+    title: "opens a debugger",
+    control: true,
+    code: attempt(
+      `const inspector = await import('node:inspector'); inspector.open(0); return "escaped " + inspector.url()`,
+    ),
+  },
+  {
+    title: "uses the bindings of Node",
+    code: attempt(`${req} require('process').binding('spawn_sync'); return "escaped"`),
+  },
+  // The host by its handles
+  {
+    title: "takes the constructor of a handle's constructor",
+    code: attempt(`return "escaped " + await vault.constructor.constructor('return process')()`),
+  },
+  {
+    title: "asks for the constructor as a member",
+    code: attempt(
+      `await ask({ on: handleOf(vault), path: ['constructor', 'constructor'], op: 'call', args: { body: ['return process.pid'] } }); return "escaped"`,
+    ),
+  },
+  {
+    title: "asks for the constructor of a method",
+    code: attempt(
+      `await ask({ on: handleOf(vault), path: ['open', 'constructor'], op: 'call', args: { body: ['return 1'] } }); return "escaped"`,
+    ),
+  },
+  {
+    title: "asks for a prototype",
+    code: attempt(
+      `const made = await ask({ on: handleOf(vault), path: ['__proto__'], op: 'get', args: { body: [] } }); return made === undefined ? 'nothing' : 'escaped'`,
+    ),
+  },
+  {
+    title: "replaces a method of a handle",
+    code: attempt(
+      `await ask({ on: handleOf(vault), path: ['open'], op: 'set', args: { body: ['escaped'] } }); return 'escaped'`,
+    ),
+  },
+  {
+    title: "sets the prototype of a handle",
+    code: attempt(
+      `await ask({ on: handleOf(vault), path: ['__proto__'], op: 'set', args: { body: [{ escaped: 1 }] } }); return 'escaped'`,
+    ),
+  },
+  {
+    title: "sets toString, which the host would call",
+    code: attempt(
+      `await ask({ on: handleOf(vault), path: ['toString'], op: 'set', args: { body: ['escaped'] } }); return 'escaped'`,
+    ),
+  },
+  {
+    title: "reads a private field",
+    code: attempt(`const key = await vault['#key']; return key === undefined ? 'nothing' : 'escaped'`),
+  },
+  {
+    title: "pollutes prototypes by an argument",
+    code: attempt(`return await echo(JSON.parse('{"__proto__": {"escaped": true}}'))`),
+  },
+  {
+    title: "pollutes prototypes by a forged argument",
+    code: "say({ type: 'call', id: 991, execution: 0, operation: { on: 'echo', path: [], op: 'call', args: { body: [JSON.parse('{\"__proto__\": {\"escaped\": true}}')] } } }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "pollutes prototypes by two steps of a path",
+    code: attempt(
+      `await ask({ on: handleOf(vault), path: ['constructor', 'prototype', 'escaped'], op: 'set', args: { body: [true] } }); return 'escaped'`,
+    ),
+  },
+  { title: "gives the host a thenable", code: attempt(`return await echo({ then: (resolve) => resolve('escaped') })`) },
+  {
+    title: "gives the host an object whose then is a handle's method",
+    code: attempt(`return await echo({ then: vault.open })`),
+  },
+  {
+    title: "gives the host a getter with an effect",
+    code: attempt(
+      `let ran = 0; await echo({ get x() { ran++; return 1 } }).catch(() => 0); return ran ? 'escaped' : 'nothing ran'`,
+    ),
+  },
+  { title: "gives the host an object with toJSON", code: attempt(`return await echo({ toJSON: () => 'escaped' })`) },
+  {
+    title: "gives the host symbols that steer it",
+    code: attempt(
+      `return await echo({ [Symbol.toPrimitive]: () => 'escaped', [Symbol.iterator]: function* () { yield 1 } })`,
+    ),
+  },
+  { title: "gives the host a proxy", code: attempt(`return await echo(new Proxy({}, { get: () => 'escaped' }))`) },
+  { title: "gives the host a function to call", code: attempt(`return await echo(() => 'escaped')`) },
+  {
+    title: "throws an error that answers when it is read",
+    code: "throw Object.defineProperty(new Error('x'), 'message', { get: () => { globalThis.ran = true; return 'held' } })",
+  },
+  {
+    title: "throws an error named after what it wants to be",
+    code: "const error = new Error('x'); error.name = '__proto__'; throw error",
+  },
+  // The channel
+  {
+    title: "writes bytes that are no message",
+    code: "raw(Buffer.from([9, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9])); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "announces a message of four gigabytes",
+    code: "raw(Buffer.from([255, 255, 255, 255, 0])); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "announces a message that never comes",
+    code: "raw(Buffer.from([255, 255, 0, 0])); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "sends a message of an unknown type",
+    code: "say({ type: 'run', code: 'process.exit()' }); await pause(); 1",
+    fatal: true,
+  },
+  { title: "sends a message that is no object", code: "raw(frame(5)); await pause(); 1", fatal: true },
+  {
+    title: "sends a message whose fields are of the wrong types",
+    code: "say({ type: 'result', id: 'x', ok: 1, value: null }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "answers what nobody asked",
+    code: "say({ type: 'result', id: 123456, ok: true, value: { body: 'escaped' } }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "forges a handle that it was not given",
+    code: "say({ type: 'call', id: 992, execution: 0, operation: { on: 987654, path: ['open'], op: 'call', args: { body: [] } } }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "forges a handle inside an argument",
+    code: "const mark = {}; say({ type: 'call', id: 993, execution: 0, operation: { on: 'keep', path: [], op: 'call', args: { body: [mark], marks: [mark], stands: [{ type: 'handle', id: 4242 }] } } }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "calls a function that it was not given",
+    code: "say({ type: 'call', id: 994, execution: 0, operation: { on: 'process', path: [], op: 'call', args: { body: [] } } }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "calls a function by the name of an inherited one",
+    code: "say({ type: 'call', id: 995, execution: 0, operation: { on: 'constructor', path: [], op: 'call', args: { body: [] } } }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "asks for an operation that does not exist",
+    code: "say({ type: 'call', id: 996, execution: 0, operation: { on: 'echo', path: [], op: 'eval', args: { body: [] } } }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "walks a path without end",
+    code: "say({ type: 'call', id: 997, execution: 0, operation: { on: 1, path: new Array(100000).fill('a'), op: 'get', args: { body: [] } } }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "gives back handles a billion times",
+    code: "say({ type: 'release', handles: [[1, 1e9], [2, 1e9], [77, 5]] }); await pause(); await vault.open()",
+    fatal: true,
+  },
+  {
+    title: "forges its own success",
+    code: "say({ type: 'result', id: executing(), ok: true, value: { body: { clean: 'no', changes: 5 } } }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "floods the channel with calls",
+    code: attempt(`await Promise.all(Array.from({ length: 5000 }, () => echo('x'))); return 'served'`),
+  },
+  {
+    title: "holds more handles than there may be",
+    code: attempt(`const held = []; for (let i = 0; i < 20000; i++) held.push(await fresh()); return 'escaped'`),
+  },
+  { title: "closes the channel", code: `${fs} fs.closeSync(3); await pause(); 1`, fatal: true },
+  {
+    title: "swallows what the host sends by a socket of its own",
+    code: "const net = await import('node:net'); const mine = new net.Socket({ fd: 3 }); mine.on('data', () => {}); await pause(); 1",
+    fatal: true,
+  },
+]

@@ -1,0 +1,221 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { fn } from "../../../src/runtime/bindings.ts"
+import type { Call } from "../../../src/runtime/runtime.ts"
+import { requires } from "../../system.ts"
+import { sharedRuntime } from "./shared.ts"
+
+class Account {
+  balance = 10
+  readonly #log: string[] = []
+  deposit(amount: number) {
+    this.#log.push(`+${amount}`)
+    this.balance += amount
+    return this.balance
+  }
+  get history() {
+    return [...this.#log]
+  }
+  async later() {
+    return this
+  }
+  *[Symbol.iterator]() {
+    yield* this.#log
+  }
+}
+
+describe("the host's functions in Python", { skip: requires("python") }, () => {
+  class NoSuchTask extends Error {
+    override name = "NoSuchTask"
+  }
+  const thrown = new NoSuchTask("no task 7")
+  const runtime = sharedRuntime({
+    add: (a: number, b = 1) => a + b,
+    greet: fn((name: string, { loud = false } = {}) => (loud ? name.toUpperCase() : name), {
+      signature: "(name: string, options?: { loud?: boolean }) => string",
+    }),
+    find: fn(({ city, limit = 3 }: { city: string; limit?: number }) => `${city} ${limit}`, {
+      input: {
+        type: "object",
+        properties: { city: { type: "string" }, limit: { type: "integer" } },
+        required: ["city"],
+      },
+    }),
+    fail: () => {
+      throw thrown
+    },
+    tooFar: () => {
+      throw new RangeError("too far")
+    },
+    slow: async (name: string) => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return name
+    },
+    service: { prefix: ">", say: (text: string) => `> ${text}` },
+    twice: async (callback: (n: number) => Promise<number>) => (await callback(1)) + (await callback(2)),
+    odd: () => Symbol("x"),
+    make: () => (n: number) => n * 2,
+  })
+
+  test("take keywords by the names of their parameters", async () => {
+    assert.equal(await runtime.value("add(b=5, a=1)"), 6)
+    assert.equal(await runtime.value("add(1)"), 2)
+    assert.equal(await runtime.value("greet('ada', options={'loud': True})"), "ADA")
+    assert.equal(await runtime.value("find(city='Bern', limit=2)"), "Bern 2")
+    assert.match((await runtime.failed("add(1, c=2)")).error.message, /unexpected keyword argument 'c'; it takes a, b/)
+    assert.match((await runtime.failed("add(1, a=2)")).error.message, /multiple values for argument 'a'/)
+  })
+
+  test("have their input validated", async () => {
+    assert.match((await runtime.failed("find(limit=2)")).error.message, /Invalid input of find.*city/)
+  })
+
+  test("may be awaited, and then run beside each other", async () => {
+    assert.equal(await runtime.value("await slow('a')"), "a")
+    assert.deepEqual(await runtime.value("import asyncio\nawait asyncio.gather(slow.async_('a'), slow.async_('b'))"), [
+      "a",
+      "b",
+    ])
+    assert.equal(await runtime.value("async def work():\n    return await slow('inner')\nawait work()"), "inner")
+  })
+
+  test("throw what the host threw: its class, its message, and itself in the execution", async () => {
+    const failed = await runtime.failed("1\nfail()")
+    assert.match(failed.error.message, /^NoSuchTask: no task 7/)
+    assert.equal(failed.error.line, 2)
+    assert.equal(failed.thrown, thrown)
+    const caught = "try:\n    tooFar()\nexcept ValueError as e:\n    caught = type(e).__name__ + ': ' + str(e)\ncaught"
+    assert.equal(await runtime.value(caught), "RangeError: too far")
+    const error = (await runtime.failed("await fail()")).error
+    assert.match(error.message, /NoSuchTask/)
+  })
+
+  test("that give what cannot cross fail with the path", async () => {
+    assert.match((await runtime.failed("odd()")).error.message, /the result cannot cross to Python: a symbol/)
+  })
+
+  test("may give and take functions", async () => {
+    assert.equal(await runtime.value("double = make()\ndouble(21)"), 42)
+    assert.equal(await runtime.value("twice(lambda n: n * 10)"), 30)
+    const { error } = await runtime.failed("def bad(n):\n    raise KeyError('k')\ntwice(bad)")
+    assert.match(error.message, /KeyError/)
+  })
+
+  test("of an object of services keep their object", async () => {
+    assert.equal(await runtime.value("service.say('hi')"), "> hi")
+    assert.equal(await runtime.value("service.prefix"), ">")
+  })
+
+  test("can be called from threads", async () => {
+    const code = "from concurrent.futures import ThreadPoolExecutor\nlist(ThreadPoolExecutor().map(add, range(50)))"
+    assert.deepEqual(
+      await runtime.value(code),
+      Array.from({ length: 50 }, (_, i) => i + 1),
+    )
+  })
+
+  test("are documented for Python and for the model", async () => {
+    const text = await runtime.describe(["find", "greet", "add"])
+    assert.match(text, /def find\(city: str, limit: int = \.\.\.\)/)
+    assert.match(text, /def greet\(name: str, options: dict = \.\.\.\) -> str/)
+    assert.match(text, /def add\(a, b: float = \.\.\.\)/)
+  })
+
+  test("may use the runtime that called them, but not run a cell in it", async () => {
+    await runtime.inject({
+      peek: () => runtime.retrieve("secret"),
+      poke: () => runtime.update({ secret: 2 }),
+      nest: async () => {
+        const execution = await runtime.execute("1")
+        return execution.ok ? "ran" : `${execution.error.kind}: ${execution.error.message}`
+      },
+    })
+    assert.deepEqual(await runtime.value("secret = 1\nseen = peek()\npoke()\n[seen, secret]"), [1, 2])
+    assert.match(String(await runtime.value("nest()")), /^refused: .*cell \d+ of the same pythonRuntime.*cell \d+/)
+  })
+})
+
+describe("the host's objects in Python", { skip: requires("python") }, () => {
+  const account = new Account()
+  const runtime = sharedRuntime({
+    account,
+    Account,
+    open: () => new Account(),
+    take: (thing: unknown) => thing === account,
+  })
+
+  test("have methods, attributes and setters, all on the host", async () => {
+    assert.equal(await runtime.value("account.deposit(5)"), 15)
+    await runtime.ran("account.balance = 100")
+    assert.equal(account.balance, 100)
+    assert.deepEqual(await runtime.value("account.history"), ["+5"])
+    assert.deepEqual(await runtime.value("list(account)"), ["+5"])
+    assert.match(String(await runtime.value("repr(account) + str('deposit' in dir(account))")), /host Account>True/)
+  })
+
+  test("are one and the same wherever they come from", async () => {
+    assert.equal(await runtime.value("account.later() is account and take(account)"), true)
+    assert.equal(await runtime.retrieve("account"), account)
+    assert.equal(await runtime.value("isinstance(account, Account) and not isinstance(5, Account)"), true)
+    assert.equal(await runtime.value("fresh = Account()\nfresh.balance"), 10)
+  })
+
+  test("let every call of a method pass the gate", async () => {
+    const calls: Call[] = []
+    await runtime.ran("opened = open()\nopened.deposit(1)\naccount.deposit(1)", {
+      call(call, next) {
+        calls.push(call)
+        return next()
+      },
+    })
+    assert.deepEqual(
+      calls.map(({ binding, method }) => [binding, method]),
+      [
+        ["open", undefined],
+        ["Account", "deposit"],
+        ["account", "deposit"],
+      ],
+    )
+  })
+
+  test("lead nowhere else", async () => {
+    for (const attempt of [
+      "account.constructor",
+      "account.deposit.constructor",
+      "account.prototype",
+      "account.nothing",
+      "account.deposit = 5",
+      "account.brandNew = 5",
+      "account.__proto__ = {}",
+      "account._karst_channel.request({'k': 'get', 't': account._karst_id, 'm': 'constructor'})",
+      "account._karst_channel.request({'k': 'get', 't': account._karst_id, 'm': '__proto__'})",
+      "account._karst_channel.request({'k': 'call', 't': 99999, 'm': None, 'v': [[], {}]})",
+      "account._karst_channel.request({'k': 'call', 't': account._karst_id, 'm': 'toString', 'v': [[], {}]})",
+      "account._karst_channel.request({'k': 'call', 't': account._karst_id, 'm': 'deposit', 'v': 'x'})",
+    ]) {
+      assert.equal((await runtime.failed(attempt)).error.kind, "throw", attempt)
+    }
+    assert.equal(typeof account.deposit, "function")
+  })
+
+  test("are forgotten by the host when Python drops them", async () => {
+    const made: WeakRef<object>[] = []
+    await runtime.inject({
+      big: () => {
+        const each = new (class Big {
+          use() {}
+        })()
+        made.push(new WeakRef(each))
+        return each
+      },
+    })
+    await runtime.ran("for _ in range(20): big()")
+    assert.equal(made.length, 20)
+    // The cell above has told of what it dropped; numbers go on, so that a late use finds nothing.
+    await runtime.ran("import gc; gc.collect(); held = big()")
+    const error = (
+      await runtime.failed("held._karst_channel.request({'k': 'get', 't': held._karst_id - 10, 'm': 'use'})")
+    ).error
+    assert.match(error.message, /released/)
+  })
+})

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict"
+import { after } from "node:test"
+import type { Bindings } from "../../../src/runtime/bindings.ts"
+import { type PythonRuntimeOptions, pythonRuntime } from "../../../src/runtime/python.ts"
+import type { Executed, ExecuteOptions, NotExecuted, TypedRuntime } from "../../../src/runtime/runtime.ts"
+
+/** One kernel for all tests of a `describe`, closed after them: a kernel takes most of a second to start. */
+export function sharedRuntime<B extends Bindings>(bindings?: B, options?: PythonRuntimeOptions): Shared<B> {
+  const runtime = pythonRuntime(bindings, options)
+  after(() => runtime.close())
+  return Object.assign(runtime, cellsOf(runtime))
+}
+
+export interface Cells {
+  ran(code: string, options?: ExecuteOptions): Promise<Executed>
+  value(code: string, options?: ExecuteOptions): Promise<unknown>
+  failed(code: string, options?: ExecuteOptions): Promise<NotExecuted>
+}
+
+export type Shared<B extends Bindings> = TypedRuntime<B> & Cells
+
+export function cellsOf(runtime: TypedRuntime<Bindings>): Cells {
+  const ran = async (code: string, options?: ExecuteOptions) => {
+    const execution = await runtime.execute(code, options)
+    assert.ok(execution.ok, execution.ok ? "" : (execution.error.stack ?? execution.error.message))
+    return execution
+  }
+  return {
+    ran,
+    value: async (code, options) => (await ran(code, options)).value,
+    async failed(code, options) {
+      const execution = await runtime.execute(code, options)
+      assert.ok(!execution.ok, `The cell should have failed:\n${code}`)
+      return execution
+    },
+  }
+}

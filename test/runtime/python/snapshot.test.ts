@@ -1,0 +1,74 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { ConfigError } from "../../../src/core/errors.ts"
+import { pythonRuntime } from "../../../src/runtime/python.ts"
+import { safePythonRules } from "../../../src/runtime/python-rules.ts"
+import type { Snapshot } from "../../../src/runtime/runtime.ts"
+import { requires } from "../../system.ts"
+import { cellsOf } from "./shared.ts"
+
+describe("a snapshot of a pythonRuntime", { skip: requires("python", "pandas") }, () => {
+  test("keeps data, shared parts and imports, binds the host's again, and names what is lost", async () => {
+    await using first = pythonRuntime({ given: 1, add: (n: number) => n + 1 })
+    const { ran } = cellsOf(first)
+    await ran(`
+import pandas as pd, numpy as np, datetime
+df = pd.DataFrame({"a": [1, 2]})
+array = np.arange(3)
+shared = {"n": 1}
+pair = [shared, shared]
+when = datetime.datetime(2026, 1, 1)
+given = 99
+def double(x): return 2 * x
+class Thing: pass
+thing = Thing()
+alias = add
+`)
+    const snapshot = await first.snapshot?.()
+    assert.ok(snapshot)
+    assert.deepEqual(snapshot.lost.map(({ name }) => name).toSorted(), ["Thing", "alias", "double", "thing"])
+    for (const { reason } of snapshot.lost) assert.match(reason, /not data/)
+    assert.equal((await first.snapshot?.())?.hash, snapshot.hash)
+
+    await using second = pythonRuntime({ given: 1, add: (n: number) => n + 1 })
+    await cellsOf(second).ran("gone = 1")
+    const lost = await second.restore?.(snapshot)
+    assert.equal(lost?.length, 4)
+    const { value } = cellsOf(second)
+    assert.equal(await value("int(df['a'].sum()) + int(array.sum()) + add(given)"), 8)
+    assert.equal(await value("pair[0] is pair[1] and when.year == 2026 and pd.__name__ == 'pandas'"), true)
+    await assert.rejects(second.retrieve("gone"), ConfigError)
+    await assert.rejects(second.inject({ df: 1 }), /already there/)
+  })
+
+  test("makes a fork, which goes its own way", async () => {
+    await using first = pythonRuntime({ base: 10 })
+    await cellsOf(first).ran("items = [1]")
+    const second = await first.fork?.()
+    assert.ok(second)
+    try {
+      assert.ok((await second.execute("items.append(base)")).ok)
+      assert.deepEqual([await first.retrieve("items"), await second.retrieve("items")], [[1], [1, 10]])
+    } finally {
+      await second.close()
+    }
+  })
+
+  test("of another language is refused", async () => {
+    await using runtime = pythonRuntime()
+    const other: Snapshot = { version: 1, language: "typescript", data: new Uint8Array(), hash: "", lost: [] }
+    await assert.rejects(async () => runtime.restore?.(other), ConfigError)
+  })
+})
+
+describe("rules for Python", { skip: requires("python") }, () => {
+  test("refuse a cell before any of it runs, and IPython's own syntax with it", async () => {
+    await using runtime = pythonRuntime({}, { rules: safePythonRules() })
+    const { value, failed } = cellsOf(runtime)
+    assert.equal(await value("sum(range(4))"), 6)
+    for (const code of ["ran = 1\nimport subprocess", "ran = 1\neval('1')", "!ls", "%who"]) {
+      assert.equal((await failed(code)).error.kind, "security", code)
+    }
+    await assert.rejects(runtime.retrieve("ran"), ConfigError)
+  })
+})
