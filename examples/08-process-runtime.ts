@@ -1,7 +1,8 @@
 // Generated code in a process of its own, working on your database through a live handle: the connection stays here.
 // Handles are async: the model awaits every call, and each passes the same gate as a call of a function.
 import { DatabaseSync } from "node:sqlite"
-import { createAgent, processRuntime, scripted, variable } from "karst"
+import { createAgent, scripted, variable } from "karst"
+import { processRuntime } from "karst/process"
 
 const db = new DatabaseSync(":memory:")
 db.exec("create table orders (city text, amount real)")

@@ -1,6 +1,7 @@
 // Generated code that crashes its process, loops for ever or eats all memory: your program does not notice.
 // The runtime starts again by itself, binds again what you put in, and the model is told which names are gone.
-import { createAgent, processRuntime, scripted } from "karst"
+import { createAgent, scripted } from "karst"
+import { processRuntime } from "karst/process"
 
 await using runtime = processRuntime({ numbers: [3, 1, 2] }, { limits: { heapMb: 64 } })
 

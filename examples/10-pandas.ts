@@ -1,6 +1,7 @@
 // A real Python kernel: records go in as a DataFrame, the model writes Python, records come out again.
 // Python's own objects stay there: a fitted model comes back as a handle whose methods you call from TypeScript.
-import { createAgent, pythonRuntime, scripted, table, variable } from "karst"
+import { createAgent, scripted, variable } from "karst"
+import { pythonRuntime, table } from "karst/python"
 
 const sales = Array.from({ length: 24 }, (_, month) => ({
   month,

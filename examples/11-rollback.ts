@@ -1,5 +1,5 @@
 // Transactions: a cell that throws, or fails your check, leaves every object as it was, identity and all.
-// The model is told, and tries again on clean data; a transaction that succeeded can still be undone until the next cell.
+// The model is told, and tries again on clean data; one that succeeded can still be undone until the next cell.
 import { createAgent, jsRuntime, scripted } from "karst"
 
 const accounts = [

@@ -1,5 +1,5 @@
 // Runs a file of this repository under the pinned Node, from whatever Node started it: `node scripts/bootstrap.mjs
-// [--system] <file> [arguments]`. Installs first what is missing, with --system also the Debian packages that tests use.
+// [--system] <file> [arguments]`. Installs first what is missing; with --system also the Debian packages for the tests.
 // Builtins only and plain JavaScript, because nothing else is there yet.
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
@@ -39,7 +39,7 @@ function install() {
   if (status !== 0) fail("npm ci failed; its message is above. Check the network and run this again.")
 }
 
-/** Only root on Debian can: elsewhere, and where it fails, the tests that need these are skipped and say what is missing. */
+/** Only root on Debian can: elsewhere, and where it fails, the tests that need them are skipped and say so. */
 function installSystemPackages() {
   if (process.env.KARST_NO_INSTALL === "1" || process.getuid?.() !== 0) return
   const missing = missingSystemPackages()

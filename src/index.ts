@@ -91,12 +91,6 @@ export {
 } from "./runtime/bindings.ts"
 export type { CellEnv } from "./runtime/cells/cell-env.ts"
 export { type JsRuntimeOptions, jsRuntime } from "./runtime/js.ts"
-export type { ProcessLimits } from "./runtime/process/limits.ts"
-export { type ProcessRuntime, type ProcessRuntimeOptions, processRuntime } from "./runtime/process.ts"
-export { kwargs, type PyReference, py } from "./runtime/python/py.ts"
-export { table } from "./runtime/python/table.ts"
-export { type PythonLimits, type PythonRuntime, type PythonRuntimeOptions, pythonRuntime } from "./runtime/python.ts"
-export { safePythonRules } from "./runtime/python-rules.ts"
 export {
   attributeRule,
   type FunctionRuleOptions,

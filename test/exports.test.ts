@@ -3,14 +3,16 @@ import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import * as karst from "karst"
 import * as display from "karst/display"
+import * as process from "karst/process"
+import * as python from "karst/python"
 import * as testing from "karst/testing"
 
 // A change here is a change of what users may rely on, and belongs in CHANGELOG.md.
 const values = `
   AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError addUsage
-  aiSdk attributeRule createAgent defaultSections fenced fn functionRule importRule isDelta jsRuntime kwargs
-  memoryStore messageText processRuntime py pythonRuntime record regexRule replay resolve retry safePythonRules
-  safeRules scripted table timeouts totalTokens trajectory type variable`
+  aiSdk attributeRule createAgent defaultSections fenced fn functionRule importRule isDelta jsRuntime 
+  memoryStore messageText record regexRule replay resolve retry 
+  safeRules scripted timeouts totalTokens trajectory type variable`
 
 const types = `
   ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AiSdkOptions Append Approver
@@ -18,8 +20,8 @@ const types = `
   CodeSessionOptions Codec Codecs Decision Delete Entry ErrorData EventOf EventType ExecuteOptions Executed Execution
   FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions Json JsonSchema Limits LiveObjects
   Lost Message Metadata Model ModelErrorCode ModelPart ModelRequest ModelSource Name NameChanges Names NotExecuted
-  OutputChunk Pending Price ProcessLimits ProcessRuntime ProcessRuntimeOptions Prompt PromptContext PromptPart
-  PromptSections Put PyReference PythonLimits PythonRuntime PythonRuntimeOptions ReasoningPart RecordedCall
+  OutputChunk Pending Price Prompt PromptContext PromptPart
+  PromptSections Put ReasoningPart RecordedCall
   ReplayOptions ResolveOptions ResultMessage Retry RetryOptions Rule RuleContext RuleData RuleOptions Run RunOptions
   RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep
   Session SessionOf SessionOptions Snapshot StandardSchema Status StopReason Store TextPart TimeoutOptions ToolCallPart
@@ -39,6 +41,11 @@ describe("the public surface", () => {
 
   test('of "karst/display" is one function', () => {
     assert.deepEqual(Object.keys(display), ["display"])
+  })
+
+  test('of "karst/process" and "karst/python" is their runtimes, and what goes in', () => {
+    assert.deepEqual(Object.keys(process), ["processRuntime"])
+    assert.deepEqual(Object.keys(python), ["kwargs", "py", "pythonRuntime", "safePythonRules", "table"])
   })
 
   test('of "karst/testing" is the conformance suites', () => {

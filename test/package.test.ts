@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
+import { existsSync, globSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
@@ -16,6 +17,19 @@ const result = await display(createAgent({ model, runtime: jsRuntime({ tasks }) 
 console.log(result.status, result.output, tasks)
 `
 
+const runtimes = `
+import type { Execution } from "karst"
+import { processRuntime } from "karst/process"
+import { pythonRuntime } from "karst/python"
+import { testRuntime } from "karst/testing"
+await using runtime = processRuntime({ add: (a: number, b: number) => a + b })
+const execution: Execution = await runtime.execute("await add(40, 2)")
+if (execution.ok) console.log(execution.value)
+testRuntime({ test: (title) => { if (title.startsWith("persistence")) console.log(title) }, language: "typescript", runtime: () => runtime })
+await using kernel = pythonRuntime()
+await kernel.execute("1").catch((error: Error) => console.log(error.name))
+`
+
 describe("the packed tarball in an empty folder", () => {
   let folder: string
   let project: string
@@ -25,12 +39,28 @@ describe("the packed tarball in an empty folder", () => {
     project = join(folder, "project")
     await installInto(project, [await pack(folder)])
     await writeFile(join(project, "program.ts"), program)
+    await writeFile(join(project, "runtimes.ts"), runtimes)
   })
 
   after(() => rm(folder, { recursive: true }))
 
   test("imports and runs an agent", async () => {
     assert.equal(await run(process.execPath, ["program.ts"]), "done Added. [ 'packed' ]\n")
+  })
+
+  test("starts processes of its own from what was built, and says which optional package is missing", async () => {
+    const [value, title, missing] = (await run(process.execPath, ["runtimes.ts"])).split("\n")
+    assert.equal(value, "42")
+    assert.match(title ?? "", /^persistence: /)
+    assert.equal(missing, "MissingPeerError")
+  })
+
+  test("brings the Python files of the kernel", async () => {
+    const packed = join(project, "node_modules/karst")
+    const sources = globSync("src/**/*.py", { cwd: dirname(import.meta.dirname) })
+    assert.ok(sources.length > 0)
+    for (const file of sources) assert.ok(existsSync(join(packed, file.replace("src", "dist"))), file)
+    assert.deepEqual(globSync("**/*.pyc", { cwd: packed }), [])
   })
 
   test("brings the karst command, with its help and its demo", async () => {
@@ -42,7 +72,7 @@ describe("the packed tarball in an empty folder", () => {
     const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"]
     const roots = ["--typeRoots", join(dirname(import.meta.dirname), "node_modules/@types")]
     const tsc = join(dirname(import.meta.dirname), "node_modules/typescript/bin/tsc")
-    assert.equal(await run(process.execPath, [tsc, ...options, ...roots, "program.ts"]), "")
+    assert.equal(await run(process.execPath, [tsc, ...options, ...roots, "program.ts", "runtimes.ts"]), "")
   })
 
   async function run(file: string, args: string[]): Promise<string> {

@@ -1,29 +1,48 @@
+import type { Runtime } from "karst"
 import { caveAgent, ipykernel } from "../anchors.ts"
-import { median, perUnit, repeat, stats } from "../measure.ts"
+import { interleave, median, perUnit, ratio, repeat, stats } from "../measure.ts"
 import type { Row } from "../report.ts"
+import { bareNode, bareStart, bareTrips } from "./bare.ts"
 import { execute, type Subject } from "./subjects.ts"
 
 const calls = 500
 
-/** Start, round trip, and calls of the host from a cell. */
+/** Start, round trip, and calls of the host from a cell. Beside them a bare process of Node's, in the same moments. */
 export async function cells(subject: Subject): Promise<Row[]> {
   const { name, code } = subject
-  const starts = await repeat(subject.starts, () => startTime(subject))
+  const starts = await interleave({ own: () => startTime(subject), bare: bareStart }, { rounds: subject.starts })
   await using runtime = subject.open({ add: (a: number, b: number) => a + b, lamp: new Lamp() })
-  let number = 0
-  const trips = await repeat(10, () =>
-    perUnit(subject.cells, async () => {
-      for (let count = 0; count < subject.cells; count++) await execute(runtime, code.small(number++))
-    }),
+  await using bare = bareNode()
+  const trips = await interleave(
+    { own: () => cellTime(runtime, subject), bare: () => bareTrips(bare, subject.cells) },
+    { rounds: 20, warmups: 5 },
   )
   const hostCalls = await repeat(5, () => perUnit(calls, () => execute(runtime, code.hostCalls(calls))))
   const methodCalls = await repeat(5, () => perUnit(calls, () => execute(runtime, code.methodCalls(calls))))
-  const anchors = name === "js" ? inProcess(trips) : kernel(starts, trips)
+  const row = (what: string, samples: number[], ratios: Record<string, number> = {}): Row => ({
+    what: `${name}: ${what}`,
+    unit: "ms",
+    ...stats(samples),
+    ratios,
+  })
+  const rows = [row("host call", hostCalls), row("method call of a live object", methodCalls)]
+  const cellMedian = median(trips.own)
+  if (name === "js") {
+    const ratios = { "CaveAgent's 0.36 ms": cellMedian / caveAgent.cellMs.from }
+    return [row("start to first result", starts.own), row("round trip of a cell", trips.own, ratios), ...rows]
+  }
   return [
-    { what: `${name}: start to first result`, unit: "ms", ...stats(starts), ratios: anchors.start },
-    { what: `${name}: round trip of a cell`, unit: "ms", ...stats(trips), ratios: anchors.cell },
-    { what: `${name}: host call`, unit: "ms", ...stats(hostCalls) },
-    { what: `${name}: method call of a live object`, unit: "ms", ...stats(methodCalls) },
+    row("start to first result", starts.own, {
+      "CaveAgent's 1,060 ms": median(starts.own) / caveAgent.kernelStartMs.from,
+      "a bare Node": ratio(starts.own, starts.bare),
+    }),
+    row("round trip of a cell", trips.own, {
+      "CaveAgent's 7 ms": cellMedian / caveAgent.kernelCellMs.from,
+      ...(name === "python"
+        ? { "ipykernel's 7 ms": cellMedian / ipykernel.cellMs.from }
+        : { "a bare Node": ratio(trips.own, trips.bare) }),
+    }),
+    ...rows,
   ]
 }
 
@@ -34,19 +53,13 @@ async function startTime(subject: Subject): Promise<number> {
   return performance.now() - begun
 }
 
-function inProcess(trips: number[]) {
-  return { start: {}, cell: { "CaveAgent's 0.36 ms": median(trips) / caveAgent.cellMs.from } }
+function cellTime(runtime: Runtime, { code, cells }: Subject): Promise<number> {
+  return perUnit(cells, async () => {
+    for (let count = 0; count < cells; count++) await execute(runtime, code.trip(number++))
+  })
 }
 
-function kernel(starts: number[], trips: number[]) {
-  return {
-    start: { "CaveAgent's 1,060 ms": median(starts) / caveAgent.kernelStartMs.from },
-    cell: {
-      "CaveAgent's 7 ms": median(trips) / caveAgent.kernelCellMs.from,
-      "ipykernel's 7 ms": median(trips) / ipykernel.cellMs.from,
-    },
-  }
-}
+let number = 0
 
 class Lamp {
   level = 100

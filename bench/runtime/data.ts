@@ -29,5 +29,21 @@ export async function data(subject: Subject): Promise<Row[]> {
       { what: `${subject.name}: retrieve ${count} rows`, unit: "ms", ...stats(retrieve) },
     )
   }
-  return rows
+  return [...rows, ...(await snapshots(subject))]
+}
+
+/** What is made there, kept and brought back. */
+async function snapshots(subject: Subject): Promise<Row[]> {
+  await using runtime = subject.open()
+  await execute(runtime, subject.code.make(10_000))
+  const { snapshot, restore } = runtime
+  if (!snapshot || !restore) throw new Error(`${subject.name} makes no snapshots.`)
+  const kept = await snapshot()
+  const save = await repeat(5, () => perUnit(1, snapshot))
+  const load = await repeat(5, () => perUnit(1, () => restore(kept)))
+  await execute(runtime, subject.code.touch("made"))
+  return [
+    { what: `${subject.name}: snapshot of 10,000 rows`, unit: "ms", ...stats(save) },
+    { what: `${subject.name}: restore of 10,000 rows`, unit: "ms", ...stats(load) },
+  ]
 }

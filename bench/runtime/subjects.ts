@@ -17,26 +17,36 @@ export interface Subject {
 
 /** What is measured, in the subject's language. */
 interface Cells {
-  /** A new text each time, as a model's are. */
+  /** As little as a cell can do; a new text each time, as a model's are. */
+  trip(number: number): string
+  /** One that makes names. */
   small(number: number): string
   hostCalls(count: number): string
   methodCalls(count: number): string
   /** Looks at injected rows, so that what is sent late is sent. */
   touch(name: string): string
+  /** Makes records there. */
+  make(count: number): string
 }
 
 const typescript: Cells = {
+  trip: (number) => `${number} + 1`,
   small: (number) => `const n${number % 50}: number = ${number}\nn${number % 50} + 1`,
   hostCalls: (count) => `for (let i = 0; i < ${count}; i++) await add(i, 1)`,
   methodCalls: (count) => `for (let i = 0; i < ${count}; i++) await lamp.dim(i)`,
   touch: (name) => `${name}.length`,
+  make: (count) =>
+    `const made = Array.from({ length: ${count} }, (_, id) => ({ id, customer: \`customer \${id % 97}\`, amount: id / 7 }))`,
 }
 
 const python: Cells = {
+  trip: (number) => `${number} + 1`,
   small: (number) => `n${number % 50}: int = ${number}\nn${number % 50} + 1`,
   hostCalls: (count) => `for i in range(${count}): add(i, 1)`,
   methodCalls: (count) => `for i in range(${count}): lamp.dim(i)`,
   touch: (name) => `len(${name})`,
+  make: (count) =>
+    `import pandas\nmade = pandas.DataFrame([(i, f"customer {i % 97}", i / 7) for i in range(${count})])`,
 }
 
 /** The runtimes that can be had on this machine, and why the others cannot. */

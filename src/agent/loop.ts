@@ -84,6 +84,9 @@ async function open({ config, conversation, prompt, metadata }: LoopSetup, emit:
       for (const name of names) conversation.told.add(name)
     }
     emit(start(frozen === undefined ? system : undefined))
+    if (frozen === undefined) {
+      for (const message of runtime.warnings ?? []) emit({ type: "warning-raised", code: "runtime", message })
+    }
     return system
   } catch (error) {
     emit(start())

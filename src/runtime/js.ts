@@ -1,21 +1,9 @@
-import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Bindings } from "./bindings.ts"
-import { createAmbient, renewAmbient } from "./cells/cell-env.ts"
-import { cellFilename } from "./cells/errors.ts"
-import { executeCell, notStarted } from "./cells/execute.ts"
-import { createGuard } from "./cells/guard.ts"
-import { createNamespace } from "./cells/namespace.ts"
-import { createQueue } from "./cells/queue.ts"
-import { CellStopped, RunningCell, running, type Shared } from "./cells/running-cell.ts"
-import { watchStrays } from "./cells/strays.ts"
-import { createTimers } from "./cells/timers.ts"
-import type { Transaction } from "./cells/transaction.ts"
-import { declare } from "./declare/declare.ts"
+import type { JsCore } from "./cells/js-core.ts"
+import { checkInjection } from "./names.ts"
 import type { Rule } from "./rules/rules.ts"
-import type { ExecuteOptions, Runtime, TypedRuntime } from "./runtime.ts"
-import { validate } from "./schema.ts"
+import type { Runtime, TypedRuntime } from "./runtime.ts"
 import type { Codecs } from "./snapshot/codec.ts"
-import type { OpenCellGate } from "./type-gate/cell-gate.ts"
 
 export interface JsRuntimeOptions {
   /** What cells must not do. Default: no rules. */
@@ -35,190 +23,41 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: JsRuntimeOptions = {},
 ): TypedRuntime<B> {
-  const { rules = [], cwd = process.cwd(), codecs = {}, maxSnapshotBytes = 2 ** 24 } = options
-  const number = ++runtimes
-  let cellCount = 0
-  let closed = false
-  let endWatch: (() => void) | undefined
+  // A wrong name is told at once, where it was written; the rest, with its compiler, is loaded when it is first used.
+  const given = { ...bindings }
+  checkInjection(given)
+  let core: JsCore | undefined
+  let loading: Promise<JsCore> | undefined
 
-  const shared: Shared = {
-    cells: new Set(),
-    gate: undefined,
-    late: [],
-    lateLength: 0,
-    epoch: 0,
-    onStop(cell) {
-      guard.watch(cell)
-      timers.clear(cell)
-    },
-  }
-  const guard = createGuard()
-  const queue = createQueue()
-  const timers = createTimers(shared)
-  const ambient = createAmbient({ shared, timers, cwd, scope: () => namespace.scope })
-  const ambientNames = new Set(Object.keys(ambient))
-  const namespace = createNamespace(ambientNames, shared)
-  const place = { namespace, ambient, ambientNames, guard, rules }
-  if (bindings) namespace.inject(bindings)
-
-  const closedError = (use: string) =>
-    new AgentError(`${use} came too late: this jsRuntime is closed. Make another one with jsRuntime().`, {
-      code: "closed",
-    })
-  const open = (use: string) => {
-    if (closed) throw closedError(use)
-    return namespace
+  async function load(): Promise<JsCore> {
+    const { createJsRuntime } = await import("./cells/js-core.ts")
+    core = createJsRuntime(given, options)
+    return core
   }
 
-  let openGate: OpenCellGate | undefined
-  const gateFor = async (typeGate: "hint" | "block") => {
-    const { createCellGate } = await import("./type-gate/cell-gate.ts")
-    open("The cell")
-    openGate ??= createCellGate(namespace, ambientNames)
-    return openGate(typeGate)
-  }
-
-  // Cells that were transactions and may still be undone.
-  const undoable = new Set<Transaction>()
-  const expireUndo = () => {
-    for (const transaction of undoable) transaction.expire()
-    undoable.clear()
-  }
-  const transactionFor = async (cell: RunningCell, { transaction = false }: ExecuteOptions) => {
-    expireUndo()
-    if (transaction === false) return undefined
-    const { createTransaction } = await import("./cells/transaction.ts")
-    const check = transaction === true ? undefined : () => transaction.check(runtime)
-    return createTransaction(cell, namespace, check)
-  }
-
-  const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: ExecuteOptions) => {
-    const { typeGate = "off" } = executeOptions
-    const gate = typeGate === "off" ? undefined : await gateFor(typeGate)
-    endWatch ??= watchStrays()
-    timers.hold(true)
-    // What the last cell left on the counter is not for this one.
-    guard.left = 0
-    const cell = new RunningCell(shared, parent, executeOptions)
-    const transaction = await transactionFor(cell, executeOptions)
-    try {
-      const execution = await executeCell(code, cellFilename(number, ++cellCount), cell, place, gate, transaction)
-      if (transaction) undoable.add(transaction)
-      const ended = transaction ? transaction.ended(execution) : execution
-      return gate ? gate.ran(ended) : ended
-    } finally {
-      if (shared.cells.size === 0) timers.hold(false)
-    }
-  }
-
-  /** Does something when no cell is under way, or at once when the cell under way asks for it. */
-  const inTurn = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
-    if (queue.busy && running.getStore()?.belongsTo(shared)) return job()
-    return queue.enter(job).catch((error: unknown) => {
-      open(use)
-      throw error
-    })
-  }
-  const refuseWithin = (use: string) => {
-    open(use)
-    if (!queue.busy || !running.getStore()?.belongsTo(shared)) return
-    throw new ConfigError(`${use} would take the names from under the cell that calls it. Call it when it has ended.`)
-  }
-  /** Leaves behind what cells have under way in the namespace as it is. */
-  const leave = () => {
-    shared.epoch++
-    shared.late.length = shared.lateLength = 0
-    timers.clear()
-    renewAmbient(ambient)
-    expireUndo()
+  function use<T>(job: (core: JsCore) => Promise<T>): Promise<T> {
+    if (core) return job(core)
+    loading ??= load()
+    return loading.then(job)
   }
 
   const runtime: Runtime = {
     language: "typescript",
     isolation: "none",
-    async inject(more) {
-      open("inject()").inject(more)
-    },
-    async update(values) {
-      open("update()").update(values)
-    },
-    async retrieve(name, schema) {
-      const value = open("retrieve()").retrieve(name)
-      if (schema === undefined) return value
-      const validation = await validate(schema, value)
-      if (validation.ok) return validation.value
-      throw new AgentError(`"${name}" is not what the schema asks for: ${validation.message}`, {
-        code: "invalid-value",
-      })
-    },
-    async execute(code, executeOptions = {}) {
-      open("execute()")
-      const { signal } = executeOptions
-      const parent = running.getStore()
-      // A cell under way may wait for this one, also through a leftover, and must not keep it waiting.
-      if (queue.busy && parent?.belongsTo(shared)) return runCell(code, parent, executeOptions)
-      let started = false
-      const run = () => {
-        started = true
-        return runCell(code, parent, executeOptions)
-      }
-      try {
-        return await queue.enter(run, signal)
-      } catch (error) {
-        if (started || !signal?.aborted) throw error
-        return notStarted("The cell was aborted before its turn came.")
-      }
-    },
-    async describe(names) {
-      const { described } = open("describe()")
-      return declare(described(names), described(undefined))
-    },
-    async names() {
-      return open("names()").names()
-    },
-    async keep(prefix, value) {
-      return open("keep()").keep(prefix, value)
-    },
-    async snapshot() {
-      open("snapshot()")
-      const { takeSnapshot } = await import("./snapshot.ts")
-      return inTurn("snapshot()", async () => takeSnapshot(place, { codecs, maxBytes: maxSnapshotBytes }))
-    },
-    async restore(snapshot) {
-      refuseWithin("restore()")
-      const { loadSnapshot } = await import("./snapshot.ts")
-      return inTurn("restore()", () => loadSnapshot(snapshot, place, { codecs, leave }))
-    },
-    async fork() {
-      open("fork()")
-      const { takeCopy } = await import("./snapshot.ts")
-      const copy = await inTurn("fork()", async () => takeCopy(place, codecs))
-      const other: Runtime = jsRuntime(namespace.given(), options)
-      await other.restore?.(copy)
-      return other
-    },
-    async reset() {
-      refuseWithin("reset()")
-      await inTurn("reset()", async () => {
-        leave()
-        namespace.reset()
-      })
-    },
-    async close() {
-      if (closed) return
-      closed = true
-      queue.refuse(closedError("The cell"))
-      for (const cell of shared.cells)
-        cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
-      shared.epoch++
-      timers.clear()
-      expireUndo()
-      endWatch?.()
-    },
+    inject: (more) => use((core) => core.inject(more)),
+    update: (values) => use((core) => core.update(values)),
+    retrieve: (name, schema) => use((core) => core.retrieve(name, schema)),
+    execute: (code, executeOptions) => use((core) => core.execute(code, executeOptions)),
+    describe: (names) => use((core) => core.describe(names)),
+    names: () => use((core) => core.names()),
+    keep: (prefix, value) => use((core) => core.keep(prefix, value)),
+    snapshot: () => use((core) => core.snapshot()),
+    restore: (snapshot) => use((core) => core.restore(snapshot)),
+    fork: () => use((core) => core.fork()),
+    reset: () => use((core) => core.reset()),
+    close: () => use((core) => core.close()),
     [Symbol.asyncDispose]: () => runtime.close(),
   }
   // The types of what was put in are known here and nowhere else; at run time a runtime is a runtime.
   return runtime as TypedRuntime<B>
 }
-
-let runtimes = 0

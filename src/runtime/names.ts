@@ -1,5 +1,32 @@
 import { ConfigError } from "../core/errors.ts"
+import { type Binding, type Bindings, boundValue, toBinding } from "./bindings.ts"
 import { reservedNames } from "./compiler/homes.ts"
+
+/** What cells find besides their namespace; their own names cannot be these. */
+export const ambientNames: ReadonlySet<string> = new Set(
+  (
+    "Date Math clearImmediate clearInterval clearTimeout console crypto fetch global globalThis import performance " +
+    "process queueMicrotask setImmediate setInterval setTimeout"
+  ).split(" "),
+)
+
+/** The bindings of a literal, or a `ConfigError` with every reason why they cannot be put in. */
+export function checkInjection(given: Bindings, isTaken = (_name: string): boolean => false): [string, Binding][] {
+  const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
+  const problems = entries.flatMap(([name, binding]) => {
+    if (isTaken(name)) return `"${name}" is already there`
+    if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
+    const problem = nameProblem(name, ambientNames)
+    return problem === undefined ? [] : `"${name}" ${problem}`
+  })
+  if (problems.length > 0) throw new ConfigError(`Nothing was injected: ${problems.join("; ")}.`)
+  return entries
+}
+
+export function isThenable(value: unknown): boolean {
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false
+  return typeof Reflect.get(value, "then") === "function"
+}
 
 /** Why a name cannot be bound in a namespace; undefined when it can. */
 export function nameProblem(name: string, ambient: ReadonlySet<string>): string | undefined {

@@ -20,6 +20,8 @@ import type { ExecuteOptions, Execution, Runtime, TypedRuntime } from "./runtime
 import { validate } from "./schema.ts"
 import type { RemoteGate } from "./type-gate/remote-gate.ts"
 
+export type { ProcessLimits } from "./process/limits.ts"
+
 export interface ProcessRuntimeOptions {
   /** What cells must not do. Default: no rules. */
   rules?: readonly Rule[] | undefined

@@ -2,7 +2,7 @@ import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { type Binding, type Bindings, boundValue, isBinding, toBinding, variable } from "./bindings.ts"
 import { notStarted } from "./cells/execute.ts"
 import { createQueue } from "./cells/queue.ts"
-import { createNameMaker, listNames } from "./names.ts"
+import { createNameMaker, isThenable, listNames } from "./names.ts"
 import { PythonError } from "./python/bridge.ts"
 import { runningCell } from "./python/cell.ts"
 import { describePython } from "./python/describe.ts"
@@ -16,6 +16,10 @@ import { isTable, table } from "./python/table.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { Name, Runtime, TypedRuntime } from "./runtime.ts"
 import { validate } from "./schema.ts"
+
+export { kwargs, type PyReference, py } from "./python/py.ts"
+export { table } from "./python/table.ts"
+export { safePythonRules } from "./python-rules.ts"
 
 export interface PythonRuntimeOptions extends SandboxOptions {
   /** The interpreter. Default: `KARST_PYTHON`, the active virtual environment, then the first on PATH that has ipykernel. */
@@ -133,6 +137,9 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
       const { signal, transaction } = executeOptions
       if (transaction) {
         throw new UnsupportedError("pythonRuntime cannot roll a cell back: leave out `transaction`, or use jsRuntime.")
+      }
+      if (executeOptions.env !== undefined) {
+        throw new UnsupportedError("pythonRuntime takes time, chance and modules from Python: leave out `env`.")
       }
       if (executeOptions.typeGate && executeOptions.typeGate !== "off") {
         throw new UnsupportedError("pythonRuntime has no type gate: leave out `typeGate`, or use a TypeScript runtime.")
@@ -260,9 +267,4 @@ function renewed(old: Binding | undefined, given: unknown): Binding {
 /** A handle can be called, but is an object of Python's and not a function of ours. */
 function bindingOf(given: unknown): Binding {
   return typeof given === "function" && pythonObjectOf(given) ? variable(given) : toBinding(given)
-}
-
-function isThenable(value: unknown): boolean {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false
-  return typeof Reflect.get(value, "then") === "function"
 }

@@ -9,6 +9,8 @@ export interface Runtime extends AsyncDisposable {
   readonly language: "typescript" | "python"
   /** What keeps generated code from its host: nothing, a process, or the operating system. */
   readonly isolation: "none" | "process" | "os"
+  /** What its owner should know, such as less isolation than was asked for; an agent's run tells each as a warning. */
+  readonly warnings?: readonly string[] | undefined
   /** Puts things in, all or none. A name that exists, is reserved or is not an identifier is a `ConfigError`. */
   inject(bindings: Bindings): Promise<void>
   /** Gives injected or cell-made names new values. The names must exist and keep their kind. */

@@ -1,5 +1,14 @@
 import { inspect } from "node:util"
-import { classNameOf, createKinds, isObject, isPlatformPrototype, type Kind, type Kinds, kindOf } from "./heap/kinds.ts"
+import {
+  classNameOf,
+  createKinds,
+  isObject,
+  isPlatformPrototype,
+  type Kind,
+  type Kinds,
+  kindOf,
+  singletons,
+} from "./heap/kinds.ts"
 import { createLosses, type Losses } from "./heap/losses.ts"
 import { hasPrivateState, hasPrivateStatics } from "./heap/private-fields.ts"
 import { createTrail, note, placeOf, type Trail } from "./heap/trail.ts"
@@ -7,6 +16,7 @@ import type { Lost } from "./runtime.ts"
 import { elementsOf, rememberContents, restoreElements } from "./undo/contents.ts"
 import {
   addRow,
+  addRows,
   createPage,
   endRow,
   type Found,
@@ -129,10 +139,7 @@ function remember(walk: Walk, value: object, above: number, later: boolean): voi
 }
 
 function rememberObject(walk: Walk, value: object, above: number, later: boolean): void {
-  if (isFull(walk.page)) {
-    walk.pages.push(walk.page)
-    walk.page = createPage()
-  }
+  if (isFull(walk.page)) turnPage(walk)
   const { page } = walk
   const start = page.values.length
   let inner = addRow(page, value, walk.shape)
@@ -143,7 +150,7 @@ function rememberObject(walk: Walk, value: object, above: number, later: boolean
   const { shape } = walk
   // What holds nothing but a few plain values can be met twice: to know that it was met costs more.
   if ((inner !== 0 || shape.keys.length > few) && isSeen(walk, value)) return turnBack(page, start)
-  if (inner === otherShape) return rememberProperties(walk, value, above, later)
+  if (inner === otherShape) return singletons.has(value) ? undefined : rememberProperties(walk, value, above, later)
   endRow(page, value, shape, above)
   if (shape.doubt !== undefined) doubt(walk, value, above, shape.doubt)
   if (inner === 0 && shape.prototype === Object.prototype) return
@@ -152,6 +159,23 @@ function rememberObject(walk: Walk, value: object, above: number, later: boolean
   // A page that is full is turned meanwhile.
   const { values } = page
   for (let index = start, end = values.length; index < end; index++) reach(walk, values[index], at, later)
+}
+
+/** Goes quickly over the rows of a table. Gives the position of what is no row like the last one. */
+function rememberRows(walk: Walk, elements: readonly unknown[], start: number, above: number): number {
+  const { shape } = walk
+  if (shape.doubt !== undefined || shape.keys.length > few) return start
+  for (let at = start; ; ) {
+    const end = addRows(walk.page, elements, at, shape, above)
+    if (!isFull(walk.page)) return end
+    turnPage(walk)
+    at = end
+  }
+}
+
+function turnPage(walk: Walk): void {
+  walk.pages.push(walk.page)
+  walk.page = createPage()
 }
 
 function shapeOf(value: object): Shape {
@@ -166,7 +190,10 @@ function rememberArray(walk: Walk, array: unknown[], above: number, later: boole
   const prototype: object = Object.getPrototypeOf(array)
   const extensible = Object.isExtensible(array)
   reachPrototype(walk, prototype, at)
-  for (let index = 0; index < elements.length; index++) reach(walk, elements[index], at, later)
+  for (let index = 0; index < elements.length; index++) {
+    index = rememberRows(walk, elements, index, at)
+    reach(walk, elements[index], at, later)
+  }
   const restore = () => {
     const whole = Object.getPrototypeOf(array) === prototype || Reflect.setPrototypeOf(array, prototype)
     return restoreElements(array, elements) && whole && Object.isExtensible(array) === extensible

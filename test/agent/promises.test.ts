@@ -295,3 +295,17 @@ describe("events", () => {
     assert.deepEqual(wiped, ["late"])
   })
 })
+
+describe("a runtime's warnings", () => {
+  test("are told once, when its first run begins", async () => {
+    const runtime = Object.assign(jsRuntime(), { warnings: ["less isolation than was asked for"] })
+    await using session = await createAgent({ model: scripted(["a", "b"]), runtime }).session()
+    await session.send("one")
+    await session.send("two")
+    const warnings = session.trajectory().events.filter((event) => event.type === "warning-raised")
+    assert.deepEqual(
+      warnings.map((event) => event.message),
+      ["less isolation than was asked for"],
+    )
+  })
+})

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ConfigError } from "../../src/core/errors.ts"
-import { createNameMaker, nameProblem } from "../../src/runtime/names.ts"
+import { createAmbient } from "../../src/runtime/cells/cell-env.ts"
+import type { Shared } from "../../src/runtime/cells/running-cell.ts"
+import { createTimers } from "../../src/runtime/cells/timers.ts"
+import { jsRuntime } from "../../src/runtime/js.ts"
+import { ambientNames, createNameMaker, nameProblem } from "../../src/runtime/names.ts"
 
 const ambient = new Set(["console", "globalThis"])
 
@@ -35,4 +39,11 @@ test("a prefix that cannot begin an identifier is refused", () => {
   const maker = createNameMaker(() => false)
   assert.throws(() => maker.fresh("1st"), ConfigError)
   assert.throws(() => maker.fresh("my output"), ConfigError)
+})
+
+test("the names refused when a runtime is made are just those that cells find besides their namespace", () => {
+  const shared: Shared = { cells: new Set(), gate: undefined, late: [], lateLength: 0, epoch: 0, onStop() {} }
+  const ambient = createAmbient({ shared, timers: createTimers(shared), cwd: ".", scope: () => ({}) })
+  assert.deepEqual(Object.keys(ambient).sort(), [...ambientNames].sort())
+  for (const name of ambientNames) assert.throws(() => jsRuntime({ [name]: 1 }), ConfigError)
 })

@@ -291,6 +291,12 @@ test("objects and functions of the platform are found again by name", async () =
   assert.equal(await value("tools.json === JSON && tools.parse === parseInt && tools.url === URL"), true)
 })
 
+test("the environment of the process is in no snapshot", async () => {
+  const { snapshot, lost } = await moved("const env = process.env; const list = [process.env]")
+  assert.deepEqual(told(lost), ["env: an object of the platform", "list[0]: an object of the platform"])
+  assert.equal(Buffer.from(snapshot.data).includes("PATH"), false)
+})
+
 test("a codec keeps instances of a class of yours, shared ones once, nested ones too", async () => {
   class Pair {
     left: unknown

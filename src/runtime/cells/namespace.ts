@@ -3,7 +3,7 @@ import type { NameChanges } from "../../core/event.ts"
 import { type Binding, type Bindings, boundValue, isBinding, toBinding } from "../bindings.ts"
 import type { CompiledCell, Scope } from "../compile.ts"
 import { describeType, impliedTypes } from "../declare/declare.ts"
-import { createNameMaker, listNames, nameProblem } from "../names.ts"
+import { checkInjection, createNameMaker, isThenable, listNames } from "../names.ts"
 import { sizeOf } from "../preview.ts"
 import type { Lost, Name } from "../runtime.ts"
 import { createOrigins, type Declared, type Origins } from "../snapshot/origins.ts"
@@ -144,14 +144,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
     constants,
     origins,
     inject(given) {
-      const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
-      const problems = entries.flatMap(([name, binding]) => {
-        if (isTaken(name)) return `"${name}" is already there`
-        if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
-        const problem = nameProblem(name, ambient)
-        return problem === undefined ? [] : `"${name}" ${problem}`
-      })
-      if (problems.length > 0) throw new ConfigError(`Nothing was injected: ${problems.join("; ")}.`)
+      const entries = checkInjection(given, isTaken)
       for (const [name, binding] of entries) bind(name, binding)
       bindImplied()
     },
@@ -265,9 +258,4 @@ function renewed(old: Binding, given: unknown): Binding {
     case "agent":
       return next
   }
-}
-
-function isThenable(value: unknown): boolean {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false
-  return typeof Reflect.get(value, "then") === "function"
 }

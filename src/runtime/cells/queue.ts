@@ -29,7 +29,8 @@ export function createQueue(): Queue {
         },
       }
       waiting.add(mine)
-      signal?.addEventListener("abort", leave, { once: true })
+      if (signal?.aborted) leave()
+      else signal?.addEventListener("abort", leave, { once: true })
     })
 
   return {

@@ -41,9 +41,10 @@ export function createKinds(): Kinds {
 export function kindOf(kinds: Kinds, value: object): Kind {
   if (types.isProxy(value)) return "proxy"
   if (typeof value === "function") return globalName(value) === undefined ? "function" : "platform"
-  if (singletons.has(value)) return "platform"
   const prototype: object | null = Object.getPrototypeOf(value)
+  // Nearly always. That `Math` and its like are singletons is for those to ask to whom it matters.
   if (prototype === Object.prototype) return "object"
+  if (singletons.has(value)) return "platform"
   if (prototype === null) return types.isModuleNamespaceObject(value) ? "module" : "object"
   if (prototype !== kinds.lastPrototype) {
     kinds.lastPrototype = prototype
@@ -185,8 +186,9 @@ function isPlatformClass(value: object | undefined): boolean {
   return globalName(value) !== undefined
 }
 
-// Not what anybody's data is made of, and not ours to look into.
-const singletons = new Map<object, string>([
+/** Objects of the platform, with the names they are known by everywhere; empty for those that have none. They are nobody's
+ *  data, and not ours to look into. */
+export const singletons: ReadonlyMap<object, string> = new Map<object, string>([
   [globalThis, "globalThis"],
   [process.env, ""],
   [Math, "Math"],

@@ -31,7 +31,7 @@ export function createLosses(): Losses {
   }
 }
 
-export function lostAt({ name, path }: Place, reason: string): Lost {
+function lostAt({ name, path }: Place, reason: string): Lost {
   return { name, ...(path !== "" && { path }), reason }
 }
 

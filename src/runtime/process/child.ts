@@ -4,11 +4,11 @@ import { setImmediate as turn } from "node:timers/promises"
 import { type Bindings, fn, type as typeBinding, variable } from "../bindings.ts"
 import { originalOf } from "../cells/call.ts"
 import { uncaughtText } from "../cells/errors.ts"
+import { createJsRuntime } from "../cells/js-core.ts"
 import { type RunningCell, running } from "../cells/running-cell.ts"
 import { reportStray } from "../cells/timers.ts"
 import { inspection } from "../declare/inspect.ts"
 import { printType } from "../declare/type-tree.ts"
-import { jsRuntime } from "../js.ts"
 import { inspectShort } from "../preview.ts"
 import type { CallGate, Execution, OutputChunk, Snapshot } from "../runtime.ts"
 import { openChannel } from "./channel.ts"
@@ -19,7 +19,7 @@ import { createProxies } from "./proxies.ts"
 // The program of a child: a runtime of its own whose functions and handles are the host's. The host is trusted here, and
 // what it sends is taken as it is typed.
 
-const core = jsRuntime()
+const core = createJsRuntime(undefined, {})
 const stubs = new Map<string, (...args: unknown[]) => unknown>()
 const stubNames = new WeakMap<object, string>()
 const waiting = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>()

@@ -1,4 +1,5 @@
-import { checkRules, explainViolations, type Rule } from "../rules/rules.ts"
+import { checkRules } from "../rules/check-rules.ts"
+import { explainViolations, type Rule } from "../rules/rules.ts"
 import type { NotExecuted } from "../runtime.ts"
 import { CellSyntaxError, parseCell } from "../syntax.ts"
 

@@ -3,7 +3,8 @@ import { analyseScope, type Declaration } from "../scope.ts"
 import { eachChild, isTypeOnly, type ParsedCell } from "../syntax.ts"
 import { isOwnClass, setsPrototype } from "./forms.ts"
 import { keyedReads, keyedWrites, loaders, nameReads, wholeWrites } from "./known-calls.ts"
-import { awaited, memberPath, namePaths, promised } from "./name-paths.ts"
+import { awaited, memberPath, namePaths } from "./name-paths.ts"
+import { promised } from "./paths.ts"
 
 /** What a cell does with what it did not make itself, found in one walk for all rules. */
 export interface CellFacts {

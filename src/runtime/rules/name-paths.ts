@@ -3,6 +3,7 @@ import type { AnyNode, CallExpression, Identifier } from "acorn"
 import type { Declaration, ScopeAnalysis } from "../scope.ts"
 import { eachChild } from "../syntax.ts"
 import { keyedReads, keyedWrites, loaderMakers, loaders, prototypeReads, wholeWrites } from "./known-calls.ts"
+import { constructorPath, globalPath, moduleName, promised, prototypePath } from "./paths.ts"
 
 /** What expressions stand for, as far as the text alone can tell. A path is the way to a value from a name the cell does
  *  not declare: `process.exit`, also when it is written `globalThis["process"].exit`, taken out by a pattern, imported
@@ -17,15 +18,6 @@ export interface NamePaths {
   /** The name that a member, or a key in a pattern, is known by. */
   key(computed: boolean, name: AnyNode): string | undefined
 }
-
-/** The global object. */
-export const globalPath = "globalThis"
-/** The constructor of anything: of a function it is `Function`, which makes code of text. */
-export const constructorPath = "(constructor)"
-/** The prototype of anything. */
-export const prototypePath = "(prototype)"
-/** Before a path: a promise for it, as `import()` gives. */
-export const promised = "await "
 
 export function namePaths({ references }: ScopeAnalysis): NamePaths {
   const paths = new Map<Declaration, string | undefined>()
@@ -153,16 +145,6 @@ export function memberPath(object: string | undefined, key: string | undefined):
 
 export function awaited(path: string | undefined): string | undefined {
   return path?.startsWith(promised) ? path.slice(promised.length) : path
-}
-
-/** A module's name in the one form that rules compare: no `node:`, no tricks with white space, case or dots. */
-export function moduleName(specifier: string): string {
-  const name = specifier
-    .trim()
-    .replace(/[\t\r\n]/g, "")
-    .replace(/%2e/gi, ".")
-    .replaceAll("\\", "/")
-  return name.replace(/^[a-z][a-z\d+.-]*:/i, (scheme) => scheme.toLowerCase()).replace(/^node:/, "")
 }
 
 function modulePath(specifier: string | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import { builtinModules, isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
-import { constructorPath, prototypePath } from "./name-paths.ts"
+import { constructorPath, prototypePath } from "./paths.ts"
 import { attributeRule, functionRule, importRule, type Rule, type RuleContext } from "./rules.ts"
 
 /** Rules for code that a model wrote and that runs in your own process: no processes, files, servers or threads, no code

@@ -1,7 +1,7 @@
 import { cellFilename } from "../cells/errors.ts"
 import type { CellPlace } from "../cells/execute.ts"
 import { compileCell } from "../compile.ts"
-import { checkRules } from "../rules/rules.ts"
+import { checkRules } from "../rules/check-rules.ts"
 import type { Lost } from "../runtime.ts"
 import { CellSyntaxError } from "../syntax.ts"
 import { readCode } from "./code.ts"

@@ -25,8 +25,8 @@ export function draft(
 ): Draft {
   const { scope, origins, constants } = namespace
   const bound = namespace.bound()
-  const { judge, encode, references, declarations, statics } = createJudge({ bound, origins, codecs })
-  const walk = createSurvey(judge)
+  const { judge, known, encode, references, declarations, statics } = createJudge({ bound, origins, codecs })
+  const walk = createSurvey(judge, known)
   const names: Payload["names"] = []
   const contents: Payload["contents"] = []
   const gone: Lost[] = []

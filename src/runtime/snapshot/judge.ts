@@ -1,6 +1,6 @@
 import { types } from "node:util"
 import type { Bound } from "../cells/namespace.ts"
-import { classNameOf, classOf, globalName, isObject, type Kind } from "../heap/kinds.ts"
+import { classNameOf, classOf, globalName, isObject, type Kind, singletons } from "../heap/kinds.ts"
 import { hasPrivateState, hasPrivateStatics } from "../heap/private-fields.ts"
 import { note } from "../heap/trail.ts"
 import { type Code, readCode } from "./code.ts"
@@ -12,6 +12,8 @@ import { type Judge, kept, lose, type Survey, survey } from "./survey.ts"
 /** What a judge finds out on its way: everything that is written as a reference. */
 export interface Judgement {
   judge: Judge
+  /** Objects that are written as something else, however plain they look. */
+  known: ReadonlyMap<object, unknown>
   /** What to write for an instance of a class that has a codec; undefined for any other value. */
   encode(walk: Survey, value: object, above: number): number | string | undefined
   references: Reference[]
@@ -33,11 +35,13 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
   const code: { origin: Origin; reference: number; declaration: Declaration }[] = []
   // The number of a reference, why there is none, or the reference to be made when it is needed.
   const verdicts = new Map<object, number | string | Reference>()
+  for (const [value, name] of singletons) verdicts.set(value, name ? { type: "global", name } : platformsOwn)
   for (const [name, { value }] of bound) if (isObject(value)) verdicts.set(value, { type: "binding", name })
 
   return {
     references,
     statics,
+    known: verdicts,
     encode,
     declarations() {
       // Declarations refer to each other by reference, so only their own numbers change.
@@ -50,7 +54,7 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
     judge(walk, value, kind, above) {
       const known = knownVerdict(value)
       if (typeof known === "number") return known
-      if (kind === "object" && Object.getPrototypeOf(value) === Object.prototype) return kept
+      if (known === undefined && kind === "object" && Object.getPrototypeOf(value) === Object.prototype) return kept
       const verdict = known ?? judgeOther(walk, value, kind, above)
       return typeof verdict === "number" ? verdict : lose(walk, above, verdict, { value })
     },
@@ -215,6 +219,8 @@ function prototypesOf({ prototypes }: Survey, reference: number | null): object[
   return objects
 }
 
+const platformsOwn = "an object of the platform"
+
 const reasons: { [kind in Kind]?: string } = {
   promise: "a promise",
   proxy: "a proxy",
@@ -222,7 +228,7 @@ const reasons: { [kind in Kind]?: string } = {
   module: "a module: import it again",
 }
 
-export const errorNames = [
+const errorNames = [
   "Error",
   "EvalError",
   "RangeError",

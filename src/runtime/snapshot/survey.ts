@@ -10,6 +10,8 @@ import { flag, type Payload } from "./payload.ts"
 export interface Survey {
   /** What to write for an object: itself, a reference in its place, or nothing. */
   judge: Judge
+  /** Objects that are written as something else, however plain they look. */
+  known: ReadonlyMap<object, unknown>
   names: Map<string, unknown>
   trail: Trail
   kinds: Kinds
@@ -46,9 +48,10 @@ export type Judge = (survey: Survey, value: object, kind: Kind, above: number) =
 export const kept = -1
 export const lost = -2
 
-export function createSurvey(judge: Judge): Survey {
+export function createSurvey(judge: Judge, known: Survey["known"]): Survey {
   return {
     judge,
+    known,
     names: new Map(),
     trail: createTrail(),
     kinds: createKinds(),
@@ -118,8 +121,7 @@ function reach(walk: Survey, value: object, above: number, later: boolean): void
 }
 
 function enter(walk: Survey, value: object, above: number, later: boolean): void {
-  // A row of plain values can be met twice: to know that it was met costs more.
-  if (isPlainRow(walk, value)) return
+  if (Object.getPrototypeOf(value) === walk.rowPrototype && hasPlainValues(value)) return
   const { size } = walk.seen
   if (walk.seen.add(value).size === size) return
   walk.containers.push(value)
@@ -133,9 +135,18 @@ function enter(walk: Survey, value: object, above: number, later: boolean): void
   } else enterProperties(walk, value, at, later)
 }
 
-function isPlainRow({ rowPrototype }: Survey, value: object): boolean {
-  const prototype = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== rowPrototype) return false
+/** Goes quickly over the rows of a table: objects about which there is nothing to say but their plain values. They may be
+ *  met twice, as to know that they were met costs more. Gives the position of what is no such row. */
+function skipRows({ known }: Survey, elements: readonly unknown[], start: number): number {
+  for (let at = start; at < elements.length; at++) {
+    const row = elements[at]
+    if (typeof row !== "object" || row === null || types.isProxy(row)) return at
+    if (Object.getPrototypeOf(row) !== Object.prototype || !hasPlainValues(row) || known.has(row)) return at
+  }
+  return elements.length
+}
+
+function hasPlainValues(value: object): boolean {
   if (!Object.isExtensible(value)) return false
   let count = 0
   for (const key in value) {
@@ -147,7 +158,7 @@ function isPlainRow({ rowPrototype }: Survey, value: object): boolean {
 }
 
 function enterElements(walk: Survey, container: object, elements: readonly unknown[], at: number, later: boolean) {
-  for (let index = 0; index < elements.length; index++) {
+  for (let index = skipRows(walk, elements, 0); index < elements.length; index = skipRows(walk, elements, index + 1)) {
     const element = elements[index]
     const verdict = judgeValue(walk, element, at, index)
     if (verdict !== kept) replace(walk, container, index, verdict)

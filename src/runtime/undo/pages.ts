@@ -1,3 +1,4 @@
+import { types } from "node:util"
 import { isObject } from "../heap/kinds.ts"
 import { isOrdinary, ordinary, putBack, sameKeys } from "./properties.ts"
 
@@ -73,9 +74,25 @@ export function turnBack({ values }: Page, start: number): void {
 
 export function endRow({ targets, runs }: Page, target: object, shape: Shape, above: number): void {
   targets.push(target)
-  const run = runs[runs.length - 1]
-  if (run && run.shape === shape && run.above === above) run.count++
-  else runs.push({ shape, above, count: 1 })
+  runs.push({ shape, above, count: 1 })
+}
+
+/** Adds the elements of an array from `start` on for as long as they are rows of a shape that hold nothing but plain
+ *  values, and the page has room. Gives the position of the first that was not added. */
+export function addRows(page: Page, elements: readonly unknown[], start: number, shape: Shape, above: number): number {
+  const { targets, values, runs } = page
+  let at = start
+  for (; at < elements.length && !isFull(page); at++) {
+    const element = elements[at]
+    if (typeof element !== "object" || element === null || types.isProxy(element)) break
+    const before = values.length
+    const inner = addRow(page, element, shape)
+    if (inner > 0) values.length = before
+    if (inner !== 0) break
+    targets.push(element)
+  }
+  if (at > start) runs.push({ shape, above, count: at - start })
+  return at
 }
 
 /** Writes back what has changed. Gives what could not be put back. */

@@ -61,3 +61,15 @@ test("refusing sends everybody home who waits, but not who is inside", async () 
   gate.resolve("done")
   assert.equal(await inside, "done")
 })
+
+test("a job whose signal fired before it came does not wait for its turn", async () => {
+  const queue = createQueue()
+  const gate = Promise.withResolvers<void>()
+  const first = queue.enter(() => gate.promise)
+  await assert.rejects(
+    queue.enter(async () => assert.fail("it ran"), AbortSignal.abort(new Error("too late"))),
+    /too late/,
+  )
+  gate.resolve()
+  await first
+})

@@ -2,9 +2,9 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { ConfigError } from "../../../src/core/errors.ts"
+import { checkRules } from "../../../src/runtime/rules/check-rules.ts"
 import {
   attributeRule,
-  checkRules,
   explainViolations,
   functionRule,
   importRule,

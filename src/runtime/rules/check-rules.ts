@@ -1,0 +1,55 @@
+import { analyseScope } from "../scope.ts"
+import { type ParsedCell, walk } from "../syntax.ts"
+import { cellFacts } from "./cell-facts.ts"
+import type { Rule, RuleContext, Violation } from "./rules.ts"
+
+/** What the rules find, all together, in the order of the source, each thing once. Nothing found: the cell may run. */
+export function checkRules(cell: ParsedCell, rules: readonly Rule[]): Violation[] {
+  if (rules.length === 0) return []
+  const found: Violation[] = []
+  let facts: Omit<RuleContext, "report"> | undefined
+  for (const rule of rules) {
+    const { name } = rule
+    try {
+      facts ??= factsOf(cell)
+      for (const violation of rule.check({ ...facts, report: reporter(cell.code, name) })) found.push(violation)
+    } catch (error) {
+      const what = facts ? `the rule "${name}" failed` : "the cell could not be checked"
+      found.push({ rule: name, message: `${what}, so nothing is run: ${error}`, line: 1, column: 1 })
+    }
+  }
+  return found.length > 1 ? tidy(found) : found
+}
+
+function factsOf(cell: ParsedCell): Omit<RuleContext, "report"> {
+  const { code, program } = cell
+  return {
+    ...cellFacts(cell),
+    code,
+    program,
+    scopes: analyseScope(cell),
+    // A rule that returns false by accident must not stop the walk.
+    walk(visit) {
+      walk(program, (node, parent) => void visit(node, parent), { types: false })
+    },
+  }
+}
+
+function reporter(code: string, rule: string): RuleContext["report"] {
+  let lines: number[] | undefined
+  return (at, message) => {
+    lines ??= [0, ...code.matchAll(/\r\n|[\n\r\u2028\u2029]/g).map((end) => end.index + end[0].length)]
+    const offset = typeof at === "number" ? at : at.start
+    const line = lines.findLastIndex((start) => start <= offset)
+    return { rule, message, line: line + 1, column: offset - (lines[line] ?? 0) + 1 }
+  }
+}
+
+function tidy(violations: Violation[]): Violation[] {
+  const unique = new Map<string, Violation>()
+  for (const violation of violations) {
+    const key = `${violation.line}:${violation.column} ${violation.message}`
+    if (!unique.has(key)) unique.set(key, violation)
+  }
+  return [...unique.values()].sort((one, other) => one.line - other.line || one.column - other.column)
+}
