@@ -17,7 +17,7 @@ import { createRegistry } from "./process/registry.ts"
 import { loadSnapshot, takeSnapshot } from "./process/snapshots.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { ExecuteOptions, Execution, Runtime, TypedRuntime } from "./runtime.ts"
-import { validate } from "./schema.ts"
+import { validated } from "./schema.ts"
 import type { RemoteGate } from "./type-gate/remote-gate.ts"
 
 export type { ProcessLimits } from "./process/limits.ts"
@@ -135,13 +135,7 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     },
     async retrieve(name, schema) {
       const child = await open("retrieve()")
-      const value = await child.ask("retrieve", name)
-      if (schema === undefined) return value
-      const validation = await validate(schema, value)
-      if (validation.ok) return validation.value
-      throw new AgentError(`"${name}" is not what the schema asks for: ${validation.message}`, {
-        code: "invalid-value",
-      })
+      return validated(name, await child.ask("retrieve", name), schema)
     },
     async execute(code, executeOptions = {}) {
       if (closed) throw closedError("execute()")

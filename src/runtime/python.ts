@@ -15,7 +15,7 @@ import { restoreSnapshot, takeSnapshot } from "./python/snapshot.ts"
 import { isTable, table } from "./python/table.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { Name, Runtime, TypedRuntime } from "./runtime.ts"
-import { validate } from "./schema.ts"
+import { validated } from "./schema.ts"
 
 export { kwargs, type PyReference, py } from "./python/py.ts"
 export { table } from "./python/table.ts"
@@ -124,13 +124,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
         for (const [name, binding] of changes) if (session.bindings.has(name)) session.bindings.set(name, binding)
       }),
     async retrieve(name, schema) {
-      const value = await inTurn("retrieve()", () => retrieve(name, session))
-      if (schema === undefined) return value
-      const validation = await validate(schema, value)
-      if (validation.ok) return validation.value
-      throw new AgentError(`"${name}" is not what the schema asks for: ${validation.message}`, {
-        code: "invalid-value",
-      })
+      return validated(name, await inTurn("retrieve()", () => retrieve(name, session)), schema)
     },
     async execute(code, executeOptions = {}) {
       open("execute()")

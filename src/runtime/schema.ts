@@ -1,4 +1,4 @@
-import { ConfigError } from "../core/errors.ts"
+import { AgentError, ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import type { SchemaLike } from "./bindings.ts"
 import { type Mismatch, mismatches } from "./json-schema.ts"
@@ -35,6 +35,15 @@ export function isTuple(schema: SchemaLike): boolean {
   const tuple = isTupleSchema(schema)
   tuples.set(schema, tuple)
   return tuple
+}
+
+/** What `retrieve` gives: the value itself, or with a schema what the schema makes of it. */
+export async function validated(name: string, value: unknown, schema: SchemaLike | undefined): Promise<unknown> {
+  if (schema === undefined) return value
+  const validation = await validate(schema, value)
+  if (validation.ok) return validation.value
+  const message = `"${name}" is not what the schema asks for: ${validation.message}`
+  throw new AgentError(message, { code: "invalid-value" })
 }
 
 /** Validates a value. The message of a failure names the path of each thing that is wrong. */

@@ -4,7 +4,7 @@ import { declare } from "../declare/declare.ts"
 import type { JsRuntimeOptions } from "../js.ts"
 import { ambientNames } from "../names.ts"
 import type { ExecuteOptions, Runtime } from "../runtime.ts"
-import { validate } from "../schema.ts"
+import { validated } from "../schema.ts"
 import type { OpenCellGate } from "../type-gate/cell-gate.ts"
 import { createAmbient, renewAmbient } from "./cell-env.ts"
 import { cellFilename } from "./errors.ts"
@@ -129,13 +129,7 @@ export function createJsRuntime(bindings: Bindings | undefined, options: JsRunti
       open("update()").update(values)
     },
     async retrieve(name, schema) {
-      const value = open("retrieve()").retrieve(name)
-      if (schema === undefined) return value
-      const validation = await validate(schema, value)
-      if (validation.ok) return validation.value
-      throw new AgentError(`"${name}" is not what the schema asks for: ${validation.message}`, {
-        code: "invalid-value",
-      })
+      return validated(name, open("retrieve()").retrieve(name), schema)
     },
     async execute(code, executeOptions = {}) {
       open("execute()")
