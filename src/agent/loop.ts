@@ -113,7 +113,7 @@ function cycleServices(
     model: config.model,
     request: { ...config.request, system },
     messages: conversation.messages,
-    signal: AbortSignal.any([control.signal, watch.expired]),
+    signal: eitherSignal(control.signal, watch.expired),
     tags: config.tags(runtime.language),
     language: runtime.language,
     clock: clockText(new Date(config.now())),
@@ -134,6 +134,16 @@ function cycleServices(
     aborted: () => control.signal.aborted,
     failed,
   }
+}
+
+// Both live as long as the run, so a plain controller will do: listening to `AbortSignal.any` costs at every cell.
+function eitherSignal(...signals: AbortSignal[]): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of signals) {
+    if (signal.aborted) controller.abort(signal.reason)
+    else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true })
+  }
+  return controller.signal
 }
 
 // Names that a conversation from elsewhere speaks of: giving one to something else would mislead the model.
