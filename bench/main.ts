@@ -5,11 +5,24 @@ import { cell } from "./cell.ts"
 import { growth } from "./growth.ts"
 import { importTime } from "./import.ts"
 import { install } from "./install.ts"
+import { minds } from "./minds.ts"
+import { recall } from "./recall.ts"
 import { asJson, asTables, type Report } from "./report.ts"
 import { runtime } from "./runtime.ts"
 import { step } from "./step.ts"
+import { workspace } from "./workspace.ts"
 
-const benches: Record<string, () => Promise<Report>> = { step, cell, growth, runtime, import: importTime, install }
+const benches: Record<string, () => Promise<Report>> = {
+  step,
+  cell,
+  growth,
+  recall,
+  minds,
+  runtime,
+  workspace,
+  import: importTime,
+  install,
+}
 
 const { values, positionals } = parseArgs({ options: { json: { type: "boolean" } }, allowPositionals: true })
 const unknown = positionals.filter((name) => !(name in benches))

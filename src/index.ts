@@ -1,9 +1,18 @@
 // The front door. Names are listed one by one, and nothing here reaches an optional package before it is used.
 
 export type { Approver } from "./actions/approve.ts"
+export type { AfterCall, BeforeCall, CallContext, CallOutcome, Hooks } from "./actions/hooks.ts"
 export type { AgentOptions } from "./agent/config.ts"
-export { type CodeAgent, type CodeRunOptions, type CodeSessionOptions, createAgent } from "./agent/create-agent.ts"
+export {
+  type CodeAgent,
+  type CodeRunOptions,
+  type CodeSession,
+  type CodeSessionOptions,
+  createAgent,
+} from "./agent/create-agent.ts"
+export type { ObjectsOf, Outputs, ResultWith } from "./agent/outputs.ts"
 export { defaultSections, type PromptContext, type PromptSections } from "./agent/prompt.ts"
+export type { Verify } from "./agent/verify.ts"
 
 export type {
   Agent,
@@ -56,6 +65,8 @@ export {
   type PromptPart,
   type ReasoningPart,
   type ResultMessage,
+  type SummaryPart,
+  type SummarySections,
   type TextPart,
   type ToolCallPart,
   type ToolResultPart,
@@ -63,7 +74,9 @@ export {
 } from "./core/message.ts"
 export { type RunRecord, type Trajectory, trajectory } from "./core/trajectory.ts"
 export { addUsage, type Price, totalTokens, type Usage } from "./core/usage.ts"
+export type { Judgement, Verdict } from "./core/verdict.ts"
 
+export type { Compacted, CompactHooks, FullConversation, MemoryOptions } from "./memory.ts"
 export { type AiSdkOptions, aiSdk } from "./models/ai-sdk.ts"
 export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./models/model.ts"
 export { type RecordedCall, type ReplayOptions, record, replay } from "./models/record.ts"
@@ -81,15 +94,19 @@ export { type TimeoutOptions, timeouts } from "./models/timeouts.ts"
 
 export {
   type Bindings,
+  type CallOptions,
   type FunctionOptions,
   fn,
+  type MethodGuard,
   type SchemaLike,
   type TypeOptions,
   type,
   type VariableOptions,
   variable,
 } from "./runtime/bindings.ts"
+export type { AgentReply, CellAgent, CellRunOptions, CellTask } from "./runtime/cell-agent.ts"
 export type { CellEnv } from "./runtime/cells/cell-env.ts"
+export { currentCall } from "./runtime/gated-call.ts"
 export { type JsRuntimeOptions, jsRuntime } from "./runtime/js.ts"
 export {
   attributeRule,
@@ -106,15 +123,18 @@ export {
 } from "./runtime/rules/rules.ts"
 export { safeRules } from "./runtime/rules/safe-rules.ts"
 export type {
+  AskFirst,
   Call,
   CallGate,
   Executed,
   ExecuteOptions,
   Execution,
   Lost,
+  MakeCall,
   Name,
   NotExecuted,
   OutputChunk,
+  Pauses,
   Runtime,
   RuntimeSource,
   Snapshot,
@@ -125,5 +145,26 @@ export type {
 export type { Codec, Codecs } from "./runtime/snapshot/codec.ts"
 
 export type { SessionOf } from "./sessions/session.ts"
+export {
+  type LoadedSkills,
+  loadSkills,
+  type Skill,
+  type SkillBindings,
+  type SkillFile,
+  type SkillOptions,
+  type SkillPath,
+  type SkillProblem,
+  type SkillSource,
+  skill,
+} from "./skills.ts"
 export { memoryStore } from "./stores/memory.ts"
 export type { Append, Change, Delete, Entry, Guard, Put, Store } from "./stores/store.ts"
+
+export { localWorkspace } from "./workspace/local.ts"
+export { memoryWorkspace } from "./workspace/memory.ts"
+export { overlay } from "./workspace/overlay.ts"
+export { readOnly } from "./workspace/read-only.ts"
+export { s3Workspace } from "./workspace/s3.ts"
+export type { S3Credentials, S3Options } from "./workspace/s3-options.ts"
+export { scoped } from "./workspace/scoped.ts"
+export type { FileData, FileInfo, Workspace } from "./workspace/workspace.ts"

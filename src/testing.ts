@@ -3,9 +3,12 @@ import type { Runtime } from "./runtime/runtime.ts"
 import { callCases } from "./testing/runtime-calls.ts"
 import { type Case, createTrial, type Language } from "./testing/runtime-case.ts"
 import { cellCases } from "./testing/runtime-cells.ts"
+import { keepingCases } from "./testing/runtime-keeping.ts"
 import { nameCases } from "./testing/runtime-names.ts"
 import { stopCases } from "./testing/runtime-stops.ts"
 import { valueCases } from "./testing/runtime-values.ts"
+
+export { testWorkspace, type WorkspaceCase, type WorkspaceSuite } from "./testing/workspace.ts"
 
 /** Declares one test. That of node:test and of vitest fit; any other does whose tests get a context with `skip`, and
  *  without `skip` in the options, any at all. */
@@ -60,4 +63,4 @@ async function inTime(work: Promise<void>): Promise<void> {
 
 const longest = 30_000
 
-const cases = { ...cellCases, ...valueCases, ...nameCases, ...callCases, ...stopCases }
+const cases = { ...cellCases, ...valueCases, ...nameCases, ...callCases, ...stopCases, ...keepingCases }

@@ -20,6 +20,7 @@ function fakeRun(body: (control: RunControl) => unknown, end: Partial<RunResult>
     id: "run_1",
     status: "done",
     output: "It is done.",
+    completion: { by: "answer" },
     cycles: 1,
     usage,
     messages: [],

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { describe, test } from "node:test"
 import * as karst from "karst"
 import * as display from "karst/display"
+import * as evals from "karst/evals"
 import * as process from "karst/process"
 import * as python from "karst/python"
 import * as testing from "karst/testing"
@@ -10,22 +11,27 @@ import * as testing from "karst/testing"
 // A change here is a change of what users may rely on, and belongs in CHANGELOG.md.
 const values = `
   AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError addUsage
-  aiSdk attributeRule createAgent defaultSections fenced fn functionRule importRule isDelta jsRuntime 
-  memoryStore messageText record regexRule replay resolve retry 
-  safeRules scripted timeouts totalTokens trajectory type variable`
+  aiSdk attributeRule createAgent currentCall defaultSections fenced fn functionRule importRule isDelta jsRuntime 
+  loadSkills memoryStore messageText record regexRule replay resolve retry skill
+  safeRules scripted timeouts totalTokens trajectory type variable
+  localWorkspace memoryWorkspace overlay readOnly s3Workspace scoped`
 
 const types = `
   ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AiSdkOptions Append Approver
   AssistantMessage Bindings Call CallGate CallPreview CellEnv Change CodeAgent CodePart CodeResultPart CodeRunOptions
-  CodeSessionOptions Codec Codecs Decision Delete Entry ErrorData EventOf EventType ExecuteOptions Executed Execution
+  CodeSession CodeSessionOptions Codec Codecs Decision Delete Entry ErrorData EventOf EventType ExecuteOptions Executed Execution
   FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions Json JsonSchema Limits LiveObjects
   Lost Message Metadata Model ModelErrorCode ModelPart ModelRequest ModelSource Name NameChanges Names NotExecuted
+  AfterCall AskFirst BeforeCall CallContext CallOptions CallOutcome Hooks MakeCall MethodGuard Pauses
+  CompactHooks Compacted FullConversation MemoryOptions SummaryPart SummarySections
+  ObjectsOf Outputs ResultWith Verify Verdict Judgement
   OutputChunk Pending Price Prompt PromptContext PromptPart
   PromptSections Put ReasoningPart RecordedCall
   ReplayOptions ResolveOptions ResultMessage Retry RetryOptions Rule RuleContext RuleData RuleOptions Run RunOptions
   RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep
-  Session SessionOf SessionOptions Snapshot StandardSchema Status StopReason Store TextPart TimeoutOptions ToolCallPart
-  ToolResultPart ToolSpec Trajectory TypeGateMode TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation`
+  LoadedSkills Session SessionOf SessionOptions Skill SkillBindings SkillFile SkillOptions SkillPath SkillProblem SkillSource Snapshot StandardSchema Status StopReason Store TextPart TimeoutOptions ToolCallPart
+  ToolResultPart ToolSpec Trajectory TypeGateMode TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation
+  FileData FileInfo S3Credentials S3Options Workspace`
 
 describe("the public surface", () => {
   test('of "karst" is these values', () => {
@@ -48,8 +54,12 @@ describe("the public surface", () => {
     assert.deepEqual(Object.keys(python), ["kwargs", "py", "pythonRuntime", "safePythonRules", "table"])
   })
 
+  test('of "karst/evals" is one function', () => {
+    assert.deepEqual(Object.keys(evals), ["suite"])
+  })
+
   test('of "karst/testing" is the conformance suites', () => {
-    assert.deepEqual(Object.keys(testing), ["testRuntime"])
+    assert.deepEqual(Object.keys(testing), ["testRuntime", "testWorkspace"])
   })
 
   test("gives a Run at once and never a promise of one", async () => {

@@ -40,65 +40,6 @@ describe("testRuntime", () => {
     assert.equal(made.length, 3)
     for (const runtime of made) await assert.rejects(runtime.names(), /closed/)
   })
-
-  const mutants: { [what: string]: { breaks: (sound: Runtime) => Partial<Runtime>; caughtBy: RuntimeCase } } = {
-    "calls past the gate": {
-      breaks: (sound) => ({ execute: (code, { call: _, ...options } = {}) => sound.execute(code, options) }),
-      caughtBy: "gate-sequence",
-    },
-    "keeps its output for itself": {
-      breaks: (sound) => ({
-        execute: async (code, options) => ({ ...(await sound.execute(code, options)), output: "" }),
-      }),
-      caughtBy: "output",
-    },
-    "takes a time-out for a throw": {
-      breaks: (sound) => ({
-        execute: async (code, options) => {
-          const execution = await sound.execute(code, options)
-          return execution.ok ? execution : { ...execution, error: { ...execution.error, kind: "throw" } }
-        },
-      }),
-      caughtBy: "timeout-loop",
-    },
-    "injects what it can": {
-      breaks: (sound) => ({
-        async inject(bindings) {
-          for (const [name, value] of Object.entries(bindings)) await sound.inject({ [name]: value })
-        },
-      }),
-      caughtBy: "inject-all-or-none",
-    },
-    "copies what has behaviour": {
-      breaks: (sound) => ({ retrieve: async (name) => structuredClone(await sound.retrieve(name)) }),
-      caughtBy: "inject-instances",
-    },
-    "gives nothing for an unknown name": {
-      breaks: (sound) => ({ retrieve: (name) => sound.retrieve(name).catch(() => undefined) }),
-      caughtBy: "retrieve-unknown",
-    },
-    "tells values": {
-      breaks: (sound) => ({
-        describe: async (names) => `${await sound.describe(names)}\n// ${await sound.retrieve("password")}`,
-      }),
-      caughtBy: "describe",
-    },
-    "forgets to reset": { breaks: () => ({ reset: async () => {} }), caughtBy: "reset" },
-    "works on when closed": { breaks: () => ({ names: async () => [] }), caughtBy: "close" },
-  }
-  for (const [what, { breaks, caughtBy }] of Object.entries(mutants)) {
-    test(`catches a runtime that ${what}`, async () => {
-      await run(
-        declare(() => jsRuntime()),
-        caughtBy,
-      )
-      const mutant = () => {
-        const sound = jsRuntime()
-        return broken(breaks(sound), sound)
-      }
-      await assert.rejects(run(declare(mutant), caughtBy), assert.AssertionError)
-    })
-  }
 })
 
 type Body = Parameters<DeclareTest>[1]

@@ -47,8 +47,8 @@ async function latencies({ jsRuntime }: Karst): Promise<Record<"plain" | "checke
 
 async function countBlocked(corpus: readonly GoodCell[], { jsRuntime }: Karst): Promise<number> {
   let blocked = 0
-  for (const { before = [], code } of corpus) {
-    await using runtime = jsRuntime(corpusBindings())
+  for (const { before = [], code, bindings = corpusBindings } of corpus) {
+    await using runtime = jsRuntime(bindings())
     for (const earlier of before) await runtime.execute(earlier, { typeGate: "block" })
     const execution = await runtime.execute(code, { typeGate: "block", timeoutMs: 10_000 })
     if (!execution.ok && execution.error.kind === "type") blocked++

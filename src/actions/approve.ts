@@ -1,7 +1,8 @@
 import type { Decision } from "../core/agent.ts"
+import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { Call } from "../runtime/runtime.ts"
-import { previewCall } from "./preview-call.ts"
+import { callName, previewCall } from "./preview-call.ts"
 
 /** Answers whether a call may be made: `true` and `allow` for this once, `always` for the rest of the conversation.
  *  Anything else is a no. */
@@ -11,23 +12,12 @@ export type Approver = (call: Call, signal: AbortSignal) => Decision | boolean |
 export interface Approvals {
   /** The answerer the agent was given. */
   approve?: Approver | undefined
-  /** Bindings that need not be asked about again; grows with each `always`. */
+  /** What need not be asked about again, as `binding` or `binding.method`; grows with each `always`. */
   approved: string[]
   /** Waits for somebody who watches the run; undefined when nobody does. */
   watcher(id: string): Promise<Decision> | undefined
-  /** Stops the clock while a person thinks. */
+  /** Stops the clocks while a person thinks. */
   paused<T>(work: () => Promise<T>): Promise<T>
-}
-
-/** Asks about a call that wants it, and throws what the cell sees when the answer is no. */
-export async function requireApproval(call: Call, approvals: Approvals, emit: Emit): Promise<void> {
-  const subject = call.method ? `${call.binding}.${call.method}` : call.binding
-  if (!call.approve || approvals.approved.includes(subject)) return
-  const decision = await approvals.paused(() => decide(call, approvals, emit))
-  if (decision === "always") approvals.approved.push(subject)
-  if (decision === "allow" || decision === "always") return
-  const why = decision === "deny" ? "was not approved" : "needs approval and nobody is there to give it"
-  throw new ApprovalDenied(`${subject} ${why}; it was not called.`)
 }
 
 /** What a cell sees when a call was refused. */
@@ -35,18 +25,75 @@ export class ApprovalDenied extends Error {
   override name = "ApprovalDenied"
 }
 
-async function decide(call: Call, approvals: Approvals, emit: Emit): Promise<Decision | undefined> {
+/** Asks about a call that wants it, and throws what the cell sees when the answer is no. */
+export async function requireApproval(call: Call, approvals: Approvals, emit: Emit): Promise<void> {
+  const subject = callName(call)
+  if (!call.approve || approvals.approved.includes(subject)) return
+  const question = await askable(call)
+  if (!question) return
+  const decision = await approvals.paused(() => decide(call, question, approvals, emit))
+  if (decision === "always" && !approvals.approved.includes(subject)) approvals.approved.push(subject)
+  if (decision === "allow" || decision === "always") return
+  const why = decision === "deny" ? "was not approved" : "needs approval and nobody is there to give it"
+  throw new ApprovalDenied(`${subject} ${why}; it was not called.`)
+}
+
+/** Whether there is something to ask, and what to say with it. Who cannot decide asks. */
+async function askable(call: Call): Promise<{ reason?: string } | undefined> {
+  if (typeof call.approve !== "function") return {}
+  try {
+    return (await call.approve(call)) === false ? undefined : {}
+  } catch (error) {
+    return { reason: `Whether to ask could not be decided: ${errorData(error).message}` }
+  }
+}
+
+async function decide(
+  call: Call,
+  question: { reason?: string },
+  approvals: Approvals,
+  emit: Emit,
+): Promise<Decision | undefined> {
   const { approve } = approvals
-  const answer = approve ? undefined : approvals.watcher(call.id)
-  if (!approve && !answer) return undefined
-  const request = { id: call.id, call: previewCall(call) }
-  emit({ type: "approval-requested", ...request, ...(approve && { answerer: "agent" }) })
+  const watcher = approve ? undefined : approvals.watcher(call.id)
+  if (!approve && !watcher) return undefined
+  emit({
+    type: "approval-requested",
+    id: call.id,
+    call: previewCall(call),
+    ...question,
+    ...(approve && { answerer: "agent" }),
+  })
   let decision: Decision = "deny"
   try {
-    decision = toDecision(approve ? await approve(call, call.signal) : await answer)
+    const answer = approve ? answered(call, approve) : watcher
+    decision = toDecision(await unlessAborted(answer, call.signal))
     return decision
   } finally {
     emit({ type: "approval-resolved", id: call.id, decision })
+  }
+}
+
+// An answerer that fails has not said yes.
+async function answered(call: Call, approve: Approver): Promise<unknown> {
+  try {
+    return await approve(call, call.signal)
+  } catch (cause) {
+    const { message } = errorData(cause)
+    throw new ApprovalDenied(`${callName(call)} was not called: asking for approval failed: ${message}`, { cause })
+  }
+}
+
+/** Somebody may never answer, and need not once the cell is over. */
+async function unlessAborted(answer: Promise<unknown> | undefined, signal: AbortSignal): Promise<unknown> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener("abort", abort)
+  try {
+    return await Promise.race([aborted, answer])
+  } finally {
+    signal.removeEventListener("abort", abort)
   }
 }
 

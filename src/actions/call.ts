@@ -1,11 +1,20 @@
 import { errorData } from "../core/errors.ts"
-import type { Emit } from "../core/event.ts"
-import type { CallGate } from "../runtime/runtime.ts"
+import type { CallPreview, Emit } from "../core/event.ts"
+import { startDeadline } from "../runtime/deadline.ts"
+import type { Call, CallGate, MakeCall, Pauses } from "../runtime/runtime.ts"
 import { type Approvals, requireApproval } from "./approve.ts"
-import { previewCall } from "./preview-call.ts"
+import type { CallPolicy } from "./call-policy.ts"
+import { type CallContext, type CallOutcome, runAfterCall, runBeforeCall } from "./hooks.ts"
+import { spendCall } from "./limits.ts"
+import { callName, previewCall } from "./preview-call.ts"
 
-export interface GateServices extends Approvals {
+export interface GateServices extends Approvals, CallPolicy {
+  approve: CallPolicy["approve"]
   now(): number
+  /** Tells when the clocks stand still. */
+  pauses: Pauses
+  /** Whose calls these are, as hooks are told. */
+  caller: Pick<CallContext, "run" | "parent" | "agent">
 }
 
 export interface CountingGate {
@@ -17,32 +26,103 @@ export interface CountingGate {
 // A cell may call in a loop; beyond this many the calls are counted and no longer told one by one.
 const toldCalls = 1000
 
-/** The gate every call of a function binding passes, wherever it comes from: told, approved, then made. */
-export function callGate(services: GateServices, within: string, emit: Emit): CountingGate {
+/** The gate every call passes, wherever it comes from: told, within its limits, past the hooks, approved, then made. A tool
+ *  call is told by events of its own. */
+export function callGate(services: GateServices, within: string, emit: Emit, tell = true): CountingGate {
   let count = 0
   return {
     get count() {
       return count
     },
     gate: async (call, next) => {
-      const told = count++ < toldCalls
+      const told = tell && count++ < toldCalls
       if (!told && count === toldCalls + 1) {
         emit({ type: "warning-raised", code: "many-calls", message: tooMany })
       }
       const started = services.now()
       if (told) emit({ type: "call-start", id: call.id, within, call: previewCall(call) })
+      const trace: Trace = {}
       try {
-        await requireApproval(call, services, emit)
-        const value = await next()
-        if (told) emit({ type: "call-end", id: call.id, ok: true, durationMs: services.now() - started })
+        spendCall(call, services.budgets)
+        const value =
+          services.hooks.length === 0
+            ? await approvedCall(call, next, services, emit)
+            : await hookedCall(call, next, services, within, emit, trace)
+        if (told) emit({ type: "call-end", id: call.id, ok: true, durationMs: services.now() - started, ...trace })
         return value
       } catch (error) {
         const { name, message } = errorData(error)
         const durationMs = services.now() - started
-        if (told) emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}` })
+        if (told) emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}`, ...trace })
         throw error
       }
     },
+  }
+}
+
+/** What hooks did to a call, for who reads the events. */
+interface Trace {
+  /** As it was made, where a hook gave it other arguments. */
+  call?: CallPreview
+  /** Set where a hook gave the value. */
+  by?: "hook"
+}
+
+async function hookedCall(
+  call: Call,
+  next: MakeCall,
+  services: GateServices,
+  within: string,
+  emit: Emit,
+  trace: Trace,
+): Promise<unknown> {
+  const { hooks, caller } = services
+  const context: CallContext = { ...caller, within, signal: call.signal }
+  let made = call
+  let outcome: CallOutcome
+  try {
+    const before = await runBeforeCall(call, hooks, context)
+    made = before.call
+    if (made !== call) trace.call = previewCall(made)
+    outcome = before.result
+      ? { ok: true, value: before.result.value, by: "hook" }
+      : { ok: true, value: await approvedCall(made, next, services, emit), by: "call" }
+  } catch (error) {
+    outcome = { ok: false, error }
+  }
+  const end = await runAfterCall(made, outcome, hooks, context)
+  if (!end.ok) throw end.error
+  if (end.by === "hook") trace.by = "hook"
+  return end.value
+}
+
+async function approvedCall(call: Call, next: MakeCall, services: GateServices, emit: Emit): Promise<unknown> {
+  if (call.approve) await requireApproval(call, services, emit)
+  const { timeoutMs, args } = call
+  return timeoutMs === undefined ? next({ args }) : timedCall(call, timeoutMs, next, services.pauses)
+}
+
+/** What a cell sees when a call took too long. */
+export class CallTimeout extends Error {
+  override name = "TimeoutError"
+}
+
+async function timedCall(call: Call, timeoutMs: number, next: MakeCall, pauses: Pauses): Promise<unknown> {
+  const controller = new AbortController()
+  const abort = () => controller.abort(call.signal.reason)
+  if (call.signal.aborted) abort()
+  call.signal.addEventListener("abort", abort)
+  const late = Promise.withResolvers<never>()
+  const deadline = startDeadline(timeoutMs, pauses, () => {
+    const error = new CallTimeout(`${callName(call)} took longer than ${timeoutMs} ms and was given up.`)
+    controller.abort(error)
+    late.reject(error)
+  })
+  try {
+    return await Promise.race([next({ args: call.args, signal: controller.signal }), late.promise])
+  } finally {
+    deadline.clear()
+    call.signal.removeEventListener("abort", abort)
   }
 }
 

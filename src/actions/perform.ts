@@ -2,8 +2,10 @@ import { errorData } from "../core/errors.ts"
 import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
-import type { Executed, ExecuteOptions, Execution, Lost, Runtime, TypeGateMode } from "../runtime/runtime.ts"
+import { forThisRun } from "../core/run-context.ts"
+import type { CallGate, Executed, ExecuteOptions, Execution, Lost, Runtime, TypeGateMode } from "../runtime/runtime.ts"
 import { callGate, type GateServices } from "./call.ts"
+import { headAndTail } from "./head-and-tail.ts"
 
 export interface PerformServices extends GateServices {
   runtime: Runtime
@@ -40,8 +42,9 @@ async function runCell(part: CodePart, services: PerformServices, emit: Emit): P
   const execution = await services.runtime.execute(part.code, {
     signal: services.signal,
     timeoutMs: shorter(services.cellTimeoutMs, services.leftMs()),
+    pauses: services.pauses,
     typeGate: services.typeGate,
-    call: calls.gate,
+    call: partOfThisRun(calls.gate),
     transaction: services.transaction,
     output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
@@ -58,6 +61,15 @@ async function runCell(part: CodePart, services: PerformServices, emit: Emit): P
     ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
     ...(execution.images?.length ? { images: execution.images } : {}),
   })
+}
+
+// Calls may come from another process, which knows nothing of runs; what they start ends with the cell, or the call.
+function partOfThisRun(gate: CallGate): CallGate {
+  const within = forThisRun()
+  return (call, next) =>
+    within(call.signal, () =>
+      gate(call, (change) => (change?.signal ? within(change.signal, () => next(change)) : next(change))),
+    )
 }
 
 function shorter(a: number | undefined, b: number | undefined): number | undefined {
@@ -130,17 +142,11 @@ async function keptValue(code: string, execution: Executed, services: PerformSer
   return await keep(execution.value, services)
 }
 
-// Head and tail are cut at line ends where that loses little, so the model sees whole lines.
 async function fit(text: string, services: PerformServices): Promise<Shaped> {
   const { maxOutputChars } = services
   if (text.length <= maxOutputChars) return { text }
   const kept = await keep(text, services)
-  const tailLength = Math.floor(maxOutputChars / 4)
-  const head = wholeLines(wellFormed(text.slice(0, maxOutputChars - tailLength)))
-  const tail = wellFormed(text.slice(text.length - tailLength))
-  const left = text.length - head.length - tail.length
-  const middle = note(`${left} of ${text.length} characters left out; the whole text is in the variable ${kept}`)
-  return { kept, text: [head, middle, tail].filter(Boolean).join("\n") }
+  return { kept, text: headAndTail(text, maxOutputChars, `the whole text is in the variable ${kept}`) }
 }
 
 async function keep(value: unknown, { runtime, taken }: PerformServices): Promise<string> {
@@ -152,11 +158,6 @@ async function keep(value: unknown, { runtime, taken }: PerformServices): Promis
 
 function note(text: string): string {
   return `… ${text} …`
-}
-
-function wholeLines(head: string): string {
-  const end = head.lastIndexOf("\n")
-  return end > head.length / 2 ? head.slice(0, end) : head
 }
 
 function silence({ changes }: Execution): string {

@@ -2,6 +2,11 @@ import { inspect, types } from "node:util"
 import type { CallPreview } from "../core/event.ts"
 import type { Call } from "../runtime/runtime.ts"
 
+/** What a call is called in messages, limits and approvals. */
+export function callName({ binding, method }: Call): string {
+  return method ? `${binding}.${method}` : binding
+}
+
 /** A call as people see it: one line, cut short. */
 export function previewCall(call: Call): CallPreview {
   const args = call.args.map(previewArgument).join(", ")

@@ -1,12 +1,18 @@
 import type { Approver } from "../actions/approve.ts"
+import { type Hooks, toHooks } from "../actions/hooks.ts"
+import { checkToolPolicy, type ToolPolicy } from "../actions/tool-policy.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
+import { type MemoryConfig, type MemoryOptions, resolveMemory } from "../memory.ts"
 import type { Model, ModelRequest } from "../models/model.ts"
 import { type ModelSource, toModel } from "../models/source.ts"
 import type { ExecuteOptions, Runtime, RuntimeSource, TypeGateMode } from "../runtime/runtime.ts"
-import { defaultInstructions, type PromptSections } from "./prompt.ts"
+import type { SkillSource } from "../skills.ts"
+import { isTool, type Tool } from "../tools/tool.ts"
+import type { Workspace } from "../workspace/workspace.ts"
+import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt.ts"
 
 /** What `createAgent` takes; `with`, `run` and `session` take the same as overrides. */
 export interface AgentOptions extends AgentOverrides {
@@ -17,6 +23,19 @@ export interface AgentOptions extends AgentOverrides {
   description?: string | undefined
   /** An instance is shared on purpose; a factory makes each run or session its own. Default: a fresh `jsRuntime` each. */
   runtime?: RuntimeSource | undefined
+  /** Actions with a JSON schema, made by `tool()`. An agent with tools and no runtime works by tool calls alone. */
+  tools?: readonly Tool[] | undefined
+  /** Which of its tools the agent, and the runs it starts, may use. Default: all. */
+  toolPolicy?: ToolPolicy | undefined
+  /** Where the agent's files are; with one, it has tools to read, write and search them. */
+  workspace?: Workspace | undefined
+  /** What becomes of an answer without a tool call, of an agent without a runtime: the model is reminded to go on
+   *  (`continue`), it is the answer (`answer`), or a question to the user (`wait`). Default `continue`. */
+  noTool?: NoToolPolicy | undefined
+  /** Ends the run after the first tool call that worked, or after one of these tools: its result is the output. */
+  stopOn?: "first-tool" | readonly string[] | undefined
+  /** How many tools that are marked parallel run together. Default 8. */
+  maxParallelTools?: number | undefined
   /** Characters of a cell's output that the model sees; the rest is kept in a variable. Default 5,000. */
   maxOutputChars?: number | undefined
   /** Wall time of one cell. Default: none. */
@@ -27,6 +46,10 @@ export interface AgentOptions extends AgentOverrides {
   fence?: string | undefined
   /** Tokens the model can read. Default: what the model says, else 128,000. */
   contextWindow?: number | undefined
+  /** How a conversation that grows long is made shorter. */
+  memory?: MemoryOptions | undefined
+  /** What the agent can learn when it needs to: paths of skills or folders of them, or skills made by `skill()`. */
+  skills?: readonly SkillSource[] | undefined
   /** A conversation to begin with. */
   messages?: Message[] | undefined
   /** Sections of the system prompt to replace. */
@@ -35,6 +58,9 @@ export interface AgentOptions extends AgentOverrides {
   transaction?: ExecuteOptions["transaction"]
   /** Answers the calls that ask for approval. Default: who watches the run; nobody there means no. */
   approve?: Approver | undefined
+  /** Code of yours around calls, one object or a pipeline of them. Overrides replace them all: spread the old ones in to
+   *  keep them. The runs that a run starts have them too, around their own. */
+  hooks?: Hooks | readonly Hooks[] | undefined
   temperature?: number | undefined
   maxOutputTokens?: number | undefined
   /** Handed to the model's provider untouched. */
@@ -46,6 +72,15 @@ export interface AgentOptions extends AgentOverrides {
 /** The options with every default filled in. */
 export interface AgentConfig {
   name: string
+  /** Whether it works by writing code. */
+  usesCode: boolean
+  usesTools: boolean
+  tools: readonly Tool[]
+  toolPolicy: ToolPolicy | undefined
+  workspace: Workspace | undefined
+  noTool: NoToolPolicy
+  stopOn: "first-tool" | readonly string[] | undefined
+  maxParallelTools: number
   model: Model
   runtime: RuntimeSource | undefined
   instructions: string
@@ -54,10 +89,13 @@ export interface AgentConfig {
   cellTimeoutMs: number | undefined
   typeGate: TypeGateMode | undefined
   contextWindow: number
+  memory: MemoryConfig
+  skills: readonly SkillSource[] | undefined
   messages: Message[]
   prompt: Partial<PromptSections>
   transaction: ExecuteOptions["transaction"]
   approve: Approver | undefined
+  hooks: readonly Hooks[]
   metadata: Metadata
   request: Omit<ModelRequest, "messages" | "signal" | "system">
   /** Whether this run's options change what the system prompt says. */
@@ -69,6 +107,8 @@ export interface AgentConfig {
   tags(language: Runtime["language"]): readonly string[]
 }
 
+export type NoToolPolicy = "continue" | "answer" | "wait"
+
 const tagsOf: Record<Runtime["language"], readonly string[]> = {
   typescript: ["ts", "typescript", "js", "javascript", "mjs"],
   python: ["python", "py"],
@@ -78,14 +118,16 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   const { maxOutputChars = 5000, cellTimeoutMs, fence, limits = {}, temperature, maxOutputTokens } = options
   const model = toModel(options.model)
   checkRuntime(options.runtime)
+  checkSkills(options.skills)
   checkNumber("maxOutputChars", maxOutputChars, 0)
   checkNumber("cellTimeoutMs", cellTimeoutMs, 1)
   checkNumber("contextWindow", options.contextWindow, 1)
   for (const [name, value] of Object.entries(limits)) {
     if (!limitNames.includes(name))
       throw new ConfigError(`limits.${name}: unknown. There are ${limitNames.join(", ")}.`)
-    checkNumber(`limits.${name}`, value, 0)
+    if (name !== "callsOf") checkNumber(`limits.${name}`, value, 0)
   }
+  for (const [name, value] of Object.entries(limits.callsOf ?? {})) checkNumber(`limits.callsOf.${name}`, value, 0)
   if (fence !== undefined && !/^[^\s`~]+$/.test(fence)) {
     throw new ConfigError(`fence: "${fence}" cannot be a fence tag. Use one word without backticks, such as "ts".`)
   }
@@ -96,35 +138,67 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
       `limits.costUsd: the price of "${model.id}" is not known, so its cost cannot be limited. ${cure}`,
     )
   }
+  const { tools = [], workspace, noTool = "continue", stopOn, maxParallelTools = 8 } = options
+  checkTools(tools, noTool)
+  checkToolPolicy(options.toolPolicy)
+  checkNumber("maxParallelTools", maxParallelTools, 1)
+  const usesTools = tools.length > 0 || workspace !== undefined
+  const usesCode = options.runtime !== undefined || !usesTools
+  const contextWindow = options.contextWindow ?? model.contextWindow ?? 128_000
   return {
     name: options.name ?? "agent",
     model,
     runtime: options.runtime,
-    instructions: options.instructions ?? defaultInstructions,
+    usesCode,
+    usesTools,
+    tools,
+    toolPolicy: options.toolPolicy,
+    workspace,
+    noTool,
+    stopOn,
+    maxParallelTools,
+    instructions: options.instructions ?? (usesCode ? defaultInstructions : toolInstructions),
     limits,
     maxOutputChars,
     cellTimeoutMs,
     typeGate: options.typeGate,
-    contextWindow: options.contextWindow ?? model.contextWindow ?? 128_000,
+    contextWindow,
+    memory: resolveMemory(options.memory, { model, contextWindow, maxOutputTokens }),
+    skills: options.skills?.length ? options.skills : undefined,
     messages: options.messages ?? [],
     prompt: options.prompt ?? {},
     transaction: options.transaction,
     approve: options.approve,
+    hooks: toHooks(options.hooks),
     metadata: options.metadata ?? {},
     request: { temperature, maxOutputTokens, providerOptions: options.providerOptions },
     freshPrompt,
     now: options.now ?? Date.now,
     tag: (language) => fence ?? tagsOf[language][0] ?? language,
-    tags: (language) => (fence === undefined ? tagsOf[language] : [fence]),
+    tags: (language) => (usesCode ? (fence === undefined ? tagsOf[language] : [fence]) : []),
   }
 }
 
-const limitNames = ["cycles", "tokens", "costUsd", "timeMs"]
+const limitNames = ["cycles", "tokens", "costUsd", "timeMs", "depth", "calls", "callsOf"]
+
+function checkTools(tools: readonly unknown[], noTool: string): void {
+  if (!Array.isArray(tools)) throw new ConfigError("tools: give a list of tools, made by tool({ … }).")
+  const wrong = tools.findIndex((each) => !isTool(each))
+  if (wrong !== -1)
+    throw new ConfigError(`tools[${wrong}]: this is no tool. Make one by tool({ name, description, run }).`)
+  if (["continue", "answer", "wait"].includes(noTool)) return
+  throw new ConfigError(`noTool: "${noTool}" is unknown. Use "continue", "answer" or "wait".`)
+}
 
 function checkRuntime(runtime: unknown): void {
   if (runtime === undefined || typeof runtime === "function") return
   if (typeof runtime === "object" && runtime !== null && "execute" in runtime) return
   throw new ConfigError("runtime: this is neither a runtime nor a function that makes one. Use jsRuntime({ … }).")
+}
+
+function checkSkills(skills: unknown): void {
+  if (skills === undefined || Array.isArray(skills)) return
+  throw new ConfigError('skills: give a list, such as ["./skills"].')
 }
 
 function checkNumber(name: string, value: unknown, least: number): void {

@@ -1,7 +1,10 @@
 import { type AgentEvent, isDelta } from "../core/event.ts"
+import type { Json } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
-import { foldMessages } from "../core/trajectory.ts"
+import { foldMessages, ownEvents } from "../core/trajectory.ts"
+import { initialMemory, type MemoryState } from "../memory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import type { ToolGround } from "./toolbox.ts"
 
 /** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
 export interface Conversation {
@@ -14,10 +17,17 @@ export interface Conversation {
   system: string | undefined
   /** Names the model was told about. */
   told: Set<string>
+  /** The skills that were activated, each with the id of the message that has its instructions. */
+  readonly activated: Map<string, string>
   /** What was said too late for the run it was meant for. */
   steered: string[]
   /** What was approved for good. */
   approved: string[]
+  memory: MemoryState
+  /** What tools remember together. */
+  readonly tools: { [key: string]: Json }
+  /** What tools stand on, once some are used. */
+  ground: Promise<ToolGround> | undefined
   record(event: AgentEvent): void
 }
 
@@ -25,19 +35,28 @@ export interface Conversation {
 export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: Conversation): Conversation {
   const events: AgentEvent[] = []
   const messages: Message[] = []
+  const told = new Set(earlier?.told)
+  const isOwn = ownEvents()
   return {
     events,
     messages,
     runtime,
     ownsRuntime,
     system: earlier?.system,
-    told: new Set(earlier?.told),
+    told,
+    activated: new Map(earlier?.activated),
     steered: [...(earlier?.steered ?? [])],
     approved: [...(earlier?.approved ?? [])],
+    memory: earlier?.memory ?? initialMemory,
+    tools: { ...earlier?.tools },
+    ground: undefined,
     record(event) {
       if (isDelta(event)) return
       events.push(event)
-      if (event.parent === undefined) foldMessages(messages, event)
+      if (!isOwn(event)) return
+      foldMessages(messages, event)
+      // What the model has made itself, it need not be told of.
+      if (event.type === "code-end") for (const name of event.changes.created) told.add(name)
     },
   }
 }

@@ -3,26 +3,42 @@ import { ConfigError, errorData, isAbort } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, startRun } from "../core/run.ts"
+import type { RunContext } from "../core/run-context.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
+import { approvedInFamily, refuseUnpriced } from "./children.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./config.ts"
 import { type Conversation, conversation } from "./conversation.ts"
 import { promptFor, runLoop } from "./loop.ts"
+import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
+import type { Verify } from "./verify.ts"
 
 /** What `run` and `send` of our own agents may change: any of the agent's options. */
-export interface CodeRunOptions extends RunOptions, Partial<AgentOptions> {}
+export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions, Partial<AgentOptions> {
+  /** Variables the run must fill: it ends only when each is assigned and valid. They come back as `result.objects`. */
+  outputs?: O | undefined
+  /** New values for names of the runtime, before the run begins. */
+  values?: Record<string, unknown> | undefined
+  /** Checks what the run left behind; the answer is `result.verdict`. */
+  verify?: Verify<ResultWith<O>> | undefined
+}
 
 export interface CodeSessionOptions extends SessionOptions, Partial<AgentOptions> {}
 
 /** An agent that works by writing code in a runtime. */
 export interface CodeAgent extends Agent {
   readonly runtime: Runtime | undefined
-  run(prompt: Prompt, options?: CodeRunOptions): Run
-  session(options?: CodeSessionOptions): Promise<SessionOf<CodeRunOptions>>
+  run<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
+  session(options?: CodeSessionOptions): Promise<CodeSession>
   with(overrides: Partial<AgentOptions>): CodeAgent
+}
+
+export interface CodeSession extends SessionOf<CodeRunOptions> {
+  send<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
+  followUp<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
 }
 
 // Which conversation a result came from, so that `from` goes on in the same runtime. A result read back from JSON is not
@@ -35,36 +51,45 @@ export function createAgent(options: AgentOptions): CodeAgent {
     name: config.name,
     description: options.description,
     runtime: typeof config.runtime === "object" ? config.runtime : undefined,
-    run(prompt, overrides = {}) {
-      const { from, signal, ...changes } = overrides
+    run<O extends Outputs>(prompt: Prompt, overrides: CodeRunOptions<O> = {}) {
+      const { from, signal, outputs, verify, values, ...changes } = overrides
       const used = merge(options, from ? { ...changes, messages: from.messages } : changes)
       let opened: Conversation | undefined
-      return startAgentRun(used, prompt, {
+      const run = startAgentRun(used, prompt, {
         signal,
+        outputs,
+        verify,
+        values,
         freshPrompt: changesPrompt(changes),
-        async conversation(config) {
+        async conversation(config, run) {
           const earlier = from && changes.runtime === undefined ? conversations.get(from) : undefined
-          opened = await openConversation(config, earlier)
+          opened = await openConversation(config, earlier, run.signal)
+          if (!earlier) opened.approved = approvedInFamily(run, options) ?? opened.approved
           return opened
         },
         async dispose() {
           if (opened?.ownsRuntime) await opened.runtime.close()
         },
       })
+      // A run that is done has each output that `outputs` declares: that is what its loop sees to.
+      return run as Run<ResultWith<O>>
     },
     async session({ signal, ...changes } = {}) {
       const used = merge(options, changes)
       const shared = await openConversation(resolveConfig(used))
-      return createSession<CodeRunOptions>({
+      const session = createSession<CodeRunOptions>({
         runtime: shared.runtime,
         start(prompt, sent = {}, turn) {
-          const { signal: own, ...sentChanges } = sent
+          const { signal: own, outputs, verify, values, ...sentChanges } = sent
           refuseInSession(sentChanges)
           return startAgentRun(merge(used, sentChanges), prompt, {
             signal: anySignal(signal, own),
             freshPrompt: changesPrompt(sentChanges),
             conversation: async () => shared,
             turn,
+            outputs,
+            verify,
+            values,
           })
         },
         messages: () => shared.messages,
@@ -73,6 +98,8 @@ export function createAgent(options: AgentOptions): CodeAgent {
           if (shared.ownsRuntime) await shared.runtime.close()
         },
       })
+      // The same sends, with the outputs typed as above.
+      return session as CodeSession
     },
     async describe() {
       const { runtime, ownsRuntime } = await openConversation(config)
@@ -88,19 +115,26 @@ interface RunPlace {
   signal: AbortSignal | undefined
   /** Whether this run's own options change what the system prompt says. */
   freshPrompt: boolean
-  conversation(config: AgentConfig): Promise<Conversation>
+  conversation(config: AgentConfig, run: RunContext): Promise<Conversation>
   /** What must end before this run begins. */
   turn?: Promise<unknown>
+  outputs: Outputs | undefined
+  verify: Verify | undefined
+  values: Record<string, unknown> | undefined
   dispose?: () => Promise<void>
 }
 
 function startAgentRun(options: AgentOptions, prompt: Prompt, place: RunPlace): Run {
   // A wrong option is told at once, where it was written, and not as a failed run.
   const config = resolveConfig(options, place.freshPrompt)
+  checkOutputs(place.outputs)
+  refuseUnpriced(config)
   const message = userMessage(prompt)
   const id = newId("run")
   return startRun({
     id,
+    agent: config.name,
+    depth: config.limits.depth,
     signal: place.signal,
     onEvent: options.onEvent,
     now: config.now,
@@ -119,16 +153,29 @@ async function agentRun(
   let shared: Conversation
   try {
     await turnOrAbort(place.turn, control.signal)
-    shared = await place.conversation(config)
+    shared = await place.conversation(config, control.context)
   } catch (error) {
     // The conversation never hears of it, whoever watches the run does.
     const { name: agent, metadata } = config
     const start = control.emit({ type: "run-start", agent, messages: [prompt], metadata })
     return brokenOutcome(control.id, error, [start])
   }
-  const outcome = await runLoop(control, { config, conversation: shared, prompt, metadata: config.metadata })
+  const { outputs, verify, values } = place
+  const setup = { config, conversation: shared, prompt, metadata: config.metadata, outputs, verify, values }
+  const outcome = await runLoop(control, setup)
   conversations.set(outcome.result, shared)
   return outcome
+}
+
+// Nor need it wait for a runtime that takes its time to be made; one that comes too late is closed.
+async function unlessAborted(making: Promise<Runtime>, signal: AbortSignal): Promise<Runtime> {
+  try {
+    await turnOrAbort(making, signal)
+  } catch (error) {
+    void making.then((late) => late.close()).catch(() => undefined)
+    throw error
+  }
+  return making
 }
 
 // A run that is aborted while it waits for the one before it need not wait any longer.
@@ -145,11 +192,16 @@ async function turnOrAbort(turn: Promise<unknown> | undefined, signal: AbortSign
   }
 }
 
-async function openConversation(config: AgentConfig, earlier?: Conversation): Promise<Conversation> {
+async function openConversation(
+  config: AgentConfig,
+  earlier?: Conversation,
+  signal?: AbortSignal,
+): Promise<Conversation> {
   if (earlier) return conversation(earlier.runtime, earlier.ownsRuntime, earlier)
   const { runtime = () => jsRuntime() } = config
   if (typeof runtime === "object") return conversation(runtime, false)
-  return conversation(await runtime(), true)
+  const making = Promise.resolve(runtime())
+  return conversation(signal ? await unlessAborted(making, signal) : await making, true)
 }
 
 function anySignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
@@ -173,7 +225,7 @@ function given<T extends object>(options: T): Partial<T> {
 
 // A session has one runtime and one conversation: a send that asks for others would be ignored.
 function refuseInSession(sent: CodeRunOptions): void {
-  for (const option of ["runtime", "messages", "from"] as const) {
+  for (const option of ["runtime", "workspace", "messages", "from"] as const) {
     if (sent[option] === undefined) continue
     throw new ConfigError(
       `session.send: \`${option}\` belongs to the session. Give it to agent.session() or agent.run().`,
@@ -182,8 +234,9 @@ function refuseInSession(sent: CodeRunOptions): void {
 }
 
 function changesPrompt(overrides: Partial<AgentOptions>): boolean {
-  const { instructions, prompt, fence, maxOutputChars, cellTimeoutMs } = overrides
-  return [instructions, prompt, fence, maxOutputChars, cellTimeoutMs].some((value) => value !== undefined)
+  const { instructions, prompt, skills, fence, maxOutputChars, cellTimeoutMs, transaction, typeGate } = overrides
+  const said = [instructions, prompt, skills, fence, maxOutputChars, cellTimeoutMs, transaction, typeGate]
+  return said.some((value) => value !== undefined)
 }
 
 function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunOutcome {
@@ -192,6 +245,7 @@ function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunOut
   const result: RunResult = {
     id,
     status: aborted ? "aborted" : "failed",
+    completion: { by: aborted ? "abort" : "failure" },
     output: "",
     cycles: 0,
     usage: noUsage,

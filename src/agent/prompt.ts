@@ -1,15 +1,26 @@
 import type { Message, UserMessage } from "../core/message.ts"
+import type { ExecuteOptions, TypeGateMode } from "../runtime/runtime.ts"
+import { skillsSection } from "../skills/texts.ts"
 
 /** What the sections of the system prompt are made from. */
 export interface PromptContext {
   instructions: string
+  /** Whether the agent works by writing code; otherwise by tool calls alone. */
+  usesCode: boolean
+  noTool: "continue" | "answer" | "wait"
   language: "typescript" | "python"
   /** The fence tag the model is asked to use. */
   tag: string
   /** What is in the runtime, as declarations; never values. */
   declarations: string
+  /** What the agent can activate; absent when it has no skills. */
+  skills?: readonly { name: string; description: string }[] | undefined
   maxOutputChars: number
   cellTimeoutMs?: number | undefined
+  /** Whether a cell that fails is rolled back. */
+  transaction?: ExecuteOptions["transaction"]
+  /** Whether a cell is checked against the types before it runs. */
+  typeGate?: TypeGateMode | undefined
 }
 
 /** The system prompt, section by section. Each is a function of the context, so text is never interpreted as a template. */
@@ -18,20 +29,25 @@ export interface PromptSections {
   instructions(context: PromptContext): string
   /** How it works: code in, output back. */
   rules(context: PromptContext): string
+  /** What it can learn when it needs to. */
+  skills(context: PromptContext): string
   /** What it works on. */
   objects(context: PromptContext): string
 }
 
 export function systemPrompt(context: PromptContext, sections: Partial<PromptSections> = {}): string {
-  const { instructions, rules, objects } = { ...defaultSections, ...sections }
-  return [instructions(context), rules(context), objects(context)].filter(Boolean).join("\n\n")
+  const { instructions, rules, skills, objects } = { ...defaultSections, ...sections }
+  return [instructions(context), rules(context), skills(context), objects(context)].filter(Boolean).join("\n\n")
 }
 
 export const defaultInstructions = "You are a capable assistant. You solve tasks by writing code against live objects."
 
+export const toolInstructions = "You are a capable assistant. You solve tasks by calling tools."
+
 export const defaultSections: PromptSections = {
   instructions: (context) => context.instructions,
   rules(context) {
+    if (!context.usesCode) return toolRules(context)
     const python = context.language === "python"
     const rules = [
       `Write one fenced block per message, tagged \`\`\`${context.tag}, and stop after it. It runs at once; then you get what it printed and the value of its last expression.`,
@@ -40,10 +56,12 @@ export const defaultSections: PromptSections = {
       ...(python
         ? []
         : [
-            "A function declared to return a Promise must be awaited; top-level await works. Type annotations are welcome and not checked.",
+            `A function declared to return a Promise must be awaited; top-level await works. ${context.typeGate === "block" ? "Each cell is type-checked first: one that fails does not run at all." : "Type annotations are welcome."}`,
           ]),
       "Compute with code, not in your head. Never write down output you have not received.",
-      "Changes to objects are real and stay. When a cell fails, what ran before the error has happened: mend, do not repeat it.",
+      context.transaction
+        ? "Changes to objects are real and stay. A cell that fails is rolled back whole, as far as the note says: mend it and send it again, complete."
+        : "Changes to objects are real and stay. When a cell fails, what ran before the error has happened: mend, do not repeat it.",
       `Output beyond ${context.maxOutputChars.toLocaleString("en")} characters is shortened; the whole text stays in a variable that the note names.`,
       ...(context.cellTimeoutMs
         ? [
@@ -55,12 +73,29 @@ export const defaultSections: PromptSections = {
     const language = python ? "Python" : "TypeScript"
     return `# How you work\n\nYou act by writing ${language} that is run for you.\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
   },
-  objects({ declarations, tag, language }) {
+  skills: ({ skills = [], language }) => (skills.length > 0 ? skillsSection(skills, language) : ""),
+  objects({ declarations, tag, language, usesCode }) {
+    if (!usesCode) return ""
     if (declarations) return `# What is in the session\n\n\`\`\`${tag}\n${declarations}\n\`\`\``
     const library = language === "python" ? "Python's standard library is" : "JavaScript and Node.js are"
     return `# What is in the session\n\nNothing yet; ${library} available.`
   },
 }
+
+function toolRules({ noTool }: PromptContext): string {
+  const rules = [
+    "Act by calling tools; look before you rely on something. Never write down a result you have not received.",
+    "When a call fails, its result says why: mend the call, do not repeat it unchanged.",
+    noTool === "answer"
+      ? "When the task is done, answer in plain text without a tool call: that ends your work."
+      : "When the task is done, call finish with the answer: that alone ends your work, and the user sees nothing else of it.",
+  ]
+  return `# How you work\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
+}
+
+/** What the model is told when it calls no tool and has not finished. */
+export const goOnReminder =
+  "(You called no tool. When the task is done, call finish with the answer; otherwise go on with the next call.)"
 
 /** What the model is told when names were put in after the system prompt was frozen. */
 export function announcement(declarations: string, tag: string): string {

@@ -1,6 +1,9 @@
+import { type CallCounts, noCalls } from "../actions/limits.ts"
 import type { ErrorData } from "../core/errors.ts"
 import type { Pending, StopReason } from "../core/event.ts"
+import type { Json } from "../core/json.ts"
 import { noUsage, type Usage } from "../core/usage.ts"
+import { initialMemory, type MemoryState } from "../memory.ts"
 
 /** The small head of a run: JSON from birth. What was said is in the log, so saving a step costs the same at any length. */
 export interface State {
@@ -12,19 +15,37 @@ export interface State {
   activeMs: number
   /** The last text the model wrote. */
   output: string
+  /** How often an answer was sent back because declared outputs were not filled. */
+  returns: number
+  /** The calls that were made. */
+  calls: CallCounts
   /** What need not be asked about again. */
   approved: string[]
+  memory: MemoryState
+  /** What tools remember together. */
+  tools: { [key: string]: Json }
   /** Set once the run has come to an end. */
   end?: Ending
 }
 
 export type Ending =
-  | { status: "done" }
-  | { status: "waiting"; pending: Pending }
+  | { status: "done"; tool?: string; files?: string[] }
+  | { status: "waiting"; pending: Pending; tool?: string }
   | { status: "stopped"; reason: StopReason }
   | { status: "aborted" }
   | { status: "failed"; error: ErrorData }
 
-export function initialState(approved: string[] = []): State {
-  return { version: 1, cycle: 0, usage: noUsage, activeMs: 0, output: "", approved }
+export function initialState(approved: string[] = [], memory = initialMemory, tools: State["tools"] = {}): State {
+  return {
+    version: 1,
+    cycle: 0,
+    usage: noUsage,
+    activeMs: 0,
+    output: "",
+    returns: 0,
+    calls: noCalls(),
+    approved,
+    memory,
+    tools,
+  }
 }

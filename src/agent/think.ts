@@ -5,27 +5,33 @@ import {
   type Message,
   newId,
   type ReasoningPart,
+  type ToolCallPart,
   userMessage,
   wellFormed,
 } from "../core/message.ts"
-import { abortError } from "../core/run.ts"
 import { addUsage, estimateTokens, noUsage, priced, type Usage } from "../core/usage.ts"
+import { estimateMessages } from "../memory/estimate.ts"
 import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/model.ts"
-import { estimateMessages } from "./estimate.ts"
+import { PartReader } from "../models/part-reader.ts"
 import { type AnswerParser, answerParser, type ParsedPiece } from "./parse.ts"
 
 export interface ThinkServices {
   model: Model
   request: Omit<ModelRequest, "messages" | "signal">
   signal: AbortSignal
+  /** The fence tags that make a block a cell; none for an agent that only calls tools. */
   tags: readonly string[]
   language: "typescript" | "python"
+  /** Ids of tool calls that this conversation has seen: some providers give the same one again. */
+  callIds: Set<string>
 }
 
 /** What one turn of the model came to. `message` is absent when it said nothing. */
 export interface Thought {
   message?: AssistantMessage | undefined
   usage: Usage
+  /** The tokens of the messages asked with, where the provider counted them. */
+  counted?: number | undefined
   error?: unknown
 }
 
@@ -39,6 +45,7 @@ export async function think(services: ThinkServices, messages: readonly Message[
   const turn: Turn = {
     parser: answerParser(services.tags, services.language),
     reasoning: [],
+    calls: [],
     raw: "",
     half: "",
     codeId: newId("c"),
@@ -50,7 +57,7 @@ export async function think(services: ThinkServices, messages: readonly Message[
     const asked = note === undefined ? messages : continued(messages, turn, note)
     const { finish, error } = await readAnswer(services, asked, turn, emit)
     tell(turn, turn.parser.settle(), services.language, emit)
-    if (turn.parser.done) break
+    if (turn.parser.done || (turn.calls.length > 0 && error === undefined)) break
     const reason = error === undefined ? interruption(finish) : resumable(error, turn)
     if (reason === undefined) {
       if (error !== undefined) turn.error = error
@@ -72,18 +79,20 @@ export async function think(services: ThinkServices, messages: readonly Message[
 interface Turn {
   parser: AnswerParser
   reasoning: ReasoningPart[]
+  calls: ToolCallPart[]
   /** The answer as it was written, fences and all. */
   raw: string
   /** The first half of a surrogate pair whose second half comes with the next part. */
   half: string
   codeId: string
   usage: Usage
+  counted?: number | undefined
   finish?: FinishReason | undefined
   error?: unknown
 }
 
 async function readAnswer(
-  { model, signal, request, language }: ThinkServices,
+  { model, signal, request, language, callIds }: ThinkServices,
   messages: readonly Message[],
   turn: Turn,
   emit: Emit,
@@ -104,6 +113,11 @@ async function readAnswer(
         usage = part.usage
         finish = part.reason
         break
+      }
+      if (part.type === "tool-call" && request.tools?.length) {
+        turn.calls.push({ ...part, id: freshId(part.id, callIds) })
+        written += JSON.stringify(part.input)
+        continue
       }
       if (part.type === "tool-call") {
         const message = `The model called a tool "${part.name}", but this agent has none; the call was ignored.`
@@ -134,10 +148,12 @@ async function readAnswer(
   } finally {
     parts?.close()
     turn.finish = finish
+    // A continuation asks with more than the messages: only the first count is of them.
+    if (turn.usage === noUsage) turn.counted = usage?.input
     turn.usage = addUsage(
       turn.usage,
       priced(
-        known(usage, () => estimateMessages(request.system, messages), written),
+        known(usage, () => estimateTokens(request.system) + estimateMessages(messages), written),
         model.price,
       ),
     )
@@ -167,17 +183,25 @@ function wholeCharacters(turn: Turn, chunk: string): string {
 }
 
 function remember(turn: Turn, emit: Emit): Thought {
-  const { usage, error, reasoning } = turn
+  const { usage, counted, error, reasoning } = turn
   const { text, code } = turn.parser.answer()
   const parts: AssistantMessage["parts"] = [...reasoning]
   if (text.trim()) parts.push({ type: "text", text: text.trimEnd() })
   if (code) parts.push({ type: "code", id: turn.codeId, ...code })
-  const thought: Thought = { usage, ...(error !== undefined && { error }) }
+  parts.push(...turn.calls)
+  const thought: Thought = { usage, counted, ...(error !== undefined && { error }) }
   if (parts.length === reasoning.length) return thought
   const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
   const finish = error === undefined ? (turn.finish ?? "stop") : "error"
   emit({ type: "message-end", message, finish, usage })
   return { ...thought, message }
+}
+
+// Each call has an id of its own, whatever the provider says, because its result is found by it.
+function freshId(given: string, seen: Set<string>): string {
+  const id = given.trim() === "" || seen.has(given) ? newId("call") : given
+  seen.add(id)
+  return id
 }
 
 function addReasoning(turn: Turn, part: Extract<ModelPart, { type: "reasoning" }>): void {
@@ -211,7 +235,7 @@ function interruption(finish: FinishReason | undefined): Interruption | undefine
 
 // A connection that drops after the answer began cannot be retried without losing or repeating what was said.
 function resumable(error: unknown, turn: Turn): Interruption | undefined {
-  if (!(error instanceof ModelError) || !turn.raw) return undefined
+  if (!(error instanceof ModelError) || !turn.raw || turn.calls.length > 0) return undefined
   if (error.code !== "connection" && error.code !== "stalled") return undefined
   const note = `(The connection dropped in the middle of your answer. ${goOn})`
   return { what: "interrupted by a dropped connection", note, silent: note }
@@ -243,34 +267,4 @@ function filtered(model: Model): ModelError {
   return new ModelError(`The provider of "${model.id}" withheld the answer (content filter).`, {
     code: "content-filter",
   })
-}
-
-/** Reads a model's stream so that neither a silent stream nor a hanging close can hold up an abort. */
-class PartReader {
-  #iterator: AsyncIterator<ModelPart>
-  #signal: AbortSignal
-  #stop: ((error: Error) => void) | undefined
-
-  constructor(stream: AsyncIterable<ModelPart>, signal: AbortSignal) {
-    this.#iterator = stream[Symbol.asyncIterator]()
-    this.#signal = signal
-    signal.addEventListener("abort", this.#abort)
-  }
-
-  async next(): Promise<ModelPart | undefined> {
-    if (this.#signal.aborted) throw abortError(this.#signal)
-    const result = await new Promise<IteratorResult<ModelPart>>((resolve, reject) => {
-      this.#stop = reject
-      this.#iterator.next().then(resolve, reject)
-    })
-    return result.done ? undefined : result.value
-  }
-
-  /** Ends the request; how that goes is the stream's own affair and changes nothing for us. */
-  close(): void {
-    this.#signal.removeEventListener("abort", this.#abort)
-    this.#iterator.return?.()?.then(undefined, () => undefined)
-  }
-
-  #abort = (): void => this.#stop?.(abortError(this.#signal))
 }

@@ -9,6 +9,7 @@ karst: agents that write code against live objects
   karst demo                 watch a replayed model work on live objects; needs no key
   karst run "<prompt>"       run a prompt; karst "<prompt>" is the same
   karst prompt               print exactly what the model sees before the first prompt
+  karst skills list          the skills there are; also: validate, add
 
   karst <command> --help     the options of a command
   karst --version
@@ -43,6 +44,16 @@ ${modelHelp}${dataHelp}
   --json                print every event as a line of JSON, and nothing else
 
 Ctrl-C aborts the run; a second one leaves at once.
+`,
+  skills: `
+karst skills <action>: the skills that agents can activate, in the Agent Skills format
+
+  list [folder …]             the skills in these folders. Default: skills, .agents/skills, .claude/skills
+  validate <folder …>         every problem of the skills there; exit code 1 when one cannot be loaded
+  add <path | git url>        check a skill, or a folder or repository of them, and copy it to ./skills
+    --to <folder>             copy it there instead
+    --skill <name>            only this one; may be given several times
+    --force                   replace what is there
 `,
   prompt: `
 karst prompt [options]: print exactly what the model sees before the first prompt

@@ -9,6 +9,7 @@ const commands: Record<string, () => Promise<Command>> = {
   demo: async () => (await import("./demo.ts")).demo,
   run: async () => (await import("./run.ts")).run,
   prompt: async () => (await import("./prompt.ts")).prompt,
+  skills: async () => (await import("./skills.ts")).skills,
 }
 
 /** The `karst` command. Ends the process with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */

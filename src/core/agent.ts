@@ -3,6 +3,7 @@ import type { AgentEvent, Metadata, Pending, Status, StopReason } from "./event.
 import type { Message, Prompt } from "./message.ts"
 import type { Trajectory } from "./trajectory.ts"
 import type { Usage } from "./usage.ts"
+import type { Verdict } from "./verdict.ts"
 
 /** Anything that takes a prompt and works until it has an output: our own agent, or a coding CLI. Agents never change
  *  under you: `with` returns another. */
@@ -27,6 +28,7 @@ export interface LiveObjects {
   describe(): Promise<string>
 }
 
+/** What a run may use, the runs it starts included. */
 export interface Limits {
   /** Model calls with their actions. Default 10. */
   cycles?: number | undefined
@@ -36,6 +38,12 @@ export interface Limits {
   costUsd?: number | undefined
   /** Active time; waiting for a person does not count. Default: no limit. */
   timeMs?: number | undefined
+  /** Calls of functions and guarded methods. One more is an error the model sees at the call. Default: no limit. */
+  calls?: number | undefined
+  /** The same for each name, as `binding` or `binding.method`; without the runs it starts. */
+  callsOf?: { [name: string]: number } | undefined
+  /** How deep runs may nest, this one included; 1: it may start no other. Default 5. */
+  depth?: number | undefined
 }
 
 /** What `with`, `run` and `session` may change; an implementation adds its own. */
@@ -61,14 +69,17 @@ export interface SessionOptions extends AgentOverrides {
 /** Work under way. It starts at once. Awaiting it gives the result, and throws for `failed` (its error) and `aborted`;
  *  iterating it replays every event from the first (deltas merged for a late reader) and ends after `run-end`, which
  *  always comes, once. Leaving a loop only stops reading; `abort()` or `await using` stops the run. */
-export interface Run extends PromiseLike<RunResult>, AsyncIterable<AgentEvent>, AsyncDisposable {
+export interface Run<R extends RunResult = RunResult>
+  extends PromiseLike<R>,
+    AsyncIterable<AgentEvent>,
+    AsyncDisposable {
   readonly id: string
   /** The result whatever the status; never rejects. */
-  readonly settled: Promise<RunResult>
+  readonly settled: Promise<R>
   /** Where this run's objects live. Known from the first event on. */
   readonly runtime: LiveObjects | undefined
-  catch<T = never>(onReject: (error: unknown) => T | PromiseLike<T>): Promise<RunResult | T>
-  finally(onEnd: () => void): Promise<RunResult>
+  catch<T = never>(onReject: (error: unknown) => T | PromiseLike<T>): Promise<R | T>
+  finally(onEnd: () => void): Promise<R>
   abort(reason?: string): void
   /** Says something to the model before its next cycle. */
   steer(text: string): void
@@ -78,6 +89,13 @@ export interface Run extends PromiseLike<RunResult>, AsyncIterable<AgentEvent>, 
 
 export type Decision = "allow" | "deny" | "always"
 
+/** How a run came to its end: the model answered, a tool ended it or asked, or what its status says. */
+export interface Completion {
+  by: "answer" | "tool" | "question" | "limit" | "abort" | "failure"
+  /** The tool that ended it. */
+  tool?: string
+}
+
 export interface RunResult {
   id: string
   status: Status
@@ -86,12 +104,17 @@ export interface RunResult {
   pending?: Pending
   /** The limit that stopped it. */
   reason?: StopReason
+  /** Files made for the user, where the agent named them. */
   files?: string[]
+  completion: Completion
   cycles: number
   usage: Usage
   /** The whole conversation so far. */
   messages: Message[]
+  /** The outputs that the run declared. */
   objects?: Record<string, unknown>
+  /** What `verify` found. */
+  verdict?: Verdict
   trajectory: Trajectory
   error?: ErrorData & { cause?: unknown }
 }
@@ -106,7 +129,7 @@ export interface Session extends AsyncDisposable {
   send(prompt: Prompt, options?: RunOptions): Run
   /** Says something to the running model, or with the next send. */
   steer(text: string): void
-  /** The same as `send`: a prompt for after the current run. */
+  /** The same as `send`; also from within a run of the session, which it follows. */
   followUp(prompt: Prompt, options?: RunOptions): Run
   fork?(): Promise<Session>
   messages(): Message[]

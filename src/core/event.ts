@@ -2,6 +2,7 @@ import type { ErrorData } from "./errors.ts"
 import type { Json } from "./json.ts"
 import type { AssistantMessage, ImagePart, Message, UserMessage } from "./message.ts"
 import type { Usage } from "./usage.ts"
+import type { Verdict } from "./verdict.ts"
 
 /** One fact about a run, plain JSON. The log of these is the truth: messages, trajectory, usage and display are folds
  *  over it, so every stored event carries what the fold needs. */
@@ -19,13 +20,23 @@ export interface EventStamp {
 
 export type Status = "done" | "waiting" | "stopped" | "aborted" | "failed"
 
-/** Which limit stopped a run. */
-export type StopReason = "cycles" | "tokens" | "cost" | "time"
+/** Which limit stopped a run; `outputs`: it was sent back too often without filling what it had to. */
+export type StopReason = "cycles" | "tokens" | "cost" | "time" | "outputs"
 
 /** What a waiting run waits for. */
 export type Pending =
-  | { kind: "question"; id: string; question: string; options?: string[] }
+  | ({ kind: "question"; id: string } & Question)
   | { kind: "approval"; id: string; call: CallPreview }
+
+/** What the user is asked, and the answers offered. */
+export interface Question {
+  question: string
+  options?: string[]
+  /** Whether more than one option may be chosen. Default false. */
+  multiple?: boolean
+  /** Whether another answer may be given. Default true. */
+  custom?: boolean
+}
 
 export type Metadata = { [key: string]: Json }
 
@@ -39,6 +50,8 @@ export interface CallPreview {
 /** What the model can mend: a throw, a violation, a type error, a time-out. */
 export interface ActionError {
   kind: ActionErrorKind
+  /** A stable word for what became of a tool call, such as `invalid-input`; docs/tools.md lists them. */
+  code?: string
   message: string
   /** 1-based, in the cell's own text. */
   line?: number
@@ -57,6 +70,7 @@ export type ActionErrorKind =
   | "input"
   | "crash"
   | "memory"
+  | "skipped"
 
 /** Names a cell made, gave a new value or removed. */
 export interface NameChanges {
@@ -77,6 +91,7 @@ export type EventBody =
       reason?: StopReason
       pending?: Pending
       error?: ErrorData
+      verdict?: Verdict
     }
   | { type: "cycle-start"; cycle: number }
   | { type: "cycle-end"; cycle: number; usage: Usage }
@@ -110,18 +125,23 @@ export type EventBody =
       text: string
       durationMs: number
       error?: ActionError
+      /** What holds the whole text, when it was too long to show. */
+      kept?: string
+      /** Set where the result must stay in sight. */
+      retained?: true
       images?: ImagePart[]
     }
   // A use of a function binding or handle method inside a cell (`within` is the cell's id).
   | { type: "call-start"; id: string; within: string; call: CallPreview }
-  | { type: "call-end"; id: string; ok: boolean; durationMs: number; error?: string }
+  // `call`: as it was made, where a hook gave it other arguments. `by`: a hook gave the value.
+  | { type: "call-end"; id: string; ok: boolean; durationMs: number; error?: string; call?: CallPreview; by?: "hook" }
   // With `answerer` the agent itself answers; without, who watches the run is asked.
   | { type: "approval-requested"; id: string; call: CallPreview; reason?: string; answerer?: "agent" }
   | { type: "approval-resolved"; id: string; decision: "allow" | "deny" | "always" }
-  | { type: "question-asked"; id: string; question: string; options?: string[] }
+  | ({ type: "question-asked"; id: string } & Question)
   | { type: "prompt-steered"; message: UserMessage }
-  // Replaces the messages from the first to before the last id by `messages`.
-  | { type: "memory-compacted"; tier: 1 | 2 | 3; from: string; to: string; messages: Message[]; usage: Usage }
+  // Replaces the messages from the one id to before the other by `messages`; without `to`, all that follow.
+  | { type: "memory-compacted"; tier: 1 | 2 | 3; from: string; to?: string; messages: Message[]; usage: Usage }
   | { type: "skill-activated"; name: string; messages: Message[] }
   | { type: "checkpoint-saved"; revision: number }
   | { type: "provider-changed"; from: string; to: string; reason: string }

@@ -9,9 +9,11 @@ export type Message = UserMessage | AssistantMessage | ResultMessage
 export interface UserMessage {
   id: string
   role: "user"
-  parts: (TextPart | ImagePart)[]
+  parts: (TextPart | ImagePart | SummaryPart)[]
   /** Who speaks: a person (`prompt`, `steer`) or Karst itself (`host`: reminders, announcements). */
   origin: "prompt" | "steer" | "host"
+  /** Stays word for word when the conversation is made shorter. */
+  pinned?: true
 }
 
 export interface AssistantMessage {
@@ -72,6 +74,10 @@ export interface CodeResultPart {
   ok: boolean
   /** The shaped text the model sees. */
   text: string
+  /** The variable that holds the whole of it. */
+  kept?: string
+  /** Set once the text is only a marker, because the conversation grew long. */
+  cleared?: true
 }
 
 export interface ToolResultPart {
@@ -80,6 +86,31 @@ export interface ToolResultPart {
   name: string
   ok: boolean
   text: string
+  kept?: string
+  cleared?: true
+  /** Set where it must stay in sight, because its tool says so. */
+  retained?: true
+}
+
+/** What stands for messages that were taken out of the conversation. */
+export interface SummaryPart {
+  type: "summary"
+  /** What the model reads: the sections, what is live in the runtime, and where the messages are. */
+  text: string
+  /** As the summariser wrote them; absent while nothing has been summarised. */
+  sections?: SummarySections
+  /** The variables that hold what was taken out, oldest first. */
+  history: string[]
+  /** Those of them that the sections do not cover yet. */
+  unread: string[]
+}
+
+/** Each a list, one line an item. */
+export interface SummarySections {
+  goals: string
+  decisions: string
+  facts: string
+  open: string
 }
 
 /** A fresh id: short enough to read, long enough never to collide. */
@@ -116,6 +147,7 @@ function cleanPart(part: PromptPart): PromptPart {
 function partText(part: Message["parts"][number]): string {
   switch (part.type) {
     case "text":
+    case "summary":
     case "code-result":
     case "tool-result":
       return part.text

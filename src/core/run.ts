@@ -1,6 +1,21 @@
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
 import { AbortError, AgentError, ConfigError, errorData } from "./errors.ts"
-import type { AgentEvent, EventBody } from "./event.ts"
+import type { AgentEvent, EventBody, StopReason } from "./event.ts"
+import { createReader, pushMerged, type Reader } from "./reader.ts"
+import {
+  endChildren,
+  follow,
+  insideRun,
+  outsideRuns,
+  pausedFrom,
+  type RunBudget,
+  type RunContext,
+  reachedFrom,
+  refuseTooDeep,
+  startingRun,
+  upwards,
+} from "./run-context.ts"
+import { addUsage, noUsage, type Usage } from "./usage.ts"
 
 /** What the body of a run works with. */
 export interface RunControl {
@@ -10,11 +25,26 @@ export interface RunControl {
   emit(body: EventBody): AgentEvent
   /** Publishes an event that is stamped already: a sub-agent's. */
   forward(event: AgentEvent): void
+  /** This run as its children see it. */
+  readonly context: RunContext
+  /** Says what this run, and all below it together, may use. */
+  useBudget(budget: RunBudget): void
+  /** The limit that a run above this one has reached, if any. */
+  exhausted(): StopReason | undefined
+  /** Counts what this run has used, for itself and for the runs above it. */
+  spend(usage: Usage): void
+  /** What was used since it was last taken, by this run and those below it. */
+  readonly spent: Usage
+  takeSpent(): Usage
+  /** Stops the clocks of this run and those above it while `work` is under way. */
+  paused<T>(work: () => Promise<T>): Promise<T>
+  /** Ends the runs that this one has started and left behind. */
+  endChildren(): Promise<void>
   /** Takes what was said by `steer` since the last call. */
   steered(): string[]
-  /** Whether somebody is reading the events right now. */
+  /** Whether somebody is reading the events right now, of this run or of one above it. */
   readonly watched: boolean
-  /** Waits for `run.approve(id, …)`. Rejects with the abort reason. */
+  /** Waits for `run.approve(id, …)`, of this run or of one above it. Rejects with the abort reason. */
   decision(id: string): Promise<Decision>
   useRuntime(runtime: LiveObjects): void
   /** Hands every event from now on to the record, before anybody else sees it. */
@@ -29,7 +59,12 @@ export interface RunOutcome {
 
 export interface RunSetup {
   id: string
+  /** The run it belongs to. Default: the one it is started in. */
   parent?: string | undefined
+  /** The name of the agent, for messages. */
+  agent?: string | undefined
+  /** How deep runs may nest, this one included. Default 5. */
+  depth?: number | undefined
   signal?: AbortSignal | undefined
   onEvent?: ((event: AgentEvent) => unknown) | undefined
   now?: (() => number) | undefined
@@ -42,15 +77,23 @@ export interface RunSetup {
   dispose?: (() => Promise<void>) | undefined
 }
 
-/** Starts work and gives the handle on it. */
+/** Starts work and gives the handle on it. Started inside a cell or call of another run, it is that run's child: its
+ *  events are told there too, with `parent`; it ends with it, and what it uses counts there. Throws when runs are nested
+ *  too deep. */
 export function startRun(setup: RunSetup): Run {
-  const { id, parent, onEvent, now = Date.now } = setup
+  const { id, agent = "agent", depth = 5, onEvent, now = Date.now } = setup
+  const starting = startingRun()
+  const parent = starting?.parent
+  const parentId = setup.parent ?? parent?.id
+  if (parent) refuseTooDeep(agent, parent)
   const log: AgentEvent[] = []
   const readers = new Set<Reader>()
   const controller = new AbortController()
+  const unfollow = follow(controller, starting?.signals ?? [])
   const signal = setup.signal ? AbortSignal.any([setup.signal, controller.signal]) : controller.signal
   const steered: string[] = []
   const decisions = new Map<string, (decision: Decision) => void>()
+  let spent = noUsage
   let seq = 0
   let runtime: LiveObjects | undefined
   let record: ((event: AgentEvent) => void) | undefined
@@ -64,11 +107,13 @@ export function startRun(setup: RunSetup): Run {
     for (const reader of readers) reader.push(event)
     if (event.type === "run-end" && event.run === id) ended = true
     observe(event)
+    parent?.forward(event)
   }
 
   function observe(event: AgentEvent): void {
     try {
-      const pending: unknown = onEvent?.(event)
+      // What an observer starts is its own affair, and no part of the run.
+      const pending: unknown = onEvent && outsideRuns(() => onEvent(event))
       if (pending instanceof Promise) pending.catch(ignoreObserver)
     } catch (error) {
       ignoreObserver(error)
@@ -82,29 +127,70 @@ export function startRun(setup: RunSetup): Run {
     control.emit({ type: "warning-raised", code: "observer", message: `An observer threw and was ignored: ${message}` })
   }
 
+  const context: RunContext = {
+    id,
+    agent,
+    parent,
+    depth: (parent?.depth ?? 0) + 1,
+    deepest: Math.min((parent?.depth ?? 0) + depth, parent?.deepest ?? Number.POSITIVE_INFINITY),
+    signal,
+    get ended() {
+      return ended
+    },
+    get watched() {
+      return readers.size > 0 && !ended
+    },
+    decisions,
+    children: new Set(),
+    budget: undefined,
+    forward: publish,
+    add(usage) {
+      spent = addUsage(spent, usage)
+    },
+  }
+
   const control: RunControl = {
     id,
     signal,
+    context,
     emit(body) {
       // The body is ours from here on: stamping it in place spares a copy of every event.
       const event: AgentEvent = Object.assign(body, { run: id, seq: seq++, at: now() })
-      if (parent !== undefined) event.parent = parent
+      if (parentId !== undefined) event.parent = parentId
       publish(event)
       return event
     },
     forward: publish,
     steered: () => steered.splice(0),
+    useBudget(budget) {
+      context.budget = budget
+    },
+    exhausted: () => reachedFrom(parent),
+    spend(usage) {
+      // Not by `upwards`: this is on the way of every step.
+      for (let run: RunContext | undefined = context; run; run = run.parent) run.add(usage)
+    },
+    get spent() {
+      return spent
+    },
+    takeSpent() {
+      const taken = spent
+      spent = noUsage
+      return taken
+    },
+    paused: (work) => pausedFrom(context, work),
+    endChildren: () => endChildren(context),
     get watched() {
-      return readers.size > 0 && !ended
+      return upwards(context).some((run) => run.watched)
     },
     decision(callId) {
       const { promise, resolve, reject } = Promise.withResolvers<Decision>()
       const abort = () => reject(abortError(signal))
       if (signal.aborted) abort()
       signal.addEventListener("abort", abort, { once: true })
-      decisions.set(callId, resolve)
+      for (const run of upwards(context)) run.decisions.set(callId, resolve)
       return promise.finally(() => {
-        decisions.delete(callId)
+        for (const run of upwards(context)) run.decisions.delete(callId)
         signal.removeEventListener("abort", abort)
       })
     },
@@ -118,14 +204,21 @@ export function startRun(setup: RunSetup): Run {
 
   // A microtask later, so that who starts a run can subscribe before its first event.
   const outcome = Promise.resolve()
-    .then(() => setup.body(control))
+    .then(() => insideRun(context, () => setup.body(control)))
     .catch(setup.broken)
-    .then((end) => {
+    .then(async (end) => {
+      await control.endChildren()
       if (!ended) control.emit(runEnd(end.result))
       for (const reader of readers) reader.end()
+      unfollow()
       return end
     })
   const settled = outcome.then((end) => end.result)
+  if (parent) {
+    const child = { settled, abort: (reason: AbortError) => controller.abort(reason) }
+    parent.children.add(child)
+    void settled.then(() => parent.children.delete(child))
+  }
 
   async function unwrap(): Promise<RunResult> {
     const { result, error } = await outcome
@@ -181,7 +274,7 @@ export function abortError(signal: AbortSignal): Error {
 
 /** The event that says how a run ended. */
 export function runEnd(result: RunResult): EventBody {
-  const { status, output, cycles, usage, reason, pending, error } = result
+  const { status, output, cycles, usage, reason, pending, error, verdict } = result
   return {
     type: "run-end",
     status,
@@ -191,81 +284,10 @@ export function runEnd(result: RunResult): EventBody {
     ...(reason && { reason }),
     ...(pending && { pending }),
     ...(error && { error: errorFields(error) }),
+    ...(verdict && { verdict }),
   }
 }
 
 function errorFields({ name, message, code, retryable }: NonNullable<RunResult["error"]>) {
   return { name, message, ...(code !== undefined && { code }), ...(retryable !== undefined && { retryable }) }
-}
-
-interface Reader {
-  push(event: AgentEvent): void
-  end(): void
-  iterator: AsyncIterator<AgentEvent>
-}
-
-// Each reader has its own queue, so a slow one costs only itself; deltas it has not read yet merge, so its queue stays
-// as small as the stored log however long the model talks.
-function createReader(queue: AgentEvent[], leave: () => void): Reader {
-  const waiting: ((result: IteratorResult<AgentEvent>) => void)[] = []
-  let finished = false
-  let position = 0
-  return {
-    push(event) {
-      const wake = waiting.shift()
-      if (wake) return wake({ value: event, done: false })
-      pushMerged(queue, event, position)
-    },
-    end() {
-      finished = true
-      for (const wake of waiting.splice(0)) wake({ value: undefined, done: true })
-    },
-    iterator: {
-      async next() {
-        const event = queue[position]
-        if (event) {
-          position++
-          if (position === queue.length) {
-            queue.length = 0
-            position = 0
-          }
-          return { value: event, done: false }
-        }
-        if (finished) return { value: undefined, done: true }
-        return new Promise((resolve) => waiting.push(resolve))
-      },
-      async return() {
-        finished = true
-        leave()
-        for (const wake of waiting.splice(0)) wake({ value: undefined, done: true })
-        return { value: undefined, done: true }
-      },
-    },
-  }
-}
-
-// Appends, or joins a delta to the one before it when both continue the same thing. Entries before `from` were handed
-// out already and are never touched.
-function pushMerged(queue: AgentEvent[], event: AgentEvent, from = 0): void {
-  const last = queue.length > from ? queue.at(-1) : undefined
-  if (last && "text" in last && "text" in event && continues(last, event)) {
-    queue[queue.length - 1] = { ...last, text: last.text + event.text }
-    return
-  }
-  queue.push(event)
-}
-
-function continues(last: AgentEvent, event: AgentEvent): boolean {
-  if (last.type !== event.type || last.run !== event.run) return false
-  switch (event.type) {
-    case "text-delta":
-    case "reasoning-delta":
-      return true
-    case "code-delta":
-      return last.type === "code-delta" && last.id === event.id && last.of === event.of
-    case "tool-delta":
-      return last.type === "tool-delta" && last.id === event.id
-    default:
-      return false
-  }
 }

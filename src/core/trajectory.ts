@@ -1,7 +1,7 @@
 import type { ErrorData } from "./errors.ts"
 import type { AgentEvent, EventOf, Metadata, Pending, Status, StopReason } from "./event.ts"
 import { isDelta } from "./event.ts"
-import type { Message, ResultMessage } from "./message.ts"
+import type { CodeResultPart, Message, ResultMessage, ToolResultPart } from "./message.ts"
 import { addUsage, noUsage, type Usage } from "./usage.ts"
 
 /** The record of a run or session: a fold over its events, plain JSON. */
@@ -33,7 +33,8 @@ export interface RunRecord {
   endedAt?: number
 }
 
-/** Folds events into the record they tell. Deltas are ignored; sub-agents' events are kept but not folded. */
+/** Folds events into the record they tell. Deltas are ignored; events of runs that other runs in it have started are kept
+ *  but not folded. */
 export function trajectory(events: Iterable<AgentEvent>): Trajectory {
   const record: Trajectory = {
     version: 1,
@@ -47,15 +48,25 @@ export function trajectory(events: Iterable<AgentEvent>): Trajectory {
     events: [],
   }
   const runs = new Map<string, RunRecord>()
+  const isOwn = ownEvents()
   for (const event of events) {
     if (isDelta(event)) continue
     record.events.push(event)
-    if (event.parent !== undefined) continue
+    if (!isOwn(event)) continue
     foldMessages(record.messages, event)
     if (event.type === "run-start") openRun(record, runs, event)
     if (event.type === "run-end") closeRun(record, runs, event)
   }
   return record
+}
+
+/** Tells the events of a log's own runs from those of runs that these have started. Asked about each event, in order. */
+export function ownEvents(): (event: AgentEvent) => boolean {
+  const known = new Set<string>()
+  return ({ run, parent }) => {
+    known.add(run)
+    return parent === undefined || !known.has(parent)
+  }
 }
 
 /** Applies one event to the conversation, in place: the only way messages come to be. */
@@ -72,19 +83,38 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
       messages.push(event.message)
       return
     case "code-end":
-      messages.push(result(event, { type: "code-result", id: event.id, ok: event.ok, text: event.text }))
+      messages.push(result(event, codeResult(event)))
       return
     case "tool-end":
-      messages.push(
-        result(event, { type: "tool-result", id: event.id, name: event.name, ok: event.ok, text: event.text }),
-      )
+      messages.push(result(event, toolResult(event)))
       return
     case "memory-compacted": {
-      const from = messages.findIndex((message) => message.id === event.from)
-      const to = messages.findIndex((message) => message.id === event.to)
-      messages.splice(from, (to === -1 ? messages.length : to) - from, ...event.messages)
+      // The record of one run of many does not have what was said before it.
+      const from = Math.max(0, indexOf(messages, event.from))
+      const to = event.to === undefined ? messages.length : Math.max(from, indexOf(messages, event.to))
+      messages.splice(from, to - from, ...event.messages)
       return
     }
+  }
+}
+
+function indexOf(messages: readonly Message[], id: string): number {
+  return messages.findIndex((message) => message.id === id)
+}
+
+function codeResult({ id, ok, text, kept }: EventOf<"code-end">): CodeResultPart {
+  return { type: "code-result", id, ok, text, ...(kept !== undefined && { kept }) }
+}
+
+function toolResult({ id, name, ok, text, kept, retained }: EventOf<"tool-end">): ToolResultPart {
+  return {
+    type: "tool-result",
+    id,
+    name,
+    ok,
+    text,
+    ...(kept !== undefined && { kept }),
+    ...(retained && { retained }),
   }
 }
 

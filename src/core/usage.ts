@@ -52,13 +52,25 @@ export function priced(usage: Usage, price: Price | undefined): Usage {
   return { ...usage, costUsd: dollars / 1e6 }
 }
 
-/** A guess at the tokens of a text, never below a real tokenizer for scripts with one token or more a character. */
+/** A guess at the tokens of a text: for Chinese, Japanese and Korean never below what real tokenizers count, for prose and
+ *  code a little above. */
 export function estimateTokens(text: string): number {
   let tokens = 0
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
-    // Latin code and prose run at 2.3 to 4 characters a token; CJK at about 1.25 tokens a character, rarer scripts more.
-    tokens += unit < 0x250 ? 0.3 : unit < 0x2e80 ? 1 : unit < 0xd800 ? 1.25 : 2
+    tokens += unit < 0x80 ? (unit > 0x2f && unit < 0x3a ? 0.5 : 0.3) : ratePerUnit(unit)
   }
   return Math.ceil(tokens)
+}
+
+// Tokens a UTF-16 unit of running text, by script, at least as many as byte-pair tokenizers of 100,000 entries make of it.
+function ratePerUnit(unit: number): number {
+  if (unit < 0x250) return 0.8
+  if (unit < 0x900) return 1
+  if (unit < 0x3040) return 1.75
+  if (unit < 0x3130) return 1.25
+  // Compatibility letters and rare ideographs fall apart into bytes; common ideographs take one or two tokens.
+  if (unit < 0x4e00) return 3
+  if (unit < 0xac00) return 2
+  return unit < 0xd800 ? 1.75 : 2
 }

@@ -19,8 +19,11 @@ export interface PromptOptions {
   version: "v3" | "v4"
 }
 
-/** Turns our messages into AI SDK prompts. Each message is converted once, however many requests it is part of. */
-export function promptWriter(options: PromptOptions): (request: ModelRequest) => PromptMessage[] {
+/** Turns our messages into AI SDK prompts. Each message is converted once, however many requests it is part of. A provider
+ *  that caches where it is told to is told by the options of `cachePoint`. */
+export function promptWriter(
+  options: PromptOptions,
+): (request: ModelRequest, cachePoint?: ProviderOptions) => PromptMessage[] {
   const known = new WeakMap<Message, PromptMessage[]>()
   function convertOnce(message: Message): PromptMessage[] {
     const before = known.get(message)
@@ -29,7 +32,17 @@ export function promptWriter(options: PromptOptions): (request: ModelRequest) =>
     known.set(message, converted)
     return converted
   }
-  return (request) => assemble(request, convertOnce)
+  return (request, cachePoint) => {
+    const { prompt, stable } = assemble(request, convertOnce)
+    return cachePoint ? withCachePoints(prompt, stable, cachePoint) : prompt
+  }
+}
+
+// What a provider is asked to cache up to: the system prompt, which is the same for every conversation; what was there
+// before the newest prompt, which is the same for every run; and the end, for the next request of this run.
+function withCachePoints(prompt: PromptMessage[], stable: number, cachePoint: ProviderOptions): PromptMessage[] {
+  const points = new Set([prompt[0]?.role === "system" ? 0 : -1, stable, prompt.length - 1])
+  return prompt.map((message, index) => (points.has(index) ? { ...message, providerOptions: cachePoint } : message))
 }
 
 export function promptTools(tools: readonly ToolSpec[]): PromptTool[] {
@@ -43,7 +56,12 @@ export function marked(metadata: ProviderOptions, id: string): ProviderOptions {
 
 // Providers want roles to alternate and each tool result straight after its call, so everything between two answers of
 // the model becomes at most one tool message and then one user message.
-function assemble(request: ModelRequest, convertOnce: (message: Message) => PromptMessage[]): PromptMessage[] {
+function assemble(
+  request: ModelRequest,
+  convertOnce: (message: Message) => PromptMessage[],
+): { prompt: PromptMessage[]; stable: number } {
+  const newest = request.messages.findLast((message) => message.role === "user" && message.origin === "prompt")
+  let stable = -1
   const prompt: PromptMessage[] = []
   if (request.system) prompt.push({ role: "system", content: wellFormed(request.system) })
   let group: PromptMessage[][] = []
@@ -59,10 +77,11 @@ function assemble(request: ModelRequest, convertOnce: (message: Message) => Prom
     const answer = message.role === "assistant"
     if (answer !== answering) flush()
     answering = answer
+    if (message === newest) stable = prompt.length - 1
     group.push(converted)
   }
   flush()
-  return prompt
+  return { prompt, stable }
 }
 
 function merge(group: PromptMessage[]): PromptMessage[] {

@@ -38,11 +38,13 @@ interface WithOptions {
   providerOptions?: ProviderOptions
 }
 
-export type PromptMessage =
-  | { role: "system"; content: string }
-  | { role: "user"; content: UserPart[] }
-  | { role: "assistant"; content: AssistantPart[] }
-  | { role: "tool"; content: ToolResult[] }
+export type PromptMessage = WithOptions &
+  (
+    | { role: "system"; content: string }
+    | { role: "user"; content: UserPart[] }
+    | { role: "assistant"; content: AssistantPart[] }
+    | { role: "tool"; content: ToolResult[] }
+  )
 
 export interface PromptText {
   type: "text"

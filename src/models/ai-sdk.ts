@@ -31,10 +31,11 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
 
   function call(request: ModelRequest, abortSignal: AbortSignal): AiSdkCall {
     const { tools, maxOutputTokens, temperature } = request
+    const providerOptions = mergeOptions(defaultsFor(id), options.providerOptions, request.providerOptions)
     return {
-      prompt: toPrompt(request),
+      prompt: toPrompt(request, cachePoint(languageModel, providerOptions)),
       abortSignal,
-      providerOptions: mergeOptions(defaultsFor(id), options.providerOptions, request.providerOptions),
+      providerOptions,
       ...(tools?.length && { tools: promptTools(tools), toolChoice: { type: "auto" } }),
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       ...(temperature !== undefined && { temperature }),
@@ -147,7 +148,16 @@ function drain(reader: AiSdkReader, stop: () => void): void {
     .finally(() => clearTimeout(timer))
 }
 
-// Anthropic caches a prompt only when asked, and says it is alive only when asked.
+// Anthropic says that it is alive only when asked.
 function defaultsFor(id: string): ProviderOptions {
-  return id.startsWith("anthropic/") ? { anthropic: { cacheControl: { type: "ephemeral" }, includePings: true } } : {}
+  return id.startsWith("anthropic/") ? { anthropic: { includePings: true } } : {}
+}
+
+// Claude and Nova cache a prompt only where they are told to; the others do it by themselves.
+function cachePoint({ provider, modelId }: AiSdkModel, asked: ProviderOptions): ProviderOptions | undefined {
+  if (provider.includes("anthropic")) {
+    return { anthropic: { cacheControl: asked.anthropic?.cacheControl ?? { type: "ephemeral" } } }
+  }
+  const cached = provider.startsWith("amazon-bedrock") && /claude|nova/.test(modelId)
+  return cached ? { bedrock: { cachePoint: { type: "default" } } } : undefined
 }

@@ -1,6 +1,7 @@
 import { ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
-import type { StandardSchema } from "./runtime.ts"
+import { callOptionsProblem, guardProblem } from "./guard.ts"
+import type { AskFirst, StandardSchema } from "./runtime.ts"
 
 /** Things to put in a runtime, by name. A bare function is a function, a class a type, an agent an agent, anything else
  *  a variable; wrap one with `fn`, `type` or `variable` to say more. */
@@ -15,6 +16,8 @@ export interface VariableBinding<T = unknown> {
   readonly description?: string | undefined
   /** TypeScript text of the value's type, shown instead of what inspection finds. */
   readonly type?: string | undefined
+  /** Methods whose calls pass the gate, and what holds for each. */
+  readonly guard?: MethodGuard | undefined
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any function at all may be bound; its own type is kept in F.
@@ -40,7 +43,17 @@ export interface AgentBinding {
   readonly agent: object
 }
 
-export interface FunctionOptions {
+/** What the gate holds the calls of a function or method to, in an agent's run. */
+export interface CallOptions {
+  /** Ask before each call, even from code, or before those that a function of yours picks. Default false. */
+  approve?: boolean | AskFirst | undefined
+  /** How often one run may make the call; one more is an error the model sees. Default: no limit. */
+  maxCalls?: number | undefined
+  /** How long a call may take, waiting for a person left out; then it is a `TimeoutError`. Default: no limit. */
+  timeoutMs?: number | undefined
+}
+
+export interface FunctionOptions extends CallOptions {
   description?: string | undefined
   /** TypeScript text such as `(name: string) => Task`. */
   signature?: string | undefined
@@ -50,9 +63,7 @@ export interface FunctionOptions {
   output?: SchemaLike | undefined
   /** The author's own source text (or that of the module), to take types and JSDoc from. */
   source?: string | undefined
-  /** Ask before each call, even from code. */
-  approve?: boolean | undefined
-  /** Returns its value and not a Promise. Not gated: no approval, hook or journal. `jsRuntime` only. */
+  /** Returns its value and not a Promise. Not gated: no approval, limit, hook or journal. `jsRuntime` only. */
   sync?: boolean | undefined
 }
 
@@ -69,22 +80,37 @@ export interface TypeOptions {
 /** A Standard Schema that also gives JSON Schema (zod 4, arktype …), or plain JSON Schema. */
 export type SchemaLike = StandardSchema | JsonSchema
 
-export interface VariableOptions {
+/** Methods by name. */
+export type MethodGuard<T = Record<string, unknown>> = { readonly [K in keyof T & string]?: CallOptions | undefined }
+
+export interface VariableOptions<T = Record<string, unknown>> {
   description?: string | undefined
   type?: string | undefined
+  /** Methods whose calls pass the gate, with what holds for each: `{ wipe: { approve: true } }`. They give Promises in
+   *  cells; everything else of the object stays as it is. */
+  guard?: MethodGuard<T> | undefined
 }
 
 const wrapped: unique symbol = Symbol.for("karst.binding")
 
-export function variable<T>(value: T, about: string | VariableOptions = {}): VariableBinding<T> {
-  const { description, type } = typeof about === "string" ? { description: about } : about
-  return { [wrapped]: true, kind: "variable", value, description, type }
+export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
+  const { description, type, guard }: VariableOptions<T> = typeof about === "string" ? { description: about } : about
+  const problem = guard && guardProblem(value, guard)
+  if (problem !== undefined) throw new ConfigError(`variable(): ${problem}`)
+  return { [wrapped]: true, kind: "variable", value, description, type, ...(guard && { guard }) }
 }
 
 export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}): FunctionBinding<F> {
   if (typeof call !== "function") throw new ConfigError(`fn() takes a function, not ${typeof call}.`)
-  if (options.sync && options.approve) {
-    throw new ConfigError("fn(): a sync function cannot ask for approval. Leave out `sync` or `approve`.")
+  const problem = callOptionsProblem(options)
+  if (problem !== undefined) throw new ConfigError(`fn(): ${problem}`)
+  const held = (["approve", "maxCalls", "timeoutMs"] as const).find(
+    (option) => options[option] !== undefined && options[option] !== false,
+  )
+  if (options.sync && held) {
+    throw new ConfigError(
+      `fn(): the calls of a sync function pass no gate, so \`${held}\` cannot hold. Leave out \`sync\` or \`${held}\`.`,
+    )
   }
   return { [wrapped]: true, kind: "function", call, options }
 }

@@ -94,6 +94,20 @@ const opening = `(async function(${scopeObject},${ambientObject},${guardObject},
 
 function load(text: string, filename: string, locate: CompiledCell["locate"]): Main {
   try {
+    return evaluate(`${text}\n//# sourceURL=${filename}`)
+  } catch {
+    // Nothing of the cell has run: this is only the function. A script says where the engine found something wrong, and
+    // works where a program forbids its strings to become code.
+    return loadScript(text, filename, locate)
+  }
+}
+
+// As a value, so that it sees none of our names. Not a `Script`, of each of which the engine keeps a kilobyte for ever.
+// biome-ignore lint/security/noGlobalEval: running code is what cells are for.
+const evaluate: (text: string) => Main = globalThis.eval
+
+function loadScript(text: string, filename: string, locate: CompiledCell["locate"]): Main {
+  try {
     return new Script(text, filename).runInThisContext()
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw refusal(error)

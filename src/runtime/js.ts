@@ -45,6 +45,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
     language: "typescript",
     isolation: "none",
     inject: (more) => use((core) => core.inject(more)),
+    load: (file) => use((core) => core.load(file)),
     update: (values) => use((core) => core.update(values)),
     retrieve: (name, schema) => use((core) => core.retrieve(name, schema)),
     execute: (code, executeOptions) => use((core) => core.execute(code, executeOptions)),

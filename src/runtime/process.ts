@@ -1,16 +1,16 @@
-import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
+import { AgentError, UnsupportedError } from "../core/errors.ts"
 import type { Bindings } from "./bindings.ts"
 import { createAmbient } from "./cells/cell-env.ts"
-import { notStarted } from "./cells/execute.ts"
-import { createQueue } from "./cells/queue.ts"
-import { CellStopped, RunningCell, running, type Shared } from "./cells/running-cell.ts"
+import { CellStopped, RunningCell, type Shared } from "./cells/running-cell.ts"
 import { createTimers } from "./cells/timers.ts"
+import { createTurns } from "./cells/turns.ts"
 import { executeRemotely } from "./process/cell.ts"
 import { declareRemote, namesOf } from "./process/describe.ts"
 import { workingFolder } from "./process/folder.ts"
 import { createHost } from "./process/host.ts"
 import { sandboxProblem } from "./process/isolation.ts"
 import { boundsOf, type ProcessLimits } from "./process/limits.ts"
+import { loadModule, refuseUnreadable } from "./process/modules.ts"
 import type { ExecuteInput } from "./process/protocol.ts"
 import { refusal } from "./process/refusal.ts"
 import { createRegistry } from "./process/registry.ts"
@@ -65,7 +65,6 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
   const shared: Shared = { cells: new Set(), gate: undefined, late: [], lateLength: 0, epoch: 0, onStop() {} }
   const ambient = ambientNames()
   const registry = createRegistry(ambient, shared)
-  const queue = createQueue()
   const launch = { isolation, folder, bounds: boundsOf(limits), env, read, write, network }
   const host = createHost(launch, registry, shared)
   if (bindings) registry.add(registry.check(bindings))
@@ -74,10 +73,14 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     new AgentError(`${use} came too late: this processRuntime is closed. Make another one with processRuntime().`, {
       code: "closed",
     })
-  const open = (use: string) => {
+  const refuseClosed = (use: string) => {
     if (closed) throw closedError(use)
+  }
+  const open = (use: string) => {
+    refuseClosed(use)
     return host.connect()
   }
+  const turns = createTurns(shared, refuseClosed)
 
   let gate: RemoteGate | undefined
   const gated = async (code: string, { typeGate = "off" }: ExecuteOptions, run: () => Promise<Execution>) => {
@@ -98,35 +101,32 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     const cell = new RunningCell(shared, parent, executeOptions)
     const { timeoutMs, env: world, transaction = false } = executeOptions
     const check = typeof transaction === "object" ? () => transaction.check(runtime) : undefined
-    const input: ExecuteInput = {
-      code,
-      timeoutMs,
-      variables: world?.variables ?? env,
-      within: parent && host.executionOf(parent),
-      transaction: check ? "check" : transaction ? "on" : "off",
-    }
+    const input: ExecuteInput = { code, variables: world?.variables ?? env }
+    if (timeoutMs !== undefined) input.timeoutMs = timeoutMs
+    if (parent) input.within = host.executionOf(parent)
+    if (transaction !== false) input.transaction = check ? "check" : "on"
     return gated(code, executeOptions, () => executeRemotely(cell, input, host, check))
   }
-
-  const isWithin = () => queue.busy && running.getStore()?.belongsTo(shared) === true
-  const refuseWithin = (use: string) => {
-    if (closed) throw closedError(use)
-    if (!isWithin()) return
-    throw new ConfigError(`${use} would take the names from under the cell that calls it. Call it when it has ended.`)
-  }
-  const inTurn = <T>(job: () => Promise<T>): Promise<T> => (isWithin() ? job() : queue.enter(job))
 
   const runtime: Runtime & { warnings: readonly string[] } = {
     language: "typescript",
     isolation,
     warnings,
     async inject(more) {
-      if (closed) throw closedError("inject()")
+      refuseClosed("inject()")
       const entries = registry.check(more)
-      const child = await host.current()
-      await child?.bind("inject", entries)
+      const current = host.current()
+      // With no child there is nothing to wait for: the next one, which may be started right now, has to find them.
+      if (current) await (await current).bind("inject", entries)
       registry.add(entries)
     },
+    async load(file) {
+      const known = registry.modules.get(file)
+      if (known) return known.names
+      refuseUnreadable(file, launch)
+      return loadModule(file, await open("load()"), registry)
+    },
+    writable: () => [folder.path(), ...write],
     async update(values) {
       const child = await open("update()")
       const entries = registry.renew(values)
@@ -138,26 +138,12 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
       return validated(name, await child.ask("retrieve", name), schema)
     },
     async execute(code, executeOptions = {}) {
-      if (closed) throw closedError("execute()")
+      refuseClosed("execute()")
       refuseUnsupported(executeOptions)
-      const { signal } = executeOptions
-      const parent = running.getStore()
-      // A cell under way may wait for this one, also through a leftover, and must not keep it waiting.
-      if (isWithin()) return runCell(code, parent, executeOptions)
-      let started = false
-      const run = () => {
-        started = true
-        return runCell(code, parent, executeOptions)
-      }
-      try {
-        return await queue.enter(run, signal)
-      } catch (error) {
-        if (started || !signal?.aborted) throw error
-        return notStarted("The cell was aborted before its turn came.")
-      }
+      return turns.cell((parent) => runCell(code, parent, executeOptions), executeOptions.signal)
     },
     async describe(names) {
-      if (closed) throw closedError("describe()")
+      refuseClosed("describe()")
       return declareRemote(host, registry, names)
     },
     async names() {
@@ -170,23 +156,26 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
       return name
     },
     async snapshot() {
-      if (closed) throw closedError("snapshot()")
-      return inTurn(async () => takeSnapshot(await host.connect()))
+      refuseClosed("snapshot()")
+      return turns.take("snapshot()", async () => takeSnapshot(await host.connect()))
     },
     async restore(snapshot) {
-      refuseWithin("restore()")
-      return inTurn(async () => loadSnapshot(snapshot, await host.connect(), host, registry))
+      refuseClosed("restore()")
+      turns.refuseWithin("restore()")
+      return turns.take("restore()", async () => loadSnapshot(snapshot, await host.connect(), host, registry))
     },
     async fork() {
-      if (closed) throw closedError("fork()")
-      const copy = await inTurn(async () => takeSnapshot(await host.connect()))
+      refuseClosed("fork()")
+      const copy = await turns.take("fork()", async () => takeSnapshot(await host.connect()))
       const other: Runtime = processRuntime(Object.fromEntries(registry.bindings), options)
+      for (const file of registry.modules.keys()) await other.load?.(file)
       await other.restore?.(copy)
       return other
     },
     async reset() {
-      refuseWithin("reset()")
-      await inTurn(async () => {
+      refuseClosed("reset()")
+      turns.refuseWithin("reset()")
+      await turns.take("reset()", async () => {
         shared.epoch++
         shared.late.length = shared.lateLength = 0
         registry.renewFunctions()
@@ -196,7 +185,7 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     async close() {
       if (closed) return
       closed = true
-      queue.refuse(closedError("The cell"))
+      turns.end(closedError("The cell"))
       for (const cell of shared.cells)
         cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
       shared.epoch++

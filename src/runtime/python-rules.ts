@@ -86,7 +86,13 @@ export function safePythonRules(): Rule[] {
   return [
     importRule(harmfulModules, { description: "it reaches beyond this cell; use what you were given" }),
     functionRule(["eval", "exec", "compile"], { description: "code made of text cannot be checked" }),
-    functionRule(["open", "io.open", "io.open_code", "io.FileIO", "codecs.open"], {
+    functionRule(["__loader__", "__spec__", "types.FunctionType", "types.CodeType"], {
+      description: "it leads into the interpreter itself",
+    }),
+    functionRule(["pandas.read_pickle", "pandas.io.pickle.read_pickle"], {
+      description: "what is unpickled may run any code",
+    }),
+    functionRule(["open", "io.open", "io.open_code", "io.FileIO", "codecs.open", "tarfile.bltn_open"], {
       description: "files are out of bounds; use what you were given",
     }),
     functionRule(["input", "breakpoint", "exit", "quit", "help", "get_ipython"], {

@@ -2,10 +2,12 @@ import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { type Binding, type Bindings, boundValue, isBinding, toBinding, variable } from "./bindings.ts"
 import { notStarted } from "./cells/execute.ts"
 import { createQueue } from "./cells/queue.ts"
+import { guardedCopy, isGuardedCopy, keptGuardProblem } from "./guard.ts"
 import { createNameMaker, isThenable, listNames } from "./names.ts"
-import { PythonError } from "./python/bridge.ts"
+import { workingFolder } from "./process/folder.ts"
 import { runningCell } from "./python/cell.ts"
 import { describePython } from "./python/describe.ts"
+import { betweenKernels } from "./python/frames.ts"
 import { pythonObjectOf } from "./python/handles.ts"
 import { pythonNameProblem, unknownName } from "./python/names.ts"
 import { createRuleCheck } from "./python/rule-check.ts"
@@ -13,6 +15,7 @@ import { obtainIsolation, type SandboxOptions } from "./python/sandbox.ts"
 import { createSession, type Session } from "./python/session.ts"
 import { restoreSnapshot, takeSnapshot } from "./python/snapshot.ts"
 import { isTable, table } from "./python/table.ts"
+import { PythonError } from "./python/told.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { Name, Runtime, TypedRuntime } from "./runtime.ts"
 import { validated } from "./schema.ts"
@@ -48,9 +51,11 @@ export interface PythonRuntime<B extends Bindings> extends TypedRuntime<B> {
 export interface PythonLimits {
   /** What the kernel and its children may hold in memory. Default 4096. */
   memoryMb?: number | undefined
+  /** How many processes there may be of the kernel and its children. Default 512. */
+  processes?: number | undefined
   /** Processor time of one cell. Default: none. */
   cpuMs?: number | undefined
-  /** What one cell may print. Default 16 million. */
+  /** What one cell may print and show. Default 16 million. */
   outputBytes?: number | undefined
   /** How long a cell may take to stop when it is interrupted, before its kernel is ended. Default 1000. */
   graceMs?: number | undefined
@@ -63,8 +68,9 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: PythonRuntimeOptions = {},
 ): PythonRuntime<B> {
-  const { limits = {}, setup, isolation: wanted = "process", python, cwd, env, network, read, write } = options
-  const { memoryMb = 4096, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
+  const { limits = {}, setup, isolation: wanted = "process", python, env, network, read, write } = options
+  const cwd = options.cwd === undefined ? undefined : workingFolder(options.cwd).path()
+  const { memoryMb = 4096, processes = 512, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
   const warnings: string[] = []
   const isolation = obtainIsolation(wanted, (message) => {
     warnings.push(message)
@@ -73,7 +79,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   const rules = createRuleCheck(python, options.rules ?? [])
   const session = createSession({
     launch: { python, cwd, env, memoryMb, isolation, network, read, write },
-    limits: { memoryMb, cpuMs, outputBytes, graceMs },
+    limits: { memoryMb, processes, cpuMs, outputBytes, graceMs },
     setup,
   })
   const queue = createQueue()
@@ -109,14 +115,17 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
           maker.seen(name)
         }
       }),
+    load: (file) => inTurn("load()", () => session.load(file)),
+    writable: () => [cwd, session.folder, ...(write ?? [])].filter((folder) => folder !== undefined),
     update: (values) =>
       inTurn("update()", async () => {
         const entries = await namesIn(session)
         const changes = new Map<string, Binding>()
         const problems = Object.entries(values).flatMap(([name, given]) => {
-          const problem = updateProblem(name, given, entries, session)
+          const next = renewed(session.bindings.get(name), given)
+          const problem = updateProblem(name, given, entries, session) ?? guardingProblem(name, next)
           if (problem !== undefined) return problem
-          changes.set(name, renewed(session.bindings.get(name), given))
+          changes.set(name, next)
           return []
         })
         if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
@@ -173,6 +182,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     async fork() {
       const snapshot = await inTurn("fork()", () => takeSnapshot(session))
       const other = pythonRuntime(Object.fromEntries(session.bindings), options)
+      for (const file of session.files) await other.load?.(file)
       await inTurn("fork()", () => other.restore?.(snapshot) ?? Promise.resolve([]))
       return other
     },
@@ -190,7 +200,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
       closed = true
       queue.refuse(closedError("The cell"))
       session.cell?.stop("aborted", "The cell was aborted: its runtime was closed.", 0)
-      closing = Promise.all([session.end(), rules.close()]).then(() => undefined)
+      closing = Promise.all([session.close(), rules.close()]).then(() => undefined)
       return closing
     },
     [Symbol.asyncDispose]: () => runtime.close(),
@@ -199,11 +209,13 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   return runtime as PythonRuntime<B>
 }
 
-function checkedBindings(given: Bindings, { names, bindings }: Session): Map<string, Binding> {
+function checkedBindings(given: Bindings, { names, bindings, changed }: Session): Map<string, Binding> {
   const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
   const problems = entries.flatMap(([name, binding]) => {
-    if (names.has(name) || bindings.has(name)) return `"${name}" is already there`
+    // What a cell has deleted is a binding still, but no longer a name.
+    if (names.has(name) || (bindings.has(name) && !changed.has(name))) return `"${name}" is already there`
     if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
+    if (isGuardedCopy(binding)) return `"${name}" ${guardedCopy}`
     const problem = pythonNameProblem(name)
     return problem === undefined ? [] : `"${name}" ${problem}`
   })
@@ -213,7 +225,7 @@ function checkedBindings(given: Bindings, { names, bindings }: Session): Map<str
 
 async function retrieve(name: string, session: Session): Promise<unknown> {
   try {
-    return await session.ask("retrieve", { name })
+    return await session.ask("retrieve", { name, whole: betweenKernels.getStore() === true })
   } catch (error) {
     if (!(error instanceof PythonError)) throw error
     if (error.names) throw new ConfigError(unknownName(name, error.names))
@@ -244,6 +256,11 @@ function updateProblem(name: string, given: unknown, entries: readonly Name[], s
   const kind = session.bindings.get(name)?.kind ?? entry.kind
   if (next.kind === kind || (kind === "variable" && next.kind === "agent")) return undefined
   return `"${name}" is a ${kind} and cannot become a ${next.kind}`
+}
+
+function guardingProblem(name: string, binding: Binding): string | undefined {
+  const problem = keptGuardProblem(binding) ?? (isGuardedCopy(binding) ? guardedCopy : undefined)
+  return problem && `"${name}": ${problem}`
 }
 
 /** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */

@@ -13,6 +13,12 @@ export interface Runtime extends AsyncDisposable {
   readonly warnings?: readonly string[] | undefined
   /** Puts things in, all or none. A name that exists, is reserved or is not an identifier is a `ConfigError`. */
   inject(bindings: Bindings): Promise<void>
+  /** Runs a module file where cells run and puts in what it exports, all or none; gives the names. They are injected
+   *  ones: bound again after a reset, and loaded again when the runtime had to be started again. A file that was loaded
+   *  is not run a second time. */
+  load?(file: string): Promise<string[]>
+  /** Folders that cells may write in, as far as they are confined: no code is taken from there. */
+  writable?(): readonly string[]
   /** Gives injected or cell-made names new values. The names must exist and keep their kind. */
   update(values: Record<string, unknown>): Promise<void>
   /** The current value of any name; an unknown one is a `ConfigError` listing what there is. A promise is refused:
@@ -55,6 +61,8 @@ export interface ExecuteOptions {
   signal?: AbortSignal | undefined
   /** Wall time for the cell. Default: none. */
   timeoutMs?: number | undefined
+  /** Tells when time stands still, such as while a person is asked: then `timeoutMs` does not count. Default: never. */
+  pauses?: Pauses | undefined
   /** Sees output as it is printed. Must not throw. */
   output?: ((chunk: OutputChunk) => void) | undefined
   /** Every call of a function binding passes here. Default: straight through. */
@@ -75,8 +83,14 @@ export interface OutputChunk {
   text: string
 }
 
+/** Calls the listener whenever time stops or goes on, and at once where it stands; gives the way to stop listening. */
+export type Pauses = (listener: (paused: boolean) => void) => () => void
+
 /** Decides about one call and makes it by `next()`, which may be called at most once. What it throws, the cell sees. */
-export type CallGate = (call: Call, next: () => Promise<unknown>) => Promise<unknown>
+export type CallGate = (call: Call, next: MakeCall) => Promise<unknown>
+
+/** Makes the call, with other arguments or another signal where they are given. */
+export type MakeCall = (change?: { args?: readonly unknown[]; signal?: AbortSignal }) => Promise<unknown>
 
 export interface Call {
   id: string
@@ -85,11 +99,20 @@ export interface Call {
   /** Set when a method of it is called. */
   method?: string | undefined
   args: readonly unknown[]
-  /** Whether the binding asks for approval before each call. */
-  approve: boolean
-  /** Fires when the cell is aborted or out of time. */
+  /** Whether to ask for approval before the call is made. */
+  approve: boolean | AskFirst
+  /** How often one run may make it. */
+  maxCalls?: number | undefined
+  /** How long it may take, once it is made. */
+  timeoutMs?: number | undefined
+  /** Fires when the cell is aborted or out of time, or this call is. */
   signal: AbortSignal
+  /** Other arguments as the binding takes them: validated, where it has a schema. Throws a `TypeError`. */
+  accept?: ((args: readonly unknown[]) => readonly unknown[] | Promise<readonly unknown[]>) | undefined
 }
+
+/** Whether this call needs approval. Where it throws, or gives anything but `false`, somebody is asked. */
+export type AskFirst = (call: Call) => boolean | Promise<boolean>
 
 export type Execution = Executed | NotExecuted
 

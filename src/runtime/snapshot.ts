@@ -18,20 +18,23 @@ export interface SnapshotOptions {
  *  runs: accessors are not called, proxies not entered. */
 export function takeSnapshot({ namespace }: CellPlace, { codecs, maxBytes }: SnapshotOptions): Snapshot {
   const left = new Map<string, string>()
+  let cut = false
+  const drawn = (only?: ReadonlySet<string>) => draft(namespace, { codecs, left, cut, ...(only && { only }) })
   for (;;) {
-    const drawn = draft(namespace, codecs, left)
-    if (drawn.rebound.size > 0) {
-      for (const name of drawn.rebound) left.set(name, boundAgain)
-      continue
-    }
-    const data = pack(drawn.payload)
-    const sizes = data.length > maxBytes ? sizesOf(drawn, (names) => draft(namespace, codecs, left, names)) : []
-    if (sizes.length === 0) return { version: 1, language: "typescript", data, hash: hashOf(data), lost: drawn.lost }
-    let excess = data.length - maxBytes
-    for (const { name, size } of sizes) {
-      if (excess <= 0) break
-      left.set(name, `too large: of ${size} bytes, and a snapshot may have ${maxBytes}`)
-      excess -= size
+    const whole = drawn()
+    const data = whole.rebound.size === 0 ? packed(whole) : undefined
+    if (!data) for (const name of whole.rebound) left.set(name, boundAgain)
+    else if (data instanceof RangeError && !cut) cut = true
+    else if (data instanceof Error) for (const [name, why] of unwritable(whole, drawn, data)) left.set(name, why)
+    else {
+      const sizes = data.length > maxBytes ? sizesOf(whole, drawn) : []
+      if (sizes.length === 0) return { version: 1, language: "typescript", data, hash: hashOf(data), lost: whole.lost }
+      let excess = data.length - maxBytes
+      for (const { name, size } of sizes) {
+        if (excess <= 0) break
+        left.set(name, `too large: of ${size} bytes, and a snapshot may have ${maxBytes}`)
+        excess -= size
+      }
     }
   }
 }
@@ -57,7 +60,9 @@ export async function loadSnapshot(
   for (const [name, value] of payload.contents) {
     const current = bound.get(name)
     if (!current) lost.push({ name, reason: "it was injected, and is not in this runtime" })
-    else if (!inPlace || !fillInPlace(current.value, value)) values.set(name, value)
+    else if (!current.isVariable) lost.push({ name, reason: "it was data, and is something else in this runtime" })
+    // What could not be decoded is told already; the injected one stays.
+    else if (value !== undefined && (!inPlace || !fillInPlace(current.value, value))) values.set(name, value)
   }
   for (const [name, value] of payload.names) {
     const problem = nameProblem(name, new Set())
@@ -65,7 +70,7 @@ export async function loadSnapshot(
     else lost.push({ name, reason: `the name ${problem}` })
   }
   namespace.load(values, payload.constants)
-  return [...snapshot.lost, ...lost]
+  return [...new Map([...snapshot.lost, ...lost].map((each) => [JSON.stringify(each), each])).values()]
 }
 
 export interface LoadSnapshotOptions {
@@ -93,8 +98,33 @@ function readSnapshot({ version, language, data, hash }: Snapshot) {
   return checkPayload(unpack(data))
 }
 
-function sizesOf({ payload }: Draft, only: (names: ReadonlySet<string>) => Draft): { name: string; size: number }[] {
-  return [...payload.names, ...payload.contents]
-    .map(([name]) => ({ name, size: pack(only(new Set([name])).payload).length }))
+type DrawOnly = (names: ReadonlySet<string>) => Draft
+
+function packed({ payload, deep }: Draft): Uint8Array | Error {
+  try {
+    return pack(payload, deep)
+  } catch (error) {
+    if (error instanceof Error) return error
+    throw error
+  }
+}
+
+function sizesOf(whole: Draft, only: DrawOnly): { name: string; size: number }[] {
+  return namesIn(whole)
+    .map((name) => ({ name, size: pack(only(new Set([name])).payload).length }))
     .sort((one, other) => other.size - one.size)
+}
+
+/** The names with something that the engine refuses to write, and what it says. */
+function unwritable(whole: Draft, only: DrawOnly, error: Error): [name: string, reason: string][] {
+  const found = namesIn(whole).flatMap((name): [string, string][] => {
+    const problem = packed(only(new Set([name])))
+    return problem instanceof Error ? [[name, `it cannot be written: ${problem.message}`]] : []
+  })
+  if (found.length === 0) throw error
+  return found
+}
+
+function namesIn({ payload }: Draft): string[] {
+  return [...payload.names, ...payload.contents].map(([name]) => name)
 }

@@ -4,6 +4,7 @@ import type { TypeGateMode } from "./runtime.ts"
 import { analyseScope } from "./scope.ts"
 import type { ParsedCell } from "./syntax.ts"
 import { type Checked, type Diagnostic, type TypeChecker, typeScript } from "./type-gate/checker.ts"
+import { createHistory, learn } from "./type-gate/history.ts"
 import { type HostName, hostNames } from "./type-gate/host-names.ts"
 import { judge } from "./type-gate/judge.ts"
 import { createMadeNames, type MadeName, madeBy, typesOf } from "./type-gate/made-names.ts"
@@ -42,6 +43,7 @@ export interface GateVerdict {
 
 export function createTypeGate(): TypeGate {
   const made = createMadeNames()
+  const history = createHistory()
   let checker: TypeChecker | undefined
   let host: { text: string; names: Map<string, HostName> } = { text: "", names: new Map() }
 
@@ -66,6 +68,7 @@ export function createTypeGate(): TypeGate {
         host: names.guessed ? withGuessed(host.names, names.guessed) : host.names,
         made: earlier,
         names: new Set([...names.values.keys(), ...names.ambient]),
+        history,
         values: names.live ? names.values : new Map<string, unknown>(),
       }
       try {
@@ -91,7 +94,13 @@ export function createTypeGate(): TypeGate {
           const declaration = own?.get(name)
           return declaration ? trust.ofDeclaration(declaration) : "loose"
         })
-        return { hints: lines([...blocked, ...doubtful]), remember: (values) => made.remember(types, values) }
+        return {
+          hints: lines([...blocked, ...doubtful]),
+          remember(values) {
+            made.remember(types, values, names.values)
+            learn(history, cell, tree, loosened)
+          },
+        }
       } catch (error) {
         return { hints: [`The types of this cell could not be checked: ${error}`], remember() {} }
       }

@@ -27,7 +27,7 @@ import {
   type Shape,
   turnBack,
 } from "./undo/pages.ts"
-import { propertiesOf, putBack, type Restore, sameKeys } from "./undo/properties.ts"
+import { type IsSkipped, propertiesOf, putBack, type Restore, sameKeys } from "./undo/properties.ts"
 
 /** A namespace and everything that can be reached from it, as it was at one moment. */
 export interface UndoImage {
@@ -43,8 +43,8 @@ export interface UndoImage {
 export interface UndoOptions {
   /** Objects that are not looked into. */
   untouched?: Iterable<object> | undefined
-  /** Whether a proxy keeps nothing. Any other is named as not undone. */
-  isStateless?: ((proxy: object) => boolean) | undefined
+  /** What a proxy stands for, or null for one that keeps nothing. Any other is named as not undone. */
+  behind?: ((proxy: object) => object | null | undefined) | undefined
   /** Is told of every function on the way. */
   onFunction?: ((value: object) => void) | undefined
 }
@@ -184,25 +184,28 @@ function shapeOf(value: object): Shape {
 }
 
 function rememberArray(walk: Walk, array: unknown[], above: number, later: boolean): void {
-  const elements = elementsOf(array)
+  const elements = Object.isExtensible(array) ? elementsOf(array) : undefined
   if (!elements) return rememberProperties(walk, array, above, later)
   const at = note(walk.trail, array, above)
   const prototype: object = Object.getPrototypeOf(array)
-  const extensible = Object.isExtensible(array)
   reachPrototype(walk, prototype, at)
+  if (prototype !== Array.prototype) doubtPrivate(walk, array, prototype, above)
   for (let index = 0; index < elements.length; index++) {
     index = rememberRows(walk, elements, index, at)
     reach(walk, elements[index], at, later)
   }
   const restore = () => {
     const whole = Object.getPrototypeOf(array) === prototype || Reflect.setPrototypeOf(array, prototype)
-    return restoreElements(array, elements) && whole && Object.isExtensible(array) === extensible
+    return restoreElements(array, elements) && whole && Object.isExtensible(array)
   }
   walk.memories.push({ target: array, above, restore })
 }
 
 function rememberSpecial(walk: Walk, value: object, kind: Kind, above: number, later: boolean): void {
-  if (kind === "proxy") return walk.options.isStateless?.(value) ? undefined : doubt(walk, value, above, aProxy)
+  if (kind === "proxy") {
+    const behind = walk.options.behind?.(value)
+    return behind === undefined ? doubt(walk, value, above, aProxy) : reach(walk, behind, above, later)
+  }
   if (kind === "closed" || kind === "generator") {
     return doubt(walk, value, above, `a ${classNameOf(value)} keeps state that nobody can copy`)
   }
@@ -214,11 +217,12 @@ function rememberSpecial(walk: Walk, value: object, kind: Kind, above: number, l
     const at = note(walk.trail, value, above)
     for (const entry of contents.entries) reach(walk, entry, at, later)
   }
-  // The keys of a typed array are its elements.
-  if (kind !== "view") rememberProperties(walk, value, above, later, skipped[kind])
+  // Those of a view are in its contents: its elements are keys as well.
+  if (kind === "view") doubtPrivate(walk, value, Object.getPrototypeOf(value), above)
+  else rememberProperties(walk, value, above, later, skipped[kind])
 }
 
-function rememberProperties(walk: Walk, value: object, above: number, later: boolean, skip?: readonly PropertyKey[]) {
+function rememberProperties(walk: Walk, value: object, above: number, later: boolean, skip?: IsSkipped) {
   const own = propertiesOf(value, skip)
   const at = note(walk.trail, value, above)
   reachPrototype(walk, own.prototype, at)
@@ -227,8 +231,8 @@ function rememberProperties(walk: Walk, value: object, above: number, later: boo
     reach(walk, property.get, at, later)
     reach(walk, property.set, at, later)
   }
-  const why = typeof value === "function" ? doubtOfClass(value) : doubtOf(own.prototype)
-  if (why !== undefined) doubt(walk, value, above, why)
+  if (typeof value !== "function") doubtPrivate(walk, value, own.prototype, above)
+  else if (hasPrivateStatics(value)) doubt(walk, value, above, privateStatics)
   walk.memories.push({ target: value, above, restore: () => putBack(value, own) })
 }
 
@@ -260,8 +264,9 @@ function doubtOf(prototype: object | null): string | undefined {
   return `the #private fields of ${classNameOf(Object.create(prototype))} can be seen by nobody else`
 }
 
-function doubtOfClass(value: object): string | undefined {
-  return hasPrivateStatics(value) ? "the static #private fields of a class can be seen by nobody else" : undefined
+function doubtPrivate(walk: Walk, value: object, prototype: object | null, above: number): void {
+  const why = doubtOf(prototype)
+  if (why !== undefined) doubt(walk, value, above, why)
 }
 
 function isPending(promise: object): boolean {
@@ -270,7 +275,11 @@ function isPending(promise: object): boolean {
 
 const few = 16
 const aProxy = "a proxy: what is behind it cannot be seen"
-const closedByCell = "the cell froze, sealed or gave it away, which cannot be taken back"
+const privateStatics = "the static #private fields of a class can be seen by nobody else"
+const closedByCell = "the cell froze, sealed or gave it away, or removed what cannot be added again"
 
 // The stack of an error is text made on demand; the others are what a function is called with at the moment.
-const skipped: { [kind in Kind]?: readonly PropertyKey[] } = { error: ["stack"], function: ["arguments", "caller"] }
+const skipped: { [kind in Kind]?: IsSkipped } = {
+  error: (key) => key === "stack",
+  function: (key) => key === "arguments" || key === "caller",
+}

@@ -3,6 +3,7 @@ import type { LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { type Message, newId, type Prompt } from "../core/message.ts"
+import { outsideRuns, startingRun, upwards } from "../core/run-context.ts"
 import { trajectory } from "../core/trajectory.ts"
 
 /** What a session needs from the agent behind it. */
@@ -24,13 +25,28 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   let last: Promise<unknown> = Promise.resolve()
   let closing: Promise<void> | undefined
 
-  function send(prompt: Prompt, options?: O): Run {
+  function begin(prompt: Prompt, options?: O): Run {
     if (closing) throw new AgentError(`Session ${id} is closed. Open another with agent.session().`, { code: "closed" })
     const run = driver.start(prompt, options, last)
     for (const text of steered.splice(0)) run.steer(text)
     open.add(run)
     last = run.settled.finally(() => open.delete(run))
     return run
+  }
+
+  // Whether this is asked by a cell or a call of one of the session's own runs, which would have to end first.
+  function isOwnRun(): boolean {
+    const ids = new Set([...open].map((run) => run.id))
+    return upwards(startingRun()?.parent).some((run) => ids.has(run.id))
+  }
+
+  function send(prompt: Prompt, options?: O): Run {
+    if (!isOwnRun()) return begin(prompt, options)
+    throw new AgentError(
+      `session.send: a run of session ${id} would wait for itself. Use followUp(), which runs when that has ended, and do ` +
+        "not wait for it there.",
+      { code: "self-wait" },
+    )
   }
 
   async function end(): Promise<void> {
@@ -43,7 +59,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     handle: id,
     runtime: driver.runtime,
     send,
-    followUp: send,
+    followUp: (prompt, options) => (isOwnRun() ? outsideRuns(() => begin(prompt, options)) : begin(prompt, options)),
     steer(text) {
       const [current] = open
       if (current) current.steer(text)

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
-import { fn } from "../runtime/bindings.ts"
+import { fn, variable } from "../runtime/bindings.ts"
+import { currentCall } from "../runtime/gated-call.ts"
 import type { Call, CallGate } from "../runtime/runtime.ts"
 import { both, type Case } from "./runtime-case.ts"
 
@@ -98,6 +99,38 @@ export const callCases = {
     },
   },
 
+  "gate-guards": {
+    promise: "what is said of a method that is guarded is told to the gate, and the host keeps its own object",
+    async check(trial) {
+      const counter = new Counter()
+      const guard = { up: { approve: true, maxCalls: 2, timeoutMs: 1000 } }
+      await trial.runtime.inject({ counter: variable(counter, { guard }) })
+      const { gate, calls } = watching()
+      assert.equal(await trial.value({ typescript: "await counter.up(2)", python: "counter.up(2)" }, { call: gate }), 2)
+      const [{ binding, method, approve, maxCalls, timeoutMs } = {}] = calls
+      assert.deepEqual([binding, method, approve, maxCalls, timeoutMs], ["counter", "up", true, 2, 1000])
+      assert.equal(await trial.runtime.retrieve("counter"), counter)
+      assert.equal(counter.count, 2)
+    },
+  },
+
+  "gate-changes": {
+    promise: "the gate may make a call with other arguments and another signal",
+    async check(trial) {
+      const { signal } = new AbortController()
+      let heard: AbortSignal | undefined
+      await trial.runtime.inject({
+        double(n: number) {
+          heard = currentCall()?.signal
+          return n * 2
+        },
+      })
+      const call: CallGate = (_call, next) => next({ args: [21], signal })
+      assert.equal(await trial.value({ typescript: "await double(1)", python: "double(1)" }, { call }), 42)
+      assert.equal(heard, signal)
+    },
+  },
+
   "gate-decides": {
     promise: "the gate may refuse a call or change its result, and the cell sees that",
     async check(trial) {
@@ -188,7 +221,8 @@ export const callCases = {
     async check(trial) {
       const done: string[] = []
       const slow = async (name: string) => {
-        await new Promise((resolve) => setTimeout(resolve, 2))
+        // Longer than a cell takes that does not wait.
+        await new Promise((resolve) => setTimeout(resolve, 100))
         done.push(name)
       }
       await trial.runtime.inject({ slow })

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { AgentError } from "../core/errors.ts"
+import type { Pauses } from "../runtime/runtime.ts"
 import { both, type Case, type Code } from "./runtime-case.ts"
 
 /** How cells take turns, are stopped, and how a runtime ends. */
@@ -38,6 +39,34 @@ export const stopCases = {
       assert.equal(error.kind, "timeout")
       assert.match(error.message, /200 ms/)
       assert.equal(await trial.value(both("given + 1")), 42)
+    },
+  },
+
+  "timeout-pauses": {
+    promise: "a time-out does not count while time stands still, and goes on afterwards",
+    async check(trial) {
+      const listeners = new Set<(paused: boolean) => void>()
+      const seen: string[] = []
+      await trial.runtime.inject({
+        async ask() {
+          for (const listener of listeners) listener(true)
+          await new Promise((resolve) => setTimeout(resolve, 700))
+          for (const listener of listeners) listener(false)
+        },
+        note: (text: string) => void seen.push(text),
+      })
+      const code = {
+        typescript: "await ask()\nawait note('answered')\nwhile (true) {}",
+        python: "ask()\nnote('answered')\nwhile True: pass",
+      }
+      const pauses: Pauses = (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      }
+      const { error } = await trial.failed(code, { timeoutMs: 500, pauses })
+      assert.equal(error.kind, "timeout")
+      assert.deepEqual(seen, ["answered"])
+      assert.equal(listeners.size, 0)
     },
   },
 
@@ -101,12 +130,13 @@ note("end")`,
     async check(trial) {
       const open = Promise.withResolvers<void>()
       await trial.runtime.inject({ wait: () => open.promise })
-      const first = trial.ran({ typescript: "await wait()", python: "wait()" })
-      const second = trial.ran(both("'in time'"), { timeoutMs: 1000 })
+      const first = trial.execute({ typescript: "await wait()", python: "wait()" })
+      const second = trial.execute(both("'in time'"), { timeoutMs: 1000 })
       await new Promise((resolve) => setTimeout(resolve, 1100))
       open.resolve()
-      await first
-      assert.equal((await second).value, "in time")
+      assert.ok((await first).ok)
+      const execution = await second
+      assert.equal(execution.ok ? execution.value : execution.error.message, "in time")
     },
   },
 
@@ -147,13 +177,13 @@ note("end")`,
       await trial.runtime.inject({ wait: () => open.promise, note: (text: string) => void seen.push(text) })
       const note = (text: string): Code => ({ typescript: `await note("${text}")`, python: `note("${text}")` })
       const controller = new AbortController()
-      const first = trial.ran({ typescript: "await wait()", python: "wait()" })
+      const first = trial.execute({ typescript: "await wait()", python: "wait()" })
       const second = trial.failed(note("second"), { signal: controller.signal })
-      const third = trial.ran(note("third"))
+      const others = Promise.allSettled([first, trial.execute(note("third"))])
       controller.abort()
       assert.equal((await second).error.kind, "aborted")
       open.resolve()
-      await Promise.all([first, third])
+      assert.ok((await others).every(({ status }) => status === "fulfilled"))
       assert.deepEqual(seen, ["third"])
     },
   },

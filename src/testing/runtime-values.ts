@@ -194,9 +194,9 @@ export const valueCases = {
       const prompts: string[] = []
       const agent = {
         name: "cleaner",
-        async run(prompt: string) {
+        run(prompt: string) {
           prompts.push(prompt)
-          return { status: "done", output: "cleaned" }
+          return { settled: Promise.resolve({ status: "done", output: "cleaned" }), async [Symbol.asyncDispose]() {} }
         },
         session() {},
         describe: () => "Cleans",

@@ -230,6 +230,16 @@ describe("a code agent", () => {
     assert.match(await createAgent({ model: scripted([]), cellTimeoutMs: 2500 }).describe(), /2\.5 seconds/)
   })
 
+  test("the prompt says what becomes of a cell that fails, and whether cells are checked", async () => {
+    const plain = await createAgent({ model: scripted([]) }).describe()
+    assert.match(plain, /what ran before the error has happened/)
+    assert.doesNotMatch(plain, /type-checked/)
+    const careful = createAgent({ model: scripted([]), transaction: true, typeGate: "block" })
+    assert.match(await careful.describe(), /A cell that fails is rolled back/)
+    assert.doesNotMatch(await careful.describe(), /has happened/)
+    assert.match(await careful.describe(), /type-checked first/)
+  })
+
   test("stops a cell that is out of time and tells the model", async () => {
     const model = scripted([cell("while (true) {}"), "It took too long."])
     const events = await Array.fromAsync(createAgent({ model, cellTimeoutMs: 50 }).run("go"))

@@ -8,7 +8,8 @@ import { trajectory } from "../../src/core/trajectory.ts"
 import { noUsage } from "../../src/core/usage.ts"
 
 function result(status: RunResult["status"] = "done", output = "ok"): RunResult {
-  return { id: "r", status, output, cycles: 0, usage: noUsage, messages: [], trajectory: trajectory([]) }
+  const completion = { by: "answer" } as const
+  return { id: "r", status, output, completion, cycles: 0, usage: noUsage, messages: [], trajectory: trajectory([]) }
 }
 
 function start(body: (control: RunControl) => Promise<RunOutcome>, more: Partial<Parameters<typeof startRun>[0]> = {}) {

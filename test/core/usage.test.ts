@@ -47,9 +47,38 @@ describe("usage", () => {
     assert.equal(priced({ complete: false }, { input: 1, output: 1 }).costUsd, undefined)
   })
 
-  test("estimates at least one token for each Chinese, Japanese or Korean character", () => {
-    for (const text of ["今天天气怎么样", "こんにちは世界", "안녕하세요"])
-      assert.ok(estimateTokens(text) >= text.length)
+  test("estimates Chinese, Japanese and Korean at no less than real tokenizers count", () => {
+    // Counted once with the encodings o200k_base and cl100k_base.
+    const counted: [text: string, o200k: number, cl100k: number][] = [
+      [
+        "人工智能技术正在迅速改变各行各业的工作方式。许多企业开始使用智能助手来处理日常任务，例如撰写邮件、整理资料和分析数据。",
+        39,
+        60,
+      ],
+      [
+        "臺灣的夜市文化非常豐富，遊客可以品嚐到蚵仔煎、臭豆腐與珍珠奶茶等各式小吃，攤販們總是熱情地招呼著每一位顧客。",
+        57,
+        89,
+      ],
+      ["學而時習之，不亦說乎？有朋自遠方來，不亦樂乎？人不知而不慍，不亦君子乎？", 34, 53],
+      [
+        "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。何でも薄暗いじめじめした所でニャーニャー泣いていた事だけは記憶している。",
+        61,
+        78,
+      ],
+      ["コンピュータープログラミングにおけるアルゴリズムとデータストラクチャ", 24, 33],
+      [
+        "인공지능 기술은 우리 생활의 많은 부분을 빠르게 바꾸고 있으며, 앞으로 더 많은 분야에서 활용될 것으로 예상됩니다.",
+        29,
+        63,
+      ],
+      ["훈민정음은 세종대왕이 창제한 뷁쉛꽳 글자이다", 24, 35],
+      ["ㅋㅋㅋㅎㅎㅠㅠ", 5, 14],
+      ["𠀋𠂉𠮷𡈽𡌛", 19, 19],
+    ]
+    for (const [text, o200k, cl100k] of counted) {
+      assert.ok(estimateTokens(text) >= Math.max(o200k, cl100k), `${text}: ${estimateTokens(text)}`)
+    }
   })
 
   test("estimates English near four characters a token", () => {

@@ -5,7 +5,7 @@ import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { ModelError } from "../../src/core/errors.ts"
-import { userMessage } from "../../src/core/message.ts"
+import { type Message, userMessage } from "../../src/core/message.ts"
 import { aiSdk } from "../../src/models/ai-sdk.ts"
 import type { AiSdkModel } from "../../src/models/ai-sdk-types.ts"
 import type { Model, ModelRequest } from "../../src/models/model.ts"
@@ -224,7 +224,45 @@ test("Anthropic's cache writes are counted, priced and asked for", async () => {
   assert.deepEqual([last.usage.input, last.usage.cacheRead, last.usage.cacheWrite], [100, 40, 10])
   const dollars = (50 * 3 + 40 * 0.3 + 10 * 3.75 + 20 * 15) / 1e6
   assert.ok(Math.abs((last.usage.costUsd ?? 0) - dollars) < 1e-12)
-  assert.deepEqual(server.requests[0]?.body.cache_control, { type: "ephemeral" })
+  assert.deepEqual(server.requests[0]?.body.system[0].cache_control, { type: "ephemeral" })
+})
+
+test("Anthropic is asked to cache up to the system prompt, the newest prompt and the end, and nobody else is", async () => {
+  await using server = await modelServer({ text: ["a"] }, { text: ["b"] }, { text: ["c"] })
+  const said = (text: string): Message => ({ id: text, role: "assistant", parts: [{ type: "text", text }] })
+  const messages = [userMessage("one"), said("two"), userMessage("three"), said("four"), userMessage("five", "steer")]
+  const claude = createAnthropic({ baseURL: `${server.url}/v1`, apiKey })("claude-sonnet-4-5")
+  await collect(aiSdk(claude).stream({ system: "Be brief.", messages }))
+  const ttl = { anthropic: { cacheControl: { type: "ephemeral", ttl: "1h" } } }
+  await collect(aiSdk(claude, { providerOptions: ttl }).stream({ system: "Be brief.", messages }))
+  const [plain, longer] = server.requests.map(({ body }) => body)
+  for (const [body, point] of [
+    [plain, { type: "ephemeral" }],
+    [longer, { type: "ephemeral", ttl: "1h" }],
+  ] as const) {
+    assert.deepEqual(body.system[0].cache_control, point)
+    const points = body.messages.map(
+      ({ content }: { content: { cache_control?: unknown }[] }) => content.at(-1)?.cache_control,
+    )
+    assert.deepEqual(points, [undefined, point, undefined, undefined, point])
+  }
+  const other = createOpenAICompatible({ name: "loopback", baseURL: `${server.url}/v1` })
+  await collect(aiSdk(other("stone-1")).stream({ system: "Be brief.", messages }))
+  assert.doesNotMatch(JSON.stringify(server.requests[2]?.body), /cache_control|cacheControl|cachePoint/)
+})
+
+test("a cache point is asked of Bedrock in its own words, for models that take one", async () => {
+  const prompts: unknown[] = []
+  for (const modelId of ["anthropic.claude-sonnet-4-5", "meta.llama4"]) {
+    const model = { specificationVersion: "v4", provider: "amazon-bedrock", modelId, doStream }
+    async function doStream({ prompt }: { prompt: unknown[] }): Promise<never> {
+      prompts.push(prompt[0])
+      throw new Error("enough")
+    }
+    await assert.rejects(collect(aiSdk(model).stream(request)))
+  }
+  const system = { role: "system", content: request.system }
+  assert.deepEqual(prompts, [{ ...system, providerOptions: { bedrock: { cachePoint: { type: "default" } } } }, system])
 })
 
 test("Anthropic gets its thinking back, signed, with the tool call it led to", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { spawnSync } from "node:child_process"
 import { describe, test } from "node:test"
 import { evaluate, repl } from "./repl.ts"
 
@@ -300,4 +301,13 @@ test("a name that is called __proto__ is a property like any other in a short fo
     "const __proto__ = { own: 1 }; const made = { __proto__ }; [Object.keys(made), made.own]",
   )
   assert.deepEqual(value, [["__proto__"], undefined])
+})
+
+test("cells run where a program forbids its strings to become code", () => {
+  const runtime = new URL("../../src/runtime/js.ts", import.meta.url).href
+  const program = `import { jsRuntime } from ${JSON.stringify(runtime)}
+    const { ok, value } = await jsRuntime().execute("const a = 20; a + 1")
+    console.log(ok, value)`
+  const args = ["--disallow-code-generation-from-strings", "--input-type=module", "--eval", program]
+  assert.equal(spawnSync(process.execPath, args, { encoding: "utf8" }).stdout, "true 21\n")
 })

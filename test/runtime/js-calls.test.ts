@@ -189,12 +189,18 @@ test("methods of injected objects are the real ones", async () => {
   assert.equal(calls.length, 0)
 })
 
-test("an agent is an object like any other", async () => {
+test("an agent is a name like any other, behind which is the host's own", async () => {
   const agent = { name: "cleaner", run() {}, session() {}, describe() {}, with() {} }
   const runtime = jsRuntime({ agent })
-  const execution = await runtime.execute("agent")
-  assert.ok(execution.ok && execution.value === agent)
-  assert.equal((await runtime.names())[0]?.kind, "agent")
+  const execution = await runtime.execute("const other = agent\n;[typeof agent.run, 'with' in agent, agent === other]")
+  assert.ok(execution.ok)
+  assert.deepEqual(execution.value, ["function", false, true])
+  assert.equal(await runtime.retrieve("agent"), agent)
+  assert.equal(await runtime.retrieve("other"), agent)
+  assert.deepEqual(
+    (await runtime.names()).map(({ kind }) => kind),
+    ["agent", "agent"],
+  )
 })
 
 test("arguments are validated and given as validated", async () => {

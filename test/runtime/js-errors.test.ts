@@ -147,3 +147,12 @@ test("printed errors end with a frame that says something", async () => {
   const { stdout } = await jsRuntime().execute("await new Promise((go) => { console.log(new Error('m')); go() })")
   assert.match(stdout, /cell-1\.ts:1:\d+\)?\n( {4}at cell-1\.ts:1:\d+\n)?$/)
 })
+
+test("a comment in a cell does not rename it, and its frames speak of its own names", async () => {
+  const { error } = await failureOf(
+    jsRuntime(),
+    "//# sourceURL=other.js\nconst fail = [() => {\n  //# sourceURL=third.js\n  throw new Error('m')\n}]\nfail[0]()",
+  )
+  assert.equal(error.line, 4)
+  assert.equal(error.stack, "Error: m\n    at fail (cell-1.ts:4:9)\n    at cell-1.ts:6:8")
+})

@@ -306,3 +306,26 @@ test("modules of the platform that a name stands for are neither entered nor nam
   assert.deepEqual(notRolledBack, [])
   assert.equal(await runtime.retrieve("n"), 1)
 })
+
+test("what a rolled back cell left waiting does not go on: timers, async functions, what follows a promise", async () => {
+  const open = Promise.withResolvers<void>()
+  await using runtime = jsRuntime({ gate: { open: () => open.promise } })
+  await cellValue(runtime, "const list = []")
+  const leave = `
+setTimeout(() => list.push("timer"), 1)
+const waits = async () => { await gate.open(); list.push("after await") }
+Promise.allSettled([gate.open().then(() => list.push("then")), waits()])
+list.push("now")`
+  await failed(runtime, `${leave}\nthrow new Error("no")`)
+  const undone = await runtime.execute(leave, { transaction: true })
+  assert.ok(undone.ok && undone.undo)
+  assert.deepEqual(await runtime.retrieve("list"), ["now"])
+  await undone.undo()
+  await cellValue(runtime, "let sum = 0; for (let i = 0; i < 5000; i++) sum += i")
+  open.resolve()
+  await settle(20)
+  assert.deepEqual(await runtime.retrieve("list"), [])
+  assert.ok((await runtime.execute(leave)).ok)
+  await settle(20)
+  assert.deepEqual(await runtime.retrieve("list"), ["now", "then", "after await", "timer"])
+})

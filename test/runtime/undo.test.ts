@@ -278,7 +278,11 @@ test("what was frozen before is no trouble, and what the cell froze is named", (
   })
   assert.equal(rows[0]?.id, 1)
   assert.deepEqual(lost, [
-    { name: "value", path: "[1]", reason: "the cell froze, sealed or gave it away, which cannot be taken back" },
+    {
+      name: "value",
+      path: "[1]",
+      reason: "the cell froze, sealed or gave it away, or removed what cannot be added again",
+    },
   ])
 })
 
@@ -287,7 +291,9 @@ test("a proxy is not entered and is named with its place", () => {
   const proxy = new Proxy({}, traps)
   const { beyond } = undone({ deep: [proxy] }, () => undefined)
   assert.deepEqual(beyond, [{ name: "value", path: ".deep[0]", reason: "a proxy: what is behind it cannot be seen" }])
-  const { beyond: none } = undone({ deep: [proxy] }, () => undefined, { isStateless: (value) => value === proxy })
+  const { beyond: none } = undone({ deep: [proxy] }, () => undefined, {
+    behind: (value) => (value === proxy ? null : undefined),
+  })
   assert.deepEqual(none, [])
 })
 

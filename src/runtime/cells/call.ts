@@ -1,6 +1,6 @@
-import { newId } from "../../core/message.ts"
-import type { AnyFunction, FunctionBinding } from "../bindings.ts"
-import type { CallGate } from "../runtime.ts"
+import type { AnyFunction, CallOptions, FunctionBinding } from "../bindings.ts"
+import { passGate } from "../gated-call.ts"
+import type { Call } from "../runtime.ts"
 import { check, isTuple, type Validation } from "../schema.ts"
 import { type RunningCell, running, type Shared } from "./running-cell.ts"
 
@@ -11,17 +11,17 @@ export interface BoundFunction {
   target: FunctionBinding
 }
 
-const originals = new WeakMap<object, BoundFunction>()
+const originals = new WeakMap<object, () => object>()
+const reals = new WeakMap<object, object>()
+const stands = new WeakMap<object, WeakMap<Shared, object>>()
 
 /** Makes every call of a function pass the gate of the cell that calls it, however the function got there. */
 export function bindFunction(name: string, target: FunctionBinding, shared: Shared): BoundFunction {
   const { epoch } = shared
-  const stand = () => undefined
-  Object.defineProperty(stand, "name", { value: name })
   const bound: BoundFunction = {
     target,
     // An arrow function behind it, so `new` cannot go round the gate; what else the function has, it shows.
-    cellFunction: new Proxy<AnyFunction>(stand, {
+    cellFunction: new Proxy<AnyFunction>(named(name), {
       apply(_target, _this, args: unknown[]) {
         // The host may have kept a function of a cell that is long gone.
         if (shared.epoch !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
@@ -30,30 +30,65 @@ export function bindFunction(name: string, target: FunctionBinding, shared: Shar
       get: (_target, key) => Reflect.get(bound.target.call, key),
     }),
   }
-  originals.set(bound.cellFunction, bound)
+  keepOriginal(bound.cellFunction, () => bound.target.call)
   return bound
 }
 
-/** The host's own function, where a value stands for one. */
-export function originalOf(value: unknown): unknown {
-  if (typeof value !== "function") return value
-  return originals.get(value)?.target.call ?? value
+/** A function that does nothing, to make a stand-in of. */
+export function named(name: string): AnyFunction {
+  return Object.defineProperty(() => undefined, "name", { value: name })
 }
 
-function callBinding(name: string, binding: FunctionBinding, args: readonly unknown[], shared: Shared): unknown {
+/** Remembers what of the host's something stands for in cells. */
+export function keepOriginal(stand: object, original: () => object): void {
+  originals.set(stand, original)
+}
+
+/** The host's own object or function, where a value stands for one. */
+export function originalOf(value: unknown): unknown {
+  return isObject(value) ? (originals.get(value)?.() ?? value) : value
+}
+
+/** Makes an object stand for another in the cells of a runtime. */
+export function standIn(stand: object, real: object, shared: Shared): void {
+  keepOriginal(stand, () => real)
+  reals.set(stand, real)
+  const known = stands.get(real) ?? new WeakMap<Shared, object>()
+  stands.set(real, known.set(shared, stand))
+}
+
+/** The object that another stands for: what functions of the host get. Functions stay what cells have, so that calls of
+ *  them by the host pass the gate as well. */
+export function realOf(value: unknown): unknown {
+  return isObject(value) ? (reals.get(value) ?? value) : value
+}
+
+/** What stands for an object in the cells of a runtime; nearly every object stands for itself. */
+export function standFor(value: unknown, shared: Shared): unknown {
+  return isObject(value) ? (stands.get(value)?.get(shared) ?? value) : value
+}
+
+/** A call that a cell makes. */
+export interface CellCall {
+  binding: string
+  method?: string | undefined
+  options: CallOptions
+  accept?: Call["accept"]
+  make(args: readonly unknown[]): unknown
+}
+
+/** Makes a call for the cell that is running now, by its gate. */
+export function callByGate(call: CellCall, given: readonly unknown[], shared: Shared): Promise<unknown> {
   const cell = running.getStore()
-  // A sync call looks at the clock when it returns, which is just before the next one.
-  if (binding.options.sync) return callStraight(name, binding, args, cell)
   cell?.checkTime()
-  // Without a cell: the host calls a closure that a cell gave it, perhaps as a listener.
-  const call = perform({ name, binding, cell, gate: cell ? cell.gate : shared.gate }, args)
-  if (!cell) return call
-  const settle = () => cell.calls.delete(call)
-  cell.calls.add(call)
-  call.then(settle, settle)
+  const made = perform(call, given, cell, shared)
+  if (!cell) return made
+  const settle = () => cell.calls.delete(made)
+  cell.calls.add(made)
+  made.then(settle, settle)
   // Another promise for the cell: ours is handled, and what the cell forgets to await should be known as forgotten.
   // Its rejection is made by a handler, which runs for the cell wherever the host's came from.
-  return call.then(
+  return made.then(
     (value) => {
       cell.checkTime()
       return value
@@ -64,45 +99,52 @@ function callBinding(name: string, binding: FunctionBinding, args: readonly unkn
   )
 }
 
-interface Caller {
-  name: string
-  binding: FunctionBinding
-  cell: RunningCell | undefined
-  gate: CallGate | undefined
+function callBinding(name: string, binding: FunctionBinding, args: readonly unknown[], shared: Shared): unknown {
+  // A sync call looks at the clock when it returns, which is just before the next one.
+  if (binding.options.sync) return callStraight(name, binding, args, shared)
+  const { input } = binding.options
+  const accept = input === undefined ? undefined : (given: readonly unknown[]) => validArguments(name, binding, given)
+  const make = (made: readonly unknown[]) => Reflect.apply(binding.call, undefined, made)
+  return callByGate({ binding: name, options: binding.options, accept, make }, args, shared)
 }
 
-async function perform({ name, binding, cell, gate }: Caller, given: readonly unknown[]): Promise<unknown> {
-  const checked = validArguments(name, binding, given)
-  const args = checked instanceof Promise ? await checked : checked
-  let called = false
-  const next = async () => {
-    if (called) throw new Error(`The gate called ${name} twice; next() is for one call.`)
-    called = true
-    cell?.check()
-    cell?.noteCall(name)
-    return await Reflect.apply(binding.call, undefined, args)
-  }
-  if (!gate) return next()
-  const { approve = false } = binding.options
-  const signal = cell?.signal ?? new AbortController().signal
-  return gate({ id: newId("call"), binding: name, args, approve, signal }, next)
-}
-
-function callStraight(
-  name: string,
-  binding: FunctionBinding,
+async function perform(
+  { binding, method, options, accept, make }: CellCall,
   given: readonly unknown[],
   cell: RunningCell | undefined,
-): unknown {
+  shared: Shared,
+): Promise<unknown> {
+  const real = given.map(realOf)
+  const checked = accept ? accept(real) : real
+  const args = checked instanceof Promise ? await checked : checked
+  const asked = {
+    binding,
+    method,
+    args,
+    options,
+    accept,
+    signal: cell?.signal ?? new AbortController().signal,
+    make(made: readonly unknown[]) {
+      cell?.check()
+      cell?.noteCall(method === undefined ? binding : `${binding}.${method}`)
+      return make(made)
+    },
+  }
+  // Without a cell: the host calls a closure that a cell gave it, perhaps as a listener.
+  return standFor(await passGate(asked, cell ? cell.gate : shared.gate), shared)
+}
+
+function callStraight(name: string, binding: FunctionBinding, given: readonly unknown[], shared: Shared): unknown {
+  const cell = running.getStore()
   cell?.check()
-  const args = validArguments(name, binding, given)
+  const args = validArguments(name, binding, given.map(realOf))
   if (args instanceof Promise) {
     throw new TypeError(`${name} is bound as sync, but its input schema validates asynchronously.`)
   }
   cell?.noteCall(name)
   const value: unknown = Reflect.apply(binding.call, undefined, args)
   cell?.checkTime()
-  return value
+  return standFor(value, shared)
 }
 
 function validArguments(
@@ -118,4 +160,8 @@ function validArguments(
   }
   const validation = check(input, tuple ? given : given[0])
   return validation instanceof Promise ? validation.then(accept) : accept(validation)
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
 }

@@ -64,10 +64,13 @@ export function trimFrames(text: string): string {
     .split("\n")
     .filter((line) => !isInternal(line))
     .join("\n")
+    .replaceAll(namelessFrames, "$1")
+    .replaceAll(scopeFrames, "")
     .replaceAll(cellFrames, (_, filename: string, name: string, line: string, column: string) => {
       const at = locators.get(filename)?.({ line: Number(line), column: Number(column) })
       return at ? `${name}:${at.line}:${at.column}` : `${name}:${line}`
     })
+    .replaceAll(cellNames, "$1")
 }
 
 /** What the stack calls the nth cell of a runtime: unique in the process, while people only see `cell-n.ts`. */
@@ -84,6 +87,12 @@ const locators = new Map<string, (at: Position) => Position>()
 const maxRemembered = 64
 const cellRoot = "karst:"
 const cellFrames = /(karst:\d+\/(cell-\d+\.ts)):(\d+):(\d+)/g
+// What a cell evaluates itself comes from somewhere in the cell.
+const cellNames = /karst:\d+\/(cell-\d+\.ts)/g
+// What is a name to a cell is a property to the engine.
+const scopeFrames = /(?<=\bat (?:async )?)\$\$scope\./g
+// A function of a cell that has no name is called by how the cell was compiled, which says nothing.
+const namelessFrames = /\beval \((karst:\d+\/cell-\d+\.ts:\d+:\d+)\)/g
 const cellFrame = new RegExp(cellFrames, "")
 const frameStart = /^\s+at /
 const ofNode = /node:internal\/|node:diagnostics_channel|at new Promise \(<anonymous>\)$/

@@ -7,6 +7,7 @@ import type { Execution, NotExecuted } from "../runtime.ts"
 import { declaredBy, mentionedBy } from "../snapshot/origins.ts"
 import { CellSyntaxError, parseCell } from "../syntax.ts"
 import type { CellGate } from "../type-gate/cell-gate.ts"
+import { realOf } from "./call.ts"
 import { describeThrown, positionIn, rememberCell, trimFrames } from "./errors.ts"
 import type { Namespace, ReadyCell } from "./namespace.ts"
 import { CellStopped, type RunningCell, running } from "./running-cell.ts"
@@ -51,7 +52,7 @@ export async function executeCell(
   if (!("value" in outcome)) {
     return { ok: false, ...failureOf(outcome, filename), ...(notRolledBack && { notRolledBack }), ...ran }
   }
-  const { value } = outcome
+  const value = realOf(outcome.value)
   if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...ran }
   const text = preview(value)
   return { ok: true, value, preview: trimFrames(text), ...(isCut(text) && { cut: true }), ...ran }

@@ -1,5 +1,6 @@
 import type { Guard } from "../compile.ts"
-import { now, type RunningCell, running } from "./running-cell.ts"
+import { now } from "../deadline.ts"
+import { type RunningCell, running } from "./running-cell.ts"
 
 export interface CellGuard extends Guard {
   /** From now on every guard asks, until nothing of this cell is left that could run. */

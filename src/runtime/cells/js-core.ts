@@ -1,5 +1,6 @@
-import { AgentError, ConfigError } from "../../core/errors.ts"
+import { AgentError } from "../../core/errors.ts"
 import type { Bindings } from "../bindings.ts"
+import { lookAtAgents } from "../declare/agent.ts"
 import { declare } from "../declare/declare.ts"
 import type { JsRuntimeOptions } from "../js.ts"
 import { ambientNames } from "../names.ts"
@@ -8,20 +9,24 @@ import { validated } from "../schema.ts"
 import type { OpenCellGate } from "../type-gate/cell-gate.ts"
 import { createAmbient, renewAmbient } from "./cell-env.ts"
 import { cellFilename } from "./errors.ts"
-import { executeCell, notStarted } from "./execute.ts"
+import { executeCell } from "./execute.ts"
 import { createGuard } from "./guard.ts"
 import { createNamespace } from "./namespace.ts"
-import { createQueue } from "./queue.ts"
 import { CellStopped, RunningCell, running, type Shared } from "./running-cell.ts"
 import { watchStrays } from "./strays.ts"
 import { createTimers } from "./timers.ts"
 import type { Transaction } from "./transaction.ts"
+import { createTurns } from "./turns.ts"
 
 /** A runtime that has everything a runtime may have. */
-export type JsCore = Required<Omit<Runtime, "warnings">>
+export type JsCore = Required<Omit<Runtime, "warnings" | "writable">>
 
 /** The runtime behind `jsRuntime`, with everything it needs. */
-export function createJsRuntime(bindings: Bindings | undefined, options: JsRuntimeOptions): JsCore {
+export function createJsRuntime(
+  bindings: Bindings | undefined,
+  options: JsRuntimeOptions,
+  loaded = new Map<string, string[]>(),
+): JsCore {
   const { rules = [], cwd = process.cwd(), codecs = {}, maxSnapshotBytes = 2 ** 24 } = options
   const number = ++runtimes
   let cellCount = 0
@@ -40,7 +45,6 @@ export function createJsRuntime(bindings: Bindings | undefined, options: JsRunti
     },
   }
   const guard = createGuard()
-  const queue = createQueue()
   const timers = createTimers(shared)
   const ambient = createAmbient({ shared, timers, cwd, scope: () => namespace.scope })
   const namespace = createNamespace(ambientNames, shared)
@@ -97,19 +101,7 @@ export function createJsRuntime(bindings: Bindings | undefined, options: JsRunti
     }
   }
 
-  /** Does something when no cell is under way, or at once when the cell under way asks for it. */
-  const inTurn = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
-    if (queue.busy && running.getStore()?.belongsTo(shared)) return job()
-    return queue.enter(job).catch((error: unknown) => {
-      open(use)
-      throw error
-    })
-  }
-  const refuseWithin = (use: string) => {
-    open(use)
-    if (!queue.busy || !running.getStore()?.belongsTo(shared)) return
-    throw new ConfigError(`${use} would take the names from under the cell that calls it. Call it when it has ended.`)
-  }
+  const turns = createTurns(shared, open)
   /** Leaves behind what cells have under way in the namespace as it is. */
   const leave = () => {
     shared.epoch++
@@ -125,6 +117,18 @@ export function createJsRuntime(bindings: Bindings | undefined, options: JsRunti
     async inject(more) {
       open("inject()").inject(more)
     },
+    async load(file) {
+      open("load()")
+      const known = loaded.get(file)
+      if (known) return known
+      const { moduleBindings } = await import("../load-module.ts")
+      // What the module starts belongs to nobody's cell.
+      const exported = await running.exit(() => moduleBindings(file))
+      const names = loaded.get(file) ?? Object.keys(exported)
+      if (!loaded.has(file)) open("load()").inject(exported)
+      loaded.set(file, names)
+      return names
+    },
     async update(values) {
       open("update()").update(values)
     },
@@ -133,25 +137,12 @@ export function createJsRuntime(bindings: Bindings | undefined, options: JsRunti
     },
     async execute(code, executeOptions = {}) {
       open("execute()")
-      const { signal } = executeOptions
-      const parent = running.getStore()
-      // A cell under way may wait for this one, also through a leftover, and must not keep it waiting.
-      if (queue.busy && parent?.belongsTo(shared)) return runCell(code, parent, executeOptions)
-      let started = false
-      const run = () => {
-        started = true
-        return runCell(code, parent, executeOptions)
-      }
-      try {
-        return await queue.enter(run, signal)
-      } catch (error) {
-        if (started || !signal?.aborted) throw error
-        return notStarted("The cell was aborted before its turn came.")
-      }
+      return turns.cell((parent) => runCell(code, parent, executeOptions), executeOptions.signal)
     },
     async describe(names) {
       const { described } = open("describe()")
-      return declare(described(names), described(undefined))
+      const wanted = described(names)
+      return declare(wanted, described(undefined), false, await lookAtAgents(wanted.values()))
     },
     async names() {
       return open("names()").names()
@@ -162,24 +153,26 @@ export function createJsRuntime(bindings: Bindings | undefined, options: JsRunti
     async snapshot() {
       open("snapshot()")
       const { takeSnapshot } = await import("../snapshot.ts")
-      return inTurn("snapshot()", async () => takeSnapshot(place, { codecs, maxBytes: maxSnapshotBytes }))
+      return turns.take("snapshot()", async () => takeSnapshot(place, { codecs, maxBytes: maxSnapshotBytes }))
     },
     async restore(snapshot) {
-      refuseWithin("restore()")
+      open("restore()")
+      turns.refuseWithin("restore()")
       const { loadSnapshot } = await import("../snapshot.ts")
-      return inTurn("restore()", () => loadSnapshot(snapshot, place, { codecs, leave }))
+      return turns.take("restore()", () => loadSnapshot(snapshot, place, { codecs, leave }))
     },
     async fork() {
       open("fork()")
       const { takeCopy } = await import("../snapshot.ts")
-      const copy = await inTurn("fork()", async () => takeCopy(place, codecs))
-      const other = createJsRuntime(namespace.given(), options)
+      const copy = await turns.take("fork()", async () => takeCopy(place, codecs))
+      const other = createJsRuntime(namespace.given(), options, new Map(loaded))
       await other.restore?.(copy)
       return other
     },
     async reset() {
-      refuseWithin("reset()")
-      await inTurn("reset()", async () => {
+      open("reset()")
+      turns.refuseWithin("reset()")
+      await turns.take("reset()", async () => {
         leave()
         namespace.reset()
       })
@@ -187,7 +180,7 @@ export function createJsRuntime(bindings: Bindings | undefined, options: JsRunti
     async close() {
       if (closed) return
       closed = true
-      queue.refuse(closedError("The cell"))
+      turns.end(closedError("The cell"))
       for (const cell of shared.cells)
         cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
       shared.epoch++

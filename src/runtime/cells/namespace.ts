@@ -3,14 +3,16 @@ import type { NameChanges } from "../../core/event.ts"
 import { type Binding, type Bindings, boundValue, isBinding, toBinding } from "../bindings.ts"
 import type { CompiledCell, Scope } from "../compile.ts"
 import { describeType, impliedTypes } from "../declare/declare.ts"
+import { keptGuardProblem } from "../guard.ts"
 import { checkInjection, createNameMaker, isThenable, listNames } from "../names.ts"
 import { sizeOf } from "../preview.ts"
 import type { Lost, Name } from "../runtime.ts"
 import { createOrigins, type Declared, type Origins } from "../snapshot/origins.ts"
 import type { UndoImage } from "../undo.ts"
-import { type BoundFunction, bindFunction, originalOf } from "./call.ts"
+import { originalOf } from "./call.ts"
 import type { Shared } from "./running-cell.ts"
 import { createScope, settle } from "./scope-object.ts"
+import { createStandIns } from "./stand-ins.ts"
 
 /** The names of one runtime and what the host knows about them. Nothing here waits for a cell. */
 export interface Namespace {
@@ -66,7 +68,7 @@ export interface NamespaceImage {
 export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): Namespace {
   let scope = createScope()
   const bindings = new Map<string, Binding>()
-  const functions = new Map<string, BoundFunction>()
+  const standIns = createStandIns(shared)
   const constants = new Set<string>()
   // Classes of injected instances, bound as a courtesy: whatever else wants the name gets it.
   const implied = new Map<string, unknown>()
@@ -85,7 +87,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
 
   const bind = (name: string, binding: Binding) => {
     bindings.set(name, binding)
-    put(name, exposed(name, binding))
+    put(name, standIns.of(name, binding))
     for (const fixed of [constants, ...[...images].map((image) => image.constants)]) {
       if (binding.kind === "variable") fixed.delete(name)
       else fixed.add(name)
@@ -103,25 +105,13 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
   const isTaken = (name: string) =>
     bindings.has(name) || (Object.hasOwn(scope, name) && !(implied.has(name) && implied.get(name) === scope[name]))
 
-  // What cells get to see: of a function, one stand-in for life, so that a new target reaches those who kept it.
-  const exposed = (name: string, binding: Binding): unknown => {
-    if (binding.kind !== "function") return boundValue(binding)
-    const bound = functions.get(name) ?? bindFunction(name, binding, shared)
-    bound.target = binding
-    functions.set(name, bound)
-    return bound.cellFunction
-  }
-
-  // A function of the host is always called through the gate, also under a name that a cell made.
-  const cellValue = (name: string, binding: Binding): unknown =>
-    binding.kind === "function" ? bindFunction(name, binding, shared).cellFunction : boundValue(binding)
-
   // What a name is now: what the host said of it holds as long as no cell put something else in its place.
   const current = (name: string): Binding => {
     const binding = bindings.get(name)
     const value = scope[name]
-    if (binding?.kind === "variable") return Object.is(binding.value, value) ? binding : { ...binding, value }
-    return binding && exposed(name, binding) === value ? binding : toBinding(originalOf(value))
+    if (binding && Object.is(standIns.of(name, binding), value)) return binding
+    if (binding?.kind !== "variable") return toBinding(originalOf(value))
+    return { ...binding, value: originalOf(value), guard: undefined }
   }
 
   const unknownName = (name: string) =>
@@ -131,7 +121,10 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
     if (!Object.hasOwn(scope, name)) return `there is no "${name}"; there is ${listNames(Object.keys(scope))}`
     const next = toBinding(given)
     if (isThenable(boundValue(next))) return `"${name}" would be a promise: await it first`
-    const { kind } = bindings.get(name) ?? current(name)
+    const old = bindings.get(name)
+    const unguarded = old && keptGuardProblem(renewed(old, given))
+    if (unguarded !== undefined) return `"${name}": ${unguarded}`
+    const { kind } = old ?? current(name)
     if (next.kind === kind || (kind === "variable" && next.kind === "agent")) return undefined
     if (kind === "variable" && typeof scope[name] === "function") return undefined
     return `"${name}" is a ${kind} and cannot become a ${next.kind}`
@@ -154,7 +147,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
       for (const [name, given] of Object.entries(values)) {
         const old = bindings.get(name)
         if (old) bind(name, renewed(old, given))
-        else put(name, cellValue(name, toBinding(given)))
+        else put(name, standIns.make(name, toBinding(given)))
       }
       bindImplied()
     },
@@ -191,7 +184,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
       implied.clear()
       images.clear()
       // Cells from before keep their stand-ins, which lead nowhere now.
-      functions.clear()
+      standIns.clear()
       for (const [name, binding] of bindings) bind(name, binding)
       bindImplied()
     },
@@ -199,7 +192,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
       const bound = new Map<string, Bound>()
       for (const [name, value] of implied) bound.set(name, { value, isVariable: false })
       for (const [name, binding] of bindings) {
-        bound.set(name, { value: exposed(name, binding), isVariable: binding.kind === "variable" })
+        bound.set(name, { value: standIns.of(name, binding), isVariable: binding.kind === "variable" })
       }
       return bound
     },

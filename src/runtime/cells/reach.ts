@@ -1,11 +1,18 @@
 import type { Lost } from "../runtime.ts"
 import { type UndoOptions, undoImage } from "../undo.ts"
-import { originalOf } from "./call.ts"
+import { originalOf, realOf } from "./call.ts"
 import type { Namespace } from "./namespace.ts"
 
 /** What an image of a namespace does not look into. */
 export function imageOptions({ origins }: Namespace): UndoOptions {
-  return { untouched: origins.platformModules(), isStateless: (proxy) => originalOf(proxy) !== proxy }
+  return { untouched: origins.platformModules(), behind }
+}
+
+// A function of the host keeps nothing that is the namespace's; a guarded object is looked at behind its facade.
+function behind(proxy: object): object | null | undefined {
+  const real = realOf(proxy)
+  if (typeof real === "object" && real !== null && real !== proxy) return real
+  return originalOf(proxy) === proxy ? undefined : null
 }
 
 /** What no image holds of that which a cell could have changed that speaks of these names: it is reached from their

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { ActionErrorKind } from "../../core/event.ts"
-import type { CallGate, ExecuteOptions, OutputChunk } from "../runtime.ts"
+import { type Deadline, now, startDeadline } from "../deadline.ts"
+import type { CallGate, ExecuteOptions, OutputChunk, Pauses } from "../runtime.ts"
 import type { CellEnv } from "./cell-env.ts"
 
 /** The cell that the code running now belongs to, also after awaits, in timers and in host functions it called. */
@@ -22,9 +23,6 @@ export class CellStopped extends Error {
     return typeof thrown === "object" && thrown !== null && #mark in thrown
   }
 }
-
-/** The clock of deadlines, taken before any cell could lay hands on it. */
-export const now: () => number = performance.now.bind(performance)
 
 export type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
 
@@ -49,8 +47,7 @@ export class RunningCell {
   readonly parent: RunningCell | undefined
   readonly env: Partial<CellEnv>
   readonly gate: CallGate | undefined
-  /** When its time is up, on the clock of `now`. */
-  deadline = Number.POSITIVE_INFINITY
+  readonly pauses: Pauses | undefined
   /** Whether it, or a cell it belongs to, has a deadline. */
   readonly isTimed: boolean
   /** Cells under way that this one started. */
@@ -70,7 +67,7 @@ export class RunningCell {
   readonly #options: ExecuteOptions
   readonly #epoch: number
   #controller: AbortController | undefined
-  #timer: NodeJS.Timeout | undefined
+  #deadline: Deadline | undefined
   #whenStopped: ((reason: CellStopped) => void) | undefined
 
   constructor(shared: Shared, parent: RunningCell | undefined, options: ExecuteOptions) {
@@ -78,6 +75,7 @@ export class RunningCell {
     this.parent = nearest(parent)
     this.env = options.env ?? parent?.env ?? {}
     this.gate = options.call ?? parent?.gate
+    this.pauses = options.pauses ?? parent?.pauses
     this.isTimed = options.timeoutMs !== undefined || (parent?.isTimed ?? false)
     this.#options = options
     this.#epoch = shared.epoch
@@ -93,11 +91,7 @@ export class RunningCell {
     this.parent?.children.add(this)
     const { signal, timeoutMs } = this.#options
     signal?.addEventListener("abort", this.#abort)
-    if (timeoutMs !== undefined) {
-      this.deadline = now() + timeoutMs
-      // Node fires a timer at once that is longer than this.
-      this.#timer = setTimeout(this.#expire, Math.min(timeoutMs, 2 ** 31 - 1))
-    }
+    if (timeoutMs !== undefined) this.#deadline = startDeadline(timeoutMs, this.pauses, this.#expire)
     if (signal?.aborted) this.#abort()
     if (this.#epoch !== this.shared.epoch) {
       this.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
@@ -111,7 +105,7 @@ export class RunningCell {
     this.shared.cells.delete(this)
     this.parent?.children.delete(this)
     this.#options.signal?.removeEventListener("abort", this.#abort)
-    clearTimeout(this.#timer)
+    this.#deadline?.clear()
   }
 
   /** Fires when the cell is stopped. */
@@ -149,7 +143,7 @@ export class RunningCell {
 
   checkDeadline(time: number): void {
     for (let cell: RunningCell | undefined = this; cell; cell = cell.parent) {
-      if (time > cell.deadline && !cell.over) cell.#expire()
+      if (cell.#deadline && time > cell.#deadline.at && !cell.over) cell.#expire()
     }
     this.check()
   }

@@ -1,10 +1,11 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Execution, Lost, NotExecuted } from "../runtime.ts"
+import { watchSharedClasses } from "../undo/shared-classes.ts"
 import { undoImage } from "../undo.ts"
 import { thrownMessage } from "./errors.ts"
 import type { Namespace, NamespaceImage, ReadyCell } from "./namespace.ts"
 import { beyondReachOf, imageOptions } from "./reach.ts"
-import type { RunningCell } from "./running-cell.ts"
+import { CellStopped, type RunningCell } from "./running-cell.ts"
 
 /** What makes a cell leave nothing behind when it fails. */
 export interface Transaction {
@@ -12,7 +13,8 @@ export interface Transaction {
   begin(ready: ReadyCell): void
   /** Why the cell must not stand although it ran to its end; undefined when it may. */
   check(): Promise<Refusal | undefined>
-  /** Puts everything back and gives what could not be: parts of the heap, and calls that were made. */
+  /** Puts everything back, stops what is left of the cell, and gives what could not be put back: parts of the heap, and
+   *  calls that were made. */
   rollBack(): Lost[]
   /** The execution of its cell, with `undo` where there is something to undo. */
   ended(execution: Execution): Execution
@@ -33,22 +35,26 @@ export function createTransaction(
 ): Transaction {
   let image: NamespaceImage | undefined
   let mentions: ReadyCell["mentions"] = () => []
+  let added: () => Lost[] = () => []
   let ending: string | undefined
   const called = new Map<string, number>()
   cell.called = called
 
   const rollBack = () => {
+    // What the cell left behind, waiting for a timer or a promise, would go on as if it had succeeded.
+    if (image) cell.stop(new CellStopped("aborted", "The cell was rolled back."))
     const lost = image?.restore() ?? []
     // Named is only what the cell could have changed; what the host did in a call, nobody knows.
     const mentioned = called.size === 0 ? mentions() : undefined
     const beyond = image && image.beyond.length > 0 ? (beyondReachOf(mentioned, namespace) ?? image.beyond) : []
     image = undefined
-    return [...beyond, ...lost, ...[...called].map(([name, count]) => calledAlready(name, count))]
+    return [...beyond, ...lost, ...added(), ...[...called].map(([name, count]) => calledAlready(name, count))]
   }
 
   return {
     begin(ready) {
       mentions = ready.mentions
+      added = watchSharedClasses()
       image = namespace.image((scope) => undoImage(scope, imageOptions(namespace)))
     },
     async check() {

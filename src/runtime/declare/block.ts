@@ -15,6 +15,8 @@ export interface Block extends TypeNames {
   nameOf(type: LiveClass): string | undefined
   /** An instance of a class, if one was injected. */
   instanceOf(type: LiveClass): object | undefined
+  /** Declares something under a name like this one, once for the same text, and gives the name. */
+  declareText(like: string, make: (name: string) => string): string
   /** Declares the classes that a text names, as far as they are known only by their instances. */
   mention(text: string): void
   /** Declares the types that a text names and the source it was taken from declares. */
@@ -62,14 +64,15 @@ export function openBlock(
         block.lines.push(own)
       }
     },
-    declareType(like, type, doc) {
+    declareType: (like, type, doc) => block.declareText(like, (name) => jsDoc(doc) + typeDeclaration(name, type(name))),
+    declareText(like, make) {
       for (let count = 1; ; count++) {
         const name = count === 1 ? like : `${like}${count}`
         const before = declared.get(name)
         if (isTaken(name)) continue
-        // Held while the type is made, which may declare others.
+        // Held while the text is made, which may declare others.
         if (before === undefined) declared.set(name, "")
-        const text = jsDoc(doc) + typeDeclaration(name, type(name))
+        const text = make(name)
         if (before === text) return name
         if (before !== undefined) continue
         declared.set(name, text)

@@ -1,9 +1,11 @@
 import { types } from "node:util"
-import type { AgentBinding, Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
+import type { Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
 import { isTuple } from "../schema.ts"
+import { declareAgent, type KnownAgents, noAgents } from "./agent.ts"
 import { type Block, openBlock } from "./block.ts"
 import { declareClass, declareTypeBinding, inferredNote, noted } from "./bound-type.ts"
 import { functionSignature } from "./function-head.ts"
+import { guardedType } from "./guarded.ts"
 import { isPlain } from "./inspect.ts"
 import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { schemaType } from "./json-schema-type.ts"
@@ -14,7 +16,6 @@ import { readSource } from "./source-types.ts"
 import {
   any,
   jsDoc,
-  named,
   type Parameter,
   printSignature,
   printType,
@@ -30,18 +31,24 @@ export { describeType } from "./inspect.ts"
  *  bindings. Types and docs, never values; nothing of the values is run. Each type comes from the first of these that
  *  there is: its author's text, a schema, the author's source, a look at the running value (marked `// inferred`).
  *  Where the bindings are only some, `among` is all of them: their types keep their names and are not declared again.
- *  `remote`: what has behaviour is in another process than the cells, and each member of it takes an `await`.
+ *  `remote`: what has behaviour is in another process than the cells, and each member of it takes an `await`. `agents`:
+ *  what is in the runtimes of those among the bindings.
  *  Throws a `ConfigError` for text that is not TypeScript and for a schema that cannot be shown. */
-export function declare(bindings: ReadonlyMap<string, Binding>, among = bindings, remote = false): string {
+export function declare(
+  bindings: ReadonlyMap<string, Binding>,
+  among = bindings,
+  remote = false,
+  agents: KnownAgents = noAgents,
+): string {
   const block = openBlock(bindings, among, remote ? declareRemoteClass : declareClass)
   for (const [name, binding] of bindings) {
-    const text = declaration(name, binding, block, remote)
+    const text = declaration(name, binding, block, remote, agents)
     if (text) block.lines.push(text)
   }
   return block.lines.join("\n")
 }
 
-function declaration(name: string, binding: Binding, block: Block, remote: boolean): string {
+function declaration(name: string, binding: Binding, block: Block, remote: boolean, agents: KnownAgents): string {
   switch (binding.kind) {
     case "function":
       return declareFunction(name, binding, block)
@@ -50,22 +57,23 @@ function declaration(name: string, binding: Binding, block: Block, remote: boole
     case "type":
       return (remote && declareRemoteType(name, binding, block)) || declareTypeBinding(name, binding, block)
     case "agent":
-      return declareAgent(name, binding, block)
+      return declareAgent(name, binding, block, agents)
   }
 }
 
 /** A variable whose value is data may be assigned to; an object with behaviour of its own is kept. */
 function declareVariable(name: string, binding: VariableBinding, block: Block, remote: boolean): string {
-  const { value, description, type } = binding
-  const data = isData(value)
+  const { value, description, type, guard } = binding
+  const data = !guard && isData(value)
+  const guarded = (told: TypeTree) => (guard && !remote ? guardedType(told, value, guard, block) : told)
   const declared = `${jsDoc(description)}declare ${data ? "let" : "const"} ${name}: `
   if (type !== undefined) {
     block.mention(type)
-    return declared + printType(remembered(variableTypes, binding, () => parseType(type, name)))
+    return declared + printType(guarded(remembered(variableTypes, binding, () => parseType(type, name))))
   }
   // An empty variable is there to be filled.
   const found = value === null || value === undefined ? any : block.look().typeOf(value)
-  const text = printType(remote && !data ? remoteType(found) : found)
+  const text = printType(remote && !data ? remoteType(found) : guarded(found))
   return declared + (text === nameOfInstance(value, block) ? text : noted(text))
 }
 
@@ -134,41 +142,6 @@ function schemaParameters(
   })
   const rest = type.rest && { name: "rest", type: { kind: "array", element: type.rest } as const, rest: true }
   return { parameters: rest ? [...parameters, rest] : parameters, docs }
-}
-
-function declareAgent(name: string, { agent }: AgentBinding, block: Block): string {
-  const type = block.declareType("Agent", () => agentType, "Another agent, with objects of its own.")
-  const [title, description, runtime] = ["name", "description", "runtime"].map((key) =>
-    types.isProxy(agent) ? undefined : Object.getOwnPropertyDescriptor(agent, key),
-  )
-  const about = [title?.value, description?.value].filter((text) => typeof text === "string" && text).join(": ")
-  const hasRuntime = runtime !== undefined && (!("value" in runtime) || runtime.value !== undefined)
-  return `${jsDoc(about)}declare const ${name}: ${hasRuntime ? type : `Omit<${type}, "runtime">`}`
-}
-
-/** What a cell needs of an agent. */
-const agentType: TypeTree = {
-  kind: "object",
-  members: [
-    {
-      name: "run",
-      form: "method",
-      type: {
-        kind: "function",
-        signature: {
-          parameters: [{ name: "prompt", type: named("string") }],
-          returns: named("Promise<{ output: string; status: string }>"),
-        },
-      },
-    },
-    {
-      name: "runtime",
-      form: "field",
-      type: named(
-        "{ update(values: Record<string, unknown>): Promise<void>; retrieve(name: string): Promise<unknown> }",
-      ),
-    },
-  ],
 }
 
 function isData(value: unknown): boolean {

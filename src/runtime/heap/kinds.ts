@@ -19,6 +19,8 @@ export type Kind =
   /** Its traps would run. */
   | "proxy"
   | "module"
+  /** A weak one, to something else. */
+  | "reference"
   /** A built-in that never changes, or the platform's own. */
   | "platform"
   | "generator"
@@ -116,8 +118,10 @@ const families = new Map<object, Kind>([
   [Boolean.prototype, "boxed"],
   [BigInt.prototype, "boxed"],
   [Symbol.prototype, "boxed"],
-  [WeakRef.prototype, "platform"],
+  [WeakRef.prototype, "reference"],
   [TextEncoder.prototype, "platform"],
+  // Iterators know how far they are, and do not tell.
+  ...iteratorPrototypes().map((prototype): [object, Kind] => [prototype, "closed"]),
   // Sockets, streams, servers, child processes, workers: half of what they are is outside.
   [EventEmitter.prototype, "closed"],
   [
@@ -150,6 +154,21 @@ const brands: { [family in Kind]?: (value: object) => boolean } = {
   // The prototype of a class is not one of its instances.
   closed: (value) => classOf(value) === undefined,
   boxed: types.isBoxedPrimitive,
+}
+
+function iteratorPrototypes(): object[] {
+  const text = "a"
+  const iterators = [
+    [].values(),
+    new Map().keys(),
+    new Set().values(),
+    text[Symbol.iterator](),
+    text.matchAll(/a/g),
+    [].values().map(() => 0),
+    Iterator.from({ next: () => ({ done: true, value: 0 }) }),
+    new Intl.Segmenter().segment(text)[Symbol.iterator](),
+  ]
+  return iterators.map((iterator) => Object.getPrototypeOf(iterator))
 }
 
 function timerPrototype<T extends object>(timer: T, clear: (timer: T) => void): object {

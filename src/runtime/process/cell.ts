@@ -56,10 +56,15 @@ async function ask(
   if (cell.stopped) return undefined
   child.used = true
   child.link.startCell()
+  let ignore: (() => void) | undefined
   const reply = await child.link.ask("execute", { body: input }, (id) => {
     execution = id
     track(id)
+    // Its clock is there.
+    if (input.timeoutMs === undefined) return
+    ignore = cell.pauses?.((paused) => child.link.send({ type: "pause", id, paused }))
   })
+  ignore?.()
   clearTimeout(patience)
   return reply
 }
@@ -91,8 +96,8 @@ type Outcome =
 
 function outcomeOf(summary: Summary | undefined, cell: RunningCell, child: Live): Outcome {
   if (!summary) return { ok: false, error: endError(cell, child) }
-  const { error, value, thrown, preview, notRolledBack, undoable, clean } = summary
-  if (!clean) child.link.kill({ kind: "aborted", why: "what the cell had under way had to be ended" })
+  const { error, value, thrown, preview, notRolledBack, undoable, unclean } = summary
+  if (unclean) child.link.kill({ kind: "aborted", why: "what the cell had under way had to be ended" })
   if (cell.stopped) return { ok: false, error: { ...placeOf(error), ...stopError(cell.stopped) } }
   try {
     if (!error) {

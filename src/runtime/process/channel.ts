@@ -1,11 +1,14 @@
 import type { Socket } from "node:net"
 import { DefaultDeserializer, DefaultSerializer } from "node:v8"
+import { isSimple } from "./simple.ts"
 
 /** Two ends that send each other structured clones. Ours and not Node's own: bytes that are no message must be an event
  *  here, and not an exception that nobody can catch. */
 export interface Channel {
-  /** Throws when the message cannot be cloned. */
+  /** Throws when the message cannot be cloned, or is longer than `maxSent`. */
   send(message: object): void
+  /** Longest message that the other side takes. Any, until it is told. */
+  maxSent: number
   /** Whether an open channel keeps the process alive. */
   hold(alive: boolean): void
   close(): void
@@ -63,8 +66,11 @@ export function openChannel(socket: Socket, { maxBytes, onMessage, onEnd }: Chan
   socket.on("close", () => end())
 
   return {
+    maxSent: Number.POSITIVE_INFINITY,
     send(message) {
       const bytes = encode(message)
+      const length = bytes.length - headerBytes
+      if (length > this.maxSent) throw new RangeError(tooLong(length, this.maxSent))
       if (!ended) socket.write(bytes)
     },
     hold: (alive) => void (alive ? socket.ref() : socket.unref()),
@@ -74,10 +80,18 @@ export function openChannel(socket: Socket, { maxBytes, onMessage, onEnd }: Chan
 
 const headerBytes = 4
 
+function tooLong(length: number, most: number): string {
+  return `${length} bytes cannot cross at once, ${most} can. Take a part of it, or raise \`limits.messageBytes\`.`
+}
+
 function encode(message: object): Buffer {
+  return isSimple(message) ? encodeSimple(message) : encodeClone(message)
+}
+
+function encodeClone(message: object): Buffer {
   const serializer = new DefaultSerializer()
   // Room for the length, so that header and body are one buffer and one write.
-  serializer.writeRawBytes(Buffer.alloc(headerBytes))
+  serializer.writeRawBytes(noLength)
   serializer.writeHeader()
   serializer.writeValue(message)
   const bytes = serializer.releaseBuffer()
@@ -85,8 +99,20 @@ function encode(message: object): Buffer {
   return bytes
 }
 
+const noLength = Buffer.alloc(headerBytes)
+
+/** Most messages are small and plain, and for those JSON takes a fourth of the time. */
+function encodeSimple(message: object): Buffer {
+  const text = JSON.stringify(message)
+  const bytes = Buffer.allocUnsafe(headerBytes + Buffer.byteLength(text))
+  bytes.writeUInt32LE(bytes.length - headerBytes, 0)
+  bytes.write(text, headerBytes)
+  return bytes
+}
+
 function decode(frame: Buffer): { value: unknown } | undefined {
   try {
+    if (frame[0] === openingBrace) return { value: JSON.parse(frame.toString()) }
     const deserializer = new DefaultDeserializer(frame)
     deserializer.readHeader()
     return { value: deserializer.readValue() }
@@ -94,3 +120,6 @@ function decode(frame: Buffer): { value: unknown } | undefined {
     return undefined
   }
 }
+
+// A clone begins with another byte.
+const openingBrace = 0x7b

@@ -10,9 +10,11 @@ import { reportStray } from "../cells/timers.ts"
 import { inspection } from "../declare/inspect.ts"
 import { printType } from "../declare/type-tree.ts"
 import { inspectShort } from "../preview.ts"
-import type { CallGate, Execution, OutputChunk, Snapshot } from "../runtime.ts"
+import type { CallGate, Execution, Snapshot } from "../runtime.ts"
 import { openChannel } from "./channel.ts"
 import { CannotCross, type Crossing, pack, reviveError, type Stand, unpack } from "./crossing.ts"
+import { runModule } from "./modules.ts"
+import { createPrinter } from "./printing.ts"
 import type { Ask, BindInput, ExecuteInput, FromChild, NameReport, Operation, Summary, ToChild } from "./protocol.ts"
 import { createProxies } from "./proxies.ts"
 
@@ -24,6 +26,7 @@ const stubs = new Map<string, (...args: unknown[]) => unknown>()
 const stubNames = new WeakMap<object, string>()
 const waiting = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>()
 const controllers = new Map<number, AbortController>()
+const pauses = new Map<number, (paused: boolean) => void>()
 const executionOf = new WeakMap<CallGate, number>()
 const cells = new Map<number, RunningCell>()
 let calls = 0
@@ -41,6 +44,8 @@ const channel = openChannel(new Socket({ fd: 3 }), {
   onEnd: () => process.kill(process.pid, "SIGKILL"),
 })
 
+const printer = createPrinter((message) => channel.send(message))
+
 // Kept before any cell could have a say in it; a child is killed, and would never come to it at its end.
 if (process.env.NODE_COMPILE_CACHE !== undefined) flushCompileCache()
 
@@ -53,7 +58,7 @@ process.on("unhandledRejection", (reason) => {
 function stray(error: unknown): void {
   const cell = running.getStore()
   if (cell) reportStray(cell.shared, error)
-  else print(latest, { stream: "stderr", text: `${uncaughtText(error)}\n` })
+  else printer.print(latest, { stream: "stderr", text: `${uncaughtText(error)}\n` })
 }
 
 function receive(message: ToChild): void {
@@ -61,8 +66,14 @@ function receive(message: ToChild): void {
     case "ask":
       void answer(message)
       return
+    case "limit":
+      channel.maxSent = message.maxBytes
+      return
     case "stop":
       controllers.get(message.id)?.abort(new Error(message.message))
+      return
+    case "pause":
+      pauses.get(message.id)?.(message.paused)
       return
     case "answer": {
       const call = waiting.get(message.id)
@@ -89,7 +100,7 @@ function told(summary: Summary, result: Pick<Extract<FromChild, { type: "result"
   try {
     post({ ...result, value: { body: summary } })
   } catch {
-    // An array with a method of its own is seen to be no data only when it is written.
+    // That an array has a method of its own, or a value is too long, is only seen when it is written.
     post({ ...result, value: { body: { ...summary, value: undefined, thrown: undefined } } })
   }
 }
@@ -108,6 +119,8 @@ const asks: Record<Exclude<Ask, "execute">, (input: any) => Promise<unknown>> = 
     const values = await Promise.all(names.map((name) => core.retrieve(name)))
     return values.map((value) => printType(inspection(() => undefined).typeOf(value)))
   },
+  load: (file: string) => runModule(file, core),
+  describe: (names: string[]) => core.describe(names),
   undo: () => undoLast(),
   snapshot: async () => core.snapshot?.(),
   restore: async (snapshot: Snapshot) => core.restore?.(snapshot),
@@ -153,10 +166,14 @@ async function execute(input: ExecuteInput, id: number): Promise<Summary> {
     core.execute(code, {
       signal: controller.signal,
       timeoutMs,
+      pauses(listener) {
+        pauses.set(id, listener)
+        return () => pauses.delete(id)
+      },
       call: gate,
       env: variables && { variables },
       transaction: transaction === "check" ? { check: () => callHost("", [], "check", []) } : transaction === "on",
-      output: (chunk) => print(id, chunk),
+      output: (chunk) => printer.print(id, chunk),
     })
   const execution = await (parent ? running.run(parent, run) : run())
   controllers.delete(id)
@@ -166,15 +183,22 @@ async function execute(input: ExecuteInput, id: number): Promise<Summary> {
 }
 
 async function summary(execution: Execution, before: readonly string[]): Promise<Summary> {
-  const { changes, hints } = execution
+  const told: Summary = { changes: execution.changes }
+  if (execution.hints) told.hints = execution.hints
   if (execution.ok) {
-    const { value, preview } = execution
-    return { value: tryLeaving(value), preview, changes, hints, undoable: execution.undo !== undefined, clean: true }
+    const value = tryLeaving(execution.value)
+    if (value) told.value = value
+    if (execution.preview !== undefined) told.preview = execution.preview
+    if (execution.undo) told.undoable = true
+    return told
   }
-  const { error, thrown, notRolledBack } = execution
+  const { error, notRolledBack } = execution
+  const thrown = tryLeaving(execution.thrown)
+  if (thrown) told.thrown = thrown
+  if (notRolledBack) told.notRolledBack = notRolledBack
   const isStopped = error.kind === "timeout" || error.kind === "aborted" || error.kind === "memory"
-  const clean = !isStopped || (await isQuiet(before))
-  return { error, thrown: tryLeaving(thrown), changes, hints, notRolledBack, undoable: false, clean }
+  if (isStopped && !(await isQuiet(before))) told.unclean = true
+  return { ...told, error }
 }
 
 /** Whether nothing is under way that was not before the cell: what was stopped cannot come back. */
@@ -256,32 +280,7 @@ function standFor(value: object, where: string): Stand {
   throw new CannotCross(`${where} is ${inspectShort(value)} and cannot leave its process: ${why}. Give plain data.`)
 }
 
-// Printing goes out in bundles: a message for each line would cost more than the line.
-let bundle: { id: number; stream: OutputChunk["stream"]; text: string } | undefined
-let scheduled = false
-
-function print(id: number, { stream, text }: OutputChunk): void {
-  if (bundle && (bundle.id !== id || bundle.stream !== stream)) flush()
-  if (bundle) bundle.text += text
-  else bundle = { id, stream, text }
-  if (bundle.text.length > longestBundle) return flush()
-  if (scheduled) return
-  scheduled = true
-  setImmediate(() => {
-    scheduled = false
-    flush()
-  })
-}
-
-function flush(): void {
-  const printed = bundle
-  bundle = undefined
-  if (printed) channel.send({ type: "output", ...printed } satisfies FromChild)
-}
-
 function post(message: FromChild): void {
-  flush()
+  printer.flush()
   channel.send(message)
 }
-
-const longestBundle = 16_000

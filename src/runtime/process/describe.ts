@@ -1,5 +1,6 @@
 import { ConfigError } from "../../core/errors.ts"
 import { type Binding, boundValue, toBinding, variable } from "../bindings.ts"
+import { lookAtAgents } from "../declare/agent.ts"
 import { declare, describeType } from "../declare/declare.ts"
 import { listNames } from "../names.ts"
 import type { Name } from "../runtime.ts"
@@ -11,16 +12,21 @@ import type { Registry } from "./registry.ts"
 /** Declarations of names: what the host has put in as the host knows it, what cells made as the child sees it. */
 export async function declareRemote(
   host: Host,
-  { bindings }: Registry,
+  { bindings, modules }: Registry,
   names: readonly string[] | undefined,
 ): Promise<string> {
-  const isKnown = names?.every((name) => bindings.has(name)) ?? true
-  if (!host.live?.used && isKnown) return declare(picked(bindings, names ?? [...bindings.keys()]), bindings, true)
+  const loaded = [...modules.values()].flatMap((module) => module.names)
+  const isKnown = (names ?? loaded).every((name) => bindings.has(name))
+  const agents = await lookAtAgents(bindings.values())
+  if (!host.live?.used && isKnown) {
+    return declare(picked(bindings, names ?? [...bindings.keys()]), bindings, true, agents)
+  }
   const child = await host.connect()
   const reports = new Map((await reportsOf(child)).map((report) => [report.name, report]))
   const missing = names?.find((name) => !reports.has(name))
   if (missing !== undefined) throw unknownName(missing, [...reports.keys()])
-  const wanted = names ?? [...bindings.keys()].filter((name) => reports.has(name))
+  const all = names ?? [...bindings.keys(), ...loaded].filter((name) => reports.has(name))
+  const wanted = all.filter((name) => !loaded.includes(name))
   const current = new Map(wanted.map((name) => [name, hostBinding(reports.get(name), bindings.get(name), child)]))
   const elsewhere = wanted.filter((name) => !current.get(name))
   const types = await typesOf(child, elsewhere)
@@ -32,7 +38,16 @@ export async function declareRemote(
     const description = injected?.kind === "variable" ? injected.description : undefined
     return [name, known ?? variable(undefined, { description, type })]
   })
-  return declare(new Map(declared), new Map([...bindings, ...declared]), true)
+  const text = declare(new Map(declared), new Map([...bindings, ...declared]), true, agents)
+  return [
+    text,
+    await ownWords(
+      child,
+      all.filter((name) => loaded.includes(name)),
+    ),
+  ]
+    .filter(Boolean)
+    .join("\n")
 }
 
 export async function namesOf(child: Live, { bindings }: Registry): Promise<Name[]> {
@@ -74,6 +89,14 @@ async function typesOf(child: Live, names: readonly string[]): Promise<Map<strin
   const types = await child.ask("types", names)
   if (!isStrings(types) || types.length !== names.length) throw child.accuse("types that are none")
   return new Map(names.map((name, index) => [name, types[index] ?? "any"]))
+}
+
+/** Of what was loaded there, only the child knows the types and what its author says. */
+async function ownWords(child: Live, names: readonly string[]): Promise<string> {
+  if (names.length === 0) return ""
+  const text = await child.ask("describe", names)
+  if (typeof text !== "string") throw child.accuse("declarations that are none")
+  return text
 }
 
 function picked(bindings: ReadonlyMap<string, Binding>, names: readonly string[]): Map<string, Binding> {

@@ -7,6 +7,7 @@ import { ConfigError } from "../../core/errors.ts"
 export interface WorkingFolder {
   /** Its path, without links. A temporary one is made when it is first asked for. */
   path(): string
+  readonly isTemporary: boolean
   /** Removes it where it is a temporary one. */
   remove(): void
 }
@@ -16,7 +17,7 @@ export function workingFolder(given: string | undefined): WorkingFolder {
     const path = resolve(given)
     if (!existsSync(path)) throw new ConfigError(`cwd: there is no folder "${path}". Make it first, or leave cwd out.`)
     const real = realpathSync(path)
-    return { path: () => real, remove() {} }
+    return { path: () => real, isTemporary: false, remove() {} }
   }
   let made: string | undefined
   const remove = () => {
@@ -33,6 +34,7 @@ export function workingFolder(given: string | undefined): WorkingFolder {
       }
       return made
     },
+    isTemporary: true,
     remove,
   }
 }

@@ -1,5 +1,6 @@
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
+import { seenFromAfar } from "../cell-agent.ts"
 import { classOf, nameOfClass } from "../declare/inspect-class.ts"
 import { CannotCross, type Shape, type Stand } from "./crossing.ts"
 
@@ -35,7 +36,7 @@ export function createHandles(max: number): HandleTable {
       exposed.sent++
       byId.set(exposed.id, exposed)
       byValue.set(value, exposed)
-      return { type: "handle", id: exposed.id, shape: shapeOf(value) }
+      return { type: "handle", id: exposed.id, shape: shapeOf(seenFromAfar(value)) }
     },
     find: (id) => byId.get(id),
     has: (value) => byValue.has(value),

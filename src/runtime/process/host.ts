@@ -1,9 +1,12 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import type { NameChanges } from "../../core/event.ts"
+import { thrownMessage } from "../cells/errors.ts"
 import { CellStopped, print, type RunningCell, running, type Shared } from "../cells/running-cell.ts"
 import type { Lost, OutputChunk } from "../runtime.ts"
 import type { Launch } from "./launch.ts"
 import { startLink } from "./link.ts"
 import { createLive, type Live } from "./live.ts"
+import { loadModule } from "./modules.ts"
 import type { FromChild } from "./protocol.ts"
 import type { Registry } from "./registry.ts"
 import { createService, Forged } from "./service.ts"
@@ -15,12 +18,13 @@ export interface Host {
   /** The child that is there, if there is one. */
   readonly live: Live | undefined
   /** The same, also one that is about to be there. */
-  current(): Promise<Live | undefined>
+  current(): Promise<Live> | undefined
   /** Remembers what a cell did to the names, so that they can be called lost. */
   note(changes: NameChanges): void
   /** From now on, what the child prints and calls for this execution is the cell's. */
   track(execution: number, cell: RunningCell, check: (() => unknown) | undefined): void
   untrack(cell: RunningCell): void
+  /** The execution of a cell, or of the nearest one here that it belongs to. */
   executionOf(cell: RunningCell): number | undefined
   /** Makes room for another child where one has ended, and tells what is gone with it. */
   settle(): Promise<Lost[]>
@@ -35,13 +39,13 @@ export interface Host {
 
 export function createHost(options: Launch, registry: Registry, shared: Shared): Host {
   const { bounds } = options
-  const tracked = new Map<number, { cell: RunningCell; check: (() => unknown) | undefined; printed: number }>()
+  const tracked = new Map<number, Tracked>()
   const made = new Set<string>()
   const reassigned = new Set<string>()
   let starting: Promise<Live> | undefined
   let live: Live | undefined
   const lost: Lost[] = []
-  let latest: RunningCell | undefined
+  let latest: Tracked | undefined
 
   const start = async (): Promise<Live> => {
     const link = startLink({
@@ -52,12 +56,26 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
     const child = createLive(link, createService(registry, shared, bounds.handles))
     try {
       await child.bind("inject", registry.bindings)
+      for (const file of [...registry.modules.keys()]) await reload(file, child)
     } catch (error) {
       link.kill({ kind: "crash", why: "it could not be filled" })
       throw error
     }
     live = child
     return child
+  }
+
+  // A module that cannot be loaded any more takes its names with it, and not the whole runtime.
+  const reload = async (file: string, child: Live) => {
+    const { names = [] } = registry.modules.get(file) ?? {}
+    try {
+      await loadModule(file, child, registry)
+    } catch (error) {
+      if (child.link.ending) throw error
+      registry.modules.delete(file)
+      const reason = `its module cannot be loaded again: ${error instanceof Error ? error.message : error}`
+      lost.push(...names.map((name): Lost => ({ name, reason })))
+    }
   }
 
   /** A child that has ended makes room for the next. */
@@ -80,7 +98,13 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
       return binding.kind === "variable" && child.used && (reassigned.has(name) || isCopied(binding.value, child))
     })
     const reason = "it is again what the host put in; what cells did to it is gone"
-    return [...gone, ...changed.map(([name]): Lost => ({ name, reason }))]
+    const loaded = child.used ? [...registry.modules.values()].flatMap(({ variables }) => variables) : []
+    const again = "it is again what its module gives; what cells did to it is gone"
+    return [
+      ...gone,
+      ...changed.map(([name]): Lost => ({ name, reason })),
+      ...loaded.map((name): Lost => ({ name, reason: again })),
+    ]
   }
 
   const receive = (message: Exclude<FromChild, { type: "result" }>, child: Live): void => {
@@ -106,26 +130,26 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
   }
 
   const serve = async ({ id, execution, operation }: Extract<FromChild, { type: "call" }>, child: Live) => {
-    const cell = tracked.get(execution)?.cell ?? latest
-    if (!cell) return child.accuse("a call before any cell")
+    const { cell, within } = tracked.get(execution) ?? latest ?? {}
+    if (!cell || !within) return child.accuse("a call before any cell")
     try {
       const check = operation.op === "check" ? tracked.get(execution)?.check : undefined
       const value = check
         ? { body: (await running.run(cell, async () => check())) !== false }
-        : await child.service.perform(operation, cell)
+        : await within(() => child.service.perform(operation, cell))
       child.link.send({ type: "answer", id, ok: true, value })
     } catch (error) {
-      if (error instanceof Forged) return child.accuse(error.message)
-      fail(id, error instanceof Error ? error : new Error(String(error)), child)
+      if (Forged.is(error)) return child.accuse(error.message)
+      fail(id, error, child)
     }
   }
 
-  const fail = (id: number, error: Error, child: Live) => {
+  const fail = (id: number, thrown: unknown, child: Live) => {
     try {
-      child.link.send({ type: "answer", id, ok: false, value: child.service.give(error, "the error") })
+      child.link.send({ type: "answer", id, ok: false, value: child.service.give(thrown, "the error") })
     } catch {
-      // What it carries along cannot cross; what it says can.
-      const bare = new Error(error.message)
+      // What it is, or carries along, cannot cross; what it says can.
+      const bare = new Error(thrownMessage(thrown))
       child.link.send({ type: "answer", id, ok: false, value: child.service.give(bare, "the error") })
     }
   }
@@ -146,7 +170,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
 
   return {
     note({ created, reassigned: again, removed }) {
-      for (const name of created) if (!registry.bindings.has(name)) made.add(name)
+      for (const name of created) if (!registry.has(name)) made.add(name)
       for (const name of again) if (registry.bindings.has(name)) reassigned.add(name)
       for (const name of removed) made.delete(name)
     },
@@ -154,15 +178,22 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
       return live?.link.ending ? undefined : live
     },
     connect,
-    current: async () => (starting && !live?.link.ending ? connect() : undefined),
+    current: () => (starting && !live?.link.ending ? connect() : undefined),
     track(execution, cell, check) {
-      tracked.set(execution, { cell, check, printed: 0 })
-      latest = cell
+      latest = { cell, check, printed: 0, within: AsyncLocalStorage.snapshot() }
+      tracked.set(execution, latest)
     },
     untrack(cell) {
       for (const [id, printing] of tracked) if (printing.cell === cell) tracked.delete(id)
     },
-    executionOf: (cell) => [...tracked].find(([, printing]) => printing.cell === cell)?.[0],
+    executionOf(cell) {
+      // It may have been asked for by a cell of another runtime, which one of this runtime has asked for.
+      for (let each: RunningCell | undefined = cell; each; each = each.parent) {
+        const [execution] = [...tracked].find(([, printing]) => printing.cell === each) ?? []
+        if (execution !== undefined) return execution
+      }
+      return undefined
+    },
     async settle() {
       if (live?.link.ending) await forget(live)
       return takeLost()
@@ -170,7 +201,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
     takeLost,
     learn(names) {
       forgetNames()
-      for (const name of names) if (!registry.bindings.has(name)) made.add(name)
+      for (const name of names) if (!registry.has(name)) made.add(name)
     },
     async reset() {
       if (!live || live.link.ending) return
@@ -184,6 +215,14 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
       await child?.link.gone
     },
   }
+}
+
+interface Tracked {
+  cell: RunningCell
+  check: (() => unknown) | undefined
+  printed: number
+  /** Does something as if the cell were of this process: for whoever asked for the cell, and within all that led there. */
+  within: <T>(work: () => T) => T
 }
 
 /** Whether the child has a copy that cells may have changed, and not the thing itself. */

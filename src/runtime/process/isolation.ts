@@ -8,6 +8,8 @@ export interface Sandbox {
   node: readonly string[]
   entry: string
   cwd: string
+  /** The size of a working directory that is made for it, and not the one of that path. */
+  scratchMb: number | undefined
   read: readonly string[]
   write: readonly string[]
   network: "none" | "all"
@@ -17,10 +19,11 @@ export interface Sandbox {
 
 /** The command that runs a program in bubblewrap: of the file system only Node, its libraries, Karst and what is on the
  *  lists; no processes but its own, no privileges, and no network unless it is given. */
-export function sandboxed({ node, entry, cwd, read, write, network, env, cache }: Sandbox): string[] {
+export function sandboxed({ node, entry, cwd, scratchMb, read, write, network, env, cache }: Sandbox): string[] {
   const karst = karstFiles()
   const given = [...(cache === undefined ? [] : [cache]), ...read.map(real)]
   const readable = [...karst.map(([, to]) => to), ...given]
+  const shared = [...(scratchMb === undefined ? [cwd] : []), ...write.map(real)]
   const writable = [cwd, ...write.map(real)]
   const [binary = process.execPath, ...flags] = node
   return [
@@ -29,7 +32,8 @@ export function sandboxed({ node, entry, cwd, read, write, network, env, cache }
     ...[...nodeFiles(binary), ...karst].flatMap(([from, to]) => ["--ro-bind", from, to]),
     ...(network === "all" ? resolverFiles.flatMap((path) => ["--ro-bind-try", path, path]) : []),
     ...given.flatMap((path) => ["--ro-bind", path, path]),
-    ...writable.flatMap((path) => ["--bind", path, path]),
+    ...(scratchMb === undefined ? [] : temporary(cwd, scratchMb)),
+    ...shared.flatMap((path) => ["--bind", path, path]),
     // What bubblewrap builds everything in is memory as well, and nobody's to write.
     ...["--remount-ro", "/dev", "--remount-ro", "/"],
     ...["--chdir", cwd],
@@ -76,9 +80,13 @@ function confinement(network: Sandbox["network"]): string[] {
   return [
     ...["--unshare-all", "--unshare-user", ...(network === "all" ? ["--share-net"] : [])],
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "karst"],
-    // A temporary folder is memory, and memory has a limit.
-    ...["--proc", "/proc", "--dev", "/dev", "--size", String(64 * 1024 * 1024), "--tmpfs", "/tmp"],
+    ...["--proc", "/proc", "--dev", "/dev", ...temporary("/tmp", 64)],
   ]
+}
+
+/** A temporary folder is memory, and memory has a limit. */
+function temporary(path: string, megabytes: number): string[] {
+  return ["--size", String(megabytes * 1024 * 1024), "--tmpfs", path]
 }
 
 /** Node itself and the libraries it is running with here, each also under the short name it is looked up by. */

@@ -20,10 +20,13 @@ export interface Launch {
 /** Starts a child with nothing of ours but what it is given. Its fourth descriptor is the channel. */
 export function launch({ isolation, folder, bounds, env, read, write, network }: Launch): ChildProcess {
   const cwd = folder.path()
+  const scratchMb = folder.isTemporary ? bounds.diskMb : undefined
   const cache = compileCache()
   const node = [
     process.execPath,
     `--max-old-space-size=${bounds.heapMb}`,
+    // Left alone, the space for new objects grows with every cell, to more than all that cells keep.
+    "--max-semi-space-size=16",
     // Without it, WebAssembly reserves more address space than the limit below leaves.
     "--disable-wasm-trap-handler",
     "--no-warnings",
@@ -31,7 +34,7 @@ export function launch({ isolation, folder, bounds, env, read, write, network }:
   const own = { HOME: cwd, TMPDIR: cwd, ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }), ...env }
   const command =
     isolation === "os"
-      ? sandboxed({ node, entry, cwd, read, write, network, env: own, cache })
+      ? sandboxed({ node, entry, cwd, scratchMb, read, write, network, env: own, cache })
       : [...diesWithParent(), ...node, entry]
   const [program = process.execPath, ...args] = process.platform === "win32" ? command : limited(bounds, command)
   return spawn(program, args, {
@@ -46,11 +49,13 @@ export function launch({ isolation, folder, bounds, env, read, write, network }:
 /** The program of the child: beside this file, compiled or not as this file is. */
 const entry = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "child.ts" : "child.js", import.meta.url))
 
-/** No core files; and an end to address space, so that a buffer too many is an error in the cell and not a kill. What V8
- *  reserves at its start comes on top. */
-function limited({ heapMb, memoryMb }: Bounds, command: string[]): string[] {
+/** No core files; an end to files, and to address space, so that a line or a buffer too many is an error in the cell and
+ *  not a kill. What V8 reserves at its start comes on top. */
+function limited({ heapMb, memoryMb, diskMb }: Bounds, command: string[]): string[] {
   const kilobytes = (memoryMb + heapMb + reservedMb) * 1024
-  return ["/bin/sh", "-c", `ulimit -c 0; ulimit -v ${kilobytes} 2>/dev/null; exec "$@"`, "sh", ...command]
+  // A shell counts files in halves of a kilobyte.
+  const limits = ["-c 0", `-f ${diskMb * 2048}`, `-v ${kilobytes}`].map((limit) => `ulimit ${limit} 2>/dev/null;`)
+  return ["/bin/sh", "-c", `${limits.join(" ")} exec "$@"`, "sh", ...command]
 }
 
 const reservedMb = 1600

@@ -5,6 +5,9 @@ export interface ProcessLimits {
   heapMb?: number | undefined
   /** All memory of the child and its children, buffers included. Default 1024. */
   memoryMb?: number | undefined
+  /** What cells may write: with `os`, all of a temporary working directory, which is memory then; else one file.
+   *  Default 512. */
+  diskMb?: number | undefined
   /** Processor time of one cell. Default: none. */
   cpuMs?: number | undefined
   /** What one cell may print. Default 16,000,000. */
@@ -18,6 +21,7 @@ export interface ProcessLimits {
 export interface Bounds {
   heapMb: number
   memoryMb: number
+  diskMb: number
   cpuMs: number
   outputBytes: number
   messageBytes: number
@@ -25,9 +29,17 @@ export interface Bounds {
 }
 
 export function boundsOf(limits: ProcessLimits = {}): Bounds {
-  const { heapMb = 512, memoryMb = 1024, cpuMs = Number.POSITIVE_INFINITY } = limits
+  const { heapMb = 512, memoryMb = 1024, diskMb = 512, cpuMs = Number.POSITIVE_INFINITY } = limits
   const { outputBytes = 16_000_000, messageBytes = 256 * 1024 * 1024, handles = 10_000 } = limits
-  return { heapMb, memoryMb, cpuMs, outputBytes, messageBytes, handles }
+  return {
+    heapMb: Math.ceil(heapMb),
+    memoryMb: Math.ceil(memoryMb),
+    diskMb: Math.ceil(diskMb),
+    cpuMs,
+    outputBytes,
+    messageBytes,
+    handles,
+  }
 }
 
 export interface Watchdog {
@@ -47,6 +59,7 @@ export function watch(
 ): Watchdog {
   let cpuAtStart = 0
   let isBusy = true
+  let everyMs = 0
   let timer: NodeJS.Timeout | undefined
 
   const look = () => {
@@ -56,26 +69,31 @@ export function watch(
     } else if (use.cpuMs - cpuAtStart > bounds.cpuMs) {
       onExceeded("timeout", `it used more than ${bounds.cpuMs} ms of processor time`)
     }
+    if (!isBusy) lookEvery(idleMs)
   }
-  const start = () => {
+  const lookEvery = (ms: number) => {
+    if (ms === everyMs) return
+    everyMs = ms
     clearInterval(timer)
-    timer = setInterval(look, isBusy ? 50 : 1_000).unref()
+    timer = setInterval(look, ms).unref()
   }
-  start()
+  lookEvery(busyMs)
 
   return {
     startCell() {
       if (Number.isFinite(bounds.cpuMs)) cpuAtStart = usageOf(pid).cpuMs
     },
     pace(busy) {
-      if (busy === isBusy) return
       isBusy = busy
-      start()
+      // It slows down by itself when it next looks: a cell that follows another sets no timer.
+      if (busy) lookEvery(busyMs)
     },
     stop: () => clearInterval(timer),
   }
 }
 
+const busyMs = 50
+const idleMs = 1_000
 const tickMs = 10
 
 interface Usage {

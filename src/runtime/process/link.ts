@@ -1,4 +1,5 @@
 import type { Socket } from "node:net"
+import { constants } from "node:os"
 import { openChannel } from "./channel.ts"
 import { type Crossing, hasPrototypeKey } from "./crossing.ts"
 import { type Launch, launch } from "./launch.ts"
@@ -74,8 +75,6 @@ export function startLink(options: LinkOptions): Link {
     const busy = waiting.size > 0
     channel.hold(busy)
     watchdog?.pace(busy)
-    if (busy) child.ref()
-    else child.unref()
   }
 
   const receive = (received: unknown, bytes: Buffer) => {
@@ -104,9 +103,13 @@ export function startLink(options: LinkOptions): Link {
       }
     },
     onEnd(problem) {
+      // Until now it was the channel that kept the host waiting.
+      child.ref()
       if (problem !== undefined) forged(problem)
     },
   })
+
+  channel.send({ type: "limit", maxBytes: bounds.messageBytes } satisfies ToChild)
 
   const watchdog =
     child.pid === undefined
@@ -120,6 +123,7 @@ export function startLink(options: LinkOptions): Link {
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     stderr = (stderr + text).slice(-maxStderr)
   })
+  child.unref()
   for (const stream of [child.stdout, child.stderr]) {
     // A pipe that breaks is the child's end, which is told by itself.
     stream?.on("error", () => {})
@@ -186,17 +190,24 @@ function killAtExit(kill: () => void): void {
 }
 
 const maxStderr = 8_000
-// The two ways in which a key can be written in a message.
-const spellings = [Buffer.from("__proto__", "latin1"), Buffer.from("__proto__", "utf16le")]
+// The ways in which a key can be written in a message: in a clone as it is, in JSON also by the numbers of its letters.
+const spellings = [Buffer.from("__proto__", "latin1"), Buffer.from("__proto__", "utf16le"), Buffer.from("\\u")]
 
 function endingOf(code: number | null, signal: NodeJS.Signals | null, stderr: string): Ending {
   if (/heap out of memory|Allocation failed|OOM error|Zone Allocation/i.test(stderr)) {
     return { kind: "memory", why: "it ran out of heap memory" }
   }
-  const last = stderr.trim().split("\n").at(-1)?.slice(0, 300)
-  const said = last ? ` (${last})` : ""
-  if (signal) return { kind: "crash", why: `it was ended by ${signal}${said}` }
   // A shell and bubblewrap tell a signal by a number above 128.
-  if (code !== null && code > 128) return { kind: "crash", why: `it was ended by signal ${code - 128}${said}` }
-  return { kind: "crash", why: `it exited with code ${code}${said}` }
+  const ended = signal ?? signalNames.get((code ?? 0) - 128)
+  // What Node and the system write then is a stack of their own, which tells nobody anything.
+  if (ended !== undefined) return { kind: "crash", why: `it was ended by ${ended}` }
+  const last = stderr.trim().split("\n").at(-1)?.slice(0, 300)
+  return { kind: "crash", why: `it exited with code ${code}${last ? ` (${last})` : ""}` }
 }
+
+// Some have a second name, which comes later and is the lesser known.
+const signalNames = new Map(
+  Object.entries(constants.signals)
+    .map(([name, number]) => [number, name] as const)
+    .reverse(),
+)

@@ -52,7 +52,7 @@ export function createLive(link: Link, service: Service): Live {
       try {
         return service.take(crossing)
       } catch (error) {
-        if (error instanceof Forged) throw live.accuse(error.message)
+        if (Forged.is(error)) throw live.accuse(error.message)
         throw error
       }
     },

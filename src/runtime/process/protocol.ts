@@ -5,7 +5,11 @@ import type { Crossing, Stand } from "./crossing.ts"
 /** What the host asks of its child. Every `ask` gets one `result`, every `call` of the child one `answer`. */
 export type ToChild =
   | { type: "ask"; id: number; ask: Ask; input: Crossing }
+  /** Comes first: the longest message that the host takes. */
+  | { type: "limit"; maxBytes: number }
   | { type: "stop"; id: number; message: string }
+  /** Time stands still for an execution, or goes on. */
+  | { type: "pause"; id: number; paused: boolean }
   | { type: "answer"; id: number; ok: boolean; value: Crossing }
 
 export type Ask =
@@ -20,6 +24,8 @@ export type Ask =
   | "reset"
   | "snapshot"
   | "restore"
+  | "load"
+  | "describe"
 
 /** What a child may say. The host believes nothing of it: see `readMessage`. */
 export type FromChild =
@@ -51,15 +57,15 @@ export interface BindInput {
 
 export interface ExecuteInput {
   code: string
-  timeoutMs: number | undefined
-  variables: Record<string, string | undefined> | undefined
+  timeoutMs?: number | undefined
+  variables?: Record<string, string | undefined> | undefined
   /** The execution that this one was started from. */
-  within: number | undefined
+  within?: number | undefined
   /** `check`: the host has a say before it stands. */
-  transaction: "off" | "on" | "check"
+  transaction?: "on" | "check" | undefined
 }
 
-/** An execution as the child tells it; the host has its output already. */
+/** An execution as the child tells it; the host has its output already. What is not there takes no part of a message. */
 export interface Summary {
   error?: (ActionError & { stack?: string | undefined }) | undefined
   value?: Crossing | undefined
@@ -69,9 +75,9 @@ export interface Summary {
   hints?: string[] | undefined
   notRolledBack?: Lost[] | undefined
   /** Whether it can be undone until the next cell begins. */
-  undoable: boolean
-  /** Whether nothing of a stopped cell can still run. */
-  clean: boolean
+  undoable?: boolean | undefined
+  /** Whether something of a stopped cell may still run. */
+  unclean?: boolean | undefined
 }
 
 /** A name with, where a handle or a function binding is behind it, which. */
@@ -109,16 +115,16 @@ export function readMessage(message: unknown): FromChild | undefined {
 /** The same for what an execution came to. */
 export function readSummary(value: unknown): Summary | undefined {
   if (!isRecord(value)) return undefined
-  const { error, value: given, thrown, preview, changes, hints, notRolledBack, undoable, clean } = value
+  const { error, value: given, thrown, preview, changes, hints, notRolledBack, undoable, unclean } = value
   if (error !== undefined && !isActionError(error)) return undefined
   if ((given !== undefined && !isCrossing(given)) || (thrown !== undefined && !isCrossing(thrown))) return undefined
   if (preview !== undefined && typeof preview !== "string") return undefined
-  if (!isRecord(changes) || typeof clean !== "boolean" || typeof undoable !== "boolean") return undefined
+  if (!isRecord(changes) || !isFlag(unclean) || !isFlag(undoable)) return undefined
   const { created, reassigned, removed } = changes
   if (!isStrings(created) || !isStrings(reassigned) || !isStrings(removed)) return undefined
   if (hints !== undefined && !isStrings(hints)) return undefined
   if (notRolledBack !== undefined && !isLost(notRolledBack)) return undefined
-  const whole = { error, value: given, thrown, preview, hints, notRolledBack, undoable, clean }
+  const whole = { error, value: given, thrown, preview, hints, notRolledBack, undoable, unclean }
   return { ...whole, changes: { created, reassigned, removed } }
 }
 
@@ -159,6 +165,10 @@ function isList(value: unknown): value is unknown[] {
 }
 
 const longestList = 1_000_000
+
+function isFlag(value: unknown): value is boolean | undefined {
+  return value === undefined || typeof value === "boolean"
+}
 
 function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0

@@ -3,13 +3,19 @@ import { ConfigError } from "../../core/errors.ts"
 import { type AnyFunction, type Binding, type Bindings, boundValue, isBinding, toBinding } from "../bindings.ts"
 import { type BoundFunction, bindFunction } from "../cells/call.ts"
 import type { Shared } from "../cells/running-cell.ts"
+import { createGuards, guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
 import { nameProblem } from "../names.ts"
 import { CannotCross, pack } from "./crossing.ts"
+import type { LoadedModule } from "./modules.ts"
 import type { Functions } from "./service.ts"
 
 /** What the host has put into a runtime whose namespace is elsewhere: enough to fill a new one. */
 export interface Registry extends Functions {
   readonly bindings: ReadonlyMap<string, Binding>
+  /** What was loaded there, by file. */
+  readonly modules: Map<string, LoadedModule>
+  /** Whether a name was put in, by the host or by a module that it loaded. */
+  has(name: string): boolean
   /** The bindings of a literal; throws when one of them cannot be bound, whatever the namespace holds. */
   check(given: Bindings): [string, Binding][]
   /** The same for new values of names, of which some may be a cell's. */
@@ -21,11 +27,15 @@ export interface Registry extends Functions {
 
 export function createRegistry(ambient: ReadonlySet<string>, shared: Shared): Registry {
   const bindings = new Map<string, Binding>()
+  const modules = new Map<string, LoadedModule>()
+  const has = (name: string) => bindings.has(name) || [...modules.values()].some(({ names }) => names.includes(name))
   const functions = new Map<string, BoundFunction>()
   const names = new WeakMap<object, string>()
+  const guards = createGuards()
 
   const bind = (name: string, binding: Binding) => {
     bindings.set(name, binding)
+    guards.add(name, binding)
     if (binding.kind !== "function") return
     const bound = functions.get(name) ?? bindFunction(name, binding, shared)
     bound.target = binding
@@ -35,12 +45,15 @@ export function createRegistry(ambient: ReadonlySet<string>, shared: Shared): Re
 
   return {
     bindings,
+    modules,
+    has,
+    guards,
     check(given) {
       const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
       const problems = entries.flatMap(([name, binding]) => {
         const problem = nameProblem(name, ambient)
         if (problem !== undefined) return `"${name}" ${problem}`
-        if (bindings.has(name)) return `"${name}" is already there`
+        if (has(name)) return `"${name}" is already there`
         return bindingProblem(name, binding) ?? crossingProblem(name, binding) ?? []
       })
       if (problems.length > 0) throw new ConfigError(`Nothing was injected: ${problems.join("; ")}.`)
@@ -83,7 +96,9 @@ function bindingProblem(name: string, binding: Binding): string | undefined {
   if (binding.kind === "function" && binding.options.sync) {
     return `"${name}" is bound as sync, which only jsRuntime can do: leave \`sync\` out, and await it in cells`
   }
-  return undefined
+  if (isGuardedCopy(binding)) return `"${name}" ${guardedCopy}`
+  const unguarded = keptGuardProblem(binding)
+  return unguarded && `"${name}": ${unguarded}`
 }
 
 /** Why a value could not be sent: told when it is given, and not when the child is started. */

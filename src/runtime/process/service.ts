@@ -1,7 +1,9 @@
 import { AgentError } from "../../core/errors.ts"
-import { newId } from "../../core/message.ts"
 import type { AnyFunction } from "../bindings.ts"
+import { seenFromAfar } from "../cell-agent.ts"
 import { type RunningCell, running, type Shared } from "../cells/running-cell.ts"
+import { type AskedCall, passGate } from "../gated-call.ts"
+import type { Guards } from "../guard.ts"
 import { type Crossing, pack, reviveError, type Stand, unpack } from "./crossing.ts"
 import { createHandles, type HandleTable, readMember, writeMember } from "./handles.ts"
 import type { Operation } from "./protocol.ts"
@@ -9,8 +11,14 @@ import type { Operation } from "./protocol.ts"
 /** What a child sent is not what any child of ours would send: it is no longer trusted with anything. */
 export class Forged extends AgentError {
   override name = "Forged"
+  readonly #mark = true
   constructor(message: string) {
     super(message, { code: "forged" })
+  }
+
+  /** Unlike `instanceof`, this runs nothing of what was thrown. */
+  static is(thrown: unknown): thrown is Forged {
+    return typeof thrown === "object" && thrown !== null && #mark in thrown
   }
 }
 
@@ -31,6 +39,8 @@ export interface Functions {
   find(name: string): AnyFunction | undefined
   nameOf(value: object): string | undefined
   original(name: string): unknown
+  /** The methods of objects whose calls ask, or are limited. */
+  readonly guards: Guards
 }
 
 export function createService(functions: Functions, shared: Shared, maxHandles: number): Service {
@@ -61,17 +71,12 @@ export function createService(functions: Functions, shared: Shared, maxHandles: 
     }
   }
 
-  const gated = (cell: RunningCell, binding: string, method: string, args: readonly unknown[], act: () => unknown) => {
-    let called = false
-    const next = async () => {
-      if (called) throw new Error(`The gate called ${binding}.${method} twice; next() is for one call.`)
-      called = true
+  const gated = (cell: RunningCell, call: Omit<AskedCall, "signal">) => {
+    const make = (args: readonly unknown[]) => {
       cell.check()
-      return await act()
+      return call.make(args)
     }
-    const gate = cell.gate ?? shared.gate
-    if (!gate) return next()
-    return gate({ id: newId("call"), binding, method, args, approve: false, signal: cell.signal }, next)
+    return passGate({ ...call, signal: cell.signal, make }, cell.gate ?? shared.gate)
   }
 
   const onHandle = async (
@@ -82,7 +87,8 @@ export function createService(functions: Functions, shared: Shared, maxHandles: 
   ): Promise<Crossing> => {
     const exposed = handles.find(id)
     if (!exposed) throw new Forged(`handle ${id}, which it was not given`)
-    const { value, binding } = exposed
+    const { binding } = exposed
+    const value = seenFromAfar(exposed.value)
     const name = [binding, ...path].join(".")
     const key = path.at(-1)
     switch (op) {
@@ -91,14 +97,16 @@ export function createService(functions: Functions, shared: Shared, maxHandles: 
         const member = key === undefined ? value : readMember(owner, key)
         if (typeof member !== "function") throw new TypeError(`${name} is not a function`)
         const self = key === undefined ? undefined : owner
-        const result = gated(cell, binding, path.join(".") || "call", args, () => Reflect.apply(member, self, args))
-        return give(await result, binding)
+        const guarded = functions.guards.find(self, key, member)
+        const make = (made: readonly unknown[]) => Reflect.apply(member, self, made)
+        const call = { binding, method: path.join(".") || "call", args, ...guarded, make }
+        return give(await gated(cell, call), binding)
       }
       case "new": {
         const type = walk(value, path)
         if (typeof type !== "function") throw new TypeError(`${name} is not a class`)
-        const result = gated(cell, binding, [...path, "new"].join("."), args, () => Reflect.construct(type, args))
-        return give(await result, binding)
+        const make = (made: readonly unknown[]) => Reflect.construct(type, made)
+        return give(await gated(cell, { binding, method: [...path, "new"].join("."), args, make }), binding)
       }
       case "get":
         return give(await walk(value, path), binding)
@@ -113,7 +121,7 @@ export function createService(functions: Functions, shared: Shared, maxHandles: 
       case "dispose": {
         const target = walk(value, path)
         const dispose = symbolMethod(target, Symbol.asyncDispose) ?? symbolMethod(target, Symbol.dispose)
-        await gated(cell, binding, "dispose", [], () => dispose?.())
+        await gated(cell, { binding, method: "dispose", args: [], make: () => dispose?.() })
         return { body: undefined }
       }
     }

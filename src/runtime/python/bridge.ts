@@ -1,9 +1,15 @@
+import { rm } from "node:fs/promises"
+import { join } from "node:path"
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
+import { newId } from "../../core/message.ts"
+import { isClass } from "../bindings.ts"
+import { isPlain } from "../declare/inspect.ts"
 import type { OutputChunk } from "../runtime.ts"
 import type { Channel, Frame } from "./channel.ts"
-import { decode } from "./decode.ts"
+import { type Decoder, decode } from "./decode.ts"
 import { type Encoder, encode } from "./encode.ts"
+import { isFrame, passOn } from "./frames.ts"
 import { createHandles, pythonObjectOf, type Remote } from "./handles.ts"
 import {
   AttributeError,
@@ -14,24 +20,8 @@ import {
   membersOf,
   methodOf,
 } from "./host-objects.ts"
-
-/** What a cell left behind, told by the kernel when it ends. */
-export interface Report {
-  changes: { created: string[]; reassigned: string[]; removed: string[] }
-  error?: ReportedError | undefined
-  /** Absent when the cell has no value. */
-  value?: { value: unknown } | undefined
-}
-
-export interface ReportedError {
-  kind: "throw" | "syntax" | "memory"
-  message: string
-  stack?: string
-  line?: number
-  column?: number
-  /** The number of what a function of the host threw, when that is what the cell failed of. */
-  thrown?: number
-}
+import { keepAlive } from "./keep-alive.ts"
+import { malformed, number, PythonError, pairs, type Report, record, reportOf, text } from "./told.ts"
 
 export interface BridgeEvents {
   onOutput(chunk: OutputChunk): void
@@ -45,31 +35,21 @@ export interface BridgeEvents {
 /** The host's side of the side socket: asks the kernel, and answers it. */
 export interface Bridge {
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
+  /** The same table in this kernel, where the value is one that lives in another; else the value itself. */
+  adopt(value: unknown): Promise<unknown>
   /** No answer will come any more. */
   end(reason: string): void
   readonly ready: Promise<void>
   onFrame(frame: Frame): void
 }
 
-/** A failure in Python, as TypeScript sees it: its class is the name, its text the message. */
-export class PythonError extends Error {
-  /** Where in Python it was raised. */
-  readonly traceback: string
-  /** Of a value that could not cross: where in it. */
-  readonly path: string | undefined
-  /** Of a name that is not there: those that are. */
-  readonly names: string[] | undefined
-
-  constructor({ name, message, stack, path, names }: { [key: string]: Json }) {
-    super(String(message))
-    this.name = String(name)
-    this.traceback = String(stack ?? "")
-    this.path = typeof path === "string" ? path : undefined
-    this.names = names === undefined ? undefined : texts(names)
-  }
-}
-
-export function createBridge(channel: () => Channel, objects: HostObjects, events: BridgeEvents): Bridge {
+/** `folder` is the kernel's own, where it can read and write. */
+export function createBridge(
+  channel: () => Channel,
+  objects: HostObjects,
+  events: BridgeEvents,
+  folder: string,
+): Bridge {
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>()
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let asked = 0
@@ -91,27 +71,39 @@ export function createBridge(channel: () => Channel, objects: HostObjects, event
       return found.id
     },
   }
-  const decoder = {
-    hostObject: (id: number) => objects.find(id).value,
-    hostMethod(id: number, name: string) {
+  const decoder: Decoder = {
+    hostObject: (id) => objects.find(id).original,
+    hostMethod(id, name) {
       const { value } = objects.find(id)
       return methodOf(value, name).bind(value)
     },
-    pythonObject: (id: number, type: string) => handles.receive(id, type),
+    pythonObject: (id, type) => handles.receive(id, type),
   }
-  const read = (frame: Frame, json: Json | undefined) => decode(json ?? null, frame.buffers, frame.special, decoder)
+  // What code in the kernel gives to the host's own code may be called there, and such a call passes the gate as well.
+  const gated: Decoder = {
+    ...decoder,
+    hostObject: (id) => objects.gated(id, (entry, args) => events.call(entry, undefined, args, {})),
+    hostMethod(id, name) {
+      const entry = objects.find(id)
+      methodOf(entry.value, name)
+      return (...args: unknown[]) => events.call(entry, name, args, {})
+    },
+  }
+  const read = (frame: Frame, json: Json | undefined, by = decoder) =>
+    decode(json ?? null, frame.buffers, frame.special, by)
 
   const send = (message: { [key: string]: Json }) => channel().send({ message, buffers: [], special: false })
 
   const ask = (op: string, body: Record<string, unknown> = {}) => {
     if (ended !== undefined) return Promise.reject(gone(ended))
     const i = ++asked
-    return new Promise<unknown>((resolve, reject) => {
+    const answered = new Promise<unknown>((resolve, reject) => {
       const { json, buffers, special } = encode(body, "", [], encoder)
-      waiting.set(i, { resolve, reject })
       // The body of a question is an object, so its JSON is one.
       channel().send({ message: { ...(json as { [key: string]: Json }), k: "ask", op, i }, buffers, special })
+      waiting.set(i, { resolve, reject })
     })
+    return keepAlive(answered)
   }
 
   const remote: Remote = {
@@ -121,13 +113,34 @@ export function createBridge(channel: () => Channel, objects: HostObjects, event
     get: (of, path) => ask("get", { of, path }),
     set: (of, path, value) => ask("set", { of, path, value }),
     call: (of, path, args, kwargs) => ask("call", { of, path, args, kwargs }),
+    async save(of) {
+      const file = join(folder, newId("table"))
+      await ask("save", { of, file })
+      return file
+    },
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
+  }
+
+  const adopt = async (value: unknown): Promise<unknown> => {
+    const found = isFrame(value) ? pythonObjectOf(value) : undefined
+    if (!found || found.remote === remote || !found.remote.alive) return value
+    const file = await found.remote.save(found.id)
+    const own = join(folder, newId("table"))
+    try {
+      await passOn(file, own)
+    } finally {
+      await rm(file, { force: true, recursive: true })
+    }
+    return ask("load", { file: own })
   }
   const handles = createHandles(remote)
 
   const answer = async (i: number, work: () => unknown) => {
     try {
-      const { json, buffers, special } = encode(await work(), "the result", ["v"], encoder)
+      const result = await adopt(await work())
+      if (result === method)
+        return channel().send({ message: { k: "reply", i, v: method }, buffers: [], special: true })
+      const { json, buffers, special } = encode(result, "the result", ["v"], encoder)
       channel().send({ message: { k: "reply", i, v: json }, buffers, special })
     } catch (error) {
       send({ k: "fail", i, e: { ...told(error), thrown: events.thrown(error) } })
@@ -135,46 +148,49 @@ export function createBridge(channel: () => Channel, objects: HostObjects, event
   }
 
   const serve = (frame: Frame) => {
-    const { k, i, t, m, v } = frame.message
-    const find = () => objects.find(Number(t))
-    const name = String(m)
+    const { k, t, m, v, of } = frame.message
+    const i = number(frame.message.i)
+    const find = () => objects.find(number(t))
     switch (k) {
       case "call":
-        return answer(Number(i), async () => {
-          const [args, named] = read(frame, v) as [unknown[], Record<string, unknown>]
-          const entry = find()
-          return events.call(entry, m === null || m === undefined ? undefined : name, args, named)
+        return answer(i, async () => {
+          const [args, named] = argumentsOf(read(frame, v, gated))
+          return events.call(find(), m === null || m === undefined ? undefined : text(m), args, named)
         })
       case "get":
-        return answer(Number(i), () => {
+        return answer(i, () => {
           const { value } = find()
+          const name = text(m)
           if (!hasMember(value, name)) throw new AttributeError(`the host's object has no attribute '${name}'`)
           const member: unknown = Reflect.get(value, name)
-          return typeof member === "function" ? member.bind(value) : member
+          return typeof member === "function" && !isClass(member) ? method : member
         })
       case "set":
-        return answer(Number(i), () => {
+        return answer(i, () => {
           const { value } = find()
-          if (!isField(value, name) || !Reflect.set(value, name, read(frame, v))) {
+          const name = text(m)
+          if (!isField(value, name) || !Reflect.set(value, name, read(frame, v, gated))) {
             throw new AttributeError(`attribute '${name}' of the host's object cannot be set`)
           }
           return null
         })
       case "list":
-        return answer(Number(i), () => listed(find().value))
+        return answer(i, () => listed(find().value))
       case "members":
-        return answer(Number(i), () => membersOf(find().value))
+        return answer(i, () => membersOf(find().value))
       case "instance":
-        return answer(Number(i), () => {
+        return answer(i, () => {
           const { value: type } = find()
-          const { value } = objects.find(Number(frame.message.of))
+          const { value } = objects.find(number(of))
           return typeof type === "function" && value instanceof type
         })
     }
+    throw malformed("a message of an unknown kind")
   }
 
   return {
     ask,
+    adopt,
     ready,
     end(reason) {
       ended ??= reason
@@ -182,21 +198,21 @@ export function createBridge(channel: () => Channel, objects: HostObjects, event
       waiting.clear()
     },
     onFrame(frame) {
-      const { k, i, s, t, v, e } = frame.message
+      const { k, i, s, t, v, e, ids } = frame.message
       switch (k) {
         case "ready":
           return becomeReady()
         case "out":
-          return events.onOutput({ stream: s === "stderr" ? "stderr" : "stdout", text: String(t) })
+          return events.onOutput({ stream: s === "stderr" ? "stderr" : "stdout", text: text(t) })
         case "cell":
           return events.onReport(reportOf(frame.message, () => read(frame, v)))
         case "release":
-          for (const [id, count] of pairs(frame.message.ids)) objects.release(Number(id), Number(count))
+          for (const [id, count] of pairs(ids)) objects.release(number(id), number(count))
           return
         case "reply":
         case "fail": {
-          const waiter = waiting.get(Number(i))
-          waiting.delete(Number(i))
+          const waiter = waiting.get(number(i))
+          waiting.delete(number(i))
           if (k === "fail") return waiter?.reject(new PythonError(record(e)))
           try {
             return waiter?.resolve(read(frame, v))
@@ -215,51 +231,32 @@ function gone(reason: string): AgentError {
   return new AgentError(`The Python kernel is gone: ${reason}.`, { code: "gone" })
 }
 
-// What the kernel says about itself may have been made up by the code in it: only its form is believed.
-function reportOf(message: { [key: string]: Json }, read: () => unknown): Report {
-  const { created, reassigned, removed } = record(message.changes)
-  const changes = { created: texts(created), reassigned: texts(reassigned), removed: texts(removed) }
-  if (message.error !== undefined) return { changes, error: errorOf(record(message.error)) }
-  if (!("v" in message)) return { changes }
-  try {
-    return { changes, value: { value: read() } }
-  } catch {
-    return { changes, value: { value: undefined } }
-  }
-}
-
-function errorOf({ kind, message, stack, line, column, thrown }: { [key: string]: Json }): ReportedError {
-  return {
-    kind: kind === "syntax" || kind === "memory" ? kind : "throw",
-    message: String(message),
-    ...(typeof stack === "string" && { stack }),
-    ...(typeof line === "number" && { line }),
-    ...(typeof column === "number" && { column }),
-    ...(typeof thrown === "number" && { thrown }),
-  }
-}
-
-function record(found: Json | undefined): { [key: string]: Json } {
-  return typeof found === "object" && found !== null && !Array.isArray(found) ? found : {}
-}
-
-function texts(found: Json | undefined): string[] {
-  return Array.isArray(found) ? found.map(String) : []
+function argumentsOf(found: unknown): [args: unknown[], named: Record<string, unknown>] {
+  const [args, named] = Array.isArray(found) ? found : []
+  if (!Array.isArray(args) || typeof named !== "object" || !isPlain(named)) throw malformed("a call without arguments")
+  return [args, named]
 }
 
 function told(error: unknown): { name: string; message: string } {
-  if (error instanceof Error) return { name: error.name || "Error", message: error.message }
-  return { name: "Error", message: String(error) }
+  try {
+    if (error instanceof Error)
+      return { name: `${error.name}` || "Error", message: `${error.message}`.slice(0, longest) }
+    return { name: "Error", message: String(error).slice(0, longest) }
+  } catch {
+    return { name: "Error", message: "something that cannot be shown was thrown" }
+  }
 }
 
 function listed(value: object): unknown[] {
   const iterate: unknown = Reflect.get(value, Symbol.iterator)
   if (typeof iterate !== "function") throw new TypeError("the host's object is not iterable")
-  return Array.from(value as Iterable<unknown>).slice(0, mostListed)
-}
-
-function pairs(found: Json | undefined): Json[][] {
-  return Array.isArray(found) ? found.filter((pair) => Array.isArray(pair)) : []
+  const items: unknown[] = []
+  for (const item of value as Iterable<unknown>) if (items.push(item) >= mostListed) break
+  return items
 }
 
 const mostListed = 1_000_000
+const longest = 100_000
+
+/** Stands for a member that is a method: Python has its object already, and calls it by that. */
+const method: { [key: string]: Json } = { $: "hm" }

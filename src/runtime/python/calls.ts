@@ -1,15 +1,18 @@
-import { newId } from "../../core/message.ts"
 import type { FunctionBinding } from "../bindings.ts"
 import { isClass } from "../bindings.ts"
 import { functionSignature } from "../declare/function-head.ts"
 import { attempt, parseSignature } from "../declare/signatures.ts"
-import type { Call, CallGate } from "../runtime.ts"
+import { passGate } from "../gated-call.ts"
+import type { Guards } from "../guard.ts"
+import type { CallGate } from "../runtime.ts"
 import { check, isTuple, toJsonSchema } from "../schema.ts"
-import { type HostEntry, methodOf } from "./host-objects.ts"
+import { betweenKernels } from "./frames.ts"
+import { type HostEntry, holdsFrames, methodOf } from "./host-objects.ts"
 
 export interface CallContext {
   gate: CallGate | undefined
   signal: AbortSignal
+  guards: Guards
 }
 
 export interface RequestedCall {
@@ -21,22 +24,28 @@ export interface RequestedCall {
 }
 
 /** Makes a call that Python asks for, through the gate. */
-export async function performCall(requested: RequestedCall, { gate, signal }: CallContext): Promise<unknown> {
+export async function performCall(requested: RequestedCall, { gate, signal, guards }: CallContext): Promise<unknown> {
   const { entry, method } = requested
-  const { binding, target } = entry
-  const call = target && method === undefined ? boundCall(target, binding) : plainCall(entry, method)
+  const { binding, target, value } = entry
+  const isBinding = target !== undefined && method === undefined
+  const guarded = isBinding ? undefined : guards.find(value, method, value)
+  const call = isBinding ? boundCall(target, binding) : plainCall(entry, method)
   const args = await call.accept(positional(requested, call))
-  let called = false
-  const next = async () => {
-    if (called) throw new Error(`The gate called ${binding} twice; next() is for one call.`)
-    called = true
-    signal.throwIfAborted()
-    return await call.make(args)
-  }
   signal.throwIfAborted()
-  if (!gate) return next()
-  const told: Call = { id: newId("call"), binding, args, approve: target?.options.approve ?? false, signal }
-  return gate(method === undefined ? told : { ...told, method }, next)
+  const asked = {
+    binding,
+    method,
+    args,
+    options: target?.options,
+    ...guarded,
+    signal,
+    accept: call.accept,
+    make(made: readonly unknown[]) {
+      signal.throwIfAborted()
+      return call.make(made)
+    },
+  }
+  return passGate(asked, gate)
 }
 
 interface Callable {
@@ -76,8 +85,10 @@ function plainCall({ value, binding }: HostEntry, method: string | undefined): C
     takesObject: false,
     parameters: () => functionSignature(found).parameters.map((parameter) => parameter.name),
     accept: (args) => args,
-    make: (args) =>
-      method === undefined && isClass(found) ? Reflect.construct(found, args) : Reflect.apply(found, value, args),
+    make: (args) => {
+      if (method === undefined && isClass(found)) return Reflect.construct(found, args)
+      return betweenKernels.run(holdsFrames(value), () => Reflect.apply(found, value, args))
+    },
   }
 }
 

@@ -2,10 +2,13 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import type { ActionErrorKind } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
 import type { ImagePart } from "../../core/message.ts"
+import { startDeadline } from "../deadline.ts"
 import type { CallGate, ExecuteOptions, Execution, Lost, OutputChunk } from "../runtime.ts"
-import type { Report, ReportedError } from "./bridge.ts"
 import type { JupyterMessage } from "./jupyter.ts"
+import { keepAlive } from "./keep-alive.ts"
+import type { LateOutput } from "./late.ts"
 import type { LiveKernel } from "./live.ts"
+import type { Report, ReportedError } from "./told.ts"
 import { watchUse } from "./watch.ts"
 
 /** The cell whose calls the host is making, also after awaits. */
@@ -13,6 +16,7 @@ export const runningCell = new AsyncLocalStorage<PythonCell>()
 
 export interface CellLimits {
   memoryMb: number
+  processes: number
   cpuMs?: number | undefined
   outputBytes: number
   graceMs: number
@@ -46,7 +50,7 @@ export interface CellPlace {
   limits: CellLimits
   options: ExecuteOptions
   /** What was printed while no cell ran. */
-  late: OutputChunk[]
+  late: LateOutput
   /** What is gone when the kernel is. */
   lost(reason: string): Lost[]
 }
@@ -55,28 +59,42 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
   const controller = new AbortController()
   const printed = { stdout: "", stderr: "", output: "" }
   const images: ImagePart[] = []
-  const errors: unknown[] = []
+  const errors = new Map<number, unknown>()
   const calls = new Set<Promise<unknown>>()
   const { promise: reported, resolve: onReport } = Promise.withResolvers<Report>()
   let preview: string | undefined
   let stopped: { kind: StopKind; message: string } | undefined
   let escalation: NodeJS.Timeout | undefined
   let over = false
+  // What it may still print and show.
+  let room = limits.outputBytes
+  let thrown = 0
 
-  const write = ({ stream, text }: OutputChunk) => {
-    if (text === "" || over || printed.output.length > limits.outputBytes) return
+  const write = ({ stream, text: given }: OutputChunk) => {
+    const text = given.slice(0, Math.max(0, room))
+    spend(given.length)
+    if (text === "" || over) return
     printed[stream] += text
     printed.output += text
     options.output?.({ stream, text })
-    if (printed.output.length > limits.outputBytes) {
-      stop("memory", `The cell was stopped: it printed more than ${limits.outputBytes} characters.`)
-    }
+  }
+
+  const show = (image: ImagePart) => {
+    if (image.data.length <= room) images.push(image)
+    spend(image.data.length)
+  }
+
+  const spend = (length: number) => {
+    room -= length
+    if (room < 0)
+      stop("memory", `The cell was stopped: it printed and showed more than ${limits.outputBytes} characters.`)
   }
 
   const stop = (kind: StopKind, message: string, graceMs = limits.graceMs) => {
     if (stopped || over) return
     stopped = { kind, message }
     controller.abort(new Error(message))
+    if (graceMs === 0) return live.kill("it was stopped")
     live.interrupt()
     // Once more, for a cell that had not quite begun, before its kernel is ended.
     escalation = setTimeout(() => {
@@ -85,25 +103,37 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
     }, graceMs / 2)
   }
 
-  const onMessage = ({ type, content }: JupyterMessage) => {
-    if (type === "stream")
-      write({ stream: content.name === "stderr" ? "stderr" : "stdout", text: String(content.text) })
+  // Code in the kernel may send messages of its own making.
+  const onMessage = ({ type, content, leftOut }: JupyterMessage) => {
+    if (type === "stream" && typeof content.text === "string") {
+      write({ stream: content.name === "stderr" ? "stderr" : "stdout", text: content.text })
+    }
     if (type !== "display_data" && type !== "execute_result") return
+    if (leftOut !== undefined) {
+      write({ stream: "stderr", text: `What was shown here is too large: ${Math.round(leftOut / 2 ** 20)} MB.\n` })
+    }
     const data = dataOf(content)
     const text = data["text/plain"]
     const image = imageOf(data)
-    if (image) images.push(image)
+    if (image) show(image)
     if (type === "execute_result") preview = typeof text === "string" ? shortened(text) : undefined
     else if (!image && typeof text === "string") write({ stream: "stdout", text: `${text}\n` })
   }
 
   const perform = async (code: string): Promise<Report | { death: string }> => {
     const died = live.exited.then((death) => ({ death }))
+    let answered = false
+    let waits = true
     const done = live.kernel.execute(code, onMessage).then(async () => {
-      const report = await Promise.race([reported, silence()])
+      answered = true
+      void patience().then(() => waits && live.kill("it no longer told how its cells end"))
+      const report = await reported
+      waits = false
       if (!stopped) await settled(calls)
       return report
     })
+    // Answer and report come together; a cell that did away with one of them has broken its kernel.
+    void reported.then(patience).then(() => answered || live.kill("it no longer answered"))
     return Promise.race([done, died])
   }
 
@@ -119,7 +149,7 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
     if (stopped) return { ok: false, error: { ...stopped, ...lineOf(error) }, ...ran, changes }
     if (!error) return { ok: true, value: value?.value, ...(preview !== undefined && { preview }), ...ran, changes }
     const { thrown, ...shown } = error
-    const found = thrown === undefined ? undefined : errors[thrown]
+    const found = thrown === undefined ? undefined : errors.get(thrown)
     return { ok: false, error: shown, ...(found !== undefined && { thrown: found }), ...ran, changes }
   }
 
@@ -133,7 +163,12 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
     },
     write,
     report: onReport,
-    thrown: (error) => errors.push(error) - 1,
+    thrown(error) {
+      errors.set(++thrown, error)
+      // The last ones are enough: a cell may catch as many as it likes.
+      errors.delete(thrown - mostErrors)
+      return thrown
+    },
     track(call) {
       calls.add(call)
       const leave = () => calls.delete(call)
@@ -142,26 +177,22 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
     stop,
     async run(code) {
       const startedAt = performance.now()
-      for (const chunk of late.splice(0)) write(chunk)
+      for (const chunk of late.take()) write(chunk)
       const { signal, timeoutMs } = options
       const abort = () => stop("aborted", `The cell was aborted${why(signal?.reason)}.`)
       const expire = () => stop("timeout", `The cell was stopped: it ran longer than ${timeoutMs} ms.`)
-      // Node fires a timer at once that is longer than this.
-      const timer = timeoutMs === undefined ? undefined : setTimeout(expire, Math.min(timeoutMs, 2 ** 31 - 1))
+      const deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, options.pauses, expire)
       signal?.addEventListener("abort", abort)
-      const unwatch = watchUse(
-        { pid: live.pid, memoryMb: limits.memoryMb, cpuMs: limits.cpuMs },
-        // Without grace: it might take all there is in the meantime.
-        (mb) =>
-          stop("memory", `The cell was stopped: its kernel took ${mb} MB, and may take ${limits.memoryMb} MB.`, 0),
-        (ms) => stop("timeout", `The cell was stopped: it used more than ${ms} ms of processor time.`),
-      )
+      const unwatch = watchUse({ pid: live.pid, ...limits }, (kind, why) => {
+        // Without grace for memory: it might take all there is in the meantime.
+        stop(kind, `The cell was stopped: ${why}.`, kind === "memory" ? 0 : limits.graceMs)
+      })
       try {
-        return result(await perform(code), startedAt)
+        return result(await keepAlive(perform(code)), startedAt)
       } finally {
         over = true
         unwatch()
-        clearTimeout(timer)
+        deadline?.clear()
         clearTimeout(escalation)
         signal?.removeEventListener("abort", abort)
       }
@@ -173,17 +204,15 @@ export function unchanged(): Report["changes"] {
   return { created: [], reassigned: [], removed: [] }
 }
 
-// A cell may have done away with what makes the report; it must not hang for that.
-async function silence(): Promise<Report> {
-  await new Promise((resolve) => setTimeout(resolve, 2000).unref())
-  return { changes: unchanged() }
+/** In two steps: a host that was busy all the time has not listened. */
+async function patience(): Promise<void> {
+  for (let step = 0; step < 2; step++) await new Promise((resolve) => setTimeout(resolve, 1000).unref())
 }
 
 async function settled(calls: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (calls.size > 0) await Promise.allSettled(calls)
 }
 
-// Code in the kernel may send messages of its own making.
 function dataOf({ data }: JupyterMessage["content"]): { [key: string]: Json } {
   return typeof data === "object" && data !== null && !Array.isArray(data) ? data : {}
 }
@@ -209,3 +238,4 @@ function shortened(text: string): string {
 }
 
 const longest = 100_000
+const mostErrors = 100

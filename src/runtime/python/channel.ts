@@ -30,16 +30,20 @@ export async function listen(
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
     sockets.add(socket)
-    socket.on("close", () => sockets.delete(socket))
+    let known = false
+    socket.on("close", () => {
+      sockets.delete(socket)
+      if (known) events.onViolation("nothing more")
+    })
     // How a kernel ends is seen at its process.
     socket.on("error", () => socket.destroy())
-    let known = false
     readFrames(
       socket,
       (frame) => {
         if (known) return events.onFrame(frame)
         if (!isToken(frame.message, token)) return socket.destroy()
         known = true
+        socket.unref()
         server.close()
         resolve({ send: (sent) => write(socket, sent) })
       },
@@ -51,6 +55,8 @@ export async function listen(
   })
   await new Promise<void>((listening, failed) => {
     server.once("error", failed)
+    // What waits for the kernel keeps the program alive; that it could be spoken to does not.
+    server.unref()
     server.listen(path, listening)
   })
   return {
@@ -67,6 +73,9 @@ export async function listen(
 const headLength = 13
 // A kernel that runs wild must not take its host along.
 const largestFrame = 2 ** 29
+// Twenty times that may become of it: an empty object takes three bytes there, and more than sixty here.
+const largestJson = 2 ** 26
+const mostBuffers = 2 ** 20
 
 function write(socket: Socket, { message, buffers, special }: Frame): void {
   if (socket.destroyed) return
@@ -105,7 +114,12 @@ function readFrames(socket: Socket, onFrame: (frame: Frame) => void, onViolation
       chunks = rest.length > 0 ? [rest] : []
       length = rest.length
       needed = headLength
-      onFrame(frame)
+      try {
+        onFrame(frame)
+      } catch {
+        // Thrown here, it would be the end of the host.
+        onViolation("a frame that makes no sense")
+      }
     }
   })
 }
@@ -117,7 +131,7 @@ function parse(frame: Buffer): Frame | undefined {
   const length = frame.readUInt32LE(1)
   const count = frame.readUInt32LE(5)
   let at = start + 4 * count + length
-  if (at > frame.length) return undefined
+  if (at > frame.length || length > largestJson || count > mostBuffers) return undefined
   try {
     const message: unknown = JSON.parse(frame.toString("utf8", at - length, at))
     if (!isRecord(message)) return undefined

@@ -1,18 +1,19 @@
 import { ConfigError } from "../../core/errors.ts"
 import type { JsonSchema } from "../../core/json.ts"
 import { type Binding, boundValue, type FunctionBinding } from "../bindings.ts"
+import { type KnownAgents, lookAtAgents, pythonAgent } from "../declare/agent.ts"
 import { functionSignature } from "../declare/function-head.ts"
 import { inspection } from "../declare/inspect.ts"
 import { classMembers, classOf, isGlobalClass, nameOfClass } from "../declare/inspect-class.ts"
 import { parseSignature, parseType } from "../declare/signatures.ts"
 import { any, type Member } from "../declare/type-tree.ts"
 import { isTuple, toJsonSchema } from "../schema.ts"
-import { PythonError } from "./bridge.ts"
 import { className } from "./host-objects.ts"
 import { unknownName } from "./names.ts"
 import { isPyReference } from "./py.ts"
 import { pythonSignature, pythonType, schemaParameters, schemaPythonType } from "./python-type.ts"
 import type { Session } from "./session.ts"
+import { PythonError } from "./told.ts"
 
 /** Declarations for the model, as Python would write them: of everything bound or set up, or of the given names. What
  *  lives on the host is described here, what lives in Python by the kernel. */
@@ -22,8 +23,9 @@ export async function describePython(names: readonly string[] | undefined, sessi
   const own = (name: string) => (changed.has(name) ? undefined : bindings.get(name))
   const about = Object.fromEntries(wanted.flatMap((name) => noteOf(name, own(name))))
   const texts = await ask(session, { names: wanted, about })
+  const agents = await lookAtAgents(wanted.flatMap((name) => own(name) ?? []))
   const classes = new Map<string, string>()
-  const lines = wanted.map((name, at) => onHost(name, own(name), classes) ?? texts[at] ?? "")
+  const lines = wanted.map((name, at) => onHost(name, own(name), classes, agents) ?? texts[at] ?? "")
   const declared = wanted.filter((name) => own(name)?.kind === "type")
   for (const name of declared) classes.delete(name)
   return [...classes.values(), ...lines].join("\n")
@@ -55,13 +57,18 @@ function noteOf(name: string, binding: Binding | undefined): [string, object][] 
   return []
 }
 
-function onHost(name: string, binding: Binding | undefined, classes: Map<string, string>): string | undefined {
+function onHost(
+  name: string,
+  binding: Binding | undefined,
+  classes: Map<string, string>,
+  agents: KnownAgents,
+): string | undefined {
   if (!binding || isPyReference(boundValue(binding))) return undefined
   switch (binding.kind) {
     case "function":
       return functionText(name, binding)
     case "agent":
-      return agentText(name, binding.agent)
+      return pythonAgent(name, binding.agent, agents)
     case "type": {
       const { description, schema = true } = binding.options
       return classText(name, binding.type, { description, schema })
@@ -126,12 +133,6 @@ function memberText({ name, form, type, doc, static: isStatic }: Member): string
   const head = `    def ${made ? "__init__" : name}${pythonSignature(made ? { ...signature, returns: any } : signature, isStatic ? [] : ["self"])}`
   const text = doc === undefined ? `${head}: ...` : `${head}:\n${docText(doc, "        ")}`
   return isStatic ? `    @staticmethod\n${text}` : text
-}
-
-function agentText(name: string, agent: object): string {
-  const description: unknown = Reflect.get(agent, "description")
-  const doc = typeof description === "string" ? `  # ${description}` : ""
-  return `${name}: Agent${doc}\n# ${name}.run(prompt: str) -> dict: gives the task to this agent; ["output"] is its answer.`
 }
 
 function defined(head: string, doc: string | undefined): string {

@@ -69,7 +69,7 @@ export function encode(value: unknown, name: string, at: readonly (string | numb
         if (Number.isFinite(found) && (!Number.isInteger(found) || Number.isSafeInteger(found))) return found
         return tagged("f", { v: String(found).toLowerCase() })
       case "bigint":
-        return tagged("n", { v: String(found) })
+        return tagged("n", { v: found.toString(16) })
       case "symbol":
         throw cannotCross(name, path, "a symbol means nothing outside its process")
       case "function":

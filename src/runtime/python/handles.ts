@@ -8,6 +8,8 @@ export interface Remote {
   get(id: number, path: readonly string[]): Promise<unknown>
   set(id: number, path: readonly string[], value: unknown): Promise<unknown>
   call(id: number, path: readonly string[], args: readonly unknown[], kwargs: Record<string, unknown>): Promise<unknown>
+  /** Writes a table to a file of the kernel's own folder, and gives its path. */
+  save(id: number): Promise<string>
   release(id: number, count: number): void
 }
 
@@ -73,6 +75,8 @@ function member(object: PythonObject, path: readonly string[], root?: object): o
     },
     get(_target, key) {
       if (key === Symbol.toStringTag) return "PythonObject"
+      // The language itself asks for these and cannot wait for Python's answer.
+      if (key === Symbol.toPrimitive || key === "toString" || key === "toJSON") return shown
       if (typeof key === "symbol") return undefined
       if (key === "then") return path.length === 0 ? undefined : thenOf(() => use(object, () => remote.get(id, path)))
       // A way from a handle holds it, and so the object in Python.

@@ -1,12 +1,16 @@
 import { types } from "node:util"
 import type { Json } from "../../core/json.ts"
 import { type AnyFunction, type FunctionBinding, isClass } from "../bindings.ts"
+import { agentRuntime, seenFromAfar } from "../cell-agent.ts"
 import { classOf, nameOfClass } from "../declare/inspect-class.ts"
 
 /** An object of the host that Python may speak of. */
 export interface HostEntry {
   id: number
+  /** What Python uses. */
   value: object
+  /** What the host gets when Python gives it back; of an agent, Python uses only a part. */
+  original: object
   /** What calls are named by: the binding it was reached by, else its class. */
   binding: string
   /** Set for a function binding; what is called from now on. */
@@ -20,6 +24,8 @@ export interface HostObjects {
   standFor(value: object, binding?: string): { [key: string]: Json }
   /** Throws for a number that Python was never given. */
   find(id: number): HostEntry
+  /** The same for the host's own code to use: a function binding as one whose calls are made by `call`. */
+  gated(id: number, call: (entry: HostEntry, args: unknown[]) => Promise<unknown>): object
   release(id: number, count: number): void
   /** Forgets what was given out, as nobody is left who has it; bindings stay. */
   clear(): void
@@ -40,7 +46,7 @@ export function createHostObjects(): HostObjects {
     if (entries.size >= mostEntries) {
       throw new RangeError(`Python holds ${mostEntries} objects of the host; drop some (del) before there can be more.`)
     }
-    const entry: Counted = { id: ++last, value, binding, count: 1 }
+    const entry: Counted = { id: ++last, value: seenFromAfar(value), original: value, binding, count: 1 }
     entries.set(entry.id, entry)
     numbers.set(value, entry.id)
     return entry
@@ -48,7 +54,8 @@ export function createHostObjects(): HostObjects {
 
   const shown = ({ id, value, binding, target }: HostEntry): { [key: string]: Json } => {
     if (typeof value !== "function") {
-      return { $: "h", id, is: "object", name: className(value), methods: methodsOf(value) }
+      const whole = holdsFrames(value)
+      return { $: "h", id, is: "object", name: className(value), methods: methodsOf(value), ...(whole && { whole }) }
     }
     if (!target && isClass(value)) {
       return { $: "h", id, is: "class", name: nameOfClass(value) ?? binding, methods: methodsOf(value) }
@@ -56,12 +63,19 @@ export function createHostObjects(): HostObjects {
     return { $: "h", id, is: "function", name: binding, doc: target?.options.description ?? null }
   }
 
+  const find = (id: number): Counted => {
+    const entry = entries.get(id)
+    if (!entry) throw new ReferenceError(`There is no host object ${id}: it was released, or never given.`)
+    return entry
+  }
+
   return {
     bindFunction(name, target) {
       const known = functions.get(name)
       if (known && numbers.get(known.value) === known.id) numbers.delete(known.value)
-      const entry = known ?? { id: ++last, value: target.call, binding: name, count: Number.POSITIVE_INFINITY }
-      entry.value = target.call
+      const value = target.call
+      const entry = known ?? { id: ++last, value, original: value, binding: name, count: Number.POSITIVE_INFINITY }
+      entry.value = entry.original = value
       entry.target = target
       functions.set(name, entry)
       entries.set(entry.id, entry)
@@ -70,12 +84,18 @@ export function createHostObjects(): HostObjects {
       return shown(entry)
     },
     standFor(value, binding) {
-      return shown(enter(value, binding ?? (typeof value === "function" ? value.name || "function" : className(value))))
+      const named =
+        agentRuntime(value)?.title ?? (typeof value === "function" ? value.name || "function" : className(value))
+      return shown(enter(value, binding ?? named))
     },
-    find(id) {
-      const entry = entries.get(id)
-      if (!entry) throw new ReferenceError(`There is no host object ${id}: it was released, or never given.`)
-      return entry
+    find,
+    gated(id, call) {
+      const entry = find(id)
+      if (!entry.target) return entry.original
+      entry.gated ??= (...args) => call(entry, args)
+      // Given to Python again, it is the binding that it was.
+      numbers.set(entry.gated, id)
+      return entry.gated
     },
     release(id, count) {
       const entry = entries.get(id)
@@ -84,13 +104,13 @@ export function createHostObjects(): HostObjects {
       entry.count -= count
       if (entry.count > 0) return
       entries.delete(id)
-      numbers.delete(entry.value)
+      numbers.delete(entry.original)
     },
     clear() {
-      for (const [id, { target, value }] of entries) {
+      for (const [id, { target, original }] of entries) {
         if (target) continue
         entries.delete(id)
-        numbers.delete(value)
+        numbers.delete(original)
       }
     },
   }
@@ -99,6 +119,12 @@ export function createHostObjects(): HostObjects {
 interface Counted extends HostEntry {
   /** How often Python was given it; what is bound is there for good. */
   count: number
+  gated?: AnyFunction
+}
+
+/** Whether it is the runtime of an agent that works in a kernel too: tables go there and come from there whole. */
+export function holdsFrames(value: object): boolean {
+  return agentRuntime(value)?.language === "python"
 }
 
 /** A member that Python may use: own, or of a class. What every object has (`constructor` and the like) leads out of the

@@ -4,9 +4,11 @@ import type { Json } from "../../core/json.ts"
 /** A message of the Jupyter protocol, as far as it matters here. */
 export interface JupyterMessage {
   type: string
-  /** The id of the request it belongs to. */
-  parent: string | undefined
+  /** The id of the request it belongs to; empty when it belongs to none. */
+  parent: string
   content: { [key: string]: Json }
+  /** How large a content was that is too large to be read. */
+  leftOut?: number | undefined
 }
 
 export interface Signer {
@@ -38,10 +40,13 @@ export function createSigner(key: string, session: string): Signer {
       if (start < 0 || !signature || parts.length < 4) return undefined
       const expected = sign(parts)
       if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return undefined
+      const [header, parentHeader, , body] = parts
       try {
-        const [header, parent, , content] = parts.map((part) => JSON.parse(part.toString()))
-        if (typeof content !== "object" || content === null) return undefined
-        return { type: String(header.msg_type), parent: parent.msg_id, content }
+        const { msg_type: type } = readPart(header)
+        const { msg_id: parent = "" } = readPart(parentHeader)
+        if (typeof type !== "string" || typeof parent !== "string") return undefined
+        if (body && body.length > largestContent) return { type, parent, content: {}, leftOut: body.length }
+        return { type, parent, content: readPart(body) }
       } catch {
         return undefined
       }
@@ -50,3 +55,12 @@ export function createSigner(key: string, session: string): Signer {
 }
 
 const delimiter = Buffer.from("<IDS|MSG>")
+// Much more memory than that may become of it.
+const largestContent = 2 ** 25
+
+function readPart(part: Buffer | undefined): { [key: string]: Json } {
+  const found: unknown = JSON.parse(String(part))
+  if (typeof found !== "object" || found === null || Array.isArray(found)) throw new TypeError("It is no object.")
+  // Whatever was parsed is JSON.
+  return found as { [key: string]: Json }
+}

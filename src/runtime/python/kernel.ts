@@ -14,8 +14,10 @@ export interface Kernel {
 interface Socket {
   connect(address: string): void
   send(frames: Buffer[]): Promise<void>
+  receive(): Promise<Buffer[]>
+  receiveTimeout: number
+  readonly closed: boolean
   close(): void
-  [Symbol.asyncIterator](): AsyncIterator<Buffer[]>
 }
 
 interface ZeroMq {
@@ -38,38 +40,77 @@ export async function loadZeroMq(): Promise<ZeroMq> {
 }
 
 /** Connects to a kernel whose sockets are there. It is ready when an answer and the idle message for it have arrived:
- *  a subscription that is made too late would lose the first output. */
-export async function connectKernel(launched: Launched, { Dealer, Subscriber }: ZeroMq): Promise<Kernel> {
+ *  a subscription that is made too late would lose the first output. `onFlood` is told when it sends too much. */
+export async function connectKernel(
+  launched: Launched,
+  { Dealer, Subscriber }: ZeroMq,
+  onFlood: () => void,
+): Promise<Kernel> {
   const session = randomUUID()
   const signer = createSigner(launched.key, session)
   const requests = new Map<string, Request>()
-  // Nothing is dropped, however fast the kernel talks: the end of a cell must not be.
-  const options = { linger: 0, receiveHighWaterMark: 0 }
+  const options = {
+    linger: 0,
+    // Nothing is dropped, however fast the kernel talks: the end of a cell must not be.
+    receiveHighWaterMark: 0,
+    maxMessageSize: largestMessage,
+    // Once only: where its socket was, code in the kernel may have put a link to another one.
+    reconnectInterval: -1,
+  }
   const shell = new Dealer({ ...options, routingId: session })
   const iopub = new Subscriber(options)
   iopub.subscribe()
   const sockets = { shell, iopub }
-  for (const channel of ["shell", "iopub"] as const) sockets[channel].connect(launched.endpoint(channel))
+  for (const channel of channels) sockets[channel].connect(launched.endpoint(channel))
 
   const finish = (id: string, request: Request) => {
     if (!request.reply || !request.idle) return
-    requests.delete(id)
+    // The kernel answers in order: what was asked before and has no answer will have none.
+    for (const older of requests.keys()) {
+      requests.delete(older)
+      if (older === id) break
+    }
     request.resolve(request.reply)
   }
   const receive = (channel: keyof typeof sockets, message: JupyterMessage) => {
-    const request = requests.get(message.parent ?? "")
-    if (!request || !message.parent) return
+    const request = requests.get(message.parent)
+    if (!request) return
     if (channel !== "iopub") request.reply = message
     else if (message.type === "status") request.idle ||= message.content.execution_state === "idle"
     else request.onMessage(message)
     finish(message.parent, request)
   }
-  for (const channel of ["shell", "iopub"] as const) {
-    pump(sockets[channel], (frames) => {
-      const message = signer.unpack(frames)
-      if (message) receive(channel, message)
-    })
+
+  // Since the last request; counted before anything else is done with it, so that no flood is too fast.
+  let received = { messages: 0, bytes: 0 }
+  const take = (channel: keyof typeof sockets, frames: readonly Buffer[]) => {
+    received.messages++
+    for (const { length } of frames) received.bytes += length
+    if (received.messages > mostMessages || received.bytes > mostBytes) return onFlood()
+    const message = signer.unpack(frames)
+    if (message) receive(channel, message)
   }
+
+  // Waited for only while something is expected: a socket that is waited for keeps the program alive.
+  const isExpected = { shell: ({ reply }: Request) => !reply, iopub: ({ idle }: Request) => !idle }
+  const reading = new Set<keyof typeof sockets>()
+  const read = async (channel: keyof typeof sockets): Promise<void> => {
+    if (reading.has(channel)) return
+    reading.add(channel)
+    const waits = () => [...requests.values()].some(isExpected[channel])
+    try {
+      for (;;) {
+        sockets[channel].receiveTimeout = waits() ? -1 : 0
+        take(channel, await sockets[channel].receive())
+      }
+    } catch {
+      // Nothing is there, or the socket was closed.
+    }
+    reading.delete(channel)
+    if (waits() && !sockets[channel].closed) return read(channel)
+  }
+  // What comes unasked must not pile up.
+  const sweep = setInterval(() => channels.forEach(read), 200).unref()
 
   // One message at a time: zeromq refuses a second send before the first is out.
   let sent: Promise<void> = Promise.resolve()
@@ -80,7 +121,9 @@ export async function connectKernel(launched: Launched, { Dealer, Subscriber }: 
   }
   const request = (type: string, content: { [key: string]: Json }, onMessage: Request["onMessage"]) =>
     new Promise<JupyterMessage>((resolve) => {
+      received = { messages: 0, bytes: 0 }
       requests.set(send(type, content), { onMessage, resolve, idle: false })
+      channels.forEach(read)
     })
 
   const kernel: Kernel = {
@@ -89,6 +132,7 @@ export async function connectKernel(launched: Launched, { Dealer, Subscriber }: 
       return request("execute_request", { ...content, user_expressions: {} }, onMessage)
     },
     close() {
+      clearInterval(sweep)
       for (const socket of Object.values(sockets)) socket.close()
       requests.clear()
     },
@@ -110,10 +154,7 @@ async function ready(ask: () => Promise<JupyterMessage>, exited: Promise<string>
   }
 }
 
-async function pump(socket: Socket, onFrames: (frames: Buffer[]) => void): Promise<void> {
-  try {
-    for await (const frames of socket) onFrames(frames)
-  } catch {
-    // Closing a socket ends its last receive with an error.
-  }
-}
+const channels = ["shell", "iopub"] as const
+const largestMessage = 2 ** 28
+const mostBytes = 2 ** 28
+const mostMessages = 100_000

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
+import type { Socket } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { removeFolder, removeFolderNow } from "./folder.ts"
 import { findInterpreter, type Interpreter } from "./interpreter.ts"
 import { programIn, type SandboxOptions, sandboxed } from "./sandbox.ts"
 
@@ -32,15 +34,6 @@ export interface Launched {
   end(): Promise<void>
 }
 
-/** Where a kernel and its host meet: a folder that nobody else can read. */
-export async function makeFolder(): Promise<string> {
-  // The path of a socket has room for about a hundred characters.
-  const parent = tmpdir().length > 60 ? "/tmp" : tmpdir()
-  const folder = await mkdtemp(join(parent, "karst-"))
-  for (const part of ["work", "tmp"]) await mkdir(join(folder, part))
-  return folder
-}
-
 /** Starts a kernel that will connect to the host's socket and say the token. */
 export async function launch(folder: string, socket: string, token: string, options: LaunchOptions): Promise<Launched> {
   const interpreter = await findInterpreter(options.python)
@@ -61,12 +54,23 @@ export async function launch(folder: string, socket: string, token: string, opti
     detached: true,
   })
   const exited = watchExit(child)
+  sacrifice(child.pid)
+  child.unref()
+  // A true boundary: pipes of a child are sockets.
+  ;(child.stderr as Socket | null)?.unref()
   const parent = inside ? 0 : process.pid
   // Some room above what may be used: libraries reserve much that they never touch.
   const addressSpace = (options.memoryMb + 4096) * 1024 * 1024
   child.stdin?.on("error", () => undefined)
   child.stdin?.end(`${JSON.stringify({ connection, socket, token, parent, addressSpace })}\n`)
-  const kill = () => killGroup(child)
+  const kill = () => {
+    // Later its number may be another's.
+    if (!hasEnded(child)) killGroup(child)
+  }
+  const leave = atExit(() => {
+    kill()
+    removeFolderNow(folder)
+  })
   return {
     pid: child.pid ?? 0,
     folder,
@@ -85,7 +89,8 @@ export async function launch(folder: string, socket: string, token: string, opti
     async end() {
       kill()
       await exited
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+      leave()
+      await removeFolder(folder)
     },
   }
 }
@@ -96,6 +101,15 @@ const ports = { shell: 1, iopub: 2, stdin: 3, control: 4, hb: 5 }
 function connectionFile(folder: string, key: string): object {
   const numbered = Object.fromEntries(Object.entries(ports).map(([channel, port]) => [`${channel}_port`, port]))
   return { ...numbered, ip: join(folder, "k"), transport: "ipc", key, signature_scheme: "hmac-sha256", kernel_name: "" }
+}
+
+/** Where memory runs out, the system shall end the kernel and what it started, and not its host. */
+function sacrifice(pid: number | undefined): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, "1000")
+  } catch {
+    // Only Linux has it.
+  }
 }
 
 /** Only what Python needs; nothing of the host's own environment. */
@@ -127,6 +141,8 @@ function watchExit(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.on("error", (error) => resolve(`it could not be started: ${error.message}`))
     child.on("exit", (code, signal) => {
+      // What it started ends with it.
+      killGroup(child)
       const how = signal ? `it was ended by ${signal}` : `it ended with code ${code}`
       const tell = () => resolve([how, lastWords(stderr)].filter(Boolean).join(": "))
       child.on("close", tell)
@@ -142,15 +158,31 @@ function lastWords(stderr: string): string {
   return lines.find((line) => line.startsWith("Fatal Python error")) ?? lines.at(-1) ?? ""
 }
 
+/** Does something when the program ends, for what nobody has closed; gives the way to forget it. */
+function atExit(work: () => void): () => void {
+  if (atExits.size === 0) process.on("exit", exit)
+  atExits.add(work)
+  return () => {
+    atExits.delete(work)
+    if (atExits.size === 0) process.off("exit", exit)
+  }
+}
+
+const atExits = new Set<() => void>()
+
+function exit(): void {
+  for (const work of atExits) work()
+}
+
 function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null
 }
 
 function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined || hasEnded(child)) return
+  if (child.pid === undefined) return
   try {
     process.kill(-child.pid, "SIGKILL")
   } catch {
-    child.kill("SIGKILL")
+    // Nobody is left in it.
   }
 }

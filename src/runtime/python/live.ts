@@ -1,16 +1,19 @@
 import { randomBytes } from "node:crypto"
-import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { AgentError } from "../../core/errors.ts"
 import { type Bridge, type BridgeEvents, createBridge } from "./bridge.ts"
 import { type Channel, listen } from "./channel.ts"
+import { makeFolder, removeFolder } from "./folder.ts"
 import type { HostObjects } from "./host-objects.ts"
+import { keepAlive } from "./keep-alive.ts"
 import { connectKernel, type Kernel, loadZeroMq } from "./kernel.ts"
-import { type Launched, type LaunchOptions, launch, makeFolder } from "./launch.ts"
+import { type Launched, type LaunchOptions, launch } from "./launch.ts"
 
 /** A kernel that runs, and both ways to it. */
 export interface LiveKernel {
   readonly pid: number
+  /** Its own folder, where cells work when they were given no other. */
+  readonly folder: string
   readonly kernel: Kernel
   readonly bridge: Bridge
   /** Resolves when it is gone, with the reason. */
@@ -25,11 +28,11 @@ export interface LiveKernel {
   end(): Promise<void>
 }
 
-export async function startKernel(
-  options: LaunchOptions,
-  objects: HostObjects,
-  events: BridgeEvents,
-): Promise<LiveKernel> {
+export function startKernel(options: LaunchOptions, objects: HostObjects, events: BridgeEvents): Promise<LiveKernel> {
+  return keepAlive(start(options, objects, events))
+}
+
+async function start(options: LaunchOptions, objects: HostObjects, events: BridgeEvents): Promise<LiveKernel> {
   const zeroMq = await loadZeroMq()
   const folder = await makeFolder()
   const token = randomBytes(32).toString("hex")
@@ -40,7 +43,7 @@ export async function startKernel(
     death ??= reason
     launched?.kill()
   }
-  const bridge = createBridge(() => channel ?? nowhere, objects, events)
+  const bridge = createBridge(() => channel ?? nowhere, objects, events, folder)
   const socket = join(folder, "host")
   const listening = await listen(socket, token, {
     onFrame: bridge.onFrame,
@@ -63,9 +66,12 @@ export async function startKernel(
     early.catch(() => undefined)
     channel = await Promise.race([listening.connected, early])
     await Promise.race([bridge.ready, early])
-    const kernel = await Promise.race([connectKernel(process, zeroMq), early])
+    const flood = () => kill("it sent too much over its Jupyter channels")
+    const kernel = await Promise.race([connectKernel(process, zeroMq, flood), early])
+    void exited.then(kernel.close)
     return {
       pid: process.pid,
+      folder,
       kernel,
       bridge,
       exited,
@@ -77,14 +83,14 @@ export async function startKernel(
       async end() {
         kill("it was closed")
         kernel.close()
-        await process.end()
+        await keepAlive(process.end())
         listening.close()
       },
     }
   } catch (error) {
     listening.close()
     await launched?.end()
-    await rm(folder, { recursive: true, force: true })
+    await removeFolder(folder)
     throw error
   } finally {
     clearTimeout(timer)

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { UnsupportedError } from "../../core/errors.ts"
 import { sandboxProblem } from "../process/isolation.ts"
 import { processTree } from "./watch.ts"
@@ -32,13 +32,18 @@ export function sandboxed({ command, args }: Command, within: Within): Command {
   const bound = [
     ...system.flatMap(readOnly),
     ...["--proc", "/proc", "--dev", "/dev", "--bind", join(folder, "tmp"), "/tmp"],
+    // On disk and not in memory that nobody counts.
+    ...["--bind", join(folder, "shm"), "/dev/shm"],
     ...places.flatMap(readOnly),
-    ...read.flatMap((path) => ["--ro-bind", path, path]),
-    ...[...write, cwd, folder].flatMap((path) => ["--bind", path, path]),
-    ...["--remount-ro", "/"],
+    ...read.map((path) => resolve(path)).flatMap((path) => ["--ro-bind", path, path]),
+    ...[...write.map((path) => resolve(path)), cwd, folder].flatMap((path) => ["--bind", path, path]),
+    // Where the host is root, the settings of its own kernel could be written through /proc.
+    ...["/proc", "/dev", "/"].flatMap((path) => ["--remount-ro", path]),
   ]
   const apart = [
     "--unshare-all",
+    // By itself the former only tries this one.
+    "--unshare-user",
     ...(network === "all" ? ["--share-net"] : []),
     "--die-with-parent",
     "--new-session",
@@ -62,7 +67,8 @@ export function obtainIsolation(wanted: "process" | "os" | "auto", warn: (messag
 /** The program that runs in a sandbox: the first process below bubblewrap's own. */
 export function programIn(pid: number): number {
   const isBubblewrap = (process: number) => readFileSync(`/proc/${process}/comm`, "utf8").trim() === "bwrap"
-  return processTree(pid).find((process) => !isBubblewrap(process)) ?? pid
+  // Bubblewrap is there twice, once outside and once as the first process inside.
+  return processTree(pid, 3).find((process) => !isBubblewrap(process)) ?? pid
 }
 
 const system = [
@@ -76,7 +82,8 @@ const system = [
   "/etc/alternatives",
   "/etc/fonts",
   "/etc/localtime",
-  "/etc/ssl",
+  "/etc/ssl/certs",
+  "/etc/ssl/openssl.cnf",
   "/etc/resolv.conf",
   "/etc/nsswitch.conf",
   "/etc/matplotlibrc",

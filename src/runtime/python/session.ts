@@ -1,14 +1,19 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { readFile } from "node:fs/promises"
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import { type Binding, boundValue } from "../bindings.ts"
 import { notStarted } from "../cells/execute.ts"
-import type { CallGate, ExecuteOptions, Execution, Lost, OutputChunk } from "../runtime.ts"
+import { createGuards } from "../guard.ts"
+import type { CallGate, ExecuteOptions, Execution, Lost } from "../runtime.ts"
 import type { BridgeEvents } from "./bridge.ts"
 import { performCall } from "./calls.ts"
 import { type CellLimits, createCell, type PythonCell, runningCell } from "./cell.ts"
 import { createHostObjects } from "./host-objects.ts"
+import { lateOutput } from "./late.ts"
 import type { LaunchOptions } from "./launch.ts"
 import { type LiveKernel, startKernel } from "./live.ts"
+import { loadModule } from "./modules.ts"
+import { watchUse } from "./watch.ts"
 
 export interface SessionOptions {
   launch: LaunchOptions
@@ -22,11 +27,13 @@ export interface Session {
   readonly bindings: Map<string, Binding>
   /** Every name in the namespace, as far as it is known. */
   readonly names: Set<string>
-  /** Names that the setup made. */
+  /** Names that the setup made, or modules that were loaded. */
   readonly setupNames: ReadonlySet<string>
   /** Bound names that a cell gave another value. */
   readonly changed: ReadonlySet<string>
   readonly started: boolean
+  /** The kernel's own folder; undefined while there is none. */
+  readonly folder: string | undefined
   /** The cell that runs now. */
   readonly cell: PythonCell | undefined
   /** Runs a cell; the kernel is started when there is none. */
@@ -35,39 +42,49 @@ export interface Session {
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
   /** Gives names their values in the kernel. */
   bind(values: ReadonlyMap<string, Binding>): Promise<void>
+  /** Runs a module file in this kernel and in those to come; gives the names it exports. */
+  load(file: string): Promise<string[]>
+  /** The files that were loaded. */
+  readonly files: Iterable<string>
   /** Ends the kernel; the next use starts another. */
   end(): Promise<void>
+  /** Ends it for good: there is no next one. */
+  close(): Promise<void>
 }
 
 export function createSession({ launch, limits, setup }: SessionOptions): Session {
   const bindings = new Map<string, Binding>()
   const names = new Set<string>()
   const changed = new Set<string>()
+  const loaded = new Map<string, string[]>()
   let setupNames = new Set<string>()
   const objects = createHostObjects()
-  const late: OutputChunk[] = []
+  const guards = createGuards()
+  const late = lateOutput()
   let live: LiveKernel | undefined
   let starting: Promise<LiveKernel> | undefined
   let cell: PythonCell | undefined
+  // Does something as if the cell were of this process: for whoever asked for the cell, and within all that led there.
+  let within: <T>(work: () => T) => T = (work) => work()
   let lastGate: CallGate | undefined
   let count = 0
+  let closed = false
   // Of kernels that died between two cells: the next cell tells.
   let untold: Lost[] = []
 
   const events: BridgeEvents = {
     onOutput(chunk) {
       if (cell && !cell.over) return cell.write(chunk)
-      const length = late.reduce((sum, { text }) => sum + text.length, 0)
-      if (length < mostLate) late.push({ ...chunk, text: chunk.text.slice(0, mostLate - length) })
+      late.add(chunk)
     },
     onReport: (report) => cell?.report(report),
     thrown: (error) => cell?.thrown(error) ?? -1,
     call(entry, method, args, named) {
+      const requested = { entry, method, args, named }
       const current = cell?.over ? undefined : cell
-      if (!current) {
-        return performCall({ entry, method, args, named }, { gate: lastGate, signal: new AbortController().signal })
-      }
-      const call = runningCell.run(current, () => performCall({ entry, method, args, named }, current))
+      if (!current) return performCall(requested, { gate: lastGate, signal: new AbortController().signal, guards })
+      const { gate, signal } = current
+      const call = within(() => runningCell.run(current, () => performCall(requested, { gate, signal, guards })))
       current.track(call)
       return call
     },
@@ -83,7 +100,9 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
 
   const bind = async (kernel: LiveKernel, values: ReadonlyMap<string, Binding>) => {
     if (values.size === 0) return
-    const given = Array.from(values, ([name, binding]) => [name, forPython(binding)])
+    const given: [string, unknown][] = []
+    for (const [name, binding] of values) given.push([name, await kernel.bridge.adopt(forPython(binding))])
+    for (const [name, binding] of values) guards.add(name, binding)
     await kernel.bridge.ask("bind", { values: Object.fromEntries(given) })
     for (const name of values.keys()) {
       names.add(name)
@@ -92,7 +111,7 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
   }
 
   const prepare = async (kernel: LiveKernel) => {
-    const code = typeof setup === "object" ? await readFile(setup.file, "utf8") : setup
+    const code = typeof setup === "object" ? await setupFile(setup.file) : setup
     if (code !== undefined) {
       cell = createCell({ runtime: session, number: 0, live: kernel, limits, options: {}, late, lost: () => [] })
       const execution = await cell.run(code)
@@ -102,11 +121,36 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
       setupNames = new Set(execution.changes.created)
       for (const name of setupNames) names.add(name)
     }
+    for (const file of [...loaded.keys()]) await reload(kernel, file)
     try {
       await bind(kernel, bindings)
     } catch (error) {
       if (!isGone(error)) throw error
       await bindOneByOne(kernel)
+    }
+  }
+
+  const load = async (kernel: LiveKernel, file: string): Promise<string[]> => {
+    const made = await loadModule(file, kernel.bridge)
+    loaded.set(file, made)
+    for (const name of made) {
+      names.add(name)
+      setupNames.add(name)
+    }
+    return made
+  }
+
+  // A module that cannot be loaded any more takes its names with it, and not the whole runtime.
+  const reload = async (kernel: LiveKernel, file: string) => {
+    const before = loaded.get(file) ?? []
+    for (const name of before) setupNames.delete(name)
+    try {
+      await load(kernel, file)
+    } catch (error) {
+      if (kernel.death !== undefined) throw error
+      loaded.delete(file)
+      const reason = `its module cannot be loaded again: ${error instanceof Error ? error.message : error}`
+      untold.push(...before.map((name) => ({ name, reason })))
     }
   }
 
@@ -138,10 +182,17 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
       throw error
     }
     live = kernel
+    // What runs on between cells, threads for example, has the same limits.
+    const { memoryMb, processes } = limits
+    const unwatch = watchUse({ pid: kernel.pid, memoryMb, processes, everyMs: 1000 }, (_kind, why) => {
+      if (!session.cell) kernel.kill(`${why} while no cell ran`)
+    })
+    void kernel.exited.then(unwatch)
     return kernel
   }
 
   const ensure = async (): Promise<LiveKernel> => {
+    if (closed) throw new AgentError("This pythonRuntime was closed before it could start.", { code: "closed" })
     if (live && live.death === undefined) return live
     starting ??= start().finally(() => {
       starting = undefined
@@ -164,6 +215,9 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     get setupNames() {
       return setupNames
     },
+    get folder() {
+      return live?.folder
+    },
     get started() {
       return live !== undefined
     },
@@ -173,10 +227,11 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     async execute(code, options) {
       const kernel = await ensure()
       if (options.signal?.aborted) return notStarted("The cell was aborted before it began.")
-      if (kernel.death !== undefined) return notStarted("The cell was aborted: its runtime was closed.")
+      if (closed || kernel.death !== undefined) return notStarted("The cell was aborted: its runtime was closed.")
       const before = untold.splice(0)
       const current = createCell({ runtime: session, number: ++count, live: kernel, limits, options, late, lost: lose })
       cell = current
+      within = AsyncLocalStorage.snapshot()
       lastGate = options.call ?? lastGate
       const execution = await current.run(code)
       note(execution)
@@ -190,13 +245,21 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     async bind(values) {
       await bind(await ensure(), values)
     },
+    load: async (file) => loaded.get(file) ?? load(await ensure(), file),
+    get files() {
+      return loaded.keys()
+    },
+    async close() {
+      closed = true
+      await session.end()
+    },
     async end() {
       await starting?.catch(() => undefined)
       const ending = live
       live = undefined
       lose("")
       untold = []
-      late.length = 0
+      late.take()
       objects.clear()
       await ending?.end()
     },
@@ -204,7 +267,16 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
   return session
 }
 
-const mostLate = 100_000
+async function setupFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8")
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError(`setup: "${file}" cannot be read (${reason}). Give another file, or the code itself.`, {
+      cause,
+    })
+  }
+}
 
 function isGone(error: unknown): boolean {
   return error instanceof AgentError && error.code === "gone"

@@ -3,35 +3,46 @@ import { readdirSync, readFileSync } from "node:fs"
 export interface Watched {
   pid: number
   memoryMb: number
+  processes: number
   cpuMs?: number | undefined
+  /** How often to look. Default 50. */
+  everyMs?: number | undefined
 }
 
-/** Looks at what a process and its children use while a cell runs, and tells when it is too much. Gives the end of it. */
-export function watchUse(watched: Watched, onMemory: (mb: number) => void, onCpu: (ms: number) => void): () => void {
-  const { pid, memoryMb, cpuMs } = watched
-  const before = cpuMs === undefined ? 0 : useOfTree(pid).cpuMs
+/** Told what is too much, as the end of a sentence: "it …". */
+export type OnExceeded = (kind: "memory" | "timeout", why: string) => void
+
+/** Looks at what a process and all below it use, and tells when it is too much. Gives the end of it. */
+export function watchUse({ pid, memoryMb, processes, cpuMs, everyMs = 50 }: Watched, tell: OnExceeded): () => void {
+  const before = cpuMs === undefined ? 0 : useOf(processTree(pid, processes)).cpuMs
   const timer = setInterval(() => {
-    const use = useOfTree(pid)
-    if (use.mb > memoryMb) onMemory(Math.round(use.mb))
-    else if (cpuMs !== undefined && use.cpuMs - before > cpuMs) onCpu(cpuMs)
-  }, interval)
+    // No more are looked at than there may be: a flood of them leaves little time to look.
+    const tree = processTree(pid, processes + 1)
+    if (tree.length > processes) return tell("memory", `it started more than ${processes} processes`)
+    const use = useOf(tree)
+    if (use.mb > memoryMb && exactMb(tree) > memoryMb) {
+      return tell("memory", `it took ${Math.round(use.mb)} MB, and may take ${memoryMb} MB`)
+    }
+    if (cpuMs === undefined || use.cpuMs - before <= cpuMs) return
+    tell("timeout", `it used more than ${cpuMs} ms of processor time`)
+  }, everyMs)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-const interval = 50
 // Linux counts processor time in hundredths of a second on every machine that Node runs on.
 const tickMs = 10
 
-function useOfTree(pid: number): { mb: number; cpuMs: number } {
-  const use = processTree(pid).map(useOf)
-  const sum = (of: "mb" | "cpuMs") => use.reduce((total, each) => total + each[of], 0)
-  return { mb: sum("mb"), cpuMs: sum("cpuMs") }
-}
-
-/** A process and all below it, each before its children. */
-export function processTree(pid: number): number[] {
-  return [pid, ...childrenOf(pid).flatMap(processTree)]
+/** A process and all below it, each before its children; `most` of them. */
+export function processTree(pid: number, most: number): number[] {
+  const found: number[] = []
+  const next = [pid]
+  while (next.length > 0 && found.length < most) {
+    const each = next.pop() ?? 0
+    found.push(each)
+    next.push(...childrenOf(each).reverse())
+  }
+  return found
 }
 
 function childrenOf(pid: number): number[] {
@@ -45,13 +56,40 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-function useOf(pid: number): { mb: number; cpuMs: number } {
+function useOf(tree: readonly number[]): { mb: number; cpuMs: number } {
+  const total = { mb: 0, cpuMs: 0 }
+  for (const pid of tree) {
+    total.mb += residentMb(pid)
+    total.cpuMs += cpuMsOf(pid)
+  }
+  return total
+}
+
+function residentMb(pid: number): number {
+  return megabytes(`/proc/${pid}/status`, /^VmRSS:\s+(\d+) kB$/m) ?? 0
+}
+
+/** Counts what processes share only once, which takes longer. */
+function exactMb(tree: readonly number[]): number {
+  const share = (pid: number) => megabytes(`/proc/${pid}/smaps_rollup`, /^Pss:\s+(\d+) kB$/m) ?? residentMb(pid)
+  return tree.reduce((total, pid) => total + share(pid), 0)
+}
+
+function megabytes(file: string, pattern: RegExp): number | undefined {
+  const [, kilobytes] = pattern.exec(read(file)) ?? []
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
+}
+
+function cpuMsOf(pid: number): number {
+  // The name, in parentheses, may hold anything.
+  const fields = read(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? []
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMs
+}
+
+function read(file: string): string {
   try {
-    const [, kilobytes = 0] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? []
-    // The name, in parentheses, may hold anything.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
-    return { mb: Number(kilobytes) / 1024, cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs }
+    return readFileSync(file, "latin1")
   } catch {
-    return { mb: 0, cpuMs: 0 }
+    return ""
   }
 }

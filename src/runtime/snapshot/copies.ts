@@ -1,5 +1,6 @@
 import { types } from "node:util"
 import { entriesOf, heldBy, membersOf } from "../undo/contents.ts"
+import { elementKey } from "../undo/properties.ts"
 import type { Payload } from "./payload.ts"
 import { kept, lost, type Survey } from "./survey.ts"
 
@@ -41,7 +42,7 @@ export function makeCopies(survey: Survey): Copies {
       fillings.push([copy, entries])
     } else {
       for (const key of Object.keys(container as object)) {
-        const at = Array.isArray(container) && /^\d+$/.test(key) ? Number(key) : key
+        const at = Array.isArray(container) ? elementKey(key) : key
         put(copy, at, Object.getOwnPropertyDescriptor(container, key)?.value, verdicts?.get(at))
       }
       if (Array.isArray(container)) Reflect.set(copy, "length", container.length)

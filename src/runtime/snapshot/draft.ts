@@ -4,25 +4,32 @@ import { isObject, kindOf } from "../heap/kinds.ts"
 import type { Lost } from "../runtime.ts"
 import type { Codecs } from "./codec.ts"
 import { makeCopies } from "./copies.ts"
+import { cutDeep } from "./depth.ts"
 import { createJudge } from "./judge.ts"
 import type { Payload } from "./payload.ts"
 import { createSurvey, finish, kept, lose, lost, survey, surveyContents } from "./survey.ts"
 
 export interface Draft {
   payload: Payload
+  /** Whether there is enough of it to be nested deeply. */
+  deep: boolean
   lost: Lost[]
   /** Injected names whose value holds something that cannot be kept: then none of it should be. */
   rebound: Set<string>
 }
 
-/** Draws up what a snapshot of a namespace holds. `left` are the names that are left out, with the reason; `only`, where
- *  it is given, the ones that are not. */
-export function draft(
-  namespace: Namespace,
-  codecs: Codecs,
-  left: ReadonlyMap<string, string>,
-  only?: ReadonlySet<string>,
-): Draft {
+export interface DraftOptions {
+  codecs: Codecs
+  /** The names that are left out, with the reason. */
+  left: ReadonlyMap<string, string>
+  /** Where it is given, the names that are not left out. */
+  only?: ReadonlySet<string>
+  /** Whether what is nested deeply is cut into parts that are not. */
+  cut: boolean
+}
+
+/** Draws up what a snapshot of a namespace holds. */
+export function draft(namespace: Namespace, { codecs, left, only, cut }: DraftOptions): Draft {
   const { scope, origins, constants } = namespace
   const bound = namespace.bound()
   const { judge, known, encode, references, declarations, statics } = createJudge({ bound, origins, codecs })
@@ -45,9 +52,11 @@ export function draft(
   for (const [name, value] of own) {
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
-    if (survey(walk, entry, 1, value) !== lost) names.push(entry)
+    if (typeof value === "symbol") gone.push({ name, reason: "a symbol" })
+    else if (survey(walk, entry, 1, value) !== lost) names.push(entry)
   }
   finish(walk)
+  if (cut) cutDeep(walk, references)
 
   const { of, places, fillings } = makeCopies(walk)
   const payload: Payload = {
@@ -63,7 +72,7 @@ export function draft(
     statics,
     closed: walk.closed.map(([target, level]) => [of(target), level]),
   }
-  return { payload, lost: [...gone, ...walk.losses.list()], rebound }
+  return { payload, deep: walk.containers.length > 1000, lost: [...gone, ...walk.losses.list()], rebound }
 
   function addContents(name: string, value: unknown): void {
     if (!bound.get(name)?.isVariable || !isObject(value)) return

@@ -24,6 +24,7 @@ export function innermostFirst({ references, places, fillings }: Payload): numbe
       begun.add(task.enter)
       if (reference.type === "codec") work.push({ leave: task.enter }, { look: reference }, { look: reference.data })
       if (reference.type === "error") work.push({ look: reference.properties })
+      if (reference.type === "part") work.push({ look: reference.value })
     } else if (typeof task.look === "object" && task.look !== null && !seen.has(task.look)) {
       seen.add(task.look)
       for (const value of [...heldBy(task.look), entriesOf.get(task.look)]) work.push({ look: value })

@@ -3,6 +3,7 @@ import type { Bound } from "../cells/namespace.ts"
 import { classNameOf, classOf, globalName, isObject, type Kind, singletons } from "../heap/kinds.ts"
 import { hasPrivateState, hasPrivateStatics } from "../heap/private-fields.ts"
 import { note } from "../heap/trail.ts"
+import { bufferOf } from "../undo/bytes.ts"
 import { type Code, readCode } from "./code.ts"
 import type { Codecs } from "./codec.ts"
 import type { Origin, Origins } from "./origins.ts"
@@ -54,7 +55,9 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
     judge(walk, value, kind, above) {
       const known = knownVerdict(value)
       if (typeof known === "number") return known
-      if (known === undefined && kind === "object" && Object.getPrototypeOf(value) === Object.prototype) return kept
+      if (known === undefined && kind === "object" && Object.getPrototypeOf(value) === Object.prototype) {
+        return types.isArgumentsObject(value) ? lose(walk, above, "the arguments of a function", { value }) : kept
+      }
       const verdict = known ?? judgeOther(walk, value, kind, above)
       return typeof verdict === "number" ? verdict : lose(walk, above, verdict, { value })
     },
@@ -91,7 +94,8 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
       return kept
     }
     if (types.isSymbolObject(value)) return "a symbol"
-    if (kind === "view" && types.isSharedArrayBuffer(Reflect.get(value, "buffer"))) return "shared memory"
+    const problem = problemOfBytes(value, kind)
+    if (problem !== undefined) return problem
     if (plainPrototypes.has(prototype)) return kept
     const encoded = encode(walk, value, above)
     if (encoded !== undefined) return encoded
@@ -116,7 +120,8 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
     const reference: Reference = { type: "codec", codec: name, data: undefined }
     const number = remember(value, reference)
     try {
-      survey(walk, reference, "data", codec.encode(value), note(walk.trail, value, above))
+      const data = codec.encode(value)
+      walk.deferred.push(() => survey(walk, reference, "data", data, note(walk.trail, value, above)))
       return number
     } catch (error) {
       return forget(value, `the codec ${name} failed: ${error instanceof Error ? error.message : String(error)}`)
@@ -141,6 +146,11 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
       class: own ?? null,
       properties,
     } as Reference)
+    walk.deferred.push(() => addErrorProperties(walk, error, properties, above))
+    return number
+  }
+
+  function addErrorProperties(walk: Survey, error: Error, properties: object, above: number): void {
     const at = note(walk.trail, error, above)
     for (const key of Object.getOwnPropertyNames(error)) {
       const property = Object.getOwnPropertyDescriptor(error, key)
@@ -149,7 +159,6 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
       else if (property && "value" in property) survey(walk, properties, key, property.value, at)
       else lose(walk, at, "an accessor", { key })
     }
-    return number
   }
 
   function referTo(walk: Survey, value: object, above: number): number | string {
@@ -213,6 +222,16 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
   }
 }
 
+/** Why bytes cannot be written as they are. */
+function problemOfBytes(value: object, kind: Kind): string | undefined {
+  if (kind !== "bytes" && kind !== "view") return undefined
+  const buffer = ArrayBuffer.isView(value) ? bufferOf(value) : (value as ArrayBuffer)
+  if (types.isSharedArrayBuffer(buffer)) return "shared memory"
+  if (buffer.detached) return "bytes that were given away"
+  // Whether it shows all there is or a fixed number of bytes, a view does not tell.
+  return kind === "view" && buffer.resizable ? "a view of bytes that can change their number" : undefined
+}
+
 function prototypesOf({ prototypes }: Survey, reference: number | null): object[] {
   const objects = prototypes.get(reference) ?? []
   prototypes.set(reference, objects)
@@ -256,5 +275,5 @@ const plainPrototypes = new Set<object>([
   ...[Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array].map(
     (type) => type.prototype,
   ),
-  ...[Float32Array, Float64Array, BigInt64Array, BigUint64Array].map((type) => type.prototype),
+  ...[Float16Array, Float32Array, Float64Array, BigInt64Array, BigUint64Array].map((type) => type.prototype),
 ])

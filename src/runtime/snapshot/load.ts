@@ -38,11 +38,16 @@ export async function load(payload: Payload, place: CellPlace, options: LoadOpti
   givePrototypes(payload, found)
   for (const [number, reference] of references.entries()) if (reference.type !== "codec") put(number)
   for (const filling of fillings) fill(filling)
-  const injected = injectedNames(payload)
+  const injected = namesUnder(payload.contents, payload)
+  const own = namesUnder(payload.names, payload)
   for (const number of innermostFirst(payload)) {
     const reference = references[number]
     if (reference?.type !== "codec") continue
-    found[number] = decode(reference, injected.get(number), options, lost)
+    const current = options.inPlace ? options.bound.get(injected.get(number) ?? "")?.value : undefined
+    const decoded = decode(reference, current, options.codecs)
+    if ("problem" in decoded) {
+      lost.push({ name: injected.get(number) ?? own.get(number) ?? reference.codec, reason: decoded.problem })
+    } else found[number] = decoded.value
     put(number)
   }
   giveProperties(payload, found)
@@ -60,6 +65,8 @@ async function findReferences(payload: Payload, place: CellPlace, options: LoadO
         const value: unknown = Reflect.get(globalThis, reference.name)
         return isObject(value) && globalName(value) === reference.name ? value : undefined
       }
+      case "part":
+        return reference.value
       case "error":
         return newError(reference.name)
       default:
@@ -136,24 +143,22 @@ function fill([container, entries]: Payload["fillings"][number]): void {
 
 function decode(
   { codec: name, data }: Extract<Reference, { type: "codec" }>,
-  injected: string | undefined,
-  { codecs, bound, inPlace }: LoadOptions,
-  lost: Lost[],
-): unknown {
+  current: unknown,
+  codecs: Codecs,
+): { value: object } | { problem: string } {
   const codec = Object.hasOwn(codecs, name) ? codecs[name] : undefined
-  const lose = (reason: string) => void lost.push({ name: injected ?? name, reason })
-  if (!codec) return lose(`there is no codec "${name}" in this runtime`)
-  const current = injected !== undefined && inPlace ? bound.get(injected)?.value : undefined
+  if (!codec) return { problem: `there is no codec "${name}" in this runtime` }
   try {
-    return codec.decode(data, current instanceof codec.class ? current : undefined)
+    const value: unknown = codec.decode(data, current instanceof codec.class ? current : undefined)
+    return value instanceof codec.class ? { value } : { problem: `the codec ${name} gave no ${codec.class.name}` }
   } catch (error) {
-    return lose(`the codec ${name} failed: ${error instanceof Error ? error.message : String(error)}`)
+    return { problem: `the codec ${name} failed: ${error instanceof Error ? error.message : String(error)}` }
   }
 }
 
-/** The injected names that references were under. */
-function injectedNames({ contents, places }: Payload): Map<number, string> {
-  const entries = new Map<object, string>(contents.map((entry) => [entry, entry[0]]))
+/** The names that references stand right under. */
+function namesUnder(named: readonly [string, unknown][], { places }: Payload): Map<number, string> {
+  const entries = new Map<object, string>(named.map((entry) => [entry, entry[0]]))
   const names = new Map<number, string>()
   for (const [container, , number] of places) {
     const name = entries.get(container)

@@ -41,6 +41,8 @@ export type Reference =
   | { type: "global"; name: string }
   | { type: "code"; declaration: number }
   | { type: "codec"; codec: string; data: unknown }
+  /** An object that is written by itself, because it is deep inside others. */
+  | { type: "part"; value: object }
   | { type: "error"; name: string; class: number | null; properties: object }
 
 export const flag = { writable: 1, enumerable: 2, configurable: 4 }
@@ -98,6 +100,8 @@ function isReference(item: unknown): boolean {
       return isIndex(item.declaration)
     case "codec":
       return isString(item.codec)
+    case "part":
+      return isObject(item.value)
     case "error":
       return isString(item.name) && isNullOr(isIndex)(item.class) && isObject(item.properties)
     default:

@@ -2,8 +2,9 @@ import { types } from "node:util"
 import { createKinds, isObject, type Kind, type Kinds, kindOf } from "../heap/kinds.ts"
 import { createLosses, type Losses } from "../heap/losses.ts"
 import { createTrail, keyText, note, placeOf, type Trail } from "../heap/trail.ts"
+import { hasNamedKeys } from "../undo/bytes.ts"
 import { entriesOf, isPlainArray, membersOf } from "../undo/contents.ts"
-import { isOrdinary } from "../undo/properties.ts"
+import { elementKey, isIndex, isOrdinary } from "../undo/properties.ts"
 import { flag, type Payload } from "./payload.ts"
 
 /** What was found out about everything that a snapshot is to hold. The values themselves are not touched. */
@@ -18,6 +19,8 @@ export interface Survey {
   seen: Set<object>
   pending: object[]
   pendingFrom: number[]
+  /** What a judge leaves for later, as it would lead deeper and deeper. */
+  deferred: (() => void)[]
   /** Every object that was looked into, but for rows of plain values. */
   containers: object[]
   /** Objects that hold something which the engine cannot write: by key, or by position in a map or set, the number of
@@ -58,6 +61,7 @@ export function createSurvey(judge: Judge, known: Survey["known"]): Survey {
     seen: new Set(),
     pending: [],
     pendingFrom: [],
+    deferred: [],
     containers: [],
     replaced: new Map(),
     slots: [],
@@ -86,11 +90,14 @@ export function surveyContents(walk: Survey, container: object, key: string | nu
 
 /** Looks into everything that was reached so far. */
 export function finish(walk: Survey): void {
-  const { pending, pendingFrom } = walk
-  for (let next = 0; next < pending.length; next++) {
-    enter(walk, pending[next] as object, pendingFrom[next] as number, false)
+  const { pending, pendingFrom, deferred } = walk
+  while (pending.length > 0 || deferred.length > 0) {
+    for (const job of deferred.splice(0)) job()
+    for (let next = 0; next < pending.length; next++) {
+      enter(walk, pending[next] as object, pendingFrom[next] as number, false)
+    }
+    pending.length = pendingFrom.length = 0
   }
-  pending.length = pendingFrom.length = 0
 }
 
 /** Takes note of something that cannot be kept: a value, or what is under a key of the object at `above`. */
@@ -128,7 +135,7 @@ function enter(walk: Survey, value: object, above: number, later: boolean): void
   const at = note(walk.trail, value, above)
   if (types.isMap(value)) enterElements(walk, value, entriesOf(value), at, later)
   if (types.isSet(value)) enterElements(walk, value, membersOf(value), at, later)
-  if (ArrayBuffer.isView(value)) return
+  if (ArrayBuffer.isView(value)) return enterNamed(walk, value, at)
   if (Array.isArray(value) && isPlainArray(value)) {
     if (!Object.isExtensible(value)) walk.closed.push([value, levelOf(value)])
     enterElements(walk, value, value, at, later)
@@ -177,16 +184,28 @@ function enterProperties(walk: Survey, value: object, at: number, later: boolean
     if (typeof key === "symbol") lose(walk, at, "a symbol is its key", { key })
     else if (property.get || property.set) {
       lose(walk, at, "an accessor", { key })
-      if (property.enumerable) replace(walk, value, key, lost)
+      if (property.enumerable) replace(walk, value, Array.isArray(value) ? elementKey(key) : key, lost)
     } else {
       const flags = flagsOf(property)
       if (!isWritten || flags !== usual) addProperty(walk, value, key, property.value, flags, at)
       if (isWritten && property.enumerable) {
         const verdict = judgeValue(walk, property.value, at, key)
-        if (verdict !== kept) replace(walk, value, key, verdict)
+        if (verdict !== kept) replace(walk, value, Array.isArray(value) ? elementKey(key) : key, verdict)
         else if (isObject(property.value)) reach(walk, property.value, at, later)
       }
     }
+  }
+}
+
+/** Of a view the engine writes its bytes and nothing else. */
+function enterNamed(walk: Survey, view: ArrayBufferView, at: number): void {
+  if (!hasNamedKeys(view)) return
+  for (const key of Reflect.ownKeys(view)) {
+    const property = Object.getOwnPropertyDescriptor(view, key)
+    if (!property || (isIndex(key) && !types.isDataView(view))) continue
+    if (typeof key === "symbol") lose(walk, at, "a symbol is its key", { key })
+    else if (property.get || property.set) lose(walk, at, "an accessor", { key })
+    else addProperty(walk, view, key, property.value, flagsOf(property), at)
   }
 }
 
@@ -196,7 +215,8 @@ function addProperty(walk: Survey, target: object, key: string, value: unknown, 
   survey(walk, entry, 2, value, at)
 }
 
-function replace({ replaced }: Survey, container: object, key: string | number, verdict: number): void {
+/** Has something else written in the place of what is under a key. */
+export function replace({ replaced }: Survey, container: object, key: string | number, verdict: number): void {
   const keys = replaced.get(container) ?? new Map<string | number, number>()
   replaced.set(container, keys.set(key, verdict))
 }

@@ -1,19 +1,31 @@
 import { hash } from "node:crypto"
 import { Deserializer, Serializer } from "node:v8"
 import { AgentError } from "../../core/errors.ts"
-import { bytesOf } from "../undo/contents.ts"
+import { bytesOf } from "../undo/bytes.ts"
 
 // A snapshot's bytes: a line that says what they are, then one value as the engine writes it.
 
 const header = Buffer.from("karst snapshot 1\n")
 
-export function pack(value: unknown): Uint8Array {
+/** With `deep`, throws a `RangeError` for what is nested so deeply that it could not be read again. */
+export function pack(value: unknown, deep = false): Uint8Array {
   const serializer = new HeapSerializer()
   serializer.writeRawBytes(header)
   serializer.writeHeader()
-  serializer.writeValue(value)
+  // To read may take twice as much of the stack as to write.
+  if (deep) onLessStack(ballasts, () => serializer.writeValue(value))
+  else serializer.writeValue(value)
   return serializer.releaseBuffer()
 }
+
+/** Does something with 600 KB less of the stack, which has 984 KB. */
+function onLessStack(frames: number, job: () => void): void {
+  if (frames === 0) job()
+  else Reflect.apply(onLessStack, undefined, [frames - 1, job, ...ballast])
+}
+
+const ballasts = 10
+const ballast = new Array<number>(7_500).fill(0)
 
 /** The value in a snapshot's bytes. Runs nothing of it. Throws an `AgentError` for bytes that are none of ours. */
 export function unpack(data: Uint8Array): unknown {
@@ -60,8 +72,11 @@ const views: readonly ViewType[] = [
   Float64Array,
   BigInt64Array,
   BigUint64Array,
+  // Stands for Node's Buffer.
+  Uint8Array,
+  Float16Array,
 ]
-const nodeBuffer = views.length
+const nodeBuffer = 12
 
 /** Node's own would copy what each view shows, so that two views of the same bytes were no longer so. */
 class HeapSerializer extends Serializer {

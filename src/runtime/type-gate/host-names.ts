@@ -23,7 +23,7 @@ export function hostNames(declarations: string): Map<string, HostName> {
   return names
 }
 
-const head = /^(?:declare )?(?:abstract )?(let|const|function|class|enum|interface|type) ([\w$]+)/gm
+const head = /^(?:declare )?(?:abstract )?(let|const|function|class|enum|interface|type|namespace) ([\w$]+)/gm
 
 const kinds: Record<string, HostName["kind"]> = {
   let: "variable",

@@ -1,20 +1,21 @@
-import type { Identifier } from "acorn"
 import type { AnyNode, ParsedCell } from "../syntax.ts"
 import { bare, type CallNode, type CellTree, cellTree, keyOf, rootOf } from "./cell-tree.ts"
 import type { Diagnostic } from "./checker.ts"
-import { lookForMember } from "./live.ts"
+import type { History } from "./history.ts"
+import { isOfLibrary, lookForMember, membersOf, type Presence } from "./live.ts"
 import { typesOf } from "./made-names.ts"
 import { nearest } from "./nearest.ts"
 import { createTrust, type Trust, type TrustSources } from "./trust.ts"
-import { isLibraryType, typeKind } from "./type-text.ts"
+import { isLibraryType, type TypeKind, typeKind } from "./type-text.ts"
 import { doubtedMembers, isCalledOrEntered, isGuarded, isWritten, namesFilledByKey, promisesAsValues } from "./uses.ts"
 
 /** What is known about the names when a cell is judged. */
 export interface Known extends Omit<TrustSources, "loosened"> {
-  made: ReadonlyMap<string, { trust: Trust; kind: "value" | "class" | "type" }>
+  made: ReadonlyMap<string, { text: string; trust: Trust; kind: "value" | "class" | "type" }>
   /** Every name there is, with its running value where that is at hand. */
   names: ReadonlySet<string>
   values: ReadonlyMap<string, unknown>
+  history: History
 }
 
 export interface Judged {
@@ -30,18 +31,24 @@ type Verdict = "block" | "hint" | "nothing"
 
 export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], known: Known): Judged {
   const tree = cellTree(cell)
-  const loosened = loosenedNames(cell, diagnostics, tree)
+  const loosened = loosenedNames(cell, diagnostics, tree, known)
   const trust = createTrust(cell, tree, { ...known, loosened })
   const own = new Map(typesOf(cell).map(({ name, kind }) => [name, kind]))
   const all = [...diagnostics, ...promisesAsValues(cell, tree, known.host, known.made)].sort(
     (one, other) => one.start - other.start,
   )
-  let doubts: Identifier[] | undefined
+  let doubts: ReturnType<typeof doubtedMembers> | undefined
   const verdicts = Map.groupBy(
-    all.map((each) => tidied(each, known.names)),
+    all.map((each) => tidied(each, known.names, membersBeside(each))),
     verdictOn,
   )
   return { blocked: verdicts.get("block") ?? [], doubtful: verdicts.get("hint") ?? [], loosened, tree }
+
+  /** The members of the running value that one was asked for which it does not have. */
+  function membersBeside({ code, start, end }: Diagnostic): string[] {
+    const place = code === codes.noMember ? tree.parentOf(tree.nodeAt(start, end) ?? cell.program) : undefined
+    return place?.type === "MemberExpression" ? membersOf(place.object, tree, known.values) : []
+  }
 
   function verdictOn(diagnostic: Diagnostic): Verdict {
     const node = tree.nodeAt(diagnostic.start, diagnostic.end)
@@ -68,7 +75,8 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
       }
       case codes.argumentType: {
         const call = tree.callAround(diagnostic.start, diagnostic.end, (each) => isAbout(diagnostic, each))
-        return awaits && call && isOfHost(call) && !isLoosened(node) ? "block" : "hint"
+        const isPromise = awaits || /^Argument of type 'Promise</.test(message)
+        return isPromise && call && isOfHost(call) && !isLoosened(node) ? "block" : "hint"
       }
       case codes.notCallable:
         return node && isCertain(called(node)) && /Type '(?:String|Number|Boolean|Promise<.*>)' has no/.test(message)
@@ -86,7 +94,7 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
     if (node?.type !== "Identifier" || known.names.has(name) || name in globalThis) return "nothing"
     const references = [...tree.scopes.references.values()]
     if (references.some((each) => each.name === "globalThis" || each.name === "global")) return "hint"
-    const uses = references.filter((each) => each.name === name)
+    const uses = references.filter((each) => each.name === name && !each.declaration)
     const isTested = uses.some((each) => {
       const parent = tree.parentOf(each.node)
       return parent?.type === "UnaryExpression" && parent.operator === "typeof"
@@ -98,35 +106,43 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
 
   function onMember({ code, message }: Diagnostic, node: AnyNode): Verdict {
     const place = tree.parentOf(node)
-    const type = typeKind(/ on type '(.*?)'\.(?: |$)/s.exec(message)?.[1] ?? "any")
+    const typeText = / on type '(.*?)'\.(?: |$)/s.exec(message)?.[1] ?? "any"
+    const type = typeKind(typeText)
     if (place?.type === "MemberExpression" && place.property === node) {
       const spelt = code === codes.noMemberButAnother
       const written = isWritten(place, tree)
       const guarded = isGuarded(place, tree)
       const presence = lookForMember(place.object, keyOf(place) ?? "", spelt, tree, known.values)
-      if (presence === "there") return "nothing"
-      if (guarded || doubted(node)) return "hint"
+      if (presence === "there" || isOfLibrary(typeText, keyOf(place) ?? "")) return "nothing"
+      if (guarded || doubted(node) || isGiven(type, keyOf(place) ?? "", presence)) return "hint"
       if (presence === "missing" && isCalledOrEntered(place, tree)) return "block"
       return onType(type, trust.of(place.object), { written, spelt, used: isCalledOrEntered(place, tree) })
     }
     // `const { totl } = await stats()`
     if (place?.type !== "Property" || place.value.type === "AssignmentPattern") return "hint"
     const pattern = tree.parentOf(place)
-    if (pattern?.type !== "ObjectPattern") return "hint"
+    if (pattern?.type !== "ObjectPattern" || (node.type === "Identifier" && isGiven(type, node.name, "unknown"))) {
+      return "hint"
+    }
     return onType(type, trust.ofPattern(pattern), { written: false, spelt: false, used: false })
+  }
+
+  /** Whether an earlier cell gave a member of that name to something that this may be. */
+  function isGiven(type: TypeKind, key: string, presence: Presence): boolean {
+    const { given, extended, anything } = known.history
+    if (type.kind === "promise") return false
+    if (extended.has(key)) return true
+    const isLibrary = type.kind === "library" || (type.kind === "named" && isLibraryType(type.name))
+    return !isLibrary && presence !== "missing" && (anything || given.has(key))
   }
 
   /** Whether the cell elsewhere asks for a member of that name, or makes one. */
   function doubted(key: AnyNode): boolean {
     doubts ??= doubtedMembers(cell, tree)
-    return key.type === "Identifier" && doubts.some((other) => other !== key && other.name === key.name)
+    return key.type === "Identifier" && doubts.some(({ name, node }) => node !== key && name === key.name)
   }
 
-  function onType(
-    type: ReturnType<typeof typeKind>,
-    trusted: Trust,
-    use: { written: boolean; spelt: boolean; used: boolean },
-  ): Verdict {
+  function onType(type: TypeKind, trusted: Trust, use: { written: boolean; spelt: boolean; used: boolean }): Verdict {
     if (type.kind === "vague" || trusted === "loose") return "hint"
     if (type.kind === "promise") return "block"
     if (use.written && !(use.spelt && trusted === "declared")) return "hint"
@@ -208,7 +224,12 @@ const misassigned = new Set([2322, 2739, 2740, 2741])
 /** Or it was handed to a function. */
 const mishanded = new Set([2345, 2353, 2561, 2769])
 
-function loosenedNames(cell: ParsedCell, diagnostics: readonly Diagnostic[], tree: CellTree): Set<string> {
+function loosenedNames(
+  cell: ParsedCell,
+  diagnostics: readonly Diagnostic[],
+  tree: CellTree,
+  known: Known,
+): Set<string> {
   const names = diagnostics.flatMap(({ code, start, end }) => {
     if (mishanded.has(code)) {
       const call = tree.callAround(start, end, ({ callee }) => callee.type === "MemberExpression")
@@ -219,7 +240,20 @@ function loosenedNames(cell: ParsedCell, diagnostics: readonly Diagnostic[], tre
     const target = parent?.type === "AssignmentExpression" ? parent.left : node
     return (target && rootOf(target)?.name) ?? []
   })
-  return new Set([...names, ...namesFilledByKey(cell)])
+  const own = tree.scopes.cell.names
+  const before = known.history.loosened.difference(new Set(own?.keys()))
+  const loosened = new Set([...before, ...names, ...namesFilledByKey(cell)])
+  // What is assigned to a name may be more than it was declared to be, and TypeScript has nothing against that.
+  const trust = createTrust(cell, tree, { ...known, loosened })
+  for (const { name, write, value } of tree.scopes.references.values()) {
+    if (write && value && isMade(bare(value)) && trust.of(value) !== "declared") loosened.add(name)
+  }
+  return loosened
+}
+
+/** Whether an expression may give an object. */
+function isMade({ type }: AnyNode): boolean {
+  return type !== "Literal" && type !== "TemplateLiteral" && type !== "BinaryExpression" && type !== "UnaryExpression"
 }
 
 /** Whether a diagnostic about the number or type of arguments is about this call: it stands at its name or its arguments. */
@@ -236,11 +270,12 @@ const languageMethods = new Set(
 )
 
 /** Advice about packages and settings is of no use to a cell; what was meant is. */
-function tidied(diagnostic: Diagnostic, names: ReadonlySet<string>): Diagnostic {
+function tidied(diagnostic: Diagnostic, names: ReadonlySet<string>, members: readonly string[]): Diagnostic {
   const message = diagnostic.message.replace(/ (?:Do you need to|Either declare).*$/s, "")
-  const forgotAwait = diagnostic.awaits || / on type 'Promise</.test(message)
+  const forgotAwait = diagnostic.awaits || /(?: on|Argument of) type 'Promise</.test(message)
   if (forgotAwait) return { ...diagnostic, message: `${message} Did you forget to use 'await'?` }
   const unknown = /^Cannot find name '([^']+)'\.$/.exec(message)?.[1]
-  const meant = unknown === undefined ? undefined : nearest(unknown, names)
+  const missing = /^Property '([^']+)' does not exist on type .*'\.$/s.exec(message)?.[1]
+  const meant = unknown === undefined ? nearest(missing ?? "", members) : nearest(unknown, names)
   return { ...diagnostic, message: meant === undefined ? message : `${message} Did you mean '${meant}'?` }
 }

@@ -26,6 +26,29 @@ export function lookForMember(
   return isTouched(object, tree, isInstance && spelt) ? "unknown" : "missing"
 }
 
+/** Whether values of a type of the language have a member in this very program: somebody may have put it there. */
+export function isOfLibrary(type: string, key: string): boolean {
+  const [, name = ""] = /^(?:readonly )?([A-Za-z]\w*)/.exec(type) ?? []
+  const isText = name === "string" || /^["`]/.test(type)
+  const home = type.endsWith("]") ? "Array" : isText ? "String" : /^-?\d|^number$/.test(type) ? "Number" : name
+  const maker: unknown = classes.has(home) ? Object.getOwnPropertyDescriptor(globalThis, home)?.value : undefined
+  return typeof maker === "function" && Object.hasOwn(Object(maker.prototype), key)
+}
+
+/** The names of the members of the running value that an expression stands for; none when it is not known. */
+export function membersOf(object: AnyNode, tree: CellTree, values: ReadonlyMap<string, unknown>): string[] {
+  const names: string[] = []
+  const { value } = liveValue(object, tree, values) ?? {}
+  if (value === null || value === undefined) return names
+  for (let at: object | null = Object(value); at && !types.isProxy(at); at = Object.getPrototypeOf(at)) {
+    if (names.length > maxMembers) break
+    names.push(...Object.getOwnPropertyNames(at).slice(0, maxMembers))
+  }
+  return names
+}
+
+const maxMembers = 500
+
 function liveValue(
   node: AnyNode,
   tree: CellTree,
@@ -33,9 +56,11 @@ function liveValue(
 ): { value: unknown } | undefined {
   const inner = bare(node)
   if (inner.type === "Identifier") {
+    const { name } = inner
     const free = tree.scopes.references.get(inner)
-    if (!free || free.declaration || !values.has(inner.name) || isWritten(inner.name, tree)) return undefined
-    return { value: values.get(inner.name) }
+    if (!free || free.declaration || isWritten(name, tree)) return undefined
+    if (values.has(name)) return { value: values.get(name) }
+    return classes.has(name) ? { value: Object.getOwnPropertyDescriptor(globalThis, name)?.value } : undefined
   }
   if (inner.type !== "MemberExpression") return undefined
   const key = keyOf(inner)
@@ -46,6 +71,12 @@ function liveValue(
   const property = Object.getOwnPropertyDescriptor(holder.value, key)
   return property && "value" in property ? { value: property.value } : undefined
 }
+
+/** Classes of the language, which every cell sees as they are. */
+const classes = new Set(
+  `Object Array String Number Boolean BigInt Symbol Function RegExp Map Set WeakMap WeakSet Promise Error ArrayBuffer
+  Uint8Array Float64Array Int32Array Iterator`.split(/\s+/),
+)
 
 function isWritten(name: string, { scopes }: CellTree): boolean {
   return scopes.references.values().some((reference) => reference.name === name && reference.write)

@@ -15,9 +15,13 @@ export interface MadeName {
  *  cell that made it ended; the types alone, which have no value, stay until they are declared again. */
 export interface MadeNames {
   /** What is known of the names there are now. */
-  known(values: ReadonlyMap<string, unknown>): Map<string, MadeName>
-  remember(made: ReadonlyMap<string, MadeName>, values: ReadonlyMap<string, unknown>): void
+  known(values: Values): Map<string, MadeName>
+  /** Takes note of what a cell made. A name that has the value it had before was not made: the cell did not get there, or
+   *  was rolled back. */
+  remember(made: ReadonlyMap<string, MadeName>, values: Values, before: Values): void
 }
+
+type Values = ReadonlyMap<string, unknown>
 
 export function createMadeNames(): MadeNames {
   const names = new Map<string, MadeName & { value: unknown }>()
@@ -28,7 +32,11 @@ export function createMadeNames(): MadeNames {
       )
       return new Map(there)
     },
-    remember(made, values) {
+    remember(declared, values, before) {
+      const made = [...declared].filter(([name, { kind }]) => {
+        if (kind === "type") return true
+        return values.has(name) && !(before.has(name) && Object.is(values.get(name), before.get(name)))
+      })
       for (const [name, { kind }] of made) {
         names.delete(name)
         if (kind === "value") continue
@@ -36,9 +44,7 @@ export function createMadeNames(): MadeNames {
         const mention = new RegExp(`(?<![\\w$])${name.replaceAll("$", "\\$")}(?![\\w$])`)
         for (const [other, { text }] of names) if (mention.test(text)) names.delete(other)
       }
-      for (const [name, known] of made) {
-        if (known.kind === "type" || values.has(name)) names.set(name, { ...known, value: values.get(name) })
-      }
+      for (const [name, known] of made) names.set(name, { ...known, value: values.get(name) })
       const oldest = names.keys()
       while (names.size > maxNames) names.delete(oldest.next().value ?? "")
     },

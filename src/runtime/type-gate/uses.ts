@@ -1,8 +1,9 @@
-import type { Identifier } from "acorn"
+import type { Identifier, Literal } from "acorn"
 import { type AnyNode, type ParsedCell, walk } from "../syntax.ts"
 import { bare, type CellTree, keyOf, type MemberNode, rootOf } from "./cell-tree.ts"
 import type { Diagnostic } from "./checker.ts"
 import type { HostName } from "./host-names.ts"
+import type { Trust } from "./trust.ts"
 
 /** Whether a member is only asked for, so that it may well be missing: `a.b?.c`, `a.b ?? c`, `if (a.b)`, `typeof a.b`. */
 export function isGuarded(member: MemberNode, tree: CellTree): boolean {
@@ -38,9 +39,12 @@ export function isGuarded(member: MemberNode, tree: CellTree): boolean {
 
 export function isWritten(member: MemberNode, tree: CellTree): boolean {
   const parent = tree.parentOf(member)
-  if (parent?.type === "AssignmentExpression") return parent.left === member && parent.operator === "="
+  if (parent?.type === "AssignmentExpression") return parent.left === member && making.has(parent.operator)
   return parent?.type === "UnaryExpression" && parent.operator === "delete"
 }
+
+/** Assignments that make what is not there. */
+const making = new Set(["=", "??=", "||="])
 
 /** Whether a missing member would throw: it is called, or asked for a member of its own. */
 export function isCalledOrEntered(member: MemberNode, tree: CellTree): boolean {
@@ -49,19 +53,31 @@ export function isCalledOrEntered(member: MemberNode, tree: CellTree): boolean {
   return parent?.type === "MemberExpression" && parent.object === member
 }
 
-/** The names of members that the cell asks for before it uses them, or gives to an object itself. */
-export function doubtedMembers(cell: ParsedCell, tree: CellTree): Identifier[] {
-  const found: Identifier[] = []
+/** The names of members that the cell asks for before it uses them, or gives to an object itself, and where. */
+export function doubtedMembers(cell: ParsedCell, tree: CellTree): { name: string; node: AnyNode }[] {
+  const found: { name: string; node: AnyNode }[] = []
   walk(
     cell.program,
     (node) => {
+      if (isAskedFor(node, tree) && typeof node.value === "string") found.push({ name: node.value, node })
       if (node.type !== "MemberExpression" || node.property.type !== "Identifier" || node.computed) return
-      if (isGuarded(node, tree) || isWritten(node, tree)) found.push(node.property)
+      if (isGuarded(node, tree) || isWritten(node, tree)) found.push({ name: node.property.name, node: node.property })
     },
     { types: false },
   )
   return found
 }
+
+/** Whether a text is a key that somebody may have or not: `"key" in a`, `Object.hasOwn(a, "key")`, `keys.includes("key")`. */
+function isAskedFor(node: AnyNode, { parentOf }: CellTree): node is Literal & AnyNode {
+  const parent = node.type === "Literal" ? parentOf(node) : undefined
+  if (parent?.type === "BinaryExpression") return parent.operator === "in" && parent.left === node
+  if (parent?.type !== "CallExpression" || parent.callee === node) return false
+  const callee = bare(parent.callee)
+  return callee.type === "MemberExpression" && asking.has(keyOf(callee) ?? "")
+}
+
+const asking = new Set(["hasOwn", "hasOwnProperty", "has", "includes"])
 
 /** Names whose members are assigned by keys that only the running program knows: `jobs[key] = await jobs[key]`. */
 export function namesFilledByKey(cell: ParsedCell): string[] {
@@ -83,33 +99,61 @@ export function promisesAsValues(
   cell: ParsedCell,
   { scopes, parentOf }: CellTree,
   host: ReadonlyMap<string, HostName>,
-  made: ReadonlyMap<string, unknown>,
+  made: ReadonlyMap<string, { text: string; trust: Trust }>,
 ): Diagnostic[] {
   const found: Diagnostic[] = []
   walk(
     cell.program,
     (node) => {
-      if (node.type !== "CallExpression") return
-      const callee = bare(node.callee)
-      if (callee.type !== "Identifier" || scopes.references.get(callee)?.declaration) return
-      if (made.has(callee.name)) return
-      const declared = host.get(callee.name)
-      if (declared?.kind !== "function" || !/\): Promise</.test(declared.text)) return
       const parent = parentOf(node)
+      const isIndexed = parent?.type === "MemberExpression" && parent.object === node && isElement(parent)
+      const isText = parent?.type === "TemplateLiteral" && parentOf(parent)?.type !== "TaggedTemplateExpression"
+      const name = node.type === "Identifier" && (isIndexed || isText) ? promiseNamed(node) : promiseCalled(node)
+      if (name === undefined) return
       const isValue =
-        parent?.type === "TemplateLiteral" ||
+        isIndexed ||
+        isText ||
         (parent?.type === "UnaryExpression" && parent.operator === "!") ||
         ((parent?.type === "IfStatement" ||
           parent?.type === "ConditionalExpression" ||
           parent?.type === "WhileStatement") &&
           parent.test === node)
       if (!isValue) return
-      const message = `\`${callee.name}()\` gives a Promise, which is used as a value here.`
+      const message = `\`${name}\` is a Promise, which is used as a value here.`
       found.push({ code: 2801, message, start: node.start, end: node.end, awaits: true })
     },
     { types: false },
   )
   return found
+
+  /** A call of a function of the host that gives a promise. */
+  function promiseCalled(node: AnyNode): string | undefined {
+    if (node.type !== "CallExpression") return undefined
+    const callee = bare(node.callee)
+    if (callee.type !== "Identifier" || scopes.references.get(callee)?.declaration || made.has(callee.name)) return
+    const declared = host.get(callee.name)
+    return declared?.kind === "function" && /\): Promise</.test(declared.text) ? `${callee.name}()` : undefined
+  }
+
+  /** A name that stands for such a promise and for nothing else. */
+  function promiseNamed(node: Identifier): string | undefined {
+    const reference = scopes.references.get(node)
+    if (!reference) return undefined
+    const { declaration } = reference
+    if (!declaration) {
+      const { text = "", trust } = made.get(node.name) ?? {}
+      const isKnown = /^declare let [^:]+: Promise</.test(text) && (trust === "computed" || trust === "declared")
+      const isWrittenHere = scopes.references.values().some(({ name, write }) => write && name === node.name)
+      return isKnown && !isWrittenHere ? node.name : undefined
+    }
+    if (declaration.kind !== "const" || declaration.path.length > 0 || !declaration.init) return undefined
+    return promiseCalled(bare(declaration.init)) === undefined ? undefined : node.name
+  }
+}
+
+/** Whether a member is asked for by a position, or by a key that only the running program knows. */
+function isElement({ computed, property }: MemberNode): boolean {
+  return computed && !(property.type === "Literal" && typeof property.value === "string")
 }
 
 function isNothing(node: AnyNode): boolean {

@@ -1,6 +1,7 @@
 import { inspect, types } from "node:util"
 import type { Kind } from "../heap/kinds.ts"
-import type { Restore } from "./properties.ts"
+import { rememberBuffer, rememberView } from "./bytes.ts"
+import { isIndex, isOrdinary, type Restore } from "./properties.ts"
 
 // What objects hold besides their properties. Everything is read and written by the platform's own methods: a subclass
 // may have others under the same names.
@@ -20,10 +21,12 @@ export function elementsOf(array: unknown[]): unknown[] | undefined {
   return copy
 }
 
-/** Whether an array is nothing but its elements, and none of them an accessor. */
+/** Whether an array is nothing but its elements, each as assignment makes it. Of a long array, where to ask costs more than
+ *  all the rest, it is only asked whether none has a getter. */
 export function isPlainArray(array: unknown[]): boolean {
   const { length } = array
-  if (length > longest || hasNamedKeys(array)) return false
+  if (isSparse(array) || hasNamedKeys(array)) return false
+  if (length <= fewElements) return hasOrdinaryElements(array)
   for (let at = 0; at < length; at++) if (lookupGetter.call(array, at) !== undefined) return false
   return true
 }
@@ -33,8 +36,7 @@ export function restoreElements(array: unknown[], elements: readonly unknown[]):
   const now = Object.isExtensible(array) ? elements.length : Math.min(elements.length, array.length)
   let whole = now === elements.length && Reflect.set(array, "length", elements.length)
   for (let at = 0; at < now; at++) {
-    const had = at in elements
-    const done = had
+    const done = Object.hasOwn(elements, at)
       ? Reflect.defineProperty(array, at, { value: elements[at], writable: true, enumerable: true, configurable: true })
       : Reflect.deleteProperty(array, at)
     if (!done) whole = false
@@ -51,15 +53,22 @@ export function rememberContents(value: object, kind: Kind): Contents | undefine
       return rememberMembers(value as Set<unknown>)
     case "date":
       return rememberTime(value as Date)
+    case "regexp":
+      return rememberPattern(value as RegExp)
     case "bytes":
+      return rememberBuffer(value as ArrayBuffer)
     case "view":
-      return rememberBytes(value as ArrayBuffer | ArrayBufferView)
+      return rememberView(value as ArrayBufferView)
+    case "reference": {
+      const target = WeakRef.prototype.deref.call(value)
+      return { entries: [target], restore: () => true }
+    }
     default:
       return undefined
   }
 }
 
-interface Contents {
+export interface Contents {
   /** Keys, values and members, to go on with. */
   entries: readonly unknown[]
   restore: Restore
@@ -92,28 +101,26 @@ function rememberTime(date: Date): Contents {
   return { entries: [], restore: () => Object.is(Date.prototype.setTime.call(date, time), time) }
 }
 
-/** The bytes a view shows, and no others: Node keeps many small buffers in one. */
-function rememberBytes(holder: ArrayBuffer | ArrayBufferView): Contents {
-  const view = bytesOf(holder)
-  const { buffer, byteOffset, byteLength } = view
-  const copy = view.slice()
+function rememberPattern(pattern: RegExp): Contents {
+  const [source, flags] = readPattern(pattern)
   const restore = () => {
-    // A buffer that a cell gave away, or made smaller for good, has no room for what it held.
-    if (buffer instanceof ArrayBuffer && buffer.resizable && buffer.byteLength < byteOffset + byteLength) {
-      buffer.resize(byteOffset + byteLength)
+    const now = readPattern(pattern)
+    if (now[0] === source && now[1] === flags) return true
+    try {
+      RegExp.prototype.compile.call(pattern, source, flags)
+      return true
+    } catch {
+      // A subclass cannot be compiled again.
+      return false
     }
-    if (buffer.byteLength < byteOffset + byteLength) return false
-    new Uint8Array(buffer, byteOffset, byteLength).set(copy)
-    return true
   }
   return { entries: [], restore }
 }
 
-export function bytesOf(holder: ArrayBuffer | ArrayBufferView): Uint8Array {
-  if (!ArrayBuffer.isView(holder)) return new Uint8Array(holder)
-  const home = holder instanceof DataView ? DataView.prototype : Object.getPrototypeOf(Uint8Array.prototype)
-  const read = (key: string) => Reflect.get(home, key, holder)
-  return new Uint8Array(read("buffer"), read("byteOffset"), read("byteLength"))
+/** Read flag by flag: the platform's own `flags` asks properties that a program may have put in their place. */
+function readPattern(pattern: RegExp): [source: string, flags: string] {
+  const read = (key: string): unknown => Reflect.get(RegExp.prototype, key, pattern)
+  return [String(read("source")), flagNames.map(([name, letter]) => (read(name) ? letter : "")).join("")]
 }
 
 export function entriesOf(map: Map<unknown, unknown>): unknown[] {
@@ -139,24 +146,44 @@ export function heldBy(container: object): unknown[] {
 /** Whether an array has properties besides its elements. */
 function hasNamedKeys(array: unknown[]): boolean {
   const { length } = array
-  if (length > manyKeys) return inspect(array, onlyNamed) !== `[ ... ${length} more items ]`
-  // Named keys come last.
-  const last = Object.keys(array).at(-1)
-  return last !== undefined && !/^\d+$/.test(last)
+  // The length is the first of the keys that come after the elements.
+  if (length <= manyKeys) return Reflect.ownKeys(array).at(-1) !== "length"
+  if (Object.getPrototypeOf(array) !== Array.prototype || Object.getOwnPropertySymbols(array).length > 0) return true
+  return inspect(array, onlyNamed) !== `[ ... ${length} more items, [length]: ${length} ]`
+}
+
+/** Whether a long array is nearly empty, as far as some of its places tell: then it is cheaper to ask for its keys. */
+function isSparse(array: unknown[]): boolean {
+  const { length } = array
+  if (length <= manyPlaces) return false
+  if (length > longest) return true
+  let there = 0
+  for (let sample = 0; sample < samples; sample++) {
+    if (Object.hasOwn(array, Math.floor((sample * length) / samples))) there++
+  }
+  return there < samples / 16
+}
+
+function hasOrdinaryElements(array: unknown[]): boolean {
+  const { length } = array
+  for (let at = 0; at < length; at++) {
+    const element = Object.getOwnPropertyDescriptor(array, at)
+    if (element && !isOrdinary(element)) return false
+  }
+  return true
 }
 
 function dropNamedKeys(array: unknown[]): boolean {
   if (!hasNamedKeys(array)) return true
-  const named = Object.keys(array).filter((key) => !/^\d+$/.test(key))
-  return named.every((key) => Reflect.deleteProperty(array, key))
+  const named = Reflect.ownKeys(array).filter((key) => key !== "length" && !isIndex(key))
+  return named.filter((key) => !Reflect.deleteProperty(array, key)).length === 0
 }
 
 function hasElements(array: unknown[], elements: readonly unknown[]): boolean {
-  if (array.length !== elements.length || hasNamedKeys(array)) return false
+  if (array.length !== elements.length || !isPlainArray(array)) return false
   for (let at = 0; at < elements.length; at++) {
-    if (lookupGetter.call(array, at) !== undefined) return false
     if (!Object.is(array[at], elements[at])) return false
-    if (elements[at] === undefined && at in array !== at in elements) return false
+    if (elements[at] === undefined && Object.hasOwn(array, at) !== Object.hasOwn(elements, at)) return false
   }
   return true
 }
@@ -165,8 +192,22 @@ function isSequence(one: readonly unknown[], other: readonly unknown[]): boolean
   return one.length === other.length && one.every((value, at) => Object.is(value, other[at]))
 }
 
+const flagNames = [
+  ["hasIndices", "d"],
+  ["global", "g"],
+  ["ignoreCase", "i"],
+  ["multiline", "m"],
+  ["dotAll", "s"],
+  ["unicode", "u"],
+  ["unicodeSets", "v"],
+  ["sticky", "y"],
+] as const
+
 // Listing the keys of a long array makes a string of each index; `inspect` counts them only.
 const manyKeys = 256
-const onlyNamed = { maxArrayLength: 0, depth: 0, customInspect: false }
-// Beyond this an array is sparse: it is remembered by the keys it has.
+const fewElements = 32
+const onlyNamed = { maxArrayLength: 0, depth: 0, customInspect: false, showHidden: true }
+// Beyond this an array is sparse, whatever is in it.
 const longest = 2 ** 25
+const manyPlaces = 4096
+const samples = 64

@@ -13,8 +13,8 @@ export function sameKeys(one: readonly PropertyKey[], other: readonly PropertyKe
 }
 
 /** Remembers an object's own properties, whatever they are like, its prototype and whether it was closed to new ones. */
-export function propertiesOf(target: object, skip: readonly PropertyKey[] = []): Properties {
-  const keys = Reflect.ownKeys(target).filter((key) => !skip.includes(key))
+export function propertiesOf(target: object, skip: IsSkipped = none): Properties {
+  const keys = Reflect.ownKeys(target).filter((key) => !skip(key))
   return {
     prototype: Object.getPrototypeOf(target),
     keys,
@@ -30,13 +30,15 @@ export interface Properties {
   properties: readonly PropertyDescriptor[]
   extensible: boolean
   /** Keys that are left alone. */
-  skip?: readonly PropertyKey[]
+  skip?: IsSkipped
 }
 
+export type IsSkipped = (key: PropertyKey) => boolean
+
 /** Writes properties back in their order. What a cell froze or sealed cannot be opened again. */
-export function putBack(target: object, { prototype, keys, properties, extensible, skip = [] }: Properties): boolean {
+export function putBack(target: object, { prototype, keys, properties, extensible, skip = none }: Properties): boolean {
   let whole = Object.getPrototypeOf(target) === prototype || Reflect.setPrototypeOf(target, prototype)
-  const present = Reflect.ownKeys(target).filter((key) => !skip.includes(key))
+  const present = Reflect.ownKeys(target).filter((key) => !skip(key))
   if (!sameKeys(present, keys)) {
     const wanted = new Set(keys)
     // Keys come back in order only when all are taken away first, which must not be done to what takes no new ones.
@@ -66,6 +68,18 @@ function isSame(one: PropertyDescriptor | undefined, other: PropertyDescriptor):
   )
 }
 
+/** Whether a key is that of an element of an array. */
+export function isIndex(key: PropertyKey): boolean {
+  return typeof key === "string" && /^(?:0|[1-9]\d{0,9})$/.test(key)
+}
+
+/** The key of an element as a number, any other as it is. */
+export function elementKey(key: string): string | number {
+  return isIndex(key) ? Number(key) : key
+}
+
 export function ordinary(value: unknown): PropertyDescriptor {
   return { value, writable: true, enumerable: true, configurable: true }
 }
+
+const none: IsSkipped = () => false

@@ -141,10 +141,10 @@ test("an agent is declared with its name and description, and what a cell needs 
   const text = declared({ cleaner: { ...agent, runtime: {} }, other: { ...agent, name: "other", runtime: {} } })
   assert.match(text, /\/\*\* cleaner: Cleans rows \*\/\ndeclare const cleaner: Agent$/m)
   assert.match(text, /declare const other: Agent$/m)
-  assert.equal(text.match(/interface Agent/g)?.length, 1)
-  assert.match(text, /run\(prompt: string\): Promise<\{ output: string; status: string \}>/)
-  assert.match(text, /update\(values: Record<string, unknown>\): Promise<void>/)
-  assert.match(text, /retrieve\(name: string\): Promise<unknown>/)
+  assert.equal(text.match(/interface Agent</g)?.length, 1)
+  assert.match(text, /run\(prompt: string, options\?: .*\): Promise<AgentReply>/)
+  assert.match(text, /update\(values: Partial<Names>\): Promise<void>/)
+  assert.match(text, /retrieve\(name: string\): Promise<any>/)
 })
 
 test("an agent without a shared runtime is not said to have one", () => {

@@ -338,6 +338,21 @@ export const attacks: Attack[] = [
     code: "say({ type: 'run', code: 'process.exit()' }); await pause(); 1",
     fatal: true,
   },
+  {
+    title: "pollutes a prototype by a key that its bytes do not show",
+    code: String.raw`sayText('{"type":"call","id":991,"execution":0,"operation":{"on":"keep","path":[],"op":"call","args":{"body":[{"\u005f_proto__":{"escaped":true}}]}}}'); await pause(); 1`,
+    fatal: true,
+  },
+  {
+    title: "sends text that is no JSON",
+    code: `sayText('{"type":"release","handles":[[1,'); await pause(); 1`,
+    fatal: true,
+  },
+  {
+    title: "sends JSON that is nested without end",
+    code: `sayText('{"a":'.repeat(200000) + '1' + '}'.repeat(200000)); await pause(); 1`,
+    fatal: true,
+  },
   { title: "sends a message that is no object", code: "raw(frame(5)); await pause(); 1", fatal: true },
   {
     title: "sends a message whose fields are of the wrong types",

@@ -120,3 +120,27 @@ test("whatever an object looks like, reading it as a message throws nothing", ()
     }),
   )
 })
+
+test("every small message arrives as it was sent, with what JSON cannot say", async () => {
+  const [here, there] = await pair()
+  const arrived: unknown[] = []
+  const sender = openChannel(here, { maxBytes: 1_000_000, onMessage() {}, onEnd() {} })
+  openChannel(there, { maxBytes: 1_000_000, onMessage: (message) => arrived.push(message), onEnd() {} })
+  const twice = { a: 1 }
+  const messages = [
+    { plain: [1, "ü\ud800\u0000", true, null, { a: [] }] },
+    { odd: [-0, Number.NaN, undefined, 1n], gone: undefined },
+    { first: twice, second: twice },
+    { holes: Object.assign(new Array(3), { 1: "x" }), fields: Object.assign([1], { field: 2 }) },
+    { date: new Date(5), map: new Map([[1, new Set([2])]]), toJSON: "a field" },
+    JSON.parse('{"__proto__": {"a": 1}}') as object,
+  ]
+  for (const message of messages) sender.send(message)
+  sender.send({ last: true })
+  while (arrived.length <= messages.length) await new Promise(setImmediate)
+  assert.deepEqual(arrived, [...messages, { last: true }])
+  const { first, second } = arrived[2] as { first: object; second: object }
+  assert.equal(first, second)
+  sender.close()
+  there.destroy()
+})

@@ -19,7 +19,7 @@ async function filled() {
 
 const endings: { title: string; code: string; kind: string; message: RegExp }[] = [
   { title: "process.exit", code: `${real}; real.exit(3)`, kind: "crash", message: /exited with code 3/ },
-  { title: "process.abort", code: `${real}; real.abort()`, kind: "crash", message: /SIGABRT/ },
+  { title: "process.abort", code: `${real}; real.abort()`, kind: "crash", message: /it was ended by SIGABRT\.$/ },
   { title: "a segmentation fault", code: `${real}; real.kill(real.pid, 'SIGSEGV')`, kind: "crash", message: /SIGSEGV/ },
   { title: "a kill", code: `${real}; real.kill(real.pid, 'SIGKILL')`, kind: "crash", message: /SIGKILL/ },
   {

@@ -50,7 +50,7 @@ describe("OS isolation", { skip: requires("bwrap") }, () => {
     const exit = "(await import('node:module')).createRequire('/')('process').exit(3)"
     assert.match(errorOf(await runtime.execute(exit)).message, /exited with code 3/)
     const segv = "const p = (await import('node:module')).createRequire('/')('process'); p.kill(p.pid, 'SIGSEGV')"
-    assert.equal(errorOf(await runtime.execute(segv)).kind, "crash")
+    assert.match(errorOf(await runtime.execute(segv)).message, /it was ended by SIGSEGV\.$/)
     assert.equal(
       errorOf(await runtime.execute("/(a+)+$/.test('a'.repeat(40) + 'b')", { timeoutMs: 50 })).kind,
       "timeout",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { processRuntime } from "../../../src/runtime/process.ts"
+import { requires } from "../../system.ts"
 import { cellValue, errorOf } from "../cells.ts"
 
 test("buffers outside the heap count as memory", async () => {
@@ -40,9 +41,10 @@ test("processor time is counted by cell", async () => {
 
 test("a message that is too long for the host is the end of its process", async () => {
   await using runtime = processRuntime({}, { limits: { messageBytes: 100_000 } })
-  await cellValue(runtime, "const long = 'x'.repeat(200_000); 1")
-  await assert.rejects(runtime.retrieve("long"), /a message of \d+ bytes, where 100000 are allowed/)
-  assert.equal(await cellValue(runtime, "typeof long"), "undefined")
+  const code = "const announced = Buffer.alloc(4); announced.writeUInt32LE(200_000); fs.writeSync(3, announced)"
+  const execution = await runtime.execute(`const fs = await import("node:fs"); ${code}; for (;;) await 0`)
+  assert.match(errorOf(execution).message, /a message of 200000 bytes, where 100000 are allowed/)
+  assert.equal(await cellValue(runtime, "typeof announced"), "undefined")
 })
 
 test("live handles have a limit, and letting go of them makes room", async () => {
@@ -59,4 +61,31 @@ test("fetch and WebAssembly work within the limit of address space", async () =>
   assert.equal(await cellValue(runtime, code), 655360)
   const response = "await (await fetch('data:text/plain,hello')).text()"
   assert.equal(await cellValue(runtime, response), "hello")
+})
+
+const fill = `const fs = await import("node:fs")
+const megabyte = Buffer.alloc(2 ** 20, 1)
+const written = (file) => { try { for (let size = 0; size < 40; size++) fs.appendFileSync(file(size), megabyte) } catch (error) { return error.code } }
+`
+
+test("a file that grows without end is an error in the cell", async () => {
+  await using runtime = processRuntime({}, { limits: { diskMb: 8 } })
+  assert.equal(await cellValue(runtime, `${fill} written(() => "one")`), "EFBIG")
+  assert.equal(await cellValue(runtime, "fs.statSync('one').size"), 8 * 2 ** 20)
+})
+
+test("files without end are an error in the cell with OS isolation", { skip: requires("bwrap") }, async () => {
+  await using runtime = processRuntime({}, { isolation: "os", limits: { diskMb: 8 } })
+  assert.equal(await cellValue(runtime, `${fill} written((number) => "file" + number)`), "ENOSPC")
+  assert.equal(await cellValue(runtime, "fs.rmSync('file1'); fs.writeFileSync('small', 'x'); 1"), 1)
+})
+
+test("a value that is longer than a message stays where it is, and nothing is lost", async () => {
+  await using runtime = processRuntime({ take: () => 1 }, { limits: { messageBytes: 100_000 } })
+  const execution = await runtime.execute("const long = 'x'.repeat(200_000); long")
+  assert.ok(execution.ok)
+  assert.match(execution.preview ?? "", /^'?xxx/)
+  await assert.rejects(runtime.retrieve("long"), /cannot cross at once.*messageBytes/)
+  assert.match(errorOf(await runtime.execute("await take(long)")).message, /cannot cross at once/)
+  assert.equal(await cellValue(runtime, "long.length"), 200_000)
 })

@@ -355,3 +355,40 @@ test("declarations are there before anything runs, and follow what cells do", as
   assert.match(await runtime.describe(["made"]), /made: \(n: /)
   await assert.rejects(runtime.describe(["nothing"]), /no "nothing"/)
 })
+
+test("whatever a function of the host throws, the cell catches it and the host lives", async () => {
+  const refuse = () => {
+    throw new Error("read too closely")
+  }
+  const thrown: unknown[] = [
+    "text",
+    { code: 5 },
+    Object.create(null),
+    { toString: refuse },
+    Object.defineProperty(new Error("a trap"), "message", { get: refuse }),
+    new Proxy({}, { get: refuse, getPrototypeOf: refuse, ownKeys: refuse }),
+    Symbol("sign"),
+    Promise.resolve(),
+  ]
+  await using runtime = processRuntime({
+    fail(index: number) {
+      throw thrown[index]
+    },
+  })
+  const caught = await cellValue(
+    runtime,
+    `const caught = []
+    for (let index = 0; index < ${thrown.length}; index++) await fail(index).catch((error) => caught.push(error))
+    ;[caught[0], caught[1].code, caught.length]`,
+  )
+  assert.deepEqual(caught, ["text", 5, thrown.length])
+})
+
+test("what is injected while the first cell is on its way is there", async () => {
+  await using runtime = processRuntime({ early: 1 })
+  const injected = runtime.inject({ late: new URL("http://karst.test/") })
+  const execution = runtime.execute("[early, await late.hostname]")
+  await injected
+  const { ok, value } = (await execution) as { ok: boolean; value?: unknown }
+  assert.deepEqual([ok, value], [true, [1, "karst.test"]])
+})

@@ -148,6 +148,11 @@ export const refusedCells: RefusedCell[] = [
     "text that becomes objects": "import pickle",
   }),
   ...refused(safe, "function", {
+    "the loader of modules": "__loader__.load_module('os')",
+    "the specification of the program": "__spec__.loader",
+    "a function made of code": "import types; types.FunctionType(code, {})",
+    "a file that is unpickled": "import pandas as pd; pd.read_pickle('data')",
+    "open under the name that a module has for it": "import tarfile; tarfile.bltn_open('x')",
     "a file": 'open("/etc/passwd").read()',
     "a file by io": [2, 'import io\nio.open("x")'],
     "code made of text": 'exec("import os")',

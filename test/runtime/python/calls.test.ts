@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { fn } from "../../../src/runtime/bindings.ts"
-import type { Call } from "../../../src/runtime/runtime.ts"
+import type { Call, CallGate } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
 import { sharedRuntime } from "./shared.ts"
 
@@ -54,6 +54,14 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
     service: { prefix: ">", say: (text: string) => `> ${text}` },
     twice: async (callback: (n: number) => Promise<number>) => (await callback(1)) + (await callback(2)),
     odd: () => Symbol("x"),
+    broken: () => {
+      throw new Error("plain")
+    },
+    opaque: () => {
+      throw Object.create(null)
+    },
+    gated: fn(() => "done", { approve: true }),
+    written: (value: unknown) => JSON.stringify(value),
     make: () => (n: number) => n * 2,
   })
 
@@ -88,6 +96,32 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
     assert.equal(await runtime.value(caught), "RangeError: too far")
     const error = (await runtime.failed("await fail()")).error
     assert.match(error.message, /NoSuchTask/)
+  })
+
+  test("throw plain errors under their plain name, and what cannot be shown as well as it goes", async () => {
+    assert.equal((await runtime.failed("broken()")).error.message, "Error: plain")
+    assert.match((await runtime.failed("opaque()")).error.message, /^Error: something that cannot be shown/)
+  })
+
+  test("pass the gate also when the host calls what Python gave it, and are not called unasked", async () => {
+    const asked: Call[] = []
+    const call: CallGate = (told, next) => {
+      asked.push(told)
+      return told.approve ? Promise.reject(new Error("not approved")) : next()
+    }
+    assert.match((await runtime.failed("twice(gated)", { call })).error.message, /not approved/)
+    assert.deepEqual(
+      asked.map(({ binding, approve }) => [binding, approve]),
+      [
+        ["twice", false],
+        ["gated", true],
+      ],
+    )
+    for (const name of ["then", "toJSON", "toString", "valueOf"]) {
+      const { error } = await runtime.failed(`written({'${name}': gated})`, { call })
+      assert.match(error.message, new RegExp(`function under "${name}", which would be called unasked`))
+    }
+    assert.equal(await runtime.value("written({'later': gated, 'name': 'x'})", { call }), '{"name":"x"}')
   })
 
   test("that give what cannot cross fail with the path", async () => {
@@ -176,6 +210,28 @@ describe("the host's objects in Python", { skip: requires("python") }, () => {
         ["account", "deposit"],
       ],
     )
+  })
+
+  test("stay as long as one of their methods is held, and give as many items as there may be", async () => {
+    await runtime.inject({
+      endless: new (class Endless {
+        *[Symbol.iterator]() {
+          for (let n = 0; ; n++) yield n
+        }
+      })(),
+      mirrored: new Proxy(new Account(), {}),
+    })
+    await runtime.ran("deposit = open().deposit")
+    assert.equal(await runtime.value("deposit(1) + deposit(1)"), 23)
+    assert.equal(await runtime.value("len(list(endless))"), 1_000_000)
+    const methods: unknown[] = []
+    await runtime.ran("mirrored.later()", {
+      call({ binding, method }, next) {
+        methods.push([binding, method])
+        return next()
+      },
+    })
+    assert.deepEqual(methods, [["mirrored", "later"]])
   })
 
   test("lead nowhere else", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { rmSync } from "node:fs"
+import { existsSync, readdirSync, readlinkSync, rmSync } from "node:fs"
 import { describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
@@ -136,8 +136,50 @@ describe("a kernel", { skip: requires("python") }, () => {
     const pid = Number(await value("import subprocess\nsubprocess.Popen(['sleep', '600']).pid"))
     assert.ok(isRunning(pid))
     await runtime.close()
-    for (let turn = 0; turn < 200 && isRunning(pid); turn++) await new Promise((resolve) => setTimeout(resolve, 10))
-    assert.equal(isRunning(pid), false)
+    await ended(pid)
+  })
+
+  test("takes them along when it ends by itself, too", async () => {
+    await using runtime = pythonRuntime()
+    const { value, failed } = cellsOf(runtime)
+    const pid = Number(await value("import os, subprocess\nsubprocess.Popen(['sleep', '600']).pid"))
+    assert.equal((await failed("os._exit(1)")).error.kind, "crash")
+    await ended(pid)
+  })
+
+  for (const isolation of ["process", "os"] as const) {
+    const skip = isolation === "os" ? requires("bwrap") : undefined
+    test(`that nobody closes keeps no program alive, and leaves nothing behind (${isolation})`, { skip }, async () => {
+      const program = fileURLToPath(new URL("./forgotten.ts", import.meta.url))
+      const child = spawn(process.execPath, [program, isolation], { stdio: ["ignore", "pipe", "inherit"] })
+      const [[chunk], [code]] = await Promise.all([once(child.stdout, "data"), once(child, "exit")])
+      const folder = String(chunk).trim()
+      assert.match(folder, /karst-/)
+      assert.deepEqual([code, existsSync(folder)], [0, false])
+      const left = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && workingFolderOf(pid).startsWith(folder))
+      for (const pid of left) await ended(Number(pid))
+    })
+  }
+
+  test("that is closed before it has started does not start any more", async () => {
+    const runtime = pythonRuntime({ told: () => assert.fail("a cell ran") })
+    const execution = runtime.execute("told()")
+    await runtime.close()
+    await assert.rejects(execution, /closed/)
+  })
+
+  test("is ended for the memory that a thread takes while no cell runs", async () => {
+    await using runtime = pythonRuntime({}, { limits: { memoryMb: 300 } })
+    const { ran } = cellsOf(runtime)
+    const work = "time.sleep(0.05), hoard.append(bytearray(b'x' * 400_000_000)), time.sleep(600)"
+    await ran(`import threading, time\nhoard = []\nthreading.Thread(target=lambda: (${work}), daemon=True).start()`)
+    let told = ""
+    for (let turn = 0; turn < 100 && told === ""; turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      const { lost = [] } = await runtime.execute("1")
+      told = lost.map(({ name, reason }) => `${name}: ${reason}`).join()
+    }
+    assert.match(told, /hoard: the kernel (died: it took \d+ MB|had to be stopped)/)
   })
 
   test("meets its host in a folder that nobody else can read", async () => {
@@ -149,6 +191,19 @@ describe("a kernel", { skip: requires("python") }, () => {
     assert.equal(await value(code), 0o700)
   })
 })
+
+async function ended(pid: number): Promise<void> {
+  for (let turn = 0; turn < 200 && isRunning(pid); turn++) await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.equal(isRunning(pid), false)
+}
+
+function workingFolderOf(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return ""
+  }
+}
 
 function isRunning(pid: number): boolean {
   try {

@@ -106,10 +106,31 @@ describe("a cell of Python", { skip: requires("python") }, () => {
     assert.match((await runtime.failed("input('name?')")).error.message, /input/)
   })
 
+  test("may delete what the host gave, and the host give it again", async () => {
+    await runtime.inject({ loan: 1 })
+    await assert.rejects(runtime.inject({ loan: 2 }), /already there/)
+    await runtime.ran("del loan")
+    await runtime.inject({ loan: 2 })
+    assert.equal(await runtime.value("loan"), 2)
+  })
+
   test("may say exit() without ending its kernel", async () => {
     await runtime.ran("still = 1")
     assert.match((await runtime.failed("exit()")).error.message, /SystemExit/)
     assert.equal(await runtime.value("still"), 1)
+  })
+
+  test("shows no value that ends with a semicolon", async () => {
+    const { preview, value } = await runtime.ran("5;")
+    assert.deepEqual([preview, value], [undefined, undefined])
+    assert.equal(await runtime.value("5"), 5)
+  })
+
+  test("may fail with an error that cannot tell its own text", async () => {
+    const failing = "class Mute(Exception):\n    def __str__(self): raise ValueError()\nraise Mute()"
+    const { error } = await runtime.failed(failing)
+    assert.deepEqual([error.kind, error.line], ["throw", 3])
+    assert.match(error.message, /^Mute/)
   })
 
   test("knows magics when there are no rules", async () => {
@@ -206,5 +227,10 @@ model = Model(3)
     await using missing = pythonRuntime({ thing: py("no_such_package:thing") })
     await assert.rejects(missing.execute("1"), /no_such_package/)
     assert.throws(() => py("not a path"), ConfigError)
+    await using unnamed = pythonRuntime({ thing: py("os:nothing") })
+    await assert.rejects(unnamed.execute("1"), /py\("os:nothing"\) cannot be had/)
+    await using lost = pythonRuntime({}, { setup: { file: "/nowhere/setup.py" } })
+    await assert.rejects(lost.execute("1"), /setup: "\/nowhere\/setup\.py" cannot be read/)
+    assert.throws(() => pythonRuntime({}, { cwd: "/nowhere" }), /cwd: there is no folder/)
   })
 })

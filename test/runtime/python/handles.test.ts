@@ -103,6 +103,13 @@ connection = sqlite3.connect(":memory:")
     assert.match(inspect(handle), /Python .*Model/)
   })
 
+  test("may be written as JSON or text by a host that does not know what they are", async () => {
+    await runtime.ran("plain = object()")
+    const plain = await runtime.retrieve("plain")
+    assert.equal(JSON.stringify({ plain }), '{"plain":"[Python object]"}')
+    assert.equal(`${plain}`, "[Python object]")
+  })
+
   test("are released when they are dropped", async () => {
     const before = await runtime.value(
       "import gc\nclass Once: pass\nsum(isinstance(o, Once) for o in gc.get_objects())",

@@ -64,7 +64,7 @@ describe("messages of the Jupyter protocol", () => {
     const { pack, unpack } = createSigner("key", "session")
     const { id, frames } = pack("execute_request", { code: "1" })
     const routed = [Buffer.from("router"), ...frames]
-    assert.deepEqual(unpack(routed), { type: "execute_request", parent: undefined, content: { code: "1" } })
+    assert.deepEqual(unpack(routed), { type: "execute_request", parent: "", content: { code: "1" } })
     assert.match(id, /^[\da-f-]{36}$/)
     const forged = frames.map((frame, at) => (at === 5 ? Buffer.from('{"code":"2"}') : frame))
     assert.equal(unpack(forged), undefined)

@@ -35,6 +35,26 @@ describe("values between TypeScript and Python", { skip: requires("python", "num
     assert.deepEqual(await back("[2**53, -2**64, 2**53 - 1]"), [2n ** 53n, -(2n ** 64n), 2 ** 53 - 1])
   })
 
+  test("whole numbers of any length cross", async () => {
+    const long = 10n ** 5000n + 1n
+    await runtime.inject({ long })
+    assert.equal(await runtime.value("long == 10 ** 5000 + 1"), true)
+    assert.equal(await runtime.value("-long"), -long)
+  })
+
+  test("what is too large to cross is an error, and its kernel lives", async () => {
+    await runtime.ran("kept = 1\nmuch = ['x' * 1000] * 70_000\nmore = bytes(2 ** 29)")
+    for (const name of ["much", "more"]) {
+      await assert.rejects(
+        runtime.retrieve(name),
+        new RegExp(`"${name}" cannot cross to the host: \\d+ MB are too large`),
+      )
+    }
+    assert.match((await runtime.failed("raise ValueError('x' * 70_000_000)")).error.message, /^ValueError: x{100}/)
+    await runtime.ran("del much, more")
+    assert.equal(await runtime.value("kept"), 1)
+  })
+
   test("dates are instants", async () => {
     await there(new Date("2026-01-02T03:04:05.678Z"), "box.isoformat() == '2026-01-02T03:04:05.678000+00:00'")
     const code =

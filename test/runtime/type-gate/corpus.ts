@@ -1,11 +1,15 @@
 import { z } from "zod"
 import { type Bindings, fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { badLater, goodLater, laterBindings } from "./later-corpus.ts"
+import { badInShop, goodInShop, shopBindings } from "./shop-corpus.ts"
 
 /** A cell with what ran before it in the same runtime. */
 export interface GoodCell {
   title: string
   before?: string[]
   code: string
+  /** What is in the runtime. Default: what is in that of most cells. */
+  bindings?: () => Bindings
 }
 
 export interface BadCell extends GoodCell {
@@ -383,6 +387,8 @@ export const good: GoodCell[] = [
     code: "const tag = (parts: TemplateStringsArray, ...values: unknown[]) => parts.join('') + values.length\ntag`a${1}b`",
   },
   { title: "text around an emoji", code: "const s = 'é😀'\nArray.from(s).length + s.at(0).length" },
+  ...goodInShop.map((cell) => ({ ...cell, bindings: shopBindings })),
+  ...goodLater.map((cell) => ({ ...cell, bindings: laterBindings })),
 ]
 
 /** Cells that cannot work, or do what nobody meant. Each must be refused before anything runs. */
@@ -553,4 +559,6 @@ export const bad: BadCell[] = [
   { title: "an unknown option", code: "await addTask('x', { assignee: 'Ann' })", names: "assignee" },
   { title: "an unknown field of a schema", code: "await sendMail({ to: 'a', subject: 'b', cc: 'c' })", names: "cc" },
   { title: "text that is called", code: "(await getOrder(1)).customer()", names: "not callable" },
+  ...badInShop.map((cell) => ({ ...cell, bindings: shopBindings })),
+  ...badLater.map((cell) => ({ ...cell, bindings: laterBindings })),
 ]

@@ -4,6 +4,7 @@ import { fn, type, variable } from "../../../src/runtime/bindings.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import type { ExecuteOptions } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
+import { badLater, goodLater, laterBindings } from "./later-corpus.ts"
 
 const block: ExecuteOptions = { typeGate: "block" }
 
@@ -64,6 +65,36 @@ describe("the type gate of a processRuntime", { skip: requires("typescript") ?? 
       assert.match(execution.error.message, expected)
     }
     assert.equal(calls, 0)
+  })
+
+  test("what cells gave to objects is not held against later ones, as nobody here sees the values", async () => {
+    for (const { title, before = [], code } of goodLater) {
+      await using runtime = processRuntime(laterBindings())
+      for (const cell of [...before, code]) {
+        const execution = await runtime.execute(cell, block)
+        assert.ok(execution.ok, `${title}: ${execution.ok || execution.error.message}`)
+      }
+    }
+    for (const { title, before = [], code } of badLater) {
+      await using runtime = processRuntime(laterBindings())
+      for (const cell of before) assert.ok((await runtime.execute(cell, block)).ok)
+      const execution = await runtime.execute(code, block)
+      assert.ok(!execution.ok && execution.error.kind === "type", title)
+    }
+  })
+
+  test("members that cells gave to classes of the language are there", async () => {
+    await using runtime = processRuntime()
+    const cells = [
+      "Array.prototype.lastOne = function () { return this[this.length - 1] }",
+      "Object.defineProperty(String.prototype, 'loud', { get() { return this + '!' } })\nMath.sum = (a, b) => a + b",
+      "Number.half = (n) => n / 2",
+      "[1, 2].lastOne() + 'a'.loud.length + Math.sum(1, 2) + Number.half(4)",
+    ]
+    for (const code of cells) {
+      const execution = await runtime.execute(code, block)
+      assert.ok(execution.ok, `${code}: ${execution.ok || execution.error.message}`)
+    }
   })
 
   test("names of cells that were not checked are known, and hints are told", async () => {

@@ -3,8 +3,8 @@ import { describe, test } from "node:test"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { bad, corpusBindings, type GoodCell, good } from "./corpus.ts"
 
-async function runGated({ before = [], code }: GoodCell) {
-  await using runtime = jsRuntime(corpusBindings())
+async function runGated({ before = [], code, bindings = corpusBindings }: GoodCell) {
+  await using runtime = jsRuntime(bindings())
   for (const earlier of before) {
     const execution = await runtime.execute(earlier, { typeGate: "block" })
     assert.ok(execution.ok, `before: ${execution.ok || execution.error.message}`)

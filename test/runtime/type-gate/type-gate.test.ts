@@ -83,6 +83,18 @@ describe("the type gate", { skip }, () => {
     assert.ok(!unmade.ok)
   })
 
+  test("what a cell declared that was rolled back, or did not get there, is not what the name is", async () => {
+    await using runtime = jsRuntime()
+    assert.ok((await runtime.execute("class Pet { bark() { return 1 } }\nconst word = 'a'", block)).ok)
+    const failing = "class Pet { meow() { return 1 } }\nconst word = [1]\nthrow new Error('no')"
+    assert.equal((await runtime.execute(failing, { ...block, transaction: true })).ok, false)
+    assert.equal((await runtime.execute("throw new Error('no')\nclass Pet { fly() { return 1 } }", block)).ok, false)
+    const good = await runtime.execute("new Pet().bark() + word.toUpperCase()", block)
+    assert.ok(good.ok, good.ok ? "" : good.error.message)
+    const bad = await runtime.execute("new Pet().meow()", block)
+    assert.ok(!bad.ok && bad.error.kind === "type")
+  })
+
   test("names from cells that were not checked are let through", async () => {
     await using runtime = jsRuntime()
     await runtime.execute("const total = 3")

@@ -9,6 +9,9 @@ UNKNOWN = object()
 SAFE = 2**53 - 1
 # Milliseconds that pandas can count in nanoseconds.
 FURTHEST = 9_200_000_000_000
+# What the host makes records of.
+MOST_CELLS = 2**25
+MOST_TEXT = 2**26
 
 
 def to_array(kind, data):
@@ -66,6 +69,11 @@ def is_missing(value):
     return pandas is not None and (value is pandas.NaT or value is getattr(pandas, "NA", UNKNOWN))
 
 
+def is_frame(value):
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series))
+
+
 def encode(value, encoding):
     """A value of numpy or pandas on its way to the host; UNKNOWN when it is none."""
     if is_missing(value):
@@ -96,12 +104,16 @@ def _frame(frame, encoding, pandas):
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         raise _cannot_cross(f"the table has two columns named {twice!r}; rename one")
+    if len(table) * max(1, len(names)) > MOST_CELLS:
+        raise _cannot_cross(f"a table of {len(table)} rows and {len(names)} columns is too large; retrieve a part of it")
     columns = []
     for at, name in enumerate(names):
         try:
             columns.append({"name": name, **_column(table.iloc[:, at], encoding, pandas)})
         except TypeError as error:
             raise error.within(f"[{name!r}]") if hasattr(error, "within") else error
+    if sum(len(encoding.buffers[each["i"]]) for each in columns if each["kind"] == "text") > MOST_TEXT:
+        raise _cannot_cross("the texts in the table take more than 64 MB; retrieve a part of it")
     return encoding.tagged("t", n=len(table), c=columns)
 
 

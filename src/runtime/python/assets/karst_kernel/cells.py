@@ -5,11 +5,13 @@ import builtins
 import linecache
 import re
 import traceback
+import warnings
 
 from .objects import awaitable
 from .values import CannotCross
 
 LARGEST_VALUE = 64 * 1024
+LARGEST_MESSAGE = 100_000
 AWAITED = "__karst_await__"
 OWN = re.compile(r"_+|_i+|_\d+|_i\d+|_dh|_oh|_ih")
 
@@ -35,9 +37,24 @@ class Cells:
         cleanup = shell.input_transformer_manager.cleanup_transforms
         cleanup[:] = [transform for transform in cleanup if getattr(transform, "__name__", "") != "leading_empty_lines"]
         shell.events.register("post_run_cell", self._report)
+        # The shell would look for the semicolon in its history, which there is none of.
+        self._quiet = False
+        shell.displayhook.quiet = lambda: self._quiet
+        shell.events.register("pre_run_cell", self._look)
+        # Of an exit the report tells.
+        warnings.filterwarnings("ignore", "To exit: use 'exit'")
+
+    def _look(self, cell):
+        self._quiet = cell.raw_cell.rstrip().endswith(";")
 
     def names(self):
         return [name for name in list(self.shell.user_ns) if self._shows(name)]
+
+    def put(self, names):
+        """Remembers what the host has put in, so that it is no cell's doing."""
+        for name in names:
+            if self._shows(name):
+                self._settled[name] = id(self.shell.user_ns[name])
 
     def settle(self):
         """What changed since the last time, by the identity of the values."""
@@ -69,6 +86,8 @@ class Cells:
             error = before or during
             if error is not None:
                 report["error"] = failure(error, f"cell-{self._count}.py", isinstance(before, SyntaxError))
+                # Jupyter's own answer would tell it once more: it may be large, or fail when it is asked for its text.
+                result.error_before_exec, result.error_in_exec = None, Told()
             elif result.result is not None:
                 coded = self._value(result.result)
                 report["v"], buffers, special = coded.json, coded.buffers, coded.special
@@ -76,16 +95,24 @@ class Cells:
             self.shell.last_execution_result = None
         channel.objects.tell_dropped()
         channel.output.drain()
-        channel.send(report, buffers, special)
+        try:
+            channel.send(report, buffers, special)
+        except ValueError as error:
+            channel.send({"k": "cell", "changes": {}, "error": failure(error)})
 
     def _value(self, value):
         """The value itself where it is small data, else a way to reach it."""
         if _is_small(value):
             try:
                 return self.values.encode(value)
-            except CannotCross:
+            except Exception:
+                # It cannot cross, or its own methods fail: then it stays.
                 pass
         return self.values.encode_object(value)
+
+
+class Told(Exception):
+    """Stands for an error that the host has been told."""
 
 
 def leave(code=None):
@@ -107,8 +134,8 @@ def failure(error, cell=None, syntax=False):
     return {
         "kind": kind,
         "name": type(error).__name__,
-        "message": message,
-        "stack": text,
+        "message": message[:LARGEST_MESSAGE],
+        "stack": text[-LARGEST_MESSAGE:],
         "line": lines[-1] if lines else None,
         "thrown": getattr(error, "_karst_thrown", None),
     }

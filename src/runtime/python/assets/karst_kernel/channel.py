@@ -12,6 +12,10 @@ import threading
 # Length of the rest, whether the JSON holds more than plain data, length of the JSON, number of buffers. The length of
 # each buffer follows, then the JSON, then the buffers.
 HEAD = struct.Struct("<IBII")
+# What the host takes: more would be the end of this kernel.
+LARGEST_FRAME = 2**29
+LARGEST_JSON = 2**26
+MOST_BUFFERS = 2**20
 
 
 class Channel:
@@ -64,8 +68,11 @@ class Channel:
         text = json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
         lengths = [len(buffer) for buffer in buffers]
         size = HEAD.size - 4 + 4 * len(lengths) + len(text) + sum(lengths)
-        if size > 0xFFFFFFFF:
-            raise ValueError("The value is too large to cross at once: it takes more than 4 GB.")
+        if size > LARGEST_FRAME - 4 or len(text) > LARGEST_JSON or len(lengths) > MOST_BUFFERS:
+            raise TooLarge(
+                f"{size / 2**20:.0f} MB are too large to cross at once; 512 MB cross as bytes, numpy array or DataFrame, "
+                "64 MB as anything else"
+            )
         with self._writing, self.interrupts.held():
             head = HEAD.pack(size, special, len(text), len(lengths)) + struct.pack(f"<{len(lengths)}I", *lengths)
             self.socket.sendall(head + text)
@@ -180,6 +187,10 @@ class Channel:
         if message["k"] == "reply":
             return message.get("v")
         raise self.values.host_error(message["e"])
+
+
+class TooLarge(ValueError):
+    pass
 
 
 class Interrupts:

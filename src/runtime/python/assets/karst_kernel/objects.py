@@ -29,34 +29,53 @@ class HostFunction:
 
 
 class HostMethod:
-    def __init__(self, channel, number, name):
-        self._karst_channel = channel
-        self._karst_id = number
+    """A method of an object of the host, which it keeps alive."""
+
+    def __init__(self, owner, name):
+        self._karst_owner = owner
+        self._karst_channel = owner._karst_channel
+        self._karst_id = owner._karst_id
         self._karst_name = self.__name__ = name
 
     def __call__(self, *args, **kwargs):
-        return call(self._karst_channel, self._karst_id, self._karst_name, args, kwargs)
+        return self._call(args, kwargs)
 
     def async_(self, *args, **kwargs):
-        return call(self._karst_channel, self._karst_id, self._karst_name, args, kwargs, later=True)
+        return self._call(args, kwargs, later=True)
+
+    def _call(self, args, kwargs, later=False):
+        whole = self._karst_owner._karst_whole
+        return call(self._karst_channel, self._karst_id, self._karst_name, args, kwargs, later, whole)
 
     def __repr__(self):
         return f"<host method {self._karst_name}>"
 
 
+# What the host answers when a member turns out to be a method.
+METHOD = object()
+
+
 class HostObject:
     """An object of the host. Attributes are read and written there, methods run there."""
 
-    def __init__(self, channel, number, name, methods):
-        vars(self).update(_karst_channel=channel, _karst_id=number, _karst_type=name, _karst_methods=frozenset(methods))
+    def __init__(self, channel, number, name, methods, whole=False):
+        vars(self).update(
+            _karst_channel=channel,
+            _karst_id=number,
+            _karst_type=name,
+            _karst_methods=frozenset(methods),
+            # Whether tables go there as they are.
+            _karst_whole=whole,
+        )
 
     def __getattr__(self, name):
         # What begins so is Python looking for a protocol, never a member that the host shows.
         if name.startswith("_"):
             raise AttributeError(name)
         if name in self._karst_methods:
-            return HostMethod(self._karst_channel, self._karst_id, name)
-        return self._karst_channel.request({"k": "get", "t": self._karst_id, "m": name})
+            return HostMethod(self, name)
+        member = self._karst_channel.request({"k": "get", "t": self._karst_id, "m": name})
+        return HostMethod(self, name) if member is METHOD else member
 
     def __setattr__(self, name, value):
         coded = self._karst_channel.values.encode(value)
@@ -121,13 +140,13 @@ class Objects:
         if found["is"] == "function":
             return HostFunction(self._channel, number, found["name"], found.get("doc"))
         make = HostClass if found["is"] == "class" else HostObject
-        return make(self._channel, number, found["name"], found["methods"])
+        return make(self._channel, number, found["name"], found["methods"], found.get("whole", False))
 
 
-def call(channel, number, method, args, kwargs, later=False):
+def call(channel, number, method, args, kwargs, later=False, whole=False):
     # What was printed before is seen before.
     channel.output.flush()
-    coded = channel.values.encode([list(args), kwargs])
+    coded = channel.values.encode([list(args), kwargs], whole)
     message = {"k": "call", "t": number, "m": method, "v": coded.json}
     return (channel.request_later if later else channel.request)(message, coded.buffers, coded.special)
 
@@ -148,7 +167,7 @@ def host_error(told):
     return error
 
 
-_classes = {"Error": HostError}
+_classes = {}
 _relatives = {"RangeError": ValueError, "ReferenceError": NameError}
 
 

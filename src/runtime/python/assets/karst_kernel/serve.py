@@ -5,9 +5,9 @@ import inspect
 import signal
 import socket
 
-from . import keep, show
+from . import arrays, frames, keep, modules, show
 from .cells import Cells, failure
-from .channel import Channel
+from .channel import Channel, TooLarge
 from .objects import Objects
 from .streams import Output
 from .values import CannotCross, Values
@@ -51,6 +51,8 @@ class Server:
         self.channel = channel
         self.values = values
         self.cells = Cells(shell, values)
+        # Of what modules put in: the value, and what their author says of it.
+        self.notes = {}
 
     def serve(self, message):
         if message["k"] == "release":
@@ -75,7 +77,8 @@ class Server:
             self._fail(number, error)
 
     def _reply(self, number, result):
-        coded = self.values.encode(result)
+        whole = isinstance(result, frames.Whole)
+        coded = self.values.encode_object(result.value) if whole else self.values.encode(result)
         self.channel.objects.tell_dropped()
         self.channel.send({"k": "reply", "i": number, "v": coded.json}, coded.buffers, coded.special)
 
@@ -83,6 +86,8 @@ class Server:
         told = {"name": type(error).__name__, "message": str(error), "stack": failure(error)["stack"]}
         if isinstance(error, CannotCross):
             told.update(path=error.path, message=error.reason)
+        if isinstance(error, TooLarge):
+            told.update(path="")
         if isinstance(error, UnknownName):
             told.update(names=self.cells.names())
         self.channel.send({"k": "fail", "i": number, "e": told})
@@ -92,7 +97,19 @@ class Server:
 
     def ask_bind(self, message):
         self.namespace.update(message["values"])
-        self.cells.settle()
+        self.cells.put(message["values"])
+
+    def ask_module(self, message):
+        exports = modules.run(message["code"], message["file"])
+        found = list(modules.problems(exports, self.namespace))
+        if found:
+            raise modules.ModuleFailed("; ".join(found))
+        for export in exports:
+            self.namespace[export.name] = export.value
+            self.notes[export.name] = export
+        names = [export.name for export in exports]
+        self.cells.put(names)
+        return names
 
     def ask_retrieve(self, message):
         name = message["name"]
@@ -102,7 +119,7 @@ class Server:
         if inspect.isawaitable(value):
             # What an operation gives is awaited; what a variable holds is not ours to wait for.
             raise CannotCross("it is awaitable: await it in a cell first")
-        return value
+        return frames.Whole(value) if message.get("whole") and arrays.is_frame(value) else value
 
     def ask_names(self, _message):
         return [show.entry(name, self.namespace[name]) for name in self.cells.names()]
@@ -111,7 +128,13 @@ class Server:
         for name in message["names"]:
             if name not in self.namespace:
                 raise UnknownName(name)
-        return [show.declaration(name, self.namespace[name], message) for name in message["names"]]
+        about = {name: note.about for name, note in self.notes.items() if self._holds(name, note)}
+        wanted = {"about": {**about, **message["about"]}}
+        return [show.declaration(name, self.namespace[name], wanted) for name in message["names"]]
+
+    def _holds(self, name, note):
+        """What is said of a variable holds whatever it holds; of a function or class, as long as it is that one."""
+        return isinstance(note, modules.karst.Variable) or self.namespace.get(name) is note.value
 
     def ask_get(self, message):
         return self._member(message["of"], message["path"])
@@ -123,6 +146,12 @@ class Server:
     def ask_call(self, message):
         args, kwargs = message["args"], message["kwargs"]
         return self._member(message["of"], message["path"])(*args, **kwargs)
+
+    def ask_save(self, message):
+        frames.save(self.values.given_object(message["of"]), message["file"])
+
+    def ask_load(self, message):
+        return frames.Whole(frames.load(message["file"]))
 
     def ask_snapshot(self, message):
         return keep.snapshot(self.namespace, [name for name in self.cells.names() if name not in message["without"]])

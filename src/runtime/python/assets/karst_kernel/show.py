@@ -1,6 +1,7 @@
 """What is in the namespace, for people and for the model: names, types and documentation, never values."""
 
 import inspect
+import re
 import sys
 import types
 
@@ -29,20 +30,19 @@ def declaration(name, value, wanted):
     if inspect.isclass(value):
         return class_text(name, value, about)
     if inspect.isroutine(value):
-        return function_text(name, value, description)
+        return function_text(name, value, description or (doc_of(value) if about.get("doc", True) else None))
     note = " ".join(filter(None, [description, columns_text(value)]))
     return f"{name}: {about.get('type') or type_text(value)}" + (f"  # {note}" if note else "")
 
 
-def function_text(name, function, description=None, indent=""):
+def function_text(name, function, doc, indent=""):
     prefix = "async def" if inspect.iscoroutinefunction(function) else "def"
-    doc = description or doc_of(function)
     return f"{indent}{prefix} {name}{signature_text(function)}:" + body_text(doc, indent + "    ")
 
 
 def signature_text(function):
     try:
-        return str(inspect.signature(function)).replace("'", "")
+        return bare(str(inspect.signature(function)).replace("'", ""))
     except (TypeError, ValueError):
         return "(...)"
 
@@ -82,7 +82,12 @@ def members(cls):
 
 
 def annotation_text(kind):
-    return kind if isinstance(kind, str) else inspect.formatannotation(kind)
+    return kind if isinstance(kind, str) else bare(inspect.formatannotation(kind))
+
+
+def bare(text):
+    """Without the modules that cells do not know by name: their own, and those of skills."""
+    return re.sub(r"\b(__main__|karst_skill_\d+)\.", "", text)
 
 
 def doc_of(value):
@@ -123,7 +128,7 @@ def type_text(value, depth=0):
         keys = union_text([type_text(key, depth + 1) for key, _ in some])
         return f"dict[{keys}, {union_text([type_text(member, depth + 1) for _, member in some])}]"
     module = kind.__module__.partition(".")[0]
-    return kind.__qualname__ if module in ("builtins", "__main__") else f"{module}.{kind.__qualname__}"
+    return kind.__qualname__ if module == "builtins" else bare(f"{module}.{kind.__qualname__}")
 
 
 def union_text(parts):

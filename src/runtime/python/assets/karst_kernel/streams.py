@@ -9,6 +9,7 @@ import threading
 import time
 
 LARGEST = 32 * 1024
+LARGEST_PIECE = 1024 * 1024
 PAUSE = 0.02
 
 
@@ -47,7 +48,9 @@ class Output:
             parts, self._parts, self._length = self._parts, [], 0
             self._sent = time.monotonic()
             for stream, texts in parts:
-                self._channel.send({"k": "out", "s": stream, "t": "".join(texts)})
+                text = "".join(texts)
+                for start in range(0, len(text), LARGEST_PIECE):
+                    self._channel.send({"k": "out", "s": stream, "t": text[start : start + LARGEST_PIECE]})
 
     def drain(self):
         """Sends all that was printed so far, also by programs that Python started."""

@@ -10,7 +10,7 @@ import json
 import math
 
 from . import arrays
-from .objects import HostClass, HostFunction, HostMethod, HostObject, host_error
+from .objects import METHOD, HostClass, HostFunction, HostMethod, HostObject, host_error
 
 SAFE = 2**53 - 1
 DEEPEST = 200
@@ -43,8 +43,9 @@ class Values:
         self._numbers = {}
         self._next = 0
 
-    def encode(self, value):
-        return Encoding(self).start(value)
+    def encode(self, value, whole=False):
+        """With `whole`, tables stay here and are spoken of by number."""
+        return Encoding(self, whole).start(value)
 
     def encode_object(self, value):
         """The same for what shall not be copied, whatever it is."""
@@ -83,7 +84,7 @@ class Values:
         if tag is None:
             return found
         if tag == "n":
-            return int(found["v"])
+            return int(found["v"], 16)
         if tag == "f":
             return float(found["v"])
         if tag == "d":
@@ -106,7 +107,7 @@ class Values:
         if tag == "i":
             return imported(found["m"], found["a"])
         if tag == "hm":
-            return HostMethod(self.channel, found["of"], found["name"])
+            return METHOD
         if tag == "h":
             return self.channel.objects.receive(found)
         raise ValueError(f"Karst sent a value of an unknown form: {tag}.")
@@ -145,8 +146,9 @@ def _linked(value, message, seen):
 class Encoding:
     """One value on its way to the host: JSON, its buffers, and whether the JSON is more than plain data."""
 
-    def __init__(self, values):
+    def __init__(self, values, whole=False):
         self.values = values
+        self.whole = whole
         self.buffers = []
         self.special = False
         self.json = None
@@ -172,7 +174,7 @@ class Encoding:
         if value is None or kind is str or kind is bool:
             return value
         if kind is int:
-            return value if -SAFE <= value <= SAFE else self.tagged("n", v=str(value))
+            return value if -SAFE <= value <= SAFE else self.tagged("n", v=format(value, "x"))
         if kind is float:
             return value if math.isfinite(value) else self.tagged("f", v=str(value))
         if kind is list or kind is tuple:
@@ -238,6 +240,8 @@ class Encoding:
             return self._date(datetime.datetime(value.year, value.month, value.day))
         if isinstance(value, (set, frozenset)):
             return self.tagged("s", e=self._inside(list(value), depth, self._items))
+        if self.whole and arrays.is_frame(value):
+            return self.object(value)
         found = arrays.encode(value, self)
         if found is not arrays.UNKNOWN:
             return found
@@ -276,8 +280,12 @@ def type_name(value):
 
 
 def imported(module, attribute):
-    found = importlib.import_module(module)
-    for name in filter(None, attribute.split(".")):
-        found = getattr(found, name)
-    return found
+    try:
+        found = importlib.import_module(module)
+        for name in filter(None, attribute.split(".")):
+            found = getattr(found, name)
+        return found
+    except Exception as error:
+        path = f"{module}:{attribute}" if attribute else module
+        raise ImportError(f'py("{path}") cannot be had: {error}') from error
 

@@ -1,0 +1,16 @@
+import { wellFormed } from "../core/message.ts"
+
+/** A text that is too long to show: its beginning, what is left out and where the whole is, its end. Cut at line ends
+ *  where that loses little, so that the model sees whole lines. */
+export function headAndTail(text: string, maxChars: number, where: string): string {
+  const tailLength = Math.floor(maxChars / 4)
+  const head = wholeLines(wellFormed(text.slice(0, maxChars - tailLength)))
+  const tail = wellFormed(text.slice(text.length - tailLength))
+  const left = text.length - head.length - tail.length
+  return [head, `… ${left} of ${text.length} characters left out; ${where} …`, tail].filter(Boolean).join("\n")
+}
+
+function wholeLines(head: string): string {
+  const end = head.lastIndexOf("\n")
+  return end > head.length / 2 ? head.slice(0, end) : head
+}

@@ -1,0 +1,143 @@
+import { ConfigError, errorData } from "../core/errors.ts"
+import type { CompactHooks } from "../memory.ts"
+import type { Call } from "../runtime/runtime.ts"
+import { callName } from "./preview-call.ts"
+
+/** Code of yours at certain points of a run. Several objects are a pipeline: each gets what those before it made of it.
+ *  A `before…` or `after…` that throws or gives something else than it may fails closed, as an error the model sees. */
+export interface Hooks extends CompactHooks {
+  /** Before a call, wherever it comes from, once it is within its limits and before anybody is asked for approval. Gives
+   *  nothing to let it be, other `args` (validated again), a `result` in place of the call, or the reason to `refuse` it. */
+  beforeCall?(call: Call, context: CallContext): BeforeCall | Promise<BeforeCall>
+  /** After a call that `beforeCall` saw, made or not: failures, refusals and results of hooks come by here too. Gives
+   *  nothing to let the outcome be, or another `value`, also in place of a failure. */
+  afterCall?(call: Call, outcome: CallOutcome, context: CallContext): AfterCall | Promise<AfterCall>
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common one.
+export type BeforeCall = void | undefined | { args: readonly unknown[] } | { result: unknown } | { refuse: string }
+
+// biome-ignore lint/suspicious/noConfusingVoidType: as above.
+export type AfterCall = void | undefined | { value: unknown }
+
+/** What a call came to. `by` tells whether the function was called or a hook gave the value in its place. */
+export type CallOutcome = { ok: true; value: unknown; by: "call" | "hook" } | { ok: false; error: unknown }
+
+/** Where a call was made. */
+export interface CallContext {
+  /** The id of the run, and that of the run that started it. */
+  run: string
+  parent?: string | undefined
+  agent: string
+  /** The id of the cell. */
+  within: string
+  signal: AbortSignal
+}
+
+/** What a cell sees when a hook refused a call. */
+export class CallRefused extends Error {
+  override name = "CallRefused"
+}
+
+export function toHooks(hooks: Hooks | readonly Hooks[] | undefined): readonly Hooks[] {
+  if (hooks === undefined) return []
+  const list: readonly Hooks[] = isList<Hooks>(hooks) ? hooks : [hooks]
+  if (list.some((each: unknown) => typeof each !== "object" || each === null)) {
+    throw new ConfigError("hooks: one of them is no object of hooks, such as { beforeCall }.")
+  }
+  return list
+}
+
+/** The hooks of a run that another one started: the outer ones see what comes first and have the last word. */
+export function hooksAround(outer: readonly Hooks[], inner: readonly Hooks[]): readonly Hooks[] {
+  if (outer.length === 0) return inner
+  return [...outer.map((hooks) => only(hooks, "before")), ...inner, ...outer.map((hooks) => only(hooks, "after", "on"))]
+}
+
+/** The call as the hooks want it made, or the result they give in its place. Throws when one refuses it. */
+export async function runBeforeCall(
+  asked: Call,
+  hooks: readonly Hooks[],
+  context: CallContext,
+): Promise<{ call: Call; result?: { value: unknown } }> {
+  let call = asked
+  for (const hook of hooks) {
+    if (!hook.beforeCall) continue
+    const change = await beforeCall(hook, call, context)
+    if (change === undefined) continue
+    if ("refuse" in change) throw new CallRefused(`${callName(call)} was not called: ${change.refuse}`)
+    if ("result" in change) return { call, result: { value: change.result } }
+    const args = call.accept ? await call.accept(change.args) : change.args
+    call = { ...call, args }
+  }
+  return { call }
+}
+
+/** What the hooks make of an outcome: the value to give, or the error to throw. */
+export async function runAfterCall(
+  call: Call,
+  found: CallOutcome,
+  hooks: readonly Hooks[],
+  context: CallContext,
+): Promise<CallOutcome> {
+  let outcome = found
+  for (const hook of hooks) {
+    if (!hook.afterCall) continue
+    try {
+      const change = await hook.afterCall(call, outcome, context)
+      if (change === undefined || change === null) continue
+      if (typeof change !== "object" || !("value" in change)) throw misused("afterCall", "{ value }")
+      outcome = { ok: true, value: change.value, by: "hook" }
+    } catch (error) {
+      outcome = { ok: false, error: failed(call, "afterCall", error) }
+    }
+  }
+  return outcome
+}
+
+async function beforeCall(
+  hook: Hooks,
+  call: Call,
+  context: CallContext,
+): Promise<Exclude<BeforeCall, void> | undefined> {
+  try {
+    const change = await hook.beforeCall?.(call, context)
+    if (change === undefined || change === null) return undefined
+    if (typeof change === "object" && isChange(change)) return change
+    throw misused("beforeCall", "{ args: [ … ] }, { result }, { refuse: reason }")
+  } catch (error) {
+    throw failed(call, "beforeCall", error)
+  }
+}
+
+// One of the three, and not two that contradict each other.
+function isChange(change: object): boolean {
+  if (["args", "result", "refuse"].filter((key) => key in change).length !== 1) return false
+  if ("refuse" in change) return typeof change.refuse === "string"
+  return !("args" in change) || Array.isArray(change.args)
+}
+
+function failed(call: Call, point: "beforeCall" | "afterCall", cause: unknown): CallRefused {
+  const fate = point === "beforeCall" ? "was not called" : "has no result"
+  return new CallRefused(`${callName(call)} ${fate}: its ${point} hook failed: ${errorData(cause).message}`, { cause })
+}
+
+function misused(point: string, shapes: string): TypeError {
+  return new TypeError(`it gave something else than nothing or ${shapes}. Mend the ${point} hook.`)
+}
+
+// Bound, because hooks may be methods of an object with state; a class has them where no enumeration finds them.
+function only(hooks: Hooks, ...points: string[]): Hooks {
+  return new Proxy(hooks, {
+    get(_, name) {
+      if (typeof name !== "string" || !points.some((point) => name.startsWith(point))) return undefined
+      const hook: unknown = Reflect.get(hooks, name)
+      return typeof hook === "function" ? hook.bind(hooks) : undefined
+    },
+  })
+}
+
+// `Array.isArray` does not narrow a readonly array.
+function isList<T>(value: unknown): value is readonly T[] {
+  return Array.isArray(value)
+}

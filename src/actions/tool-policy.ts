@@ -1,0 +1,45 @@
+import { ConfigError } from "../core/errors.ts"
+import { type RunContext, upwards } from "../core/run-context.ts"
+import type { Tool } from "../tools/tool.ts"
+
+/** Which of its tools an agent may use. What is not allowed is neither offered to the model nor made when it asks for it all
+ *  the same. Runs that a run starts may use no tool that it may not. */
+export interface ToolPolicy {
+  /** Only these, by name. Default: all. */
+  allow?: readonly string[] | undefined
+  /** Not these. */
+  deny?: readonly string[] | undefined
+  /** Only those for which this gives true. */
+  only?: ((tool: Tool) => boolean) | undefined
+}
+
+export type ToolFilter = (tool: Tool) => boolean
+
+const filters = new WeakMap<RunContext, ToolFilter>()
+
+/** A run's own policy, narrowed by that of the run that started it. */
+export function filterWithin(run: RunContext, policy: ToolPolicy | undefined): ToolFilter {
+  const outer = [...upwards(run.parent)].map((above) => filters.get(above)).find((found) => found !== undefined)
+  const own = toFilter(policy)
+  const filter: ToolFilter = outer ? (tool) => outer(tool) && own(tool) : own
+  filters.set(run, filter)
+  return filter
+}
+
+export function checkToolPolicy(policy: ToolPolicy | undefined): void {
+  if (policy === undefined) return
+  for (const [name, value] of Object.entries(policy)) {
+    const fits = name === "only" ? typeof value === "function" : Array.isArray(value)
+    if (!["allow", "deny", "only"].includes(name) || (value !== undefined && !fits)) {
+      throw new ConfigError(
+        `toolPolicy.${name}: a policy has lists of names \`allow\` and \`deny\`, and a function \`only\`.`,
+      )
+    }
+  }
+}
+
+function toFilter({ allow, deny, only }: ToolPolicy = {}): ToolFilter {
+  const allowed = allow && new Set(allow)
+  const denied = new Set(deny)
+  return (tool) => (allowed?.has(tool.name) ?? true) && !denied.has(tool.name) && (only?.(tool) ?? true)
+}

@@ -1,0 +1,101 @@
+import { inspect } from "node:util"
+import { errorData, isAbort } from "../core/errors.ts"
+import type { ActionError, ActionErrorKind, EventBody } from "../core/event.ts"
+import type { ToolCallPart } from "../core/message.ts"
+import { wellFormed } from "../core/message.ts"
+import { isToolResult, type ToolResult, toolFailure, toolResult } from "../tools/tool.ts"
+import { ApprovalDenied } from "./approve.ts"
+import { CallTimeout } from "./call.ts"
+import { CallRefused } from "./hooks.ts"
+import { CallLimitReached } from "./limits.ts"
+
+/** Why a call of an answer was not made. */
+export type SkipReason = "finish" | "ask" | "steering" | "aborted" | "incomplete"
+
+const skips: Record<SkipReason, string> = {
+  finish: "Not run: a call before it finished the task.",
+  ask: "Not run: a call before it asked the user a question. Ask for it again after the answer, if it is still needed.",
+  steering: "Not run: the user said something first. Ask for it again, if it is still needed.",
+  aborted: "Not run: the run was interrupted.",
+  incomplete: "Not run: the answer broke off.",
+}
+
+export function skipped(reason: SkipReason): ToolResult {
+  return toolFailure(`skipped-${reason}`, skips[reason])
+}
+
+/** What a tool gave, as a result: text as it is, anything else as JSON. */
+export function toToolResult(value: unknown): ToolResult {
+  if (isToolResult(value)) return value
+  if (typeof value === "string") return toolResult({ text: value, value })
+  if (value === undefined || value === null) return toolResult({ text: "Done.", value })
+  return toolResult({ text: jsonText(value), value })
+}
+
+/** What became of a call that threw. */
+export function failureOf(error: unknown): ToolResult {
+  const { name, message } = errorData(error)
+  for (const [kind, code] of codes) if (error instanceof kind) return toolFailure(code, message)
+  if (isAbort(error)) return toolFailure("aborted", "Interrupted before it was done.")
+  return toolFailure("tool-failed", name === "Error" ? message : `${name}: ${message}`)
+}
+
+const codes = [
+  [ApprovalDenied, "not-approved"],
+  [CallRefused, "refused"],
+  [CallLimitReached, "call-limit"],
+  [CallTimeout, "timeout"],
+] as const
+
+/** A call with its result. */
+export interface Performed {
+  call: ToolCallPart
+  result: ToolResult
+  /** The text as the model sees it. */
+  shown: string
+  /** What holds the whole text, when that is more. */
+  kept?: string | undefined
+  retained?: boolean | undefined
+  durationMs: number
+}
+
+/** The event that ends a call. */
+export function toolEnd({ call, result, shown, kept, retained, durationMs }: Performed): EventBody {
+  const { ok, code, images = [] } = result
+  return {
+    type: "tool-end",
+    id: call.id,
+    name: call.name,
+    ok,
+    text: ok ? shown : `Error (${code ?? "tool-failed"}): ${shown}`,
+    durationMs,
+    ...(ok ? {} : { error: actionError(code, result.text) }),
+    ...(kept !== undefined && { kept }),
+    ...(retained && { retained }),
+    ...(images.length > 0 && { images: [...images] }),
+  }
+}
+
+function actionError(code = "tool-failed", message: string): ActionError {
+  return { kind: kinds[code] ?? (code.startsWith("skipped-") ? "skipped" : "throw"), code, message }
+}
+
+const kinds: { [code: string]: ActionErrorKind } = {
+  "unknown-tool": "input",
+  "invalid-json": "input",
+  "invalid-input": "input",
+  "not-approved": "refused",
+  refused: "refused",
+  "call-limit": "refused",
+  timeout: "timeout",
+  aborted: "aborted",
+}
+
+function jsonText(value: unknown): string {
+  try {
+    return wellFormed(JSON.stringify(value) ?? inspect(value))
+  } catch {
+    // A cycle or a bigint: what people would see of it is better than nothing.
+    return wellFormed(inspect(value, { depth: 4, breakLength: 100 }))
+  }
+}

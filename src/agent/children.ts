@@ -1,0 +1,28 @@
+import { ConfigError } from "../core/errors.ts"
+import { type RunContext, startingRun, upwards } from "../core/run-context.ts"
+import type { AgentConfig } from "./config.ts"
+
+/** Refuses a run whose cost nobody could know, where a run above it may cost only so much. */
+export function refuseUnpriced({ name, model }: AgentConfig): void {
+  if (model.price) return
+  const limited = [...upwards(startingRun()?.parent)].find((run) => run.budget?.limitsCost)
+  if (!limited) return
+  throw new ConfigError(
+    `"${name}" was not run: the price of "${model.id}" is not known, and "${limited.agent}", which started it, has ` +
+      "limits.costUsd. Give the model a price, e.g. resolve(id, { price: { input: 1.25, output: 10 } }).",
+  )
+}
+
+const approvals = new WeakMap<RunContext, Map<object, string[]>>()
+
+/** What was approved for good in earlier runs of an agent that the same run has started, itself or through others; grows
+ *  with each `always`. Undefined for a run that nobody started. */
+export function approvedInFamily({ parent }: RunContext, agent: object): string[] | undefined {
+  const root = [...upwards(parent)].at(-1)
+  if (!root) return undefined
+  const known = approvals.get(root) ?? new Map<object, string[]>()
+  approvals.set(root, known)
+  const approved = known.get(agent) ?? []
+  known.set(agent, approved)
+  return approved
+}

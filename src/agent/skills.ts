@@ -1,0 +1,155 @@
+import { ConfigError } from "../core/errors.ts"
+import type { Emit, EventBody } from "../core/event.ts"
+import { userMessage } from "../core/message.ts"
+import type { CallGate, Runtime } from "../runtime/runtime.ts"
+import { bindSkillFunctions, skillFunctions } from "../skills/functions.ts"
+import { injectSkill } from "../skills/inject.ts"
+import { problemText } from "../skills/load.ts"
+import { activationText } from "../skills/texts.ts"
+import { loadSkills, type Skill, type SkillSource } from "../skills.ts"
+import type { Conversation } from "./conversation.ts"
+
+/** The skills of an agent. */
+export interface AgentSkills {
+  /** Those that the model is told of. */
+  offered: readonly Skill[]
+  warnings: readonly string[]
+  /** What a run works with instead of its conversation's runtime and its own way to tell, so that its cells can activate
+   *  skills and read their files: through the gate, as any call. */
+  forRun(conversation: Conversation, tag: string, tell: Emit): { runtime: Runtime; emit: Emit }
+}
+
+/** Loads an agent's skills, once, and makes a runtime ready for them. */
+export async function openSkills(sources: readonly SkillSource[], runtime: Runtime): Promise<AgentSkills> {
+  const loading = loaded.get(sources) ?? load(sources)
+  loaded.set(sources, loading)
+  // What failed may be mended and tried again.
+  loading.catch(() => loaded.delete(sources))
+  const skills = await loading
+  if (skills.offered.length > 0) await bindSkillFunctions(runtime)
+  return skills
+}
+
+const loaded = new WeakMap<readonly SkillSource[], Promise<AgentSkills>>()
+
+async function load(sources: readonly SkillSource[]): Promise<AgentSkills> {
+  const { skills, problems } = await loadSkills(sources)
+  const errors = problems.filter(({ severity }) => severity === "error").map(problemText)
+  if (errors.length > 0) throw new ConfigError(`The skills cannot be used as they are:\n- ${errors.join("\n- ")}`)
+  const offered = skills.filter((skill) => skill.offered)
+  return {
+    offered,
+    warnings: problems.map(({ path, message }) => `${path}: ${message}`),
+    forRun: (conversation, tag, tell) => forRun(offered, conversation, tag, tell),
+  }
+}
+
+function forRun(offered: readonly Skill[], conversation: Conversation, tag: string, tell: Emit) {
+  const { runtime, activated } = conversation
+  const { language } = runtime
+  const { activate, read } = skillFunctions[language]
+  const results = afterResults(tell)
+
+  const find = (name: unknown): Skill => {
+    const skill = offered.find((each) => each.name === name)
+    if (skill) return skill
+    throw new Error(`There is no skill "${name}". There is ${offered.map((each) => each.name).join(", ")}.`)
+  }
+
+  const isTold = (id: string | undefined) =>
+    id !== undefined && (results.waits(id) || conversation.messages.some((message) => message.id === id))
+
+  const activateSkill = async (name: unknown): Promise<string> => {
+    const skill = find(name)
+    const { names, elsewhere } = await injectSkill(skill, runtime)
+    const declarations = names.length > 0 ? await runtime.describe(names) : ""
+    const files = await skill.files()
+    for (const each of names) conversation.told.add(each)
+    if (isTold(activated.get(skill.name))) return `The skill "${skill.name}" is active; its instructions are above.`
+    const text = activationText({ skill, files, declarations, tag, elsewhere, language })
+    const message = { ...userMessage(text, "host"), pinned: true as const }
+    activated.set(skill.name, message.id)
+    results.tell({ type: "skill-activated", name: skill.name, messages: [message] })
+    return `The skill "${skill.name}" is active; its instructions follow the output of this cell.`
+  }
+
+  const readSkillFile = async (name: unknown, path: unknown, encoding: unknown = "utf8"): Promise<string> => {
+    const skill = find(name)
+    const bytes = await readBytes(skill, path)
+    if (encoding === "base64") return Buffer.from(bytes).toString("base64")
+    if (encoding !== "utf8")
+      throw new Error(`The encoding must be "utf8" or "base64", not ${JSON.stringify(encoding)}.`)
+    return decoded(bytes, path)
+  }
+
+  const own = new Map<string, (...args: readonly unknown[]) => Promise<string>>([
+    [activate, activateSkill],
+    [read, readSkillFile],
+  ])
+  return { runtime: answering(runtime, own), emit: results.emit }
+}
+
+async function readBytes(skill: Skill, path: unknown): Promise<Uint8Array> {
+  try {
+    return await skill.read(String(path))
+  } catch (error) {
+    const paths = (await skill.files()).map((file) => file.path)
+    const there = paths.length === 0 ? "It has none." : `It has ${paths.slice(0, 50).join(", ")}.`
+    throw new Error(`Not a file of "${skill.name}": ${error instanceof Error ? error.message : error}. ${there}`)
+  }
+}
+
+function decoded(bytes: Uint8Array, path: unknown): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    throw new Error(`"${path}" is not text: ask for it in "base64".`)
+  }
+}
+
+/** A runtime whose cells get certain calls answered here; everything else is the runtime's own. */
+function answering(
+  runtime: Runtime,
+  own: ReadonlyMap<string, (...args: readonly unknown[]) => Promise<unknown>>,
+): Runtime {
+  const execute: Runtime["execute"] = (code, options = {}) => {
+    const { call: gate = straight } = options
+    const call: CallGate = (asked, next) => {
+      const answer = asked.method === undefined ? own.get(asked.binding) : undefined
+      return gate(asked, answer ? (change) => answer(...(change?.args ?? asked.args)) : next)
+    }
+    return runtime.execute(code, { ...options, call })
+  }
+  return new Proxy(runtime, {
+    get(target, key) {
+      if (key === "execute") return execute
+      const member: unknown = Reflect.get(target, key, target)
+      return typeof member === "function" ? member.bind(target) : member
+    },
+  })
+}
+
+const straight: CallGate = (_call, next) => next()
+
+/** Holds events back that bring messages until what the model asked for has its result: nothing may come between. */
+function afterResults(tell: Emit): { emit: Emit; tell: Emit; waits(message: string): boolean } {
+  let owed = 0
+  const waiting: EventBody[] = []
+  return {
+    emit(event) {
+      tell(event)
+      if (event.type === "message-end") owed = event.message.parts.filter(({ type }) => asks.has(type)).length
+      if (event.type !== "code-end" && event.type !== "tool-end") return
+      owed = Math.max(0, owed - 1)
+      if (owed === 0) for (const held of waiting.splice(0)) tell(held)
+    },
+    tell(event) {
+      if (owed === 0) tell(event)
+      else waiting.push(event)
+    },
+    waits: (id) =>
+      waiting.some((event) => event.type === "skill-activated" && event.messages.some((message) => message.id === id)),
+  }
+}
+
+const asks = new Set(["code", "tool-call"])

@@ -1,0 +1,79 @@
+import { copyFile, lstat, mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { isWithin } from "../core/paths.ts"
+
+/** What copying a skill's folder would do. */
+export interface CopyPlan {
+  problems: string[]
+  /** Modules that will be run at activation. */
+  modules: string[]
+  /** Puts the whole copy in place, or nothing. */
+  copy(): Promise<void>
+}
+
+/** Looks at everything in a folder before anything is copied: files, and links to files inside it, which become files. */
+export async function planCopy(folder: string, target: string): Promise<CopyPlan> {
+  const plan: Plan = { root: await realpath(folder), files: [], bytes: 0, problems: [] }
+  await look("", plan)
+  if (plan.files.length > mostFiles) plan.problems.push(`${folder} has more than ${mostFiles} files`)
+  if (plan.bytes > mostBytes) plan.problems.push(`${folder} has more than ${mostBytes} bytes`)
+  const real = await realpath(target).catch(() => target)
+  if (isWithin(plan.root, real) || isWithin(real, plan.root))
+    plan.problems.push(`${folder} is where it would be copied to`)
+  return {
+    problems: plan.problems,
+    modules: plan.files.map(({ path }) => path).filter((path) => /^injection\.(ts|js|mjs|py)$/.test(path)),
+    copy: () => copy(plan, target),
+  }
+}
+
+interface Plan {
+  root: string
+  files: { path: string; from: string }[]
+  bytes: number
+  problems: string[]
+}
+
+const mostFiles = 5_000
+const mostBytes = 200 * 1024 * 1024
+const leftOut = new Set([".git", "node_modules", "__pycache__"])
+
+async function look(prefix: string, plan: Plan): Promise<void> {
+  const names = (await readdir(join(plan.root, prefix))).filter((name) => !leftOut.has(name))
+  for (const name of names.sort()) {
+    if (plan.files.length > mostFiles) return
+    const path = prefix === "" ? name : `${prefix}/${name}`
+    const facts = await lstat(join(plan.root, path))
+    if (facts.isDirectory()) await look(path, plan)
+    else await lookAtFile(path, plan)
+  }
+}
+
+async function lookAtFile(path: string, plan: Plan): Promise<void> {
+  const from = await realpath(join(plan.root, path)).catch(() => undefined)
+  if (from === undefined || !isWithin(plan.root, from)) {
+    plan.problems.push(`${path} is a link that leads outside the skill, or nowhere`)
+    return
+  }
+  const facts = await stat(from)
+  if (!facts.isFile()) {
+    plan.problems.push(`${path} is neither a file nor a folder`)
+    return
+  }
+  plan.files.push({ path, from })
+  plan.bytes += facts.size
+}
+
+async function copy({ files }: Plan, target: string): Promise<void> {
+  const fresh = `${target}.adding-${process.pid}`
+  try {
+    for (const { path, from } of files) {
+      await mkdir(dirname(join(fresh, path)), { recursive: true })
+      await copyFile(from, join(fresh, path))
+    }
+    await rm(target, { recursive: true, force: true })
+    await rename(fresh, target)
+  } finally {
+    await rm(fresh, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
+import { mkdtemp, readFile, rename, rm } from "node:fs/promises"
+import { devNull, tmpdir } from "node:os"
+import { basename, join, resolve } from "node:path"
+import { promisify } from "node:util"
+import { parseSkillText } from "../skills/front-matter.ts"
+import { loadSkills, type Skill } from "../skills.ts"
+import { parseArguments } from "./arguments.ts"
+import { planCopy } from "./copy-skill.ts"
+import { shown, tell } from "./skills.ts"
+import { UsageError } from "./usage-error.ts"
+
+/** `karst skills add <path | git url>`: checks first, then copies all or none. */
+export async function add(args: string[]): Promise<number> {
+  const { values, positionals } = parseArguments("skills", args, {
+    to: { type: "string" },
+    skill: { type: "string", multiple: true },
+    force: { type: "boolean" },
+  })
+  const [source, ...more] = positionals
+  if (source === undefined || more.length > 0) {
+    throw new UsageError("Name one skill, folder or repository: karst skills add <path | git url>")
+  }
+  const { to = "skills", skill: wanted, force = false } = values
+  const temporary = isRepository(source) ? await mkdtemp(join(tmpdir(), "karst-skills-")) : undefined
+  try {
+    const from = temporary === undefined ? source : await cloned(source, temporary)
+    const { skills, problems } = await loadSkills([from])
+    tell(problems)
+    if (problems.some(({ severity }) => severity === "error")) return failed("Nothing was added.")
+    return await copyAll(picked(skills, wanted), to, force)
+  } finally {
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+async function copyAll(skills: readonly Skill[], to: string, force: boolean): Promise<number> {
+  if (skills.length === 0) return failed("There is no skill to add.")
+  const copies = skills.map(({ name, directory = "" }) => ({ name, directory, target: resolve(to, name) }))
+  const taken = copies.filter(({ target }) => !force && existsSync(target)).map(({ target }) => shown(target))
+  if (taken.length > 0) return failed(`Nothing was added: ${taken.join(", ")} exists. Use --force to replace it.`)
+  const plans = await Promise.all(copies.map(({ directory, target }) => planCopy(directory, target)))
+  const problems = plans.flatMap((plan) => plan.problems)
+  if (problems.length > 0) return failed(`Nothing was added:\n- ${problems.join("\n- ")}`)
+  for (const [index, plan] of plans.entries()) {
+    await plan.copy()
+    const { name = "", target = "" } = copies[index] ?? {}
+    process.stdout.write(`Added ${name} to ${shown(target)}\n`)
+    for (const file of plan.modules) {
+      process.stdout.write(`  It has ${file}, code that is run when the skill is activated: read it first.\n`)
+    }
+  }
+  return 0
+}
+
+function picked(skills: readonly Skill[], wanted: readonly string[] | undefined): Skill[] {
+  const missing = wanted?.find((name) => !skills.some((skill) => skill.name === name))
+  if (missing === undefined) return skills.filter(({ name }) => wanted?.includes(name) ?? true)
+  throw new UsageError(`--skill: there is no "${missing}". There is ${skills.map(({ name }) => name).join(", ")}.`)
+}
+
+function failed(message: string): number {
+  process.stderr.write(`karst: ${message}\n`)
+  return 1
+}
+
+/** Whether git has to fetch it. A host that begins with a hyphen would be an option to what git starts. */
+function isRepository(source: string): boolean {
+  if (/^(https|ssh|file):\/\/[^-]/i.test(source) || /^[\w.][\w.-]*@[\w.][\w.-]*:/.test(source)) return true
+  if (/^[a-z+.-]+:(\/\/|:)/i.test(source)) {
+    throw new UsageError(`"${source}" is not fetched: use a path, or a git URL with https://, ssh:// or file://.`)
+  }
+  return source.endsWith(".git") && existsSync(join(source, "HEAD"))
+}
+
+/** A repository's newest files, with none of its code run: no hooks, no submodules, no other protocols. */
+async function cloned(url: string, parent: string): Promise<string> {
+  const folder = join(parent, basename(url.replace(/\/+$/, "").replace(/^.*:/, "")).replace(/\.git$/, "") || "skill")
+  const settings = [`core.hooksPath=${devNull}`, "core.fsmonitor=false", "protocol.ext.allow=never"]
+  const options = ["--depth=1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--template=", "--quiet"]
+  const args = [...settings.flatMap((setting) => ["-c", setting]), "clone", ...options, "--", url, folder]
+  const env = { ...process.env, GIT_TERMINAL_PROMPT: "0", GIT_ALLOW_PROTOCOL: "https:ssh:file" }
+  try {
+    await promisify(execFile)("git", args, { env, timeout: 300_000 })
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string }
+    if (code === "ENOENT") throw new UsageError("git is not installed, and is needed to fetch a repository.")
+    throw new UsageError(`git could not fetch "${url}": ${stderr?.trim() || error}`)
+  }
+  return namedAfterSkill(folder, parent)
+}
+
+/** A repository that is itself a skill may be called something else than the skill. */
+async function namedAfterSkill(folder: string, parent: string): Promise<string> {
+  const text = await readFile(join(folder, "SKILL.md")).then(parseSkillText, () => undefined)
+  const name = text && "fields" in text ? text.fields.name : undefined
+  if (typeof name !== "string" || !/^[\p{L}\p{N}-]+$/u.test(name) || name === basename(folder)) return folder
+  await rename(folder, join(parent, name))
+  return join(parent, name)
+}

@@ -1,0 +1,138 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import type { Decision } from "./agent.ts"
+import { AbortError, AgentError } from "./errors.ts"
+import type { AgentEvent, StopReason } from "./event.ts"
+import type { Usage } from "./usage.ts"
+
+/** A run as the runs that are started from it see it: whoever starts one inside a cell or a call of a run starts a child
+ *  of that run. */
+export interface RunContext {
+  readonly id: string
+  /** The name of its agent. */
+  readonly agent: string
+  readonly parent: RunContext | undefined
+  /** 1 for a run that no other has started. */
+  readonly depth: number
+  /** The depth that no run below may exceed. */
+  readonly deepest: number
+  readonly signal: AbortSignal
+  readonly ended: boolean
+  /** Whether somebody reads its events right now. */
+  readonly watched: boolean
+  /** Who waits for `run.approve`, by the id of the call. */
+  readonly decisions: Map<string, (decision: Decision) => void>
+  readonly children: Set<ChildRun>
+  budget: RunBudget | undefined
+  /** Publishes an event of a run below, here and further up. */
+  forward(event: AgentEvent): void
+  /** Counts what a run below has used. */
+  add(usage: Usage): void
+}
+
+export interface ChildRun {
+  readonly settled: Promise<unknown>
+  abort(reason: AbortError): void
+}
+
+/** What a run may use, for itself and all below it. */
+export interface RunBudget {
+  /** The limit that is reached, if any. */
+  reached(): StopReason | undefined
+  /** Stops the clock while `work` is under way. */
+  paused<T>(work: () => Promise<T>): Promise<T>
+  /** Whether it is limited in money, so that all below must know what they cost. */
+  limitsCost: boolean
+}
+
+interface Place {
+  run: RunContext
+  /** Fires when the cell that the work is done for is stopped. */
+  signal?: AbortSignal | undefined
+}
+
+const places = new AsyncLocalStorage<Place>()
+
+/** Does the work of a run: what is started meanwhile, also after awaits, is started by it. */
+export function insideRun<T>(run: RunContext, work: () => T): T {
+  return places.run({ run }, work)
+}
+
+/** Does work that belongs to no run. */
+export function outsideRuns<T>(work: () => T): T {
+  return places.exit(work)
+}
+
+/** Makes what comes from elsewhere, such as a call out of another process, part of the run under way now. `signal` is
+ *  that of the cell it is done for. */
+export function forThisRun(): <T>(signal: AbortSignal, work: () => T) => T {
+  const run = places.getStore()?.run
+  if (!run) return (_signal, work) => work()
+  return (signal, work) => places.run({ run, signal }, work)
+}
+
+/** The run that a new one would be a child of, and the signals that would end it. A run that has ended is nobody's
+ *  parent: what it left behind acts for the one above it. */
+export function startingRun(): { parent: RunContext; signals: AbortSignal[] } | undefined {
+  const place = places.getStore()
+  let parent = place?.run
+  while (parent?.ended) parent = parent.parent
+  if (!parent) return undefined
+  const ofCell = parent === place?.run && place.signal ? [place.signal] : []
+  return { parent, signals: [parent.signal, ...ofCell] }
+}
+
+/** The run and those above it, the nearest first. */
+export function* upwards(run: RunContext | undefined): Generator<RunContext> {
+  for (let each = run; each; each = each.parent) yield each
+}
+
+/** The limit that this run or one above it has reached, if any. */
+export function reachedFrom(run: RunContext | undefined): StopReason | undefined {
+  for (const { budget } of upwards(run)) {
+    const reason = budget?.reached()
+    if (reason) return reason
+  }
+  return undefined
+}
+
+/** Stops the clocks of a run and of those above it while `work` is under way. */
+export function pausedFrom<T>(run: RunContext, work: () => Promise<T>): Promise<T> {
+  let pausing = work
+  for (const { budget } of upwards(run)) {
+    const inner = pausing
+    if (budget) pausing = () => budget.paused(inner)
+  }
+  return pausing()
+}
+
+/** Throws where no more runs may be nested. */
+export function refuseTooDeep(agent: string, parent: RunContext): void {
+  if (parent.depth < parent.deepest) return
+  const chain = [...upwards(parent)].map((run) => run.agent).reverse()
+  throw new AgentError(
+    `"${agent}" was not run: runs may be nested ${chain.length} deep, and these are already: ${chain.join(" → ")}. ` +
+      "Do the work without it, or raise limits.depth.",
+    { code: "too-deep", details: { chain } },
+  )
+}
+
+/** Ends the runs that a run has started and left behind, and waits until they have. */
+export async function endChildren({ children }: RunContext): Promise<void> {
+  if (children.size === 0) return
+  const open = [...children]
+  for (const child of open) child.abort(new AbortError("The run that started this one has ended."))
+  await Promise.all(open.map((child) => child.settled))
+}
+
+/** Aborts with whichever signal fires first, until it is told not to. Unlike `AbortSignal.any` it can be: a parent may start
+ *  many runs, one after the other. */
+export function follow(controller: AbortController, signals: readonly AbortSignal[]): () => void {
+  const aborts = signals.map((signal) => ({ signal, abort: () => controller.abort(signal.reason) }))
+  for (const { signal, abort } of aborts) {
+    if (signal.aborted) abort()
+    else signal.addEventListener("abort", abort)
+  }
+  return () => {
+    for (const { signal, abort } of aborts) signal.removeEventListener("abort", abort)
+  }
+}

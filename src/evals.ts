@@ -1,0 +1,234 @@
+import { rename, writeFile } from "node:fs/promises"
+import type { Agent, LiveObjects, RunOptions, RunResult } from "./core/agent.ts"
+import { ConfigError, type ErrorData, errorData } from "./core/errors.ts"
+import type { Status } from "./core/event.ts"
+import { newId, type Prompt } from "./core/message.ts"
+import { addUsage, noUsage, type Usage } from "./core/usage.ts"
+import { type Judgement, toVerdict, type Verdict } from "./core/verdict.ts"
+import { reportTable } from "./evals/table.ts"
+
+export type { Judgement, Verdict } from "./core/verdict.ts"
+
+/** One task with what is needed to judge it. */
+export interface EvalCase<E = unknown> {
+  name: string
+  prompt: Prompt
+  /** What is said in later turns of the same conversation. */
+  then?: readonly Prompt[] | undefined
+  /** Default: the suite's agent. Its runtime is a factory, so that each case has objects of its own. */
+  agent?: Agent | undefined
+  /** What the scorers compare with. */
+  expected?: E | undefined
+  options?: RunOptions | undefined
+}
+
+/** Judges what a case left behind. One that throws has not passed, and says why. */
+export type Scorer<E = unknown> = (outcome: Outcome<E>) => Judgement | Promise<Judgement>
+
+export interface Outcome<E = unknown> {
+  case: EvalCase<E>
+  expected: E | undefined
+  /** The result of the last turn. */
+  result: RunResult
+  /** Where the objects are: still open. */
+  runtime: LiveObjects
+}
+
+export interface SuiteOptions {
+  agent?: Agent | undefined
+  /** Cases under way at once. Default 4. */
+  concurrency?: number | undefined
+  /** How often each case is run. Default 1. */
+  trials?: number | undefined
+  signal?: AbortSignal | undefined
+  /** Told after each case. */
+  onProgress?: ((progress: { done: number; total: number; record: CaseRecord }) => void) | undefined
+}
+
+/** How one trial of a case went. Plain JSON. */
+export interface CaseRecord {
+  name: string
+  /** From 1. */
+  trial: number
+  status: Status
+  /** Whether every scorer passed it. */
+  pass: boolean
+  /** The mean of its scorers. */
+  score: number
+  verdicts: { [scorer: string]: Verdict }
+  output: string
+  cycles: number
+  usage: Usage
+  durationMs: number
+  error?: ErrorData
+}
+
+export interface Report {
+  /** In the order of the cases, whatever order they ended in. */
+  cases: CaseRecord[]
+  passed: number
+  total: number
+  /** The mean of the cases. */
+  score: number
+  usage: Usage
+  durationMs: number
+  /** For people. */
+  table(): string
+  /** Writes everything as JSON. */
+  save(path: string): Promise<void>
+}
+
+/** Runs every case on an agent and lets the scorers judge the state it left. A case that fails is a record like any
+ *  other; the suite itself rejects only for options that cannot work. */
+export async function suite<E = unknown>(
+  cases: readonly EvalCase<E>[],
+  scorers: Record<string, Scorer<E>>,
+  options: SuiteOptions = {},
+): Promise<Report> {
+  const { concurrency = 4, trials = 1, onProgress } = options
+  check(cases, scorers, options)
+  const started = performance.now()
+  const work = cases.flatMap((each) => Array.from({ length: trials }, (_, index) => ({ each, trial: index + 1 })))
+  const records: CaseRecord[] = new Array(work.length)
+  const queue = work.entries()
+  let done = 0
+  const worker = async () => {
+    for (const [index, { each, trial }] of queue) {
+      const record = await runCase(each, trial, scorers, options)
+      records[index] = record
+      done++
+      onProgress?.({ done, total: work.length, record })
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(concurrency, work.length) }, worker))
+  return report(records, performance.now() - started)
+}
+
+async function runCase<E>(
+  each: EvalCase<E>,
+  trial: number,
+  scorers: Record<string, Scorer<E>>,
+  options: SuiteOptions,
+): Promise<CaseRecord> {
+  const started = performance.now()
+  const elapsedMs = () => Math.round(performance.now() - started)
+  try {
+    const { result, verdicts, usage, cycles } = await judgeCase(each, scorers, options)
+    const all = Object.values(verdicts)
+    return {
+      name: each.name,
+      trial,
+      status: result.status,
+      pass: all.every(({ pass }) => pass),
+      score: mean(all.map(({ score }) => score)),
+      verdicts,
+      output: result.output,
+      cycles,
+      usage,
+      durationMs: elapsedMs(),
+      ...(result.error && { error: errorData(result.error.cause ?? result.error) }),
+    }
+  } catch (error) {
+    const reason = `The case could not be run: ${errorData(error).message}`
+    const verdicts = allFailed(scorers, reason)
+    const nothing = { output: "", cycles: 0, usage: noUsage, durationMs: elapsedMs() }
+    const status: Status = options.signal?.aborted ? "aborted" : "failed"
+    return { name: each.name, trial, status, pass: false, score: 0, verdicts, ...nothing, error: errorData(error) }
+  }
+}
+
+async function judgeCase<E>(each: EvalCase<E>, scorers: Record<string, Scorer<E>>, options: SuiteOptions) {
+  options.signal?.throwIfAborted()
+  const agent = each.agent ?? options.agent
+  if (!agent) throw noAgent(each.name)
+  await using session = await agent.session({ signal: options.signal })
+  let result = await session.send(each.prompt, each.options).settled
+  let { usage, cycles } = result
+  for (const prompt of each.then ?? []) {
+    if (result.status === "failed" || result.status === "aborted") break
+    result = await session.send(prompt, each.options).settled
+    usage = addUsage(usage, result.usage)
+    cycles += result.cycles
+  }
+  return { result, usage, cycles, verdicts: await judge(each, result, session.runtime, scorers) }
+}
+
+async function judge<E>(
+  each: EvalCase<E>,
+  result: RunResult,
+  runtime: LiveObjects | undefined,
+  scorers: Record<string, Scorer<E>>,
+): Promise<{ [scorer: string]: Verdict }> {
+  if (!runtime || result.status === "failed" || result.status === "aborted") {
+    const why = runtime
+      ? `The run ${result.status}: ${result.error?.message ?? "aborted"}`
+      : "The agent has no runtime."
+    return allFailed(scorers, why)
+  }
+  const verdicts: { [scorer: string]: Verdict } = {}
+  for (const [name, score] of Object.entries(scorers)) {
+    try {
+      verdicts[name] = toVerdict(await score({ case: each, expected: each.expected, result, runtime }))
+    } catch (error) {
+      verdicts[name] = { pass: false, score: 0, reason: `${name} threw ${errorData(error).message}` }
+    }
+  }
+  return verdicts
+}
+
+function allFailed(scorers: Record<string, unknown>, reason: string): { [scorer: string]: Verdict } {
+  return Object.fromEntries(Object.keys(scorers).map((name) => [name, { pass: false, score: 0, reason }]))
+}
+
+function report(cases: CaseRecord[], durationMs: number): Report {
+  const data = {
+    cases,
+    passed: cases.filter(({ pass }) => pass).length,
+    total: cases.length,
+    score: mean(cases.map(({ score }) => score)),
+    usage: cases.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
+    durationMs: Math.round(durationMs),
+  }
+  return {
+    ...data,
+    table: () => reportTable(data),
+    async save(path) {
+      const temporary = `${path}.${newId("t")}`
+      await writeFile(temporary, `${JSON.stringify(data, undefined, 2)}\n`)
+      await rename(temporary, path)
+    },
+  }
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function check(
+  cases: readonly EvalCase[],
+  scorers: object,
+  { agent, concurrency = 4, trials = 1 }: SuiteOptions,
+): void {
+  for (const [name, value] of Object.entries({ concurrency, trials })) {
+    if (!Number.isInteger(value) || value < 1) throw new ConfigError(`suite: ${name} is ${value}. Use 1 or more.`)
+  }
+  if (cases.length === 0) throw new ConfigError("suite: there are no cases.")
+  if (Object.keys(scorers).length === 0)
+    throw new ConfigError("suite: there are no scorers, so nothing would be judged.")
+  const names = new Set<string>()
+  for (const each of cases) {
+    if (names.has(each.name)) throw new ConfigError(`suite: two cases are named "${each.name}".`)
+    names.add(each.name)
+    const used = each.agent ?? agent
+    if (!used) throw noAgent(each.name)
+    if (used.runtime === undefined) continue
+    throw new ConfigError(
+      `suite: the agent "${used.name}" has one runtime for all its runs, so cases would see each other's objects. ` +
+        "Give it a factory: runtime: () => jsRuntime({ … }).",
+    )
+  }
+}
+
+function noAgent(name: string): ConfigError {
+  return new ConfigError(`suite: the case "${name}" has no agent. Give it one, or give the suite one.`)
+}

@@ -1,0 +1,185 @@
+import { ConfigError, errorData, isAbort } from "./core/errors.ts"
+import type { Emit } from "./core/event.ts"
+import type { Message } from "./core/message.ts"
+import type { Usage } from "./core/usage.ts"
+import { clearResults } from "./memory/clear.ts"
+import { estimateConversation } from "./memory/estimate.ts"
+import { beginWith, type Job, jobOf } from "./memory/job.ts"
+import { shorten } from "./memory/shorten.ts"
+import { compactAtFor, learned, requestSize } from "./memory/size.ts"
+import type { Model, ModelRequest } from "./models/model.ts"
+import { type ModelSource, toModel } from "./models/source.ts"
+import type { Runtime } from "./runtime/runtime.ts"
+
+/** How a conversation that grows long is made shorter. First, old results become markers that name a variable with the
+ *  whole text. When that is not enough, older messages become a summary; when none can be had, they are taken out
+ *  without one. Either way they stay whole in a variable: nothing that was said is out of the model's reach. */
+export interface MemoryOptions {
+  /** Tokens at which a conversation is made shorter; `Infinity` waits until the provider refuses it. Default: 77 % of
+   *  the context window. */
+  compactAt?: number | undefined
+  /** How many of the newest results stay whole when old ones are cleared. Default 6. */
+  keepResults?: number | undefined
+  /** Writes the summaries; a smaller one will often do. Default: the agent's model. */
+  model?: ModelSource | undefined
+}
+
+/** What sees and changes how a conversation is made shorter. What a hook gives is told and stored like any compaction; a
+ *  conversation in which a call has lost its result is not accepted. A hook that throws is told as a warning: after
+ *  `beforeCompact`, nothing is compacted this time; after the others, it goes on without them. */
+export interface CompactHooks {
+  /** Before anything is taken out. May give the messages to begin with, in place of those there are. */
+  beforeCompact?(full: FullConversation): MaybeMessages | Promise<MaybeMessages>
+  /** After each step, before it is told. May give other messages to stand in the place of those that go. */
+  afterCompact?(compacted: Compacted): MaybeMessages | Promise<MaybeMessages>
+  /** Sees each step as it was told. */
+  onCompact?(compacted: Compacted): unknown
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common one.
+export type MaybeMessages = void | undefined | Message[]
+
+export interface FullConversation {
+  messages: readonly Message[]
+  /** How long the next request would be, system prompt included. */
+  tokens: number
+  /** How long it may be. */
+  limit: number
+  /** Whether it reached the limit, or the provider refused it. */
+  reason: "limit" | "overflow"
+}
+
+export interface Compacted {
+  /** 1: old results were cleared. 2: older messages were summarised. 3: they were taken out without a summary. */
+  tier: 1 | 2 | 3
+  /** The messages that go. */
+  replaced: readonly Message[]
+  /** What stands in their place. */
+  messages: readonly Message[]
+  /** What the summary cost. */
+  usage: Usage
+}
+
+/** The options with every default filled in. */
+export interface MemoryConfig {
+  compactAt: number
+  keepResults: number
+  /** Writes the summaries. */
+  model: Model
+  /** Whether that is the agent's model. */
+  ownModel: boolean
+  /** Tokens the summariser can read. */
+  summariserWindow: number
+}
+
+/** What memory must know from one request to the next: JSON, kept with the state of the conversation. */
+export interface MemoryState {
+  /** Summaries that failed, in a row. */
+  failures: number
+  /** Compactions for which none is tried. */
+  skips: number
+  /** What the provider counted for the last request, and what had been estimated for it. */
+  measured?: { tokens: number; estimate: number }
+  /** Below what a provider refused, though it was within the limit. */
+  ceiling?: number
+}
+
+export const initialMemory: MemoryState = Object.freeze({ failures: 0, skips: 0 })
+
+export interface MemoryServices {
+  memory: MemoryConfig
+  /** A live view of the conversation: what is told is folded into it at once. */
+  messages: readonly Message[]
+  request: Pick<ModelRequest, "system" | "providerOptions">
+  systemTokens: number
+  /** Where texts are kept, and what is live. */
+  kept: Pick<Runtime, "keep" | "names" | "retrieve">
+  /** What the model knows such a place as. */
+  keptIn: "variable" | "artifact"
+  /** Names that must not be given to what is kept. */
+  taken: ReadonlySet<string>
+  hooks: readonly CompactHooks[]
+  /** Counts what a model call has used, at once. */
+  spend(usage: Usage): void
+  signal: AbortSignal
+}
+
+/** What became of a conversation that was full. */
+export interface Compaction {
+  state: MemoryState
+  /** Whether anything is shorter than before. */
+  changed: boolean
+}
+
+export function resolveMemory(
+  options: MemoryOptions = {},
+  agent: { model: Model; contextWindow: number; maxOutputTokens?: number | undefined },
+): MemoryConfig {
+  const { compactAt = compactAtFor(agent.contextWindow, agent.maxOutputTokens), keepResults = 6 } = options
+  checkCount("memory.compactAt", compactAt, 1)
+  checkCount("memory.keepResults", keepResults, 0)
+  const model = options.model === undefined ? agent.model : toModel(options.model)
+  const ownModel = model === agent.model
+  const summariserWindow = model.contextWindow ?? (ownModel ? agent.contextWindow : 128_000)
+  return { compactAt, keepResults, model, ownModel, summariserWindow }
+}
+
+/** An estimate of the tokens of the next request, made from what is new since the last. */
+export function estimateRequest({ systemTokens, messages }: MemoryServices): number {
+  return systemTokens + estimateConversation(messages)
+}
+
+/** Whether the conversation must be made shorter before it is sent again. What the provider counted for the last request
+ *  counts for more than an estimate. */
+export function isFull(state: MemoryState, services: MemoryServices): boolean {
+  return requestSize(state, estimateRequest(services)) > limitOf(state, services.memory)
+}
+
+/** Makes a conversation shorter and tells how, as `memory-compacted` events from which the same messages are folded
+ *  again. Never throws: what fails is told as a warning, and the conversation is then as it was. */
+export async function compact(
+  state: MemoryState,
+  services: MemoryServices,
+  emit: Emit,
+  reason: FullConversation["reason"] = "limit",
+): Promise<Compaction> {
+  const refused = reason === "overflow"
+  const tokens = requestSize(state, estimateRequest(services))
+  const known = refused ? learned(state, tokens) : state
+  const limit = limitOf(known, services.memory)
+  const job = jobOf(known, services, emit, limit)
+  try {
+    await beginWith(job, { messages: services.messages.slice(), tokens, limit, reason })
+    await clearResults(job, { newest: refused ? 1 : services.memory.keepResults })
+    if (refused || !hasRoom(job)) {
+      await shorten(job, refused ? 1 / 4 : 1 / 2)
+      // The newest result alone can be too long; the model then sees how it begins.
+      if (job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
+    }
+  } catch (error) {
+    if (!isAbort(error)) {
+      const message = `The conversation could not be made shorter: ${errorData(error).message}`
+      emit({ type: "warning-raised", code: "memory-failed", message })
+    }
+  }
+  return { state: job.state, changed: job.changed }
+}
+
+/** The state after a request that the provider counted. */
+export function measured(state: MemoryState, tokens: number | undefined, estimate: number): MemoryState {
+  return tokens === undefined ? state : { ...state, measured: { tokens, estimate } }
+}
+
+// Clearing that just about suffices would be needed again at the next step, and break the prompt cache each time.
+function hasRoom(job: Job): boolean {
+  return job.tokens() <= job.limit * 0.9
+}
+
+function limitOf({ ceiling = Infinity }: MemoryState, { compactAt }: MemoryConfig): number {
+  return Math.min(ceiling, compactAt)
+}
+
+function checkCount(name: string, value: unknown, least: number): void {
+  if (typeof value === "number" && value >= least) return
+  throw new ConfigError(`${name}: ${String(value)} is not a number of at least ${least}.`)
+}

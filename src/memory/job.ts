@@ -1,0 +1,121 @@
+import { errorData } from "../core/errors.ts"
+import type { Emit } from "../core/event.ts"
+import type { Message } from "../core/message.ts"
+import { addUsage, noUsage, type Usage } from "../core/usage.ts"
+import type { Compacted, FullConversation, MaybeMessages, MemoryServices, MemoryState } from "../memory.ts"
+import { estimateAnew, estimateConversation } from "./estimate.ts"
+import { isPaired } from "./pairs.ts"
+import { estimateAt } from "./size.ts"
+
+/** One compaction under way. All lengths in it are estimates, the limit translated accordingly. */
+export interface Job {
+  readonly services: MemoryServices
+  readonly emit: Emit
+  /** For the whole request. */
+  readonly limit: number
+  /** For the messages. */
+  readonly room: number
+  state: MemoryState
+  /** Spent, and not told yet. */
+  usage: Usage
+  changed: boolean
+  /** The estimate of the whole request. */
+  tokens(): number
+  /** Tells that `messages` stand in the place of those from one index to before another. */
+  replace(tier: Compacted["tier"], from: number, to: number, messages: Message[]): Promise<void>
+}
+
+export function jobOf(state: MemoryState, services: MemoryServices, emit: Emit, tokens: number): Job {
+  const limit = estimateAt(state, tokens)
+  const job: Job = {
+    services,
+    emit,
+    limit,
+    // A system prompt that leaves no room is no reason to leave none to the conversation.
+    room: Math.max(limit - services.systemTokens, limit / 4),
+    state,
+    usage: noUsage,
+    changed: false,
+    tokens: () => services.systemTokens + estimateConversation(services.messages),
+    async replace(tier, from, to, messages) {
+      // What summaries cost is told with the step that came of them, once.
+      const { usage } = job
+      job.usage = noUsage
+      const all = services.messages
+      const proposed = { tier, replaced: all.slice(from, to), messages, usage }
+      const compacted = await afterHooks(job, proposed, (instead) => [
+        ...all.slice(0, from),
+        ...instead,
+        ...all.slice(to),
+      ])
+      await tellCompacted(job, compacted, all[to])
+    },
+  }
+  return job
+}
+
+export function spend(job: Job, usage: Usage): void {
+  job.usage = addUsage(job.usage, usage)
+  job.services.spend(usage)
+}
+
+/** Lets hooks say what to begin with. What they give is told as a first step. */
+export async function beginWith(job: Job, full: FullConversation): Promise<void> {
+  let { messages } = full
+  for (const hooks of job.services.hooks) {
+    const given = await hooks.beforeCompact?.({ ...full, messages })
+    if (!given) continue
+    if (splitsPairs(given, messages)) throw new Error(unpaired("beforeCompact"))
+    messages = given
+  }
+  if (messages === full.messages) return
+  await tellCompacted(job, { tier: 1, replaced: full.messages, messages, usage: noUsage }, undefined)
+}
+
+async function tellCompacted(job: Job, compacted: Compacted, next: Message | undefined): Promise<void> {
+  const { tier, replaced, messages, usage } = compacted
+  const [first] = replaced
+  if (!first) return
+  const to = next && { to: next.id }
+  job.emit({ type: "memory-compacted", tier, from: first.id, ...to, messages: [...messages], usage })
+  job.changed = true
+  estimateAnew(job.services.messages)
+  for (const hooks of job.services.hooks) await observe(job, () => hooks.onCompact?.(compacted))
+}
+
+async function afterHooks(
+  job: Job,
+  proposed: Compacted,
+  whole: (messages: readonly Message[]) => readonly Message[],
+): Promise<Compacted> {
+  let compacted = proposed
+  for (const hooks of job.services.hooks) {
+    const given = await observe<MaybeMessages>(job, () => hooks.afterCompact?.(compacted))
+    if (!given) continue
+    if (splitsPairs(whole(given), whole(compacted.messages))) warn(job, unpaired("afterCompact"))
+    else compacted = { ...compacted, messages: given }
+  }
+  return compacted
+}
+
+// A conversation from elsewhere may have come with calls that lack their results.
+function splitsPairs(given: readonly Message[], before: readonly Message[]): boolean {
+  return isPaired(before) && !isPaired(given)
+}
+
+async function observe<T>(job: Job, hook: () => T | Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await hook()
+  } catch (error) {
+    warn(job, `A hook failed while the conversation was made shorter: ${errorData(error).message}`)
+    return undefined
+  }
+}
+
+function warn({ emit }: Job, message: string): void {
+  emit({ type: "warning-raised", code: "hook-failed", message })
+}
+
+function unpaired(hook: string): string {
+  return `${hook} gave messages in which a cell or call has no result, or a result nothing to belong to. Keep them together.`
+}

@@ -1,0 +1,41 @@
+import type { ImagePart } from "../core/message.ts"
+import type { MemoryServices } from "../memory.ts"
+
+/** What memory keeps is known by these names, with a number. */
+export const keptName = /\b_(?:output|history|image)_\d+\b/g
+
+/** Binds a value under a fresh name that the conversation has not spoken of. */
+export async function keep(
+  prefix: "_output" | "_history" | "_image",
+  value: unknown,
+  { kept, taken }: Pick<MemoryServices, "kept" | "taken">,
+): Promise<string> {
+  for (;;) {
+    const name = await kept.keep(prefix, value)
+    if (!taken.has(name)) return name
+  }
+}
+
+/** Keeps images, and gives the words that stand for them. */
+export async function keepImages(images: readonly ImagePart[], services: MemoryServices): Promise<string[]> {
+  const words: string[] = []
+  for (const { mediaType, data } of images) {
+    const name = await keep("_image", { mediaType, data }, services)
+    words.push(`[an image, ${mediaType}, in the ${services.keptIn} ${name}]`)
+  }
+  return words
+}
+
+/** Names as people write them: runs of numbers as one. */
+export function nameRanges(names: readonly string[]): string {
+  const ranges: { prefix: string; from: number; to: number }[] = []
+  for (const name of names) {
+    const [, prefix = name, digits = ""] = /^(.*_)(\d+)$/.exec(name) ?? []
+    const last = ranges.at(-1)
+    if (digits && last?.prefix === prefix && last.to === Number(digits) - 1) last.to++
+    else ranges.push({ prefix, from: Number(digits), to: Number(digits) })
+  }
+  return ranges
+    .map(({ prefix, from, to }) => (from === to ? `${prefix}${from}` : `${prefix}${from} to ${prefix}${to}`))
+    .join(", ")
+}

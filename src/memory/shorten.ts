@@ -1,0 +1,175 @@
+import { errorData, isAbort } from "../core/errors.ts"
+import type { Message, SummaryPart, SummarySections } from "../core/message.ts"
+import { estimateTokens } from "../core/usage.ts"
+import type { MemoryServices } from "../memory.ts"
+import type { Name } from "../runtime/runtime.ts"
+import { estimateMessage, estimateMessages } from "./estimate.ts"
+import { type Job, spend } from "./job.ts"
+import { keep, keptName, nameRanges } from "./keep.ts"
+import { cutPoints } from "./pairs.ts"
+import { summarise } from "./summarise.ts"
+import { sectionsText, summaryMessage, summaryOf } from "./summary.ts"
+import { transcript } from "./transcript.ts"
+
+// After so many failed summaries in a row, so many compactions go without one before it is tried again.
+const failuresToStop = 3
+const skipsWhenStopped = 10
+
+/** Puts a summary in the place of older messages; where none can be had, only the note where they are. Newer ones stay,
+ *  up to a share of the room, and so do the newest prompt and what is pinned. */
+export async function shorten(job: Job, share: number): Promise<void> {
+  const { services } = job
+  const plan = planOf(job, share)
+  if (!plan) return
+  const { cut, going, staying, earlier } = plan
+  const entries = await transcript(going, services)
+  const sections = await newSections(job, entries, earlier)
+  const text = [...(earlier?.sections ? [`[summary]\n${sectionsText(earlier.sections)}`] : []), ...entries]
+  const name = await keep("_history", text.join("\n\n"), services)
+  const history = [...(earlier?.history ?? []), name]
+  const live = await liveNames(services, summaryTokens(job) / 2)
+  const part = sections
+    ? { sections, history, unread: [] }
+    : {
+        ...(earlier?.sections && { sections: earlier.sections }),
+        history,
+        unread: [...(earlier?.unread ?? []), name],
+      }
+  await job.replace(sections ? 2 : 3, 0, cut, [summaryMessage(part, live, services.keptIn), ...staying])
+}
+
+interface Plan {
+  /** The first message that stays for being new. */
+  cut: number
+  going: Message[]
+  /** What is older and stays word for word. */
+  staying: Message[]
+  earlier: SummaryPart | undefined
+}
+
+function planOf({ services: { messages }, room }: Job, share: number): Plan | undefined {
+  const half = newerFrom(messages, room * share)
+  if (half === undefined) return undefined
+  // What stays word for word takes its room from the newer half.
+  const cut = newerFrom(messages, room * share - estimateMessages(wordForWord(messages, half, room / 4))) ?? half
+  const staying = wordForWord(messages, cut, room / 4)
+  const older = messages.slice(0, cut)
+  const last = older.findLast(summaryOf)
+  const going = older.filter((message) => message !== last && !staying.includes(message))
+  // A summary for every few words would cost more than it gains.
+  return estimateMessages(going) > room / 10 ? { cut, going, staying, earlier: last && summaryOf(last) } : undefined
+}
+
+function newerFrom(messages: readonly Message[], budget: number): number | undefined {
+  const points = new Set(cutPoints(messages))
+  let cut: number | undefined
+  let tokens = 0
+  for (let index = messages.length - 1; index > 0; index--) {
+    const message = messages[index]
+    if (message) tokens += estimateMessage(message)
+    if (cut !== undefined && tokens > budget) break
+    if (points.has(index)) cut = index
+  }
+  return cut
+}
+
+// The newest prompt is what is being worked on, and what was said with it belongs to it.
+function wordForWord(messages: readonly Message[], cut: number, budget: number): Message[] {
+  const staying: Message[] = []
+  let left = budget
+  let prompt: number | undefined
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index]
+    if (message?.role !== "user" || summaryOf(message)) continue
+    const newest =
+      prompt === undefined ? message.origin === "prompt" : message.origin === "host" && index === prompt - 1
+    if (newest) prompt = index
+    if (index >= cut || !(newest || message.pinned)) continue
+    left -= estimateMessage(message)
+    if (left >= 0) staying.unshift(message)
+  }
+  return staying
+}
+
+async function newSections(
+  job: Job,
+  entries: readonly string[],
+  earlier: SummaryPart | undefined,
+): Promise<SummarySections | undefined> {
+  const { services, state, emit } = job
+  if (state.skips > 0) {
+    job.state = { ...state, skips: state.skips - 1 }
+    return undefined
+  }
+  const { model, ownModel, summariserWindow } = services.memory
+  const tokens = summaryTokens(job)
+  try {
+    const unread = await readBack(earlier?.unread ?? [], services)
+    const sections = await summarise(
+      {
+        model,
+        providerOptions: ownModel ? services.request.providerOptions : undefined,
+        signal: services.signal,
+        // The instructions, an earlier summary and the new one want their place too.
+        inputTokens: Math.max(200, summariserWindow * 0.9 - 600 - tokens * 4),
+        summaryTokens: tokens,
+        spent: (usage) => spend(job, usage),
+        onRetry({ error, delayMs, attempt }) {
+          const message = `${error.message} Trying again in ${(delayMs / 1000).toFixed(1)} s (retry ${attempt}).`
+          emit({ type: "warning-raised", code: "model-retried", message })
+        },
+      },
+      [...unread, ...entries],
+      earlier?.sections,
+    )
+    job.state = { ...state, failures: 0 }
+    return sections
+  } catch (error) {
+    if (isAbort(error)) throw error
+    const failures = state.failures + 1
+    job.state = { ...state, failures, skips: failures >= failuresToStop ? skipsWhenStopped : 0 }
+    const message = `No summary of the older messages: ${errorData(error).message}. They were taken out without one, and stay in the session as text.`
+    emit({ type: "warning-raised", code: "summary-failed", message })
+    return undefined
+  }
+}
+
+function summaryTokens({ room }: Job): number {
+  return Math.min(2000, Math.max(100, Math.floor(room / 8)))
+}
+
+// What went without a summary is read by the next one that is made.
+async function readBack(names: readonly string[], { kept }: MemoryServices): Promise<string[]> {
+  const texts: string[] = []
+  for (const name of names) {
+    // A cell may have removed it, or a restart lost it.
+    const text = await kept.retrieve(name).catch(() => undefined)
+    if (typeof text === "string") texts.push(text)
+  }
+  return texts
+}
+
+// What the system prompt declares need not be said again.
+async function liveNames({ kept, request }: MemoryServices, budget: number): Promise<string[]> {
+  const names = await kept.names()
+  const declared = new Set(request.system.match(/[\p{L}\p{N}_$]+/gu))
+  const ours = names.filter(({ name }) => name.match(keptName))
+  const others = names.filter((name) => !ours.includes(name) && !(name.injected && declared.has(name.name)))
+  const outputs = ours.map(({ name }) => name).filter((name) => !name.startsWith("_history"))
+  const lines = outputs.length > 0 ? [`- ${nameRanges(outputs)}: whole results of earlier cells`] : []
+  let left = budget
+  // The newest are the likeliest to be needed.
+  for (const [index, name] of others.toReversed().entries()) {
+    const line = nameLine(name)
+    left -= estimateTokens(line) + 1
+    if (left < 0) return [`- and ${others.length - index} more`, ...lines]
+    lines.unshift(line)
+  }
+  return lines
+}
+
+function nameLine({ name, type, size }: Name): string {
+  const short = type.replace(/\s+/g, " ")
+  const cut = short.length > 80 ? `${short.slice(0, 79).toWellFormed()}…` : short
+  return `- ${name}: ${cut}${size === undefined ? "" : ` (${size})`}`
+}

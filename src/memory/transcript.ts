@@ -1,0 +1,39 @@
+import { fenced, type Message } from "../core/message.ts"
+import type { MemoryServices } from "../memory.ts"
+import { keepImages } from "./keep.ts"
+
+/** Messages as text, one entry each: what is kept in a variable, and what the summariser reads. */
+export async function transcript(messages: readonly Message[], services: MemoryServices): Promise<string[]> {
+  const entries: string[] = []
+  for (const message of messages) {
+    const images = message.parts.filter((part) => part.type === "image")
+    const words = images.length > 0 ? await keepImages(images, services) : []
+    const lines = [...message.parts.map(partText), ...words].filter(Boolean)
+    if (lines.length > 0) entries.push(`[${speaker(message)}]\n${lines.join("\n")}`)
+  }
+  return entries
+}
+
+function speaker(message: Message): string {
+  if (message.role !== "user") return message.role
+  return message.origin === "host" ? "session" : "user"
+}
+
+function partText(part: Message["parts"][number]): string {
+  switch (part.type) {
+    case "text":
+    case "summary":
+    case "code-result":
+      return part.text
+    case "tool-result":
+      return `${part.name}${part.ok ? "" : " failed"}: ${part.text}`
+    case "code":
+      return fenced(part)
+    case "tool-call":
+      return `calls ${part.name} ${JSON.stringify(part.input)}`
+    // Images follow by the names they are kept under; reasoning led to what is there.
+    case "image":
+    case "reasoning":
+      return ""
+  }
+}

@@ -1,0 +1,32 @@
+import { abortError } from "../core/run.ts"
+import type { ModelPart } from "./model.ts"
+
+/** Reads a model's stream so that neither a silent stream nor a hanging close can hold up an abort. */
+export class PartReader {
+  #iterator: AsyncIterator<ModelPart>
+  #signal: AbortSignal
+  #stop: ((error: Error) => void) | undefined
+
+  constructor(stream: AsyncIterable<ModelPart>, signal: AbortSignal) {
+    this.#iterator = stream[Symbol.asyncIterator]()
+    this.#signal = signal
+    signal.addEventListener("abort", this.#abort)
+  }
+
+  async next(): Promise<ModelPart | undefined> {
+    if (this.#signal.aborted) throw abortError(this.#signal)
+    const result = await new Promise<IteratorResult<ModelPart>>((resolve, reject) => {
+      this.#stop = reject
+      this.#iterator.next().then(resolve, reject)
+    })
+    return result.done ? undefined : result.value
+  }
+
+  /** Ends the request; how that goes is the stream's own affair and changes nothing for us. */
+  close(): void {
+    this.#signal.removeEventListener("abort", this.#abort)
+    this.#iterator.return?.()?.then(undefined, () => undefined)
+  }
+
+  #abort = (): void => this.#stop?.(abortError(this.#signal))
+}

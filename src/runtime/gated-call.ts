@@ -1,0 +1,48 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import { newId } from "../core/message.ts"
+import type { CallOptions } from "./bindings.ts"
+import type { Call, CallGate } from "./runtime.ts"
+
+/** A call as a runtime has it, before the gate. */
+export interface AskedCall {
+  binding: string
+  method?: string | undefined
+  /** As the binding takes them. */
+  args: readonly unknown[]
+  options?: CallOptions | undefined
+  /** Of the cell. */
+  signal: AbortSignal
+  accept?: Call["accept"]
+  make(args: readonly unknown[]): unknown
+}
+
+const calls = new AsyncLocalStorage<Call>()
+
+/** The call that the code running now was called by, also after awaits; undefined outside of one. For functions of
+ *  yours that want its `signal`, which fires when the run or the cell is aborted, or the cell or this call out of time. */
+export function currentCall(): Call | undefined {
+  return calls.getStore()
+}
+
+/** Makes a call by the gate: the one way for every runtime, and for functions and methods alike. */
+export function passGate(asked: AskedCall, gate: CallGate | undefined): Promise<unknown> {
+  const { binding, method, args, options = {}, signal, accept } = asked
+  const { approve = false, maxCalls, timeoutMs } = options
+  const call: Call = { id: newId("call"), binding, args, approve, signal }
+  if (method !== undefined) call.method = method
+  if (maxCalls !== undefined) call.maxCalls = maxCalls
+  if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
+  if (accept) call.accept = accept
+  let called = false
+  const next: Parameters<CallGate>[1] = async (change) => {
+    if (called) throw new Error(`The gate called ${nameOf(call)} twice; next() is for one call.`)
+    called = true
+    const made = change?.signal || (change?.args ?? args) !== args ? { ...call, ...change } : call
+    return await calls.run(made, asked.make, made.args)
+  }
+  return gate ? gate(call, next) : next()
+}
+
+function nameOf({ binding, method }: Call): string {
+  return method === undefined ? binding : `${binding}.${method}`
+}

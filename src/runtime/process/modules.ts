@@ -1,0 +1,64 @@
+import { existsSync, realpathSync } from "node:fs"
+import { ConfigError } from "../../core/errors.ts"
+import { isWithin } from "../../core/paths.ts"
+import { type Bindings, isBinding, toBinding } from "../bindings.ts"
+import type { Runtime } from "../runtime.ts"
+import type { Launch } from "./launch.ts"
+import type { Live } from "./live.ts"
+import { isRecord, isStrings } from "./protocol.ts"
+import type { Registry } from "./registry.ts"
+
+/** What a module file has put into a child. */
+export interface LoadedModule {
+  names: string[]
+  /** Those that cells may have changed. */
+  variables: string[]
+}
+
+/** Lets a child run a module file, and remembers it for the children to come. */
+export async function loadModule(file: string, child: Live, { bindings, modules }: Registry): Promise<string[]> {
+  const module = await child.ask("load", file)
+  const { names, variables } = isRecord(module) ? module : {}
+  // Only the host itself says what is the host's.
+  if (!isStrings(names) || !isStrings(variables) || names.some((name) => bindings.has(name))) {
+    throw child.accuse("a module that is none")
+  }
+  modules.set(file, { names, variables })
+  return names
+}
+
+/** Refuses a file that a child could not read, while there is somebody to tell. */
+export function refuseUnreadable(file: string, { isolation, read, write, folder }: Launch): void {
+  const places = [...read, ...write, folder.path()].map((path) => (existsSync(path) ? realpathSync(path) : path))
+  if (isolation === "process" || places.some((place) => isWithin(place, file))) return
+  throw new ConfigError(
+    `"${file}" cannot be read inside the sandbox. Name its folder in the \`read\` option of processRuntime, or load it on the host: a skill by \`trusted: true\`.`,
+  )
+}
+
+/** In the child: runs a module file and puts in what it exports. */
+export async function runModule(file: string, runtime: Runtime): Promise<LoadedModule> {
+  // Loaded here, because few children need it.
+  const { moduleBindings } = await import("../load-module.ts")
+  const bindings = await moduleBindings(file)
+  refuseHeld(bindings)
+  await runtime.inject(bindings)
+  const variables = Object.keys(bindings).filter((name) => toBinding(bindings[name]).kind === "variable")
+  return { names: Object.keys(bindings), variables }
+}
+
+/** Refuses bindings whose calls are held to something: only the host's gate could see to it. */
+function refuseHeld(bindings: Bindings): void {
+  const held = Object.entries(bindings).filter(([, binding]) => {
+    if (!isBinding(binding)) return false
+    if (binding.kind === "variable") return binding.guard !== undefined
+    if (binding.kind !== "function") return false
+    const { approve = false, maxCalls, timeoutMs } = binding.options
+    return approve !== false || maxCalls !== undefined || timeoutMs !== undefined
+  })
+  if (held.length === 0) return
+  const names = held.map(([name]) => `"${name}"`).join(", ")
+  throw new ConfigError(
+    `${names} would be called in the runtime's own process, where nobody holds calls to approval or limits. Load the module on the host: a skill by \`trusted: true\`.`,
+  )
+}

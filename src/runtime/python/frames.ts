@@ -1,0 +1,30 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import { constants, type FileHandle, open } from "node:fs/promises"
+import { AgentError } from "../../core/errors.ts"
+import { pythonObjectOf } from "./handles.ts"
+
+// A table that goes from one kernel to another goes as it is, by a file that the host passes on and never reads.
+
+/** Whether what is asked for is to go on to a kernel, and so need not be taken apart here. */
+export const betweenKernels = new AsyncLocalStorage<boolean>()
+
+/** Whether a value is a table that lives in a kernel. */
+export function isFrame(value: unknown): value is object {
+  if (typeof value !== "function") return false
+  const type = pythonObjectOf(value)?.type ?? ""
+  return /^pandas\.(?:.+\.)?(?:DataFrame|Series)$/.test(type)
+}
+
+/** Copies what one kernel has written to where another can read it. The first may have put anything in its place. */
+export async function passOn(from: string, to: string): Promise<void> {
+  await using source = await openPlain(from)
+  await using target = await open(to, "wx", 0o600)
+  await target.writeFile(source.createReadStream({ autoClose: false }))
+}
+
+async function openPlain(path: string): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  if ((await file.stat()).isFile()) return file
+  await file.close()
+  throw new AgentError("The Python kernel did not write the table that was asked of it.", { code: "invalid-value" })
+}

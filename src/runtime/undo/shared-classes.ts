@@ -1,0 +1,42 @@
+import { keyText } from "../heap/trail.ts"
+import type { Lost } from "../runtime.ts"
+import { sameKeys } from "./properties.ts"
+
+/** Looks at the classes of the language, which the whole program shares, so that nobody may put them back. Gives what tells
+ *  the properties that they have got or lost since. */
+export function watchSharedClasses(): () => Lost[] {
+  const before = places.map(([, place]) => Reflect.ownKeys(place))
+  return () =>
+    places.flatMap(([name, place, path], at) => {
+      const had = before[at] ?? []
+      const has = Reflect.ownKeys(place)
+      if (sameKeys(has, had)) return []
+      return [...new Set(has).symmetricDifference(new Set(had))].map((key) => ({
+        name,
+        path: path + keyText(key),
+        reason: "it belongs to the whole program, so what the cell added or removed stays so",
+      }))
+    })
+}
+
+const classes = [
+  Object,
+  Array,
+  String,
+  Number,
+  Boolean,
+  BigInt,
+  Symbol,
+  Function,
+  Date,
+  RegExp,
+  Map,
+  Set,
+  Promise,
+  Error,
+]
+
+const places = classes.flatMap((type): [name: string, place: object, path: string][] => [
+  [type.name, type, ""],
+  [type.name, type.prototype, ".prototype"],
+])

@@ -1,0 +1,53 @@
+import { ConfigError } from "../core/errors.ts"
+import { type Bindings, fn } from "../runtime/bindings.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+
+/** The functions by which cells get at skills, as each language would name them. */
+export const skillFunctions = {
+  typescript: { activate: "activateSkill", read: "readSkillFile", wait: "await " },
+  python: { activate: "activate_skill", read: "read_skill_file", wait: "" },
+} as const
+
+/** Binds these functions in a runtime, once. They are the same for all agents: what one does is up to the run that calls
+ *  it, so agents with other skills may share the runtime. */
+export async function bindSkillFunctions(runtime: Runtime): Promise<void> {
+  const binding = ready.get(runtime) ?? bind(runtime)
+  ready.set(runtime, binding)
+  binding.catch(() => ready.delete(runtime))
+  await binding
+}
+
+const ready = new WeakMap<Runtime, Promise<void>>()
+
+async function bind(runtime: Runtime): Promise<void> {
+  const { activate, read } = skillFunctions[runtime.language]
+  const names = (await runtime.names()).map(({ name }) => name)
+  if (!names.includes(activate) && !names.includes(read)) return runtime.inject(bindings(activate, read))
+  // A copy of a runtime has them from the one it was made of.
+  const found = await Promise.all([activate, read].map((name) => runtime.retrieve(name).catch(() => undefined)))
+  if (found[0] === activateOutside && found[1] === readOutside) return
+  throw new ConfigError(
+    `Skills need the names ${activate} and ${read}, which this runtime uses for something else: rename that.`,
+  )
+}
+
+function bindings(activate: string, read: string): Bindings {
+  return {
+    [activate]: fn(activateOutside, {
+      description: "Activates a skill. Its instructions follow the output of the cell.",
+      signature: "(name: string) => Promise<string>",
+    }),
+    [read]: fn(readOutside, {
+      description: "A file of a skill as text, or in base64 where it is not text.",
+      signature: '(name: string, path: string, encoding?: "utf8" | "base64") => Promise<string>',
+    }),
+  }
+}
+
+// Inside a run of an agent with skills, that run answers in the place of these.
+const activateOutside = async (_name: string) => outsideRun()
+const readOutside = async (_name: string, _path: string) => outsideRun()
+
+function outsideRun(): never {
+  throw new Error("There are no skills here: only the cells of an agent that was given skills can use them.")
+}

@@ -1,0 +1,58 @@
+import * as z from "zod"
+import { newId } from "../core/message.ts"
+import { type Tool, type ToolState, tool, toolFailure, toolResult } from "./tool.ts"
+
+const statuses = ["pending", "in_progress", "done"] as const
+
+const todo = z.object({ id: z.string(), title: z.string(), status: z.enum(statuses) })
+
+export type Todo = z.infer<typeof todo>
+
+const key = "todos"
+
+/** The plan of work, as the model keeps it. */
+export function readTodos(state: ToolState): Todo[] {
+  return z.array(todo).catch([]).parse(state.get(key))
+}
+
+export function openTodos(todos: readonly Todo[]): Todo[] {
+  return todos.filter(({ status }) => status !== "done")
+}
+
+/** Lets the model keep a list of what is to be done. */
+export function todosTool(): Tool {
+  return tool({
+    name: "write_todos",
+    description:
+      "Writes the whole list of todos, in place of the one before. Use it for work of several steps; keep exactly one in progress.",
+    input: z.object({
+      todos: z.array(
+        z.object({
+          id: z.string().optional().describe("That of the todo, as it was given; none for a new one."),
+          title: z.string().trim().min(1),
+          status: z.enum(statuses).default("pending"),
+        }),
+      ),
+    }),
+    idempotent: true,
+    run({ todos: given }, { state }) {
+      const working = given.filter(({ status }) => status === "in_progress")
+      if (working.length > 1) {
+        const titles = working.map(({ title }) => `"${title}"`).join(", ")
+        return toolFailure("many-in-progress", `Only one todo may be in progress, and these are: ${titles}.`)
+      }
+      const ids = given.map(({ id }) => id).filter((id) => id !== undefined)
+      const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+      if (twice !== undefined) return toolFailure("same-id", `Two todos have the id "${twice}".`)
+      const todos: Todo[] = given.map(({ id = newId("todo"), title, status }) => ({ id, title, status }))
+      state.set(key, todos)
+      return toolResult({ text: todosText(todos), value: todos })
+    },
+  })
+}
+
+function todosText(todos: readonly Todo[]): string {
+  if (todos.length === 0) return "No todos."
+  const marks = { pending: " ", in_progress: ">", done: "x" }
+  return todos.map(({ id, title, status }) => `[${marks[status]}] ${title} (${id})`).join("\n")
+}

@@ -1,0 +1,137 @@
+import { ConfigError } from "../core/errors.ts"
+import type { Json, JsonSchema } from "../core/json.ts"
+import type { ImagePart } from "../core/message.ts"
+import type { SchemaLike } from "../runtime/bindings.ts"
+import type { AskFirst, StandardSchema } from "../runtime/runtime.ts"
+import { check, toJsonSchema, type Validation } from "../runtime/schema.ts"
+import type { Workspace } from "../workspace/workspace.ts"
+
+/** A named action with a JSON schema: what a model can ask for by a tool call, and a cell by a function call. */
+export interface Tool {
+  readonly [toolMark]: true
+  readonly name: string
+  readonly description: string
+  /** What the model is shown of its input: always an object. */
+  readonly input: JsonSchema
+  readonly options: ToolOptions
+  /** Validates an input, before approval and before any effect. */
+  accept(input: unknown): Validation | Promise<Validation>
+  /** Does it. Called with an input that `accept` gave. What it throws becomes a result the model sees. */
+  run(input: unknown, context: ToolContext): unknown
+}
+
+export interface ToolOptions {
+  /** Ask before each call, or only where this says so. Default false. */
+  approve?: boolean | AskFirst | undefined
+  /** May run beside other parallel tools of the same answer. Default false: one after the other, in the model's order. */
+  parallel?: boolean | undefined
+  /** Whether it changes something outside. Default true. */
+  sideEffect?: boolean | undefined
+  /** Whether doing it twice with the same input is doing it once; such a call is made again after a crash. Default false. */
+  idempotent?: boolean | undefined
+  /** What becomes of its old results when memory is cleared: cleared as any (`clear`), or kept (`keep`). Default `clear`. */
+  retention?: "clear" | "keep" | undefined
+  /** Time for one call. Default: none. */
+  timeoutMs?: number | undefined
+  /** Characters of its result that the model sees; the rest is kept. Default: the agent's `maxOutputChars`. */
+  maxChars?: number | undefined
+  /** Calls in one run. Default: no limit. */
+  maxCalls?: number | undefined
+}
+
+/** What a tool works with. */
+export interface ToolContext {
+  /** The id of this call. */
+  readonly call: string
+  /** Fires when the run is aborted or the call is out of time. */
+  readonly signal: AbortSignal
+  /** The agent's files; a tool that needs them is only offered where there are some. */
+  readonly workspace: Workspace
+  /** What tools of one run remember together, by name. JSON: it survives with the run. */
+  readonly state: ToolState
+  /** Tells how far it is: streamed to who watches, never to the model. */
+  progress(text: string): void
+}
+
+export interface ToolState {
+  get(key: string): Json | undefined
+  set(key: string, value: Json): void
+}
+
+/** What a tool may give beside a plain value, which is shown to the model as text or JSON. */
+export interface ToolResult {
+  readonly [resultMark]: true
+  /** What the model sees. */
+  readonly text: string
+  readonly ok: boolean
+  /** A stable word to branch on, where it is not ok. */
+  readonly code?: string | undefined
+  readonly images?: readonly ImagePart[] | undefined
+  /** What a cell gets that calls the tool as a function. Default: the text. */
+  readonly value?: unknown
+  /** How the run goes on. Default: it continues. */
+  readonly directive?: Directive | undefined
+}
+
+/** What a tool's result may say about the run: it is finished, or waits for an answer. */
+export type Directive =
+  | { kind: "finish"; message: string; files?: string[] }
+  | { kind: "ask"; question: string; options?: string[]; multiple?: boolean; custom?: boolean }
+  | { kind: "continue" }
+
+export interface ToolDefinition<I extends SchemaLike = JsonSchema> extends ToolOptions {
+  name: string
+  description: string
+  /** zod, another Standard Schema that gives JSON Schema, or JSON Schema; of an object. Default: no input. */
+  input?: I | undefined
+  run(input: InputOf<I>, context: ToolContext): unknown
+}
+
+/** The type a schema gives; plain JSON Schema says nothing to TypeScript. */
+export type InputOf<I> = I extends StandardSchema<infer T> ? T : Record<string, unknown>
+
+const toolMark: unique symbol = Symbol.for("karst.tool")
+const resultMark: unique symbol = Symbol.for("karst.tool-result")
+
+export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefinition<I>): Tool {
+  const { name, description, input, run, ...options } = definition
+  if (!/^[\p{ID_Start}_][\p{ID_Continue}-]{0,63}$/u.test(name)) {
+    throw new ConfigError(`tool "${name}": a name is a word of at most 64 letters, digits, "_" and "-".`)
+  }
+  if (typeof run !== "function") throw new ConfigError(`tool "${name}": \`run\` is missing.`)
+  const schema: SchemaLike = input ?? { type: "object", properties: {}, additionalProperties: false }
+  const shown = toJsonSchema(schema)
+  if (shown.type !== "object") {
+    throw new ConfigError(`tool "${name}": its input must be an object. Wrap it: z.object({ value: … }).`)
+  }
+  return {
+    [toolMark]: true,
+    name,
+    description,
+    input: shown,
+    options,
+    accept: (given) => check(schema, given),
+    // What `accept` gave is what the schema describes.
+    run: (given, context) => run(given as InputOf<I>, context),
+  }
+}
+
+/** A result with more than a value: images, a failure with a code, a directive. */
+export function toolResult(
+  result: Omit<ToolResult, typeof resultMark | "ok"> & { ok?: boolean | undefined },
+): ToolResult {
+  return { [resultMark]: true, ...result, ok: result.ok ?? result.code === undefined }
+}
+
+/** A failure the model can act on. */
+export function toolFailure(code: string, text: string): ToolResult {
+  return toolResult({ text, code, ok: false })
+}
+
+export function isTool(value: unknown): value is Tool {
+  return typeof value === "object" && value !== null && toolMark in value
+}
+
+export function isToolResult(value: unknown): value is ToolResult {
+  return typeof value === "object" && value !== null && resultMark in value
+}

@@ -1,0 +1,90 @@
+import { ConfigError } from "../core/errors.ts"
+import { abortError } from "../core/run.ts"
+import type { FileData, ReadOptions, StopOptions } from "./workspace.ts"
+
+/** What is to be written, piece by piece. */
+export async function* chunksOf(path: string, data: FileData, { signal }: StopOptions): AsyncGenerator<Uint8Array> {
+  stopIfAborted(signal)
+  if (typeof data === "string") {
+    yield encoder.encode(data)
+    return
+  }
+  if (data instanceof Uint8Array) {
+    yield data
+    return
+  }
+  if (typeof data?.[Symbol.asyncIterator] !== "function") throw notBytes(path, data)
+  for await (const chunk of data) {
+    stopIfAborted(signal)
+    if (!(chunk instanceof Uint8Array)) throw notBytes(path, chunk)
+    yield chunk
+  }
+  stopIfAborted(signal)
+}
+
+/** What is to be written, at once. */
+export async function gather(path: string, data: FileData, options: StopOptions): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  // A source may use its buffer again; only what was handed over whole is safe to keep.
+  const isWhole = typeof data === "string" || data instanceof Uint8Array
+  for await (const chunk of chunksOf(path, data, options)) chunks.push(isWhole ? chunk : copyOf(chunk))
+  return concat(chunks)
+}
+
+/** A Buffer's own `slice` would be the same memory. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes)
+}
+
+export function concat(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks
+  if (only && chunks.length === 1) return only
+  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0))
+  let offset = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, offset)
+    offset += chunk.length
+  }
+  return whole
+}
+
+/** All pieces together; where their size is known, none is held twice. */
+export async function collect(pieces: AsyncIterable<Uint8Array>, size: number | undefined): Promise<Uint8Array> {
+  if (size === undefined) return new Uint8Array(concat(await Array.fromAsync(pieces)))
+  const bytes = new Uint8Array(size)
+  let filled = 0
+  for await (const piece of pieces) {
+    bytes.set(piece, filled)
+    filled += piece.length
+  }
+  return bytes
+}
+
+export interface Range {
+  start: number
+  /** Infinity: the end of the file. */
+  end: number
+}
+
+export function rangeOf(path: string, { start = 0, end = Infinity }: ReadOptions): Range {
+  const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0
+  if (!isCount(start) || (end !== Infinity && !isCount(end))) {
+    throw new ConfigError(
+      `The range ${start} to ${end} of "${path}" cannot be read. start and end are whole numbers of bytes, from 0 on.`,
+    )
+  }
+  return { start, end: Math.max(start, end) }
+}
+
+export function stopIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortError(signal)
+}
+
+function notBytes(path: string, data: unknown): ConfigError {
+  const kind = data === null ? "null" : typeof data
+  return new ConfigError(
+    `"${path}" cannot be written from ${kind === "object" ? "an object" : kind}. Give a string, a Uint8Array, or an async iterable of Uint8Arrays.`,
+  )
+}
+
+const encoder = new TextEncoder()

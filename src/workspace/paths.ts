@@ -1,0 +1,68 @@
+import { AgentError } from "../core/errors.ts"
+
+/** The one spelling of a path: `./a//b` is `a/b`. Refuses whatever could mean something else to some file system. */
+export function cleanPath(path: string): string {
+  const clean = cleanFolder(path)
+  if (clean === "") throw invalidPath(path, "is empty")
+  return clean
+}
+
+/** Like `cleanPath`, for a folder: the workspace itself is "". */
+export function cleanFolder(path: string): string {
+  const trouble = troubleWith(path)
+  if (trouble) throw invalidPath(path, trouble)
+  return namesIn(path).join("/")
+}
+
+/** Whether a path that was found, not asked for, is one that can be asked for. */
+export function isCleanPath(path: string): boolean {
+  return path !== "" && troubleWith(path) === undefined && cleanFolder(path) === path
+}
+
+export function invalidPath(path: string, trouble: string): AgentError {
+  const cure = 'Write it relative to the workspace, with forward slashes, such as "notes/today.md".'
+  return new AgentError(`${JSON.stringify(path)} is not a path in a workspace: it ${trouble}. ${cure}`, {
+    code: "invalid-path",
+    details: { path: String(path) },
+  })
+}
+
+export function inFolder(folder: string, path: string): string {
+  return folder === "" ? path : `${folder}/${path}`
+}
+
+/** The folders that a file is in, the innermost last. */
+export function foldersOf(path: string): string[] {
+  const names = path.split("/")
+  return names.slice(1).map((_, depth) => names.slice(0, depth + 1).join("/"))
+}
+
+/** Orders by code points, which is also the order of UTF-8 bytes, that S3 lists in. */
+export function byPath(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length)
+  for (let index = 0; index < shorter; index++) {
+    const difference = rank(a.charCodeAt(index)) - rank(b.charCodeAt(index))
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+function namesIn(path: string): string[] {
+  return path.split("/").filter((name) => name !== "" && name !== ".")
+}
+
+function troubleWith(path: string): string | undefined {
+  if (typeof path !== "string") return "is not a string"
+  if (path.startsWith("/") || /^[A-Za-z]:$/.test(namesIn(path)[0] ?? "")) return "is absolute"
+  if (path.includes("\\")) return "has a backslash"
+  if (/[\u0000-\u001f\u007f]/.test(path)) return "has a control character"
+  if (!path.isWellFormed()) return "is not valid Unicode"
+  if (path.split("/").includes("..")) return 'has ".."'
+  return undefined
+}
+
+// Half of a surrogate pair stands for a code point above U+FFFF, and so after U+E000 to U+FFFF.
+function rank(unit: number): number {
+  const isSurrogate = unit >= 0xd800 && unit < 0xe000
+  return isSurrogate ? unit + 0x10000 : unit
+}

@@ -1,0 +1,29 @@
+/** The text of the first element of a name, or undefined. S3's answers are flat, never nest a name in itself and have no attributes but
+ *  on their root. */
+export function textOf(xml: string, name: string): string | undefined {
+  const found = new RegExp(`<${name}>([^]*?)</${name}>`).exec(xml)?.[1]
+  return found === undefined ? undefined : unescaped(found)
+}
+
+/** The insides of every element of a name. */
+export function elementsOf(xml: string, name: string): string[] {
+  return [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, "g"))].map(([, inside = ""]) => inside)
+}
+
+/** Whether an answer arrived to its end. */
+export function isWhole(xml: string, root: string): boolean {
+  return xml.trimEnd().endsWith(`</${root}>`)
+}
+
+function unescaped(text: string): string {
+  return text.replace(
+    /&(?:#x([0-9a-f]+)|#([0-9]+)|([a-z]+));/gi,
+    (all, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return entities[name.toLowerCase()] ?? all
+      const point = hex !== undefined ? Number.parseInt(hex, 16) : Number(decimal)
+      return point <= 0x10ffff ? String.fromCodePoint(point) : all
+    },
+  )
+}
+
+const entities: { [name: string]: string } = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }

@@ -1,0 +1,30 @@
+import { join } from "node:path"
+import { cleanFolder, cleanPath, inFolder } from "./paths.ts"
+import type { FileInfo, Workspace } from "./workspace.ts"
+
+/** One folder of a workspace, as a workspace. A link that `localWorkspace` follows may lead to another folder of the same workspace; where
+ *  that matters, make a `localWorkspace` of the folder. */
+export function scoped(workspace: Workspace, folder: string): Workspace {
+  const base = cleanFolder(folder)
+  const outer = (path: string) => inFolder(base, cleanPath(path))
+  const inner = (info: FileInfo): FileInfo => ({
+    ...info,
+    path: base === "" ? info.path : info.path.slice(base.length + 1),
+  })
+  return {
+    ...(workspace.root !== undefined && { root: join(workspace.root, base) }),
+    read: async (path, options) => workspace.read(outer(path), options),
+    async *stream(path, options) {
+      yield* workspace.stream(outer(path), options)
+    },
+    write: async (path, data, options) => inner(await workspace.write(outer(path), data, options)),
+    async stat(path, options) {
+      const info = await workspace.stat(outer(path), options)
+      return info && inner(info)
+    },
+    async *list(folder = "", options) {
+      for await (const info of workspace.list(inFolder(base, cleanFolder(folder)), options)) yield inner(info)
+    },
+    remove: async (path, options) => workspace.remove(outer(path), options),
+  }
+}

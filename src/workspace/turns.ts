@@ -1,0 +1,16 @@
+/** Lets work on the same thing happen one after the other, first come first served; work on other things at once. */
+export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>
+
+export function turns(): Turns {
+  const last = new Map<string, Promise<unknown>>()
+  return (key, work) => {
+    const result = (last.get(key) ?? Promise.resolve()).then(work)
+    const done = result
+      .catch(() => {})
+      .then(() => {
+        if (last.get(key) === done) last.delete(key)
+      })
+    last.set(key, done)
+    return result
+  }
+}

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { createAgent, jsRuntime, messageText, scripted } from "karst"
+import { pythonRuntime } from "karst/python"
+import * as z from "zod"
+import { requires } from "../system.ts"
+
+const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
+const report = z.object({ total: z.number(), months: z.array(z.string()) })
+
+describe("declared outputs", () => {
+  test("come back as typed objects once the model has filled them", async () => {
+    const model = scripted([cell(`const report = { total: 3, months: ["May"] }`), "Done."])
+    const result = await createAgent({ model }).run("Add up", { outputs: { report } })
+    assert.equal(result.status, "done")
+    if (result.status !== "done") return
+    const total: number = result.objects.report.total
+    const months: string[] = result.objects.report.months
+    assert.deepEqual({ total, months }, { total: 3, months: ["May"] })
+  })
+
+  test("are told to the model as variables with their types", async () => {
+    const model = scripted([cell(`const report = { total: 3, months: [] }`), "Done."])
+    await createAgent({ model }).run("Add up", { outputs: { report } })
+    const told = model.requests[0]?.messages.map(messageText).join("\n") ?? ""
+    assert.match(told, /let report: \{\s*total: number;?\s*months: string\[\]/)
+  })
+
+  test("send an answer back that comes too early, saying what is missing and what is wrong", async () => {
+    const model = scripted([
+      "All done!",
+      cell(`const report = { total: "three", months: [] }`),
+      "Now it is.",
+      cell("report.total = 3"),
+      "Really.",
+    ])
+    const result = await createAgent({ model, runtime: jsRuntime() }).run("Add up", { outputs: { report } })
+    const returned = result.messages.filter((message) => message.role === "user" && message.origin === "host")
+    const texts = returned.map(messageText)
+    assert.match(texts[1] ?? "", /report: is not assigned/)
+    assert.match(texts[2] ?? "", /report: total: .*expected number/)
+    assert.equal(result.output, "Really.")
+    assert.deepEqual(result.objects, { report: { total: 3, months: [] } })
+  })
+
+  test("stop a run that never fills them after three returns, with what was valid", async () => {
+    const model = scripted(() => "I would rather not.")
+    const runtime = jsRuntime({ count: 7 })
+    const outputs = { report, count: z.number() }
+    const result = await createAgent({ model, runtime }).run("Add up", { outputs })
+    assert.equal(result.status, "stopped")
+    assert.equal(result.reason, "outputs")
+    assert.equal(result.cycles, 4)
+    assert.deepEqual(result.objects, { count: 7 })
+  })
+
+  test("accept plain JSON Schema, and give what a transform makes of the value", async () => {
+    const model = scripted([cell(`const size = "12"; const mood = "good"`), "Done."])
+    const outputs = { size: z.string().transform(Number), mood: { type: "string" } as const }
+    const result = await createAgent({ model }).run("Go", { outputs })
+    assert.deepEqual(result.objects, { size: 12, mood: "good" })
+  })
+
+  test("belong to one send of a session and not to the next", async () => {
+    const model = scripted([cell("const answer = 42"), "There.", "Hello."])
+    await using session = await createAgent({ model }).session()
+    const first = await session.send("Think", { outputs: { answer: z.number() } })
+    assert.deepEqual(first.objects, { answer: 42 })
+    const second = await session.send("Hi")
+    assert.equal(second.objects, undefined)
+    assert.equal(second.output, "Hello.")
+  })
+
+  test("refuse a name no variable can have, and what is no schema, where they are written", () => {
+    const agent = createAgent({ model: scripted([]) })
+    assert.throws(() => agent.run("Go", { outputs: { "my report": report } }), /"my report" cannot be the name/)
+    // @ts-expect-error A type is no schema.
+    assert.throws(() => agent.run("Go", { outputs: { report: "string" } }), /outputs\.report: this is not a schema/)
+  })
+
+  test("hold for a Python runtime as well", { skip: requires("python") }, async () => {
+    await using runtime = pythonRuntime()
+    const model = scripted(["```python\nreport = {'total': 3, 'months': ['May']}\n```", "Done."])
+    const result = await createAgent({ model, runtime }).run("Add up", { outputs: { report } })
+    assert.deepEqual(result.objects, { report: { total: 3, months: ["May"] } })
+    const told = model.requests[0]?.messages.map(messageText).join("\n") ?? ""
+    assert.match(told, /report {2}# JSON Schema: \{.*"total":\{"type":"number"\}/)
+  })
+})
+
+describe("verify", () => {
+  const lamp = () => ({ on: false })
+
+  test("judges the state the run left, not its words", async () => {
+    const model = scripted([cell("lamp.on = false"), "The lamp is on!"])
+    const runtime = jsRuntime({ lamp: lamp() })
+    const result = await createAgent({ model, runtime }).run("Light, please", {
+      verify: async (objects) => {
+        const { on } = (await objects.retrieve("lamp")) as { on: boolean }
+        return { pass: on, reason: on ? "lit" : "dark" }
+      },
+    })
+    assert.equal(result.status, "done")
+    assert.deepEqual(result.verdict, { pass: false, score: 0, reason: "dark" })
+  })
+
+  test("is part of the record of the run", async () => {
+    const result = await createAgent({ model: scripted(["Hi."]) }).run("Hi", { verify: () => 0.5 })
+    const end = result.trajectory.events.at(-1)
+    assert.equal(end?.type, "run-end")
+    assert.deepEqual(end?.type === "run-end" && end.verdict, { pass: false, score: 0.5 })
+  })
+
+  test("that throws or answers nonsense is a verdict that says so", async () => {
+    const agent = createAgent({ model: scripted(() => "Hi.") })
+    const thrown = await agent.run("Hi", {
+      verify() {
+        throw new RangeError("no lamp")
+      },
+    })
+    assert.deepEqual(thrown.verdict, { pass: false, score: 0, reason: "verify threw RangeError: no lamp" })
+    const nonsense = await agent.run("Hi", { verify: () => 17 })
+    assert.match(nonsense.verdict?.reason ?? "", /A check answered 17/)
+  })
+
+  test("is not asked about a run that failed", async () => {
+    let asked = 0
+    const run = createAgent({ model: scripted([new Error("gone")]) }).run("Hi", {
+      verify: () => {
+        asked++
+        return true
+      },
+    })
+    const result = await run.settled
+    assert.equal(result.status, "failed")
+    assert.equal(asked, 0)
+    assert.equal(result.verdict, undefined)
+  })
+})

@@ -1,0 +1,74 @@
+import type { CallGate, ExecuteOptions, Execution, NotExecuted, Runtime } from "../../src/runtime/runtime.ts"
+
+/** What a runtime does otherwise than it should. */
+export type Breaks = (sound: Runtime) => Partial<Runtime>
+
+export function ran(change: (execution: Execution) => Execution): Breaks {
+  return ({ execute }) => ({ execute: async (code, options) => change(await execute(code, options)) })
+}
+
+export function changing(change: (execution: Extract<Execution, { ok: true }>) => Execution): Breaks {
+  return ran((execution) => (execution.ok ? change(execution) : execution))
+}
+
+export function failing(change: (error: NotExecuted["error"]) => NotExecuted["error"]): Breaks {
+  return ran((execution) => (execution.ok ? execution : { ...execution, error: change(execution.error) }))
+}
+
+export function changed(change: (changes: Execution["changes"]) => Execution["changes"]): Breaks {
+  return ran((execution) => ({ ...execution, changes: change(execution.changes) }))
+}
+
+export function rewriting(change: (code: string) => string): Breaks {
+  return ({ execute }) => ({ execute: (code, options) => execute(change(code), options) })
+}
+
+export function refuses(code: RegExp): Breaks {
+  return rewriting((text) => (code.test(text) ? "throw new SyntaxError('It is declared already.')" : text))
+}
+
+export function withOptions(change: (options: ExecuteOptions) => ExecuteOptions | Promise<ExecuteOptions>): Breaks {
+  return ({ execute }) => ({ execute: async (code, options = {}) => execute(code, await change(options)) })
+}
+
+export function gated(change: (gate: CallGate) => CallGate): Breaks {
+  return withOptions(({ call, ...options }) => ({ ...options, call: call && change(call) }))
+}
+
+type AnyFunction = (...args: unknown[]) => unknown
+
+export function values(change: (value: unknown) => unknown): Breaks {
+  return ({ inject }) => ({
+    inject: (bindings) =>
+      inject(Object.fromEntries(Object.entries(bindings).map(([name, value]) => [name, change(value)]))),
+  })
+}
+
+/** Changes functions of the host, bare ones only. */
+export function functions(change: (call: AnyFunction) => AnyFunction): Breaks {
+  return values((value) =>
+    typeof value === "function" ? change((...args) => Reflect.apply(value, undefined, args)) : value,
+  )
+}
+
+/** Gives the result of a time-out in time, while the cell goes on. */
+export function onlySays({ execute }: Runtime): Partial<Runtime> {
+  return {
+    async execute(code, { timeoutMs, ...options } = {}) {
+      const running = execute(code, options)
+      if (timeoutMs === undefined) return running
+      const error = { kind: "timeout" as const, message: `It ran longer than ${timeoutMs} ms.` }
+      const changes = { created: [], reassigned: [], removed: [] }
+      const stopped: NotExecuted = {
+        ok: false,
+        error,
+        stdout: "",
+        stderr: "",
+        output: "",
+        durationMs: timeoutMs,
+        changes,
+      }
+      return Promise.race([running, new Promise<Execution>((resolve) => setTimeout(resolve, timeoutMs, stopped))])
+    },
+  }
+}
