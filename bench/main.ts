@@ -9,6 +9,7 @@ import { minds } from "./minds.ts"
 import { recall } from "./recall.ts"
 import { asJson, asTables, type Report } from "./report.ts"
 import { runtime } from "./runtime.ts"
+import { search } from "./search.ts"
 import { step } from "./step.ts"
 import { workspace } from "./workspace.ts"
 
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<Report>> = {
   minds,
   runtime,
   workspace,
+  search,
   import: importTime,
   install,
 }

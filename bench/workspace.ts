@@ -42,8 +42,9 @@ export async function workspace(): Promise<Report> {
     return {
       rows,
       budgets: [
-        budget("100 MB through localWorkspace: peak memory", 64, peak("local"), "MB"),
-        budget("100 MB through s3Workspace: peak memory", 96, peak("s3"), "MB"),
+        // Garbage that waits for its collector; 400 MB take no more than 100.
+        budget("100 MB through localWorkspace: peak memory", 96, peak("local"), "MB"),
+        budget("100 MB through s3Workspace: peak memory", 160, peak("s3"), "MB"),
         budget("100 MB through memoryWorkspace: peak memory, not held twice", 190, peak("memory"), "MB"),
       ],
     }

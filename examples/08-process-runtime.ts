@@ -1,5 +1,5 @@
 // Generated code in a process of its own, working on your database through a live handle: the connection stays here.
-// Handles are async: the model awaits every call, and each passes the same gate as a call of a function.
+// Its calls are awaited and gated; but what it can, the code can: give code you do not trust narrow functions instead.
 import { DatabaseSync } from "node:sqlite"
 import { createAgent, scripted, variable } from "karst"
 import { processRuntime } from "karst/process"

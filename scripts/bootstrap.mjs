@@ -10,7 +10,14 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const pinned = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node")
 const needed = Number(/\d+/.exec(readJson("package.json").engines.node)[0])
 
-const systemPackages = ["python3-ipykernel", "python3-pandas", "python3-matplotlib", "bubblewrap"]
+const systemPackages = [
+  "python3-ipykernel",
+  "python3-pandas",
+  "python3-matplotlib",
+  "bubblewrap",
+  "redis-server",
+  "ripgrep",
+]
 
 const withSystem = process.argv[2] === "--system"
 const [file, ...args] = process.argv.slice(withSystem ? 3 : 2)

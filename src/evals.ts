@@ -1,5 +1,6 @@
 import { rename, writeFile } from "node:fs/promises"
-import type { Agent, LiveObjects, RunOptions, RunResult } from "./core/agent.ts"
+import type { CodeRunOptions } from "./agent/create-agent.ts"
+import type { Agent, LiveObjects, RunResult } from "./core/agent.ts"
 import { ConfigError, type ErrorData, errorData } from "./core/errors.ts"
 import type { Status } from "./core/event.ts"
 import { newId, type Prompt } from "./core/message.ts"
@@ -19,7 +20,8 @@ export interface EvalCase<E = unknown> {
   agent?: Agent | undefined
   /** What the scorers compare with. */
   expected?: E | undefined
-  options?: RunOptions | undefined
+  /** For each of its runs, such as `limits` or `outputs`. */
+  options?: CodeRunOptions | undefined
 }
 
 /** Judges what a case left behind. One that throws has not passed, and says why. */
@@ -41,8 +43,8 @@ export interface SuiteOptions {
   /** How often each case is run. Default 1. */
   trials?: number | undefined
   signal?: AbortSignal | undefined
-  /** Told after each case. */
-  onProgress?: ((progress: { done: number; total: number; record: CaseRecord }) => void) | undefined
+  /** Told after each case; what it throws is ignored. */
+  onProgress?: ((progress: { done: number; total: number; record: CaseRecord }) => unknown) | undefined
 }
 
 /** How one trial of a case went. Plain JSON. */
@@ -97,11 +99,18 @@ export async function suite<E = unknown>(
       const record = await runCase(each, trial, scorers, options)
       records[index] = record
       done++
-      onProgress?.({ done, total: work.length, record })
+      await observe(() => onProgress?.({ done, total: work.length, record }))
     }
   }
   await Promise.all(Array.from({ length: Math.min(concurrency, work.length) }, worker))
   return report(records, performance.now() - started)
+}
+
+// Who watches can change nothing, also by throwing.
+async function observe(watch: () => unknown): Promise<void> {
+  try {
+    await watch()
+  } catch {}
 }
 
 async function runCase<E>(

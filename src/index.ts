@@ -72,6 +72,7 @@ export {
   type ToolResultPart,
   type UserMessage,
 } from "./core/message.ts"
+export { outsideRuns } from "./core/run-context.ts"
 export { type RunRecord, type Trajectory, trajectory } from "./core/trajectory.ts"
 export { addUsage, type Price, totalTokens, type Usage } from "./core/usage.ts"
 export type { Judgement, Verdict } from "./core/verdict.ts"
@@ -82,6 +83,7 @@ export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./m
 export { type RecordedCall, type ReplayOptions, record, replay } from "./models/record.ts"
 export { type ResolveOptions, resolve } from "./models/resolve.ts"
 export { type Retry, type RetryOptions, retry } from "./models/retry.ts"
+export { type EndpointChange, type RotateOptions, rotate } from "./models/rotate.ts"
 export {
   type ScriptedAnswer,
   type ScriptedModel,
@@ -157,7 +159,10 @@ export {
   type SkillSource,
   skill,
 } from "./skills.ts"
+export { type FileStoreOptions, fileStore } from "./stores/file.ts"
 export { memoryStore } from "./stores/memory.ts"
+export { type RedisClient, type RedisStoreOptions, redisStore } from "./stores/redis.ts"
+export { type SqliteStoreOptions, sqliteStore } from "./stores/sqlite.ts"
 export type { Append, Change, Delete, Entry, Guard, Put, Store } from "./stores/store.ts"
 
 export { localWorkspace } from "./workspace/local.ts"

@@ -1,5 +1,6 @@
 import { ConfigError, errorData, isAbort } from "./core/errors.ts"
 import type { Emit } from "./core/event.ts"
+import type { Json } from "./core/json.ts"
 import type { Message } from "./core/message.ts"
 import type { Usage } from "./core/usage.ts"
 import { clearResults } from "./memory/clear.ts"
@@ -45,8 +46,8 @@ export interface FullConversation {
   tokens: number
   /** How long it may be. */
   limit: number
-  /** Whether it reached the limit, or the provider refused it. */
-  reason: "limit" | "overflow"
+  /** Whether it reached the limit, the provider refused it, or the model asked for it. */
+  reason: "limit" | "overflow" | "asked"
 }
 
 export interface Compacted {
@@ -135,6 +136,16 @@ export function isFull(state: MemoryState, services: MemoryServices): boolean {
   return requestSize(state, estimateRequest(services)) > limitOf(state, services.memory)
 }
 
+/** By what the model's wish is known among what tools remember. */
+export const compactionWish = "compact"
+
+/** Whether the model asked for the conversation to be made shorter; the wish is granted once. */
+export function compactionAsked(remembered: { [key: string]: Json }): boolean {
+  const asked = remembered[compactionWish] === true
+  if (asked) remembered[compactionWish] = false
+  return asked
+}
+
 /** Makes a conversation shorter and tells how, as `memory-compacted` events from which the same messages are folded
  *  again. Never throws: what fails is told as a warning, and the conversation is then as it was. */
 export async function compact(
@@ -144,9 +155,11 @@ export async function compact(
   reason: FullConversation["reason"] = "limit",
 ): Promise<Compaction> {
   const refused = reason === "overflow"
+  const asked = reason === "asked"
   const tokens = requestSize(state, estimateRequest(services))
   const known = refused ? learned(state, tokens) : state
-  const limit = limitOf(known, services.memory)
+  // Who asks for it wants less than there is, however little that is.
+  const limit = Math.min(limitOf(known, services.memory), asked ? tokens / 2 : Infinity)
   const job = jobOf(known, services, emit, limit)
   try {
     await beginWith(job, { messages: services.messages.slice(), tokens, limit, reason })
@@ -154,7 +167,7 @@ export async function compact(
     if (refused || !hasRoom(job)) {
       await shorten(job, refused ? 1 / 4 : 1 / 2)
       // The newest result alone can be too long; the model then sees how it begins.
-      if (job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
+      if (!asked && job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
     }
   } catch (error) {
     if (!isAbort(error)) {

@@ -8,6 +8,7 @@ import { nameCases } from "./testing/runtime-names.ts"
 import { stopCases } from "./testing/runtime-stops.ts"
 import { valueCases } from "./testing/runtime-values.ts"
 
+export { type StoreCase, type StoreSuite, testStore } from "./testing/store.ts"
 export { testWorkspace, type WorkspaceCase, type WorkspaceSuite } from "./testing/workspace.ts"
 
 /** Declares one test. That of node:test and of vitest fit; any other does whose tests get a context with `skip`, and

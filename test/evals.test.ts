@@ -82,6 +82,36 @@ describe("suite", () => {
     )
   })
 
+  test("goes on when who watches its progress throws", async () => {
+    const onProgress = () => {
+      throw new Error("no")
+    }
+    assert.equal((await suite(cases, { level }, { agent: lamps(), onProgress })).total, 3)
+    assert.equal(
+      (await suite(cases, { level }, { agent: lamps(), onProgress: () => Promise.reject(new Error("no")) })).total,
+      3,
+    )
+  })
+
+  test("gives the runs of a case its options, and scorers the outputs they declare", async () => {
+    const options = { outputs: { answer: { type: "number" } }, limits: { cycles: 3 } }
+    const report = await suite(
+      [
+        { name: "fills it", prompt: "const answer = 42", options },
+        { name: "does not", prompt: "const other = 42", options },
+      ],
+      { filled: ({ result }) => result.objects?.answer === 42 },
+      { agent: lamps() },
+    )
+    assert.deepEqual(
+      report.cases.map(({ status, pass }) => [status, pass]),
+      [
+        ["done", true],
+        ["stopped", false],
+      ],
+    )
+  })
+
   test("counts trials of one case apart", async () => {
     const report = await suite(cases.slice(0, 1), { level }, { agent: lamps(), trials: 3 })
     assert.deepEqual(

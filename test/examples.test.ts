@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { globSync } from "node:fs"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { describe, test } from "node:test"
 import { promisify } from "node:util"
 import { requires } from "./system.ts"
@@ -14,6 +14,30 @@ const examples = globSync("examples/*.ts", { cwd: root }).sort()
 // What some need of the machine beside Node.
 const skips: Record<string, string | undefined> = {
   "examples/10-pandas.ts": requires("python", "pandas"),
+}
+
+// Of what each prints, what only comes when it did what it shows.
+const shows: Record<string, RegExp> = {
+  "01-hello": /^20$/m,
+  "02-live-objects": /'kitchen → 22 °C', 'study → 22 °C'/,
+  "03-session": /\{ name: 'buy groceries', done: true \}/,
+  "04-streaming": /⎿ ok in \d+ ms: <output> largest 100 385 <\/output>/,
+  "05-types": /TypeError: Invalid input of book: amount: .*>0/,
+  "06-rules": /line 1, column 1: the module "node:child_process" is not allowed/,
+  "07-database-and-charts": /^03-03 █{40} 26\.0$/m,
+  "08-process-runtime": /closed days, in your own connection: .*\{ days: 1 \}/,
+  "09-surviving-a-crash":
+    /^crash: [\s\S]*The session was started again\.[\s\S]*^timeout: [\s\S]*^memory: [\s\S]*^\[ 1, 2, 3 \]$/m,
+  "10-pandas": /asked of the Python object: 221\.2/,
+  "11-rollback": /^undone: 2 \{ owner: 'Grace', balance: 80 \}$/m,
+  "12-type-gate": /^not run \(type\): [\s\S]*Did you mean 'name'\?[\s\S]*^mails so far: 0/m,
+  "13-compaction": /summarised older messages: [\d,]+ → [\d,]+ characters/,
+  "14-skills": /^activated: \[ 'data-analysis', 'reporting' \]$/m,
+  "15-orchestrator": /^means: \{ Oslo: -4, Rome: 13 \}$/m,
+  "16-shared-runtime": /items, counted twice: \{ items: 40 \}/,
+  "17-parallel-batch": /^at once, at most: 2$/m,
+  "18-approvals": /ApprovalDenied: mailbox\.empty was not approved; it was not called\./,
+  "19-outputs": /1 of 2 passed, mean score 0\.50/,
 }
 
 describe("the examples", () => {
@@ -41,14 +65,16 @@ describe("the examples", () => {
       assert.deepEqual(foreign, [])
     })
 
-    test(`${file} runs without a key and prints something`, { skip: skips[file] }, async () => {
+    test(`${file} runs without a key and shows what it is for`, { skip: skips[file] }, async () => {
       // Elsewhere, so that an example that leaves a file behind leaves it there.
       const cwd = await mkdtemp(join(tmpdir(), "karst-example-"))
       try {
         const { PATH } = process.env
         const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning", join(root, file)]
         const { stdout, stderr } = await promisify(execFile)(process.execPath, flags, { cwd, env: { PATH } })
-        assert.notEqual(stdout.trim(), "")
+        const shown = shows[basename(file, ".ts")]
+        assert.ok(shown, `Name a line that only ${file} prints, in the table above.`)
+        assert.match(stdout, shown)
         assert.equal(stderr, "")
       } finally {
         await rm(cwd, { recursive: true })

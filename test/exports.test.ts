@@ -12,14 +12,15 @@ import * as testing from "karst/testing"
 const values = `
   AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError addUsage
   aiSdk attributeRule createAgent currentCall defaultSections fenced fn functionRule importRule isDelta jsRuntime 
-  loadSkills memoryStore messageText record regexRule replay resolve retry skill
+  loadSkills memoryStore messageText outsideRuns record regexRule replay resolve retry rotate skill
   safeRules scripted timeouts totalTokens trajectory type variable
+  fileStore redisStore sqliteStore
   localWorkspace memoryWorkspace overlay readOnly s3Workspace scoped`
 
 const types = `
-  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AiSdkOptions Append Approver
+  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AgentReply CellAgent CellRunOptions CellTask AiSdkOptions Append Approver
   AssistantMessage Bindings Call CallGate CallPreview CellEnv Change CodeAgent CodePart CodeResultPart CodeRunOptions
-  CodeSession CodeSessionOptions Codec Codecs Decision Delete Entry ErrorData EventOf EventType ExecuteOptions Executed Execution
+  CodeSession CodeSessionOptions Codec Codecs Decision Delete Entry EndpointChange ErrorData EventOf EventType ExecuteOptions Executed Execution
   FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions Json JsonSchema Limits LiveObjects
   Lost Message Metadata Model ModelErrorCode ModelPart ModelRequest ModelSource Name NameChanges Names NotExecuted
   AfterCall AskFirst BeforeCall CallContext CallOptions CallOutcome Hooks MakeCall MethodGuard Pauses
@@ -27,10 +28,11 @@ const types = `
   ObjectsOf Outputs ResultWith Verify Verdict Judgement
   OutputChunk Pending Price Prompt PromptContext PromptPart
   PromptSections Put ReasoningPart RecordedCall
-  ReplayOptions ResolveOptions ResultMessage Retry RetryOptions Rule RuleContext RuleData RuleOptions Run RunOptions
+  ReplayOptions ResolveOptions ResultMessage Retry RetryOptions RotateOptions Rule RuleContext RuleData RuleOptions Run RunOptions
   RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep
   LoadedSkills Session SessionOf SessionOptions Skill SkillBindings SkillFile SkillOptions SkillPath SkillProblem SkillSource Snapshot StandardSchema Status StopReason Store TextPart TimeoutOptions ToolCallPart
   ToolResultPart ToolSpec Trajectory TypeGateMode TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation
+  FileStoreOptions RedisClient RedisStoreOptions SqliteStoreOptions
   FileData FileInfo S3Credentials S3Options Workspace`
 
 describe("the public surface", () => {
@@ -59,7 +61,7 @@ describe("the public surface", () => {
   })
 
   test('of "karst/testing" is the conformance suites', () => {
-    assert.deepEqual(Object.keys(testing), ["testRuntime", "testWorkspace"])
+    assert.deepEqual(Object.keys(testing), ["testRuntime", "testStore", "testWorkspace"])
   })
 
   test("gives a Run at once and never a promise of one", async () => {

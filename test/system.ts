@@ -4,7 +4,18 @@ import { createRequire } from "node:module"
 import { delimiter, join } from "node:path"
 
 /** What a test may need of the machine it runs on. */
-export type SystemPart = "python" | "numpy" | "pandas" | "matplotlib" | "pyarrow" | "zeromq" | "bwrap" | "typescript"
+export type SystemPart =
+  | "python"
+  | "numpy"
+  | "pandas"
+  | "matplotlib"
+  | "pyarrow"
+  | "zeromq"
+  | "bwrap"
+  | "ripgrep"
+  | "redis"
+  | "small-disk"
+  | "typescript"
 
 /** Why a test that needs these parts is skipped here, with the cure; undefined when all are there:
  *  `test("…", { skip: requires("python", "pandas") }, …)`. */
@@ -38,6 +49,18 @@ const look: Record<SystemPart, () => string | undefined> = {
   pyarrow: () => pythonModule("pyarrow", "pip install pyarrow, for the interpreter in KARST_PYTHON"),
   zeromq: () => npmPackage("zeromq"),
   typescript: () => npmPackage("typescript"),
+  ripgrep: () => (spawnSync("rg", ["--version"]).error ? `ripgrep is not installed: ${debian("ripgrep")}` : undefined),
+  redis: () =>
+    spawnSync("redis-server", ["--version"]).error
+      ? `Redis is not installed: ${debian("redis-server")}`
+      : npmPackage("ioredis"),
+  "small-disk"() {
+    const { error, status, stderr } = spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "none", "/mnt"], {
+      encoding: "utf8",
+    })
+    if (!error && status === 0) return undefined
+    return `a small disk cannot be mounted here (${error?.message ?? stderr.trim()}): run as root`
+  },
   bwrap() {
     const sandbox = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "true"]
     const { error, status, stderr } = spawnSync("bwrap", sandbox, { encoding: "utf8" })

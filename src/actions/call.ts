@@ -102,7 +102,7 @@ async function approvedCall(call: Call, next: MakeCall, services: GateServices, 
   return timeoutMs === undefined ? next({ args }) : timedCall(call, timeoutMs, next, services.pauses)
 }
 
-/** What a cell sees when a call took too long. */
+/** What a cell or the model sees when a call took too long. */
 export class CallTimeout extends Error {
   override name = "TimeoutError"
 }

@@ -1,17 +1,24 @@
 import { ConfigError, errorData } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
 import type { CompactHooks } from "../memory.ts"
 import type { Call } from "../runtime/runtime.ts"
 import { callName } from "./preview-call.ts"
+import type { RunHooks } from "./run-hooks.ts"
 
 /** Code of yours at certain points of a run. Several objects are a pipeline: each gets what those before it made of it.
- *  A `before…` or `after…` that throws or gives something else than it may fails closed, as an error the model sees. */
-export interface Hooks extends CompactHooks {
+ *  A `before…` or `after…` that throws or gives something else than it may fails closed: around a call as an error the
+ *  model sees, elsewhere as the failure of the run. An `on…` only watches, and can break nothing. */
+export interface Hooks extends RunHooks, CompactHooks {
   /** Before a call, wherever it comes from, once it is within its limits and before anybody is asked for approval. Gives
    *  nothing to let it be, other `args` (validated again), a `result` in place of the call, or the reason to `refuse` it. */
   beforeCall?(call: Call, context: CallContext): BeforeCall | Promise<BeforeCall>
   /** After a call that `beforeCall` saw, made or not: failures, refusals and results of hooks come by here too. Gives
    *  nothing to let the outcome be, or another `value`, also in place of a failure. */
   afterCall?(call: Call, outcome: CallOutcome, context: CallContext): AfterCall | Promise<AfterCall>
+  /** Sees every event of the run and of those it starts. What it throws becomes a warning, once. */
+  onEvent?(event: AgentEvent): unknown
+  /** Whether the runs that a run starts have these hooks too, around their own. Default true. */
+  inherited?: boolean | undefined
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common one.
@@ -23,15 +30,20 @@ export type AfterCall = void | undefined | { value: unknown }
 /** What a call came to. `by` tells whether the function was called or a hook gave the value in its place. */
 export type CallOutcome = { ok: true; value: unknown; by: "call" | "hook" } | { ok: false; error: unknown }
 
-/** Where a call was made. */
-export interface CallContext {
+/** Where a hook is called. */
+export interface HookContext {
   /** The id of the run, and that of the run that started it. */
   run: string
   parent?: string | undefined
   agent: string
-  /** The id of the cell. */
-  within: string
+  /** Fires when the run, cell or call is aborted or out of time. */
   signal: AbortSignal
+}
+
+/** Where a call was made. */
+export interface CallContext extends HookContext {
+  /** The id of the cell, or of the tool call. */
+  within: string
 }
 
 /** What a cell sees when a hook refused a call. */
@@ -48,10 +60,26 @@ export function toHooks(hooks: Hooks | readonly Hooks[] | undefined): readonly H
   return list
 }
 
+/** All who watch a run's events as one: each is told, whatever the others do. */
+export function observerOf(
+  onEvent: ((event: AgentEvent) => unknown) | undefined,
+  hooks: readonly Hooks[],
+): ((event: AgentEvent) => unknown) | undefined {
+  const watching = hooks.filter((hook) => hook.onEvent)
+  if (watching.length === 0) return onEvent
+  const observers = [onEvent, ...watching.map((hook) => (event: AgentEvent) => hook.onEvent?.(event))]
+  return (event) => Promise.all(observers.map(async (observer) => observer?.(event)))
+}
+
 /** The hooks of a run that another one started: the outer ones see what comes first and have the last word. */
 export function hooksAround(outer: readonly Hooks[], inner: readonly Hooks[]): readonly Hooks[] {
-  if (outer.length === 0) return inner
-  return [...outer.map((hooks) => only(hooks, "before")), ...inner, ...outer.map((hooks) => only(hooks, "after", "on"))]
+  const around = outer.filter(({ inherited }) => inherited !== false)
+  if (around.length === 0) return inner
+  const [first, last] = [
+    around.map((hooks) => only(hooks, "before")),
+    around.map((hooks) => only(hooks, "after", "onCompact")),
+  ]
+  return [...first, ...inner, ...last]
 }
 
 /** The call as the hooks want it made, or the result they give in its place. Throws when one refuses it. */

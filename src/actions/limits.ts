@@ -9,11 +9,14 @@ export function reachedLimit(
   spent: { cycle: number; usage: Usage; activeMs: number },
   limits: Limits,
 ): StopReason | undefined {
-  const { cycles = 10, tokens = Infinity, costUsd = Infinity, timeMs = Infinity } = limits
+  const { cycles = 10, tokens = Infinity, uncachedTokens = Infinity, costUsd = Infinity, timeMs = Infinity } = limits
+  const { usage } = spent
   if (spent.cycle >= cycles) return "cycles"
-  if ((totalTokens(spent.usage) ?? 0) >= tokens) return "tokens"
-  if ((spent.usage.costUsd ?? 0) >= costUsd) return "cost"
+  if ((totalTokens(usage) ?? 0) >= tokens) return "tokens"
+  if ((totalTokens(usage) ?? 0) - (usage.cacheRead ?? 0) >= uncachedTokens) return "uncached-tokens"
+  if ((usage.costUsd ?? 0) >= costUsd) return "cost"
   if (spent.activeMs >= timeMs) return "time"
+  if (limits.unknownUsage === "stop" && !usage.complete) return "unknown-usage"
   return undefined
 }
 
@@ -48,15 +51,85 @@ export function spendCall(call: Call, budgets: readonly CallBudget[]): void {
       throw new CallLimitReached(spent(call, `${limit.most} calls of it (${limit.name})`))
     }
   }
-  for (const budget of budgets) {
-    budget.counts.total++
-    if (!limitOf(call, budget)) continue
-    const { of } = budget.counts
-    of[callName(call)] = (of[callName(call)] ?? 0) + 1
+  count(call, budgets, 1)
+}
+
+/** The calls of one answer, taken out of the budgets before any of them is made. */
+export interface Reservation {
+  /** Why a call may not be made; undefined where it may. */
+  refusal(id: string): CallLimitReached | undefined
+  /** Gives a call back that was not made after all. */
+  release(id: string): void
+}
+
+/** Takes calls out of every budget at once, so that no effect of one of them can leave too little for the others. Those
+ *  of a name for which there are too many are all refused, and where all together are too many, all: half of what a model
+ *  has planned may be worse than nothing. */
+export function reserveCalls(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
+  const refused = new Map<string, CallLimitReached>()
+  const reserved = new Map<string, CountedCall>()
+  const byName = Map.groupBy(calls, callName)
+  for (const [name, group] of byName) {
+    const problem = groupProblem(name, group, budgets)
+    for (const call of group) {
+      if (problem) refused.set(call.id, problem)
+      else reserved.set(call.id, call)
+    }
+  }
+  const asked = reserved.size
+  const least = Math.min(...budgets.map(({ counts, calls: most = Infinity }) => most - counts.total))
+  if (asked > least) {
+    for (const call of reserved.values()) {
+      refused.set(call.id, new CallLimitReached(tooMany(call, asked, least, "calls in all (limits.calls)")))
+    }
+    reserved.clear()
+  }
+  for (const call of reserved.values()) count(call, budgets, 1)
+  return {
+    refusal: (id) => refused.get(id),
+    release(id) {
+      const call = reserved.get(id)
+      if (call && reserved.delete(id)) count(call, budgets, -1)
+    },
   }
 }
 
-function limitOf(call: Call, { callsOf }: CallBudget): { most: number; name: string } | undefined {
+function groupProblem(
+  name: string,
+  group: readonly CountedCall[],
+  budgets: readonly CallBudget[],
+): CallLimitReached | undefined {
+  const [first] = group
+  if (!first) return undefined
+  for (const budget of budgets) {
+    const limit = limitOf(first, budget)
+    const left = limit ? limit.most - (budget.counts.of[name] ?? 0) : Infinity
+    if (limit && group.length > left) {
+      return new CallLimitReached(tooMany(first, group.length, left, `calls of it (${limit.name})`))
+    }
+  }
+  return undefined
+}
+
+function tooMany(call: CountedCall, asked: number, left: number, what: string): string {
+  const more = left > 0 ? `${left} more` : "no more"
+  const cure = left > 0 ? "Ask for fewer." : "Go on without."
+  return `${callName(call)} was not called: this answer asks for ${asked}, and the run may make ${more} ${what}. ${cure}`
+}
+
+/** What is counted of a call. */
+export type CountedCall = Pick<Call, "id" | "binding" | "method" | "maxCalls">
+
+function count(call: CountedCall, budgets: readonly CallBudget[], by: 1 | -1): void {
+  for (const budget of budgets) {
+    budget.counts.total += by
+    if (!limitOf(call, budget)) continue
+    const { of } = budget.counts
+    of[callName(call)] = (of[callName(call)] ?? 0) + by
+  }
+}
+
+function limitOf(call: CountedCall, { callsOf }: CallBudget): { most: number; name: string } | undefined {
   const ofRun = callsOf && Object.hasOwn(callsOf, callName(call)) ? callsOf[callName(call)] : undefined
   const { maxCalls } = call
   if (maxCalls === undefined) return ofRun === undefined ? undefined : { most: ofRun, name: "limits.callsOf" }

@@ -1,17 +1,21 @@
 import { orAbort } from "../core/abort.ts"
+import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { ToolCallPart } from "../core/message.ts"
-import type { Call, MakeCall } from "../runtime/runtime.ts"
+import { forThisRun } from "../core/run-context.ts"
+import { currentCall, passGate } from "../runtime/gated-call.ts"
+import type { CallGate } from "../runtime/runtime.ts"
 import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailure } from "../tools/tool.ts"
 import { callGate, type GateServices } from "./call.ts"
 import { headAndTail } from "./head-and-tail.ts"
+import { type CountedCall, type Reservation, reserveCalls } from "./limits.ts"
 import { failureOf, type Performed, type SkipReason, skipped, toolEnd, toToolResult } from "./tool-result.ts"
 
 export interface ToolServices extends GateServices {
   /** What this agent may use, by name: what is not here is neither offered nor made. */
   tools: ReadonlyMap<string, Tool>
   signal: AbortSignal
-  toolContext: Pick<ToolContext, "workspace" | "state">
+  toolContext: Pick<ToolContext, "workspace" | "state" | "messages">
   maxOutputChars: number
   /** How many tools that may run together do. */
   maxParallelTools: number
@@ -19,6 +23,8 @@ export interface ToolServices extends GateServices {
   keepResult(text: string): Promise<string>
   /** What the model knows the place as. */
   keptIn: "variable" | "artifact"
+  /** The tools whose first result that is no failure ends the run. */
+  stopOn: "first-tool" | readonly string[] | undefined
   /** Whether the user has said something since. */
   interrupted(): boolean
 }
@@ -27,43 +33,41 @@ export interface ToolServices extends GateServices {
 export interface ToolsOutcome {
   /** The first result that ends the run or has it wait. */
   directed?: { tool: string; call: string; directive: Directive } | undefined
-  /** Those that were made and worked, in the order of the calls. */
-  done: { tool: string; text: string }[]
+  /** The first result of a tool that the run stops on. */
+  stopped?: { tool: string; text: string } | undefined
 }
 
 /** Makes the calls of one answer: one after the other in the model's order, neighbours that may run together at once.
  *  After a directive that ends the run, or a word of the user, those that are left are answered without being made: every
- *  call has exactly one result, in the order of the calls. */
+ *  call has exactly one result, in the order of the calls. Never throws. */
 export async function performTools(
   calls: readonly ToolCallPart[],
   services: ToolServices,
   emit: Emit,
 ): Promise<ToolsOutcome> {
-  const outcome: ToolsOutcome = { done: [] }
+  const outcome: ToolsOutcome = {}
+  const reservation = reserveCalls(countedCalls(calls, services), services.budgets)
+  // What is reserved has been counted.
+  const batch: Batch = { services: { ...services, budgets: [] }, reservation, emit, within: forThisRun() }
   let reason: SkipReason | undefined
   for (let index = 0; index < calls.length; ) {
     const group = groupFrom(calls, index, services)
     index += group.length
     if (services.signal.aborted) reason = "aborted"
     if (reason) {
+      for (const { id } of group) reservation.release(id)
       skipTools(group, reason, emit)
       continue
     }
-    for (const performed of await performGroup(group, services, emit)) {
+    for (const performed of await performGroup(group, batch)) {
       emit(toolEnd(performed))
-      note(performed, outcome)
+      note(performed, outcome, services)
     }
     if (outcome.directed) reason = outcome.directed.directive.kind === "ask" ? "ask" : "finish"
+    else if (outcome.stopped) reason = "finish"
     else if (services.interrupted()) reason = "steering"
   }
   return outcome
-}
-
-function note({ call, result }: Performed, outcome: ToolsOutcome): void {
-  const { ok, text, directive } = result
-  if (ok) outcome.done.push({ tool: call.name, text })
-  if (outcome.directed || !directive || directive.kind === "continue") return
-  outcome.directed = { tool: call.name, call: call.id, directive }
 }
 
 /** Answers calls that are not made. */
@@ -74,6 +78,31 @@ export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, em
   }
 }
 
+interface Batch {
+  services: ToolServices
+  reservation: Reservation
+  emit: Emit
+  within: ReturnType<typeof forThisRun>
+}
+
+// A failure says nothing about how the run goes on.
+function note({ call, result }: Performed, outcome: ToolsOutcome, { stopOn }: ToolServices): void {
+  const { ok, text, directive } = result
+  if (!ok) return
+  if (directive && directive.kind !== "continue") {
+    outcome.directed ??= { tool: call.name, call: call.id, directive }
+  } else if (stopOn === "first-tool" || stopOn?.includes(call.name)) {
+    outcome.stopped ??= { tool: call.name, text }
+  }
+}
+
+function countedCalls(calls: readonly ToolCallPart[], { tools }: ToolServices): CountedCall[] {
+  return calls.flatMap(({ id, name }) => {
+    const tool = tools.get(name)
+    return !tool || tool.options.free ? [] : [{ id, binding: name, maxCalls: tool.options.maxCalls }]
+  })
+}
+
 // The calls from here on that may be under way together: one, or neighbours that are all marked parallel.
 function groupFrom(calls: readonly ToolCallPart[], from: number, { tools }: ToolServices): readonly ToolCallPart[] {
   const parallel = (call: ToolCallPart | undefined) => call && tools.get(call.name)?.options.parallel === true
@@ -82,41 +111,48 @@ function groupFrom(calls: readonly ToolCallPart[], from: number, { tools }: Tool
   return calls.slice(from, end)
 }
 
-async function performGroup(group: readonly ToolCallPart[], services: ToolServices, emit: Emit): Promise<Performed[]> {
+async function performGroup(group: readonly ToolCallPart[], batch: Batch): Promise<Performed[]> {
   const [only] = group
-  if (only && group.length === 1) return [await performTool(only, services, emit)]
+  if (only && group.length === 1) return [await performTool(only, batch)]
   const results: Performed[] = []
   const queue = group.entries()
   const worker = async () => {
-    for (const [index, call] of queue) results[index] = await performTool(call, services, emit)
+    for (const [index, call] of queue) results[index] = await performTool(call, batch)
   }
-  await Promise.all(Array.from({ length: Math.min(services.maxParallelTools, group.length) }, worker))
+  await Promise.all(Array.from({ length: Math.min(batch.services.maxParallelTools, group.length) }, worker))
   return results
 }
 
-async function performTool(call: ToolCallPart, services: ToolServices, emit: Emit): Promise<Performed> {
+async function performTool(call: ToolCallPart, batch: Batch): Promise<Performed> {
+  const { services, emit } = batch
   const started = services.now()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
-  const result = await resultOf(call, services, emit)
+  const result = await resultOf(call, batch)
   const { retention, maxChars = services.maxOutputChars } = services.tools.get(call.name)?.options ?? {}
   const shown = await shownText(result.text, maxChars, services)
   return { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
 }
 
-async function resultOf(call: ToolCallPart, services: ToolServices, emit: Emit): Promise<ToolResult> {
+async function resultOf(call: ToolCallPart, batch: Batch): Promise<ToolResult> {
+  const { services, reservation } = batch
+  // One of a parallel group may have waited for its turn while the run was aborted.
+  if (services.signal.aborted) {
+    reservation.release(call.id)
+    return skipped("aborted")
+  }
   const tool = services.tools.get(call.name)
   if (!tool) return unknownTool(call.name, services.tools)
-  if (typeof call.input === "string") {
-    return toolFailure("invalid-json", "The arguments are not valid JSON. Send one JSON object.")
-  }
   try {
-    const validation = await tool.accept(call.input)
-    if (!validation.ok) return toolFailure("invalid-input", validation.message)
-    const { gate } = callGate(services, call.id, emit, false)
-    const asked = gateCall(call, tool, validation.value, services)
-    return toToolResult(await gate(asked, makeCall(asked, tool, services, emit)))
+    const input = await acceptedInput(call, tool)
+    if (!input.ok) {
+      reservation.release(call.id)
+      return input.failure
+    }
+    const refusal = reservation.refusal(call.id)
+    if (refusal) throw refusal
+    return toToolResult(await makeCall(call, tool, input.value, batch))
   } catch (error) {
-    return failureOf(error)
+    return failureOf(error, services.signal)
   }
 }
 
@@ -125,35 +161,52 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult
   return toolFailure("unknown-tool", `There is no tool "${name}". ${known}`)
 }
 
-function gateCall(call: ToolCallPart, tool: Tool, input: unknown, { signal }: ToolServices): Call {
-  const { approve = false, maxCalls, timeoutMs } = tool.options
-  return {
-    id: call.id,
-    binding: tool.name,
-    args: [input],
-    approve,
-    maxCalls,
-    timeoutMs,
-    signal,
-    async accept([given]) {
-      const validation = await tool.accept(given)
-      if (!validation.ok) throw new TypeError(`Invalid input of ${tool.name}: ${validation.message}`)
-      return [validation.value]
-    },
+async function acceptedInput(
+  { input }: ToolCallPart,
+  tool: Tool,
+): Promise<{ ok: true; value: unknown } | { ok: false; failure: ToolResult }> {
+  if (typeof input === "string") {
+    const failure = toolFailure("invalid-json", "The arguments are not valid JSON. Send one JSON object.")
+    return { ok: false, failure }
   }
+  const validation = await tool.accept(input ?? {})
+  return validation.ok ? validation : { ok: false, failure: toolFailure("invalid-input", validation.message) }
 }
 
-function makeCall(call: Call, tool: Tool, services: ToolServices, emit: Emit): MakeCall {
-  return async ({ args = call.args, signal = call.signal } = {}) => {
-    const context: ToolContext = {
-      ...services.toolContext,
-      call: call.id,
-      signal,
-      progress: (text) => emit({ type: "tool-delta", id: call.id, text }),
-    }
-    // One that does not listen to its signal goes on alone: nobody waits for it.
-    return toToolResult(await orAbort(tool.run(args[0], context), signal))
-  }
+function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: Batch): Promise<unknown> {
+  const { services, emit, within } = batch
+  const { gate }: { gate: CallGate } = callGate(services, call.id, emit, false)
+  return passGate(
+    {
+      id: call.id,
+      binding: tool.name,
+      args: [input],
+      options: tool.options,
+      signal: services.signal,
+      async accept([given]) {
+        const validation = await tool.accept(given)
+        if (!validation.ok) throw new TypeError(`Invalid input of ${tool.name}: ${validation.message}`)
+        return [validation.value]
+      },
+      async make([given]) {
+        const { signal } = currentCall() ?? services
+        const context: ToolContext = {
+          ...services.toolContext,
+          call: call.id,
+          signal,
+          progress: (text) => emit({ type: "tool-delta", id: call.id, text }),
+        }
+        // One that does not listen to its signal goes on alone: nobody waits for it. What it has started ends with it.
+        return toToolResult(
+          await orAbort(
+            within(signal, () => tool.run(given, context)),
+            signal,
+          ),
+        )
+      },
+    },
+    gate,
+  )
 }
 
 async function shownText(
@@ -162,6 +215,14 @@ async function shownText(
   { keepResult, keptIn }: ToolServices,
 ): Promise<{ shown: string; kept?: string }> {
   if (text.length <= maxChars) return { shown: text }
-  const kept = await keepResult(text)
-  return { kept, shown: headAndTail(text, maxChars, `the whole text is in the ${keptIn} ${kept}`) }
+  try {
+    const kept = await keepResult(text)
+    const where = (shown: number) =>
+      keptIn === "artifact"
+        ? `the whole text is in the artifact ${kept}, read on with read_artifact from start ${shown}`
+        : `the whole text is in the variable ${kept}`
+    return { kept, shown: headAndTail(text, maxChars, where) }
+  } catch (error) {
+    return { shown: headAndTail(text, maxChars, `the whole text could not be kept: ${errorData(error).message}`) }
+  }
 }

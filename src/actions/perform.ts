@@ -3,6 +3,7 @@ import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
 import { forThisRun } from "../core/run-context.ts"
+import { keep } from "../memory/keep.ts"
 import type { CallGate, Executed, ExecuteOptions, Execution, Lost, Runtime, TypeGateMode } from "../runtime/runtime.ts"
 import { callGate, type GateServices } from "./call.ts"
 import { headAndTail } from "./head-and-tail.ts"
@@ -92,9 +93,20 @@ function remarks(execution: Execution): string[] {
   const { hints = [], lost = [] } = execution
   return [
     ...(hints.length > 0 ? [`Doubtful, by its types:\n${hints.map((hint) => `- ${hint}`).join("\n")}`] : []),
-    ...(lost.length > 0 ? [`The session was started again. Gone: ${listLost(lost)}`] : []),
+    ...(lost.length > 0 ? [startedAgain(lost)] : []),
     ...(execution.ok || !execution.notRolledBack ? [] : [rolledBack(execution.error, execution.notRolledBack)]),
   ].filter((remark) => remark !== "")
+}
+
+// What cells have changed in place of what was put in nobody knows, so all of it is told, and apart from what is gone.
+function startedAgain(lost: readonly Lost[]): string {
+  const gone = lost.filter(({ asInjected }) => !asInjected)
+  const names = lost.filter(({ asInjected }) => asInjected).map(({ name }) => name)
+  return [
+    "The session was started again.",
+    ...(gone.length > 0 ? [`Gone: ${listLost(gone)}.`] : []),
+    ...(names.length > 0 ? [`As injected again, without what cells did to them: ${listed(names)}.`] : []),
+  ].join(" ")
 }
 
 // Of a cell that never ran, nothing has to be taken back.
@@ -105,8 +117,12 @@ function rolledBack({ kind }: ActionError, except: readonly Lost[]): string {
 }
 
 function listLost(lost: readonly Lost[]): string {
-  const shown = lost.slice(0, 20).map(({ name, path = "", reason }) => `${name}${path} (${reason})`)
-  return lost.length > shown.length ? `${shown.join(", ")} and ${lost.length - shown.length} more` : shown.join(", ")
+  return listed(lost.map(({ name, path = "", reason }) => `${name}${path} (${reason})`))
+}
+
+function listed(texts: readonly string[]): string {
+  const shown = texts.slice(0, 20)
+  return texts.length > shown.length ? `${shown.join(", ")} and ${texts.length - shown.length} more` : shown.join(", ")
 }
 
 async function shapeOutput(code: string, execution: Execution, services: PerformServices): Promise<Shaped> {
@@ -139,21 +155,18 @@ function printedText(execution: Execution): string {
 // A value that is shown in part and has no name gets one, so that nothing of it is lost.
 async function keptValue(code: string, execution: Executed, services: PerformServices): Promise<string | undefined> {
   if (!execution.cut || /(^|[\n;])\s*[\w$]+;?\s*$/.test(code)) return undefined
-  return await keep(execution.value, services)
+  return await keepOutput(execution.value, services)
 }
 
 async function fit(text: string, services: PerformServices): Promise<Shaped> {
   const { maxOutputChars } = services
   if (text.length <= maxOutputChars) return { text }
-  const kept = await keep(text, services)
+  const kept = await keepOutput(text, services)
   return { kept, text: headAndTail(text, maxOutputChars, `the whole text is in the variable ${kept}`) }
 }
 
-async function keep(value: unknown, { runtime, taken }: PerformServices): Promise<string> {
-  for (;;) {
-    const name = await runtime.keep("_output", value)
-    if (!taken.has(name)) return name
-  }
+function keepOutput(value: unknown, { runtime, taken }: PerformServices): Promise<string> {
+  return keep("_output", value, { kept: runtime, taken })
 }
 
 function note(text: string): string {

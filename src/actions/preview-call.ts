@@ -3,7 +3,7 @@ import type { CallPreview } from "../core/event.ts"
 import type { Call } from "../runtime/runtime.ts"
 
 /** What a call is called in messages, limits and approvals. */
-export function callName({ binding, method }: Call): string {
+export function callName({ binding, method }: Pick<Call, "binding" | "method">): string {
   return method ? `${binding}.${method}` : binding
 }
 

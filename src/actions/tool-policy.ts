@@ -3,19 +3,22 @@ import { type RunContext, upwards } from "../core/run-context.ts"
 import type { Tool } from "../tools/tool.ts"
 
 /** Which of its tools an agent may use. What is not allowed is neither offered to the model nor made when it asks for it all
- *  the same. Runs that a run starts may use no tool that it may not. */
+ *  the same, or a cell does. Runs that a run starts may use no tool that it may not. */
 export interface ToolPolicy {
-  /** Only these, by name. Default: all. */
+  /** Only these, by name, and those that an agent could not do without: `finish` and `read_artifact`. Default: all. */
   allow?: readonly string[] | undefined
   /** Not these. */
   deny?: readonly string[] | undefined
-  /** Only those for which this gives true. */
+  /** Only those for which this gives true; the two are not asked about. */
   only?: ((tool: Tool) => boolean) | undefined
 }
 
 export type ToolFilter = (tool: Tool) => boolean
 
 const filters = new WeakMap<RunContext, ToolFilter>()
+
+// Without them it could not end, or would have lost what was too long to show.
+const essential = new Set(["finish", "read_artifact"])
 
 /** A run's own policy, narrowed by that of the run that started it. */
 export function filterWithin(run: RunContext, policy: ToolPolicy | undefined): ToolFilter {
@@ -41,5 +44,9 @@ export function checkToolPolicy(policy: ToolPolicy | undefined): void {
 function toFilter({ allow, deny, only }: ToolPolicy = {}): ToolFilter {
   const allowed = allow && new Set(allow)
   const denied = new Set(deny)
-  return (tool) => (allowed?.has(tool.name) ?? true) && !denied.has(tool.name) && (only?.(tool) ?? true)
+  return (tool) => {
+    if (denied.has(tool.name)) return false
+    if (essential.has(tool.name)) return true
+    return (allowed?.has(tool.name) ?? true) && (only?.(tool) ?? true)
+  }
 }

@@ -1,5 +1,5 @@
 import { inspect } from "node:util"
-import { errorData, isAbort } from "../core/errors.ts"
+import { AgentError, errorData, isAbort } from "../core/errors.ts"
 import type { ActionError, ActionErrorKind, EventBody } from "../core/event.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
@@ -10,7 +10,7 @@ import { CallRefused } from "./hooks.ts"
 import { CallLimitReached } from "./limits.ts"
 
 /** Why a call of an answer was not made. */
-export type SkipReason = "finish" | "ask" | "steering" | "aborted" | "incomplete"
+export type SkipReason = "finish" | "ask" | "steering" | "aborted" | "incomplete" | "stopped"
 
 const skips: Record<SkipReason, string> = {
   finish: "Not run: a call before it finished the task.",
@@ -18,6 +18,7 @@ const skips: Record<SkipReason, string> = {
   steering: "Not run: the user said something first. Ask for it again, if it is still needed.",
   aborted: "Not run: the run was interrupted.",
   incomplete: "Not run: the answer broke off.",
+  stopped: "Not run: the run was stopped.",
 }
 
 export function skipped(reason: SkipReason): ToolResult {
@@ -32,11 +33,14 @@ export function toToolResult(value: unknown): ToolResult {
   return toolResult({ text: jsonText(value), value })
 }
 
-/** What became of a call that threw. */
-export function failureOf(error: unknown): ToolResult {
+/** What became of a call that threw. An abort is known by its name, or as the reason of the signal. */
+export function failureOf(error: unknown, signal: AbortSignal): ToolResult {
   const { name, message } = errorData(error)
   for (const [kind, code] of codes) if (error instanceof kind) return toolFailure(code, message)
-  if (isAbort(error)) return toolFailure("aborted", "Interrupted before it was done.")
+  if (isAbort(error) || (signal.aborted && error === signal.reason)) {
+    return toolFailure("aborted", "Interrupted before it was done.")
+  }
+  if (error instanceof AgentError && error.code !== "error") return toolFailure(error.code, message)
   return toolFailure("tool-failed", name === "Error" ? message : `${name}: ${message}`)
 }
 
@@ -67,7 +71,7 @@ export function toolEnd({ call, result, shown, kept, retained, durationMs }: Per
     id: call.id,
     name: call.name,
     ok,
-    text: ok ? shown : `Error (${code ?? "tool-failed"}): ${shown}`,
+    text: wellFormed(ok ? shown : `Error (${code ?? "tool-failed"}): ${shown}`),
     durationMs,
     ...(ok ? {} : { error: actionError(code, result.text) }),
     ...(kept !== undefined && { kept }),

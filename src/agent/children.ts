@@ -1,6 +1,7 @@
 import { ConfigError } from "../core/errors.ts"
 import { type RunContext, startingRun, upwards } from "../core/run-context.ts"
-import type { AgentConfig } from "./config.ts"
+import type { Workspace } from "../workspace/workspace.ts"
+import type { AgentConfig, AgentOptions } from "./config.ts"
 
 /** Refuses a run whose cost nobody could know, where a run above it may cost only so much. */
 export function refuseUnpriced({ name, model }: AgentConfig): void {
@@ -11,6 +12,31 @@ export function refuseUnpriced({ name, model }: AgentConfig): void {
     `"${name}" was not run: the price of "${model.id}" is not known, and "${limited.agent}", which started it, has ` +
       "limits.costUsd. Give the model a price, e.g. resolve(id, { price: { input: 1.25, output: 10 } }).",
   )
+}
+
+interface Heritage {
+  workspace: Workspace | undefined
+  usesCode: boolean
+}
+
+const heritages = new WeakMap<RunContext, Heritage>()
+
+/** Lets the runs below this one have its files. */
+export function letInherit(run: RunContext, { workspace, usesCode }: AgentConfig): void {
+  heritages.set(run, { workspace, usesCode })
+}
+
+/** The options of a run with the files of the run that starts it, where it has none and works by tools. An agent that was
+ *  given nothing to work with works as the one that starts it does: where that one only calls tools, it may not run code. */
+export function withInherited(options: AgentOptions): AgentOptions {
+  if (options.workspace !== undefined) return options
+  const above = [...upwards(startingRun()?.parent)]
+    .map((run) => heritages.get(run))
+    .find((found) => found !== undefined)
+  if (!above?.workspace) return options
+  const hasTools = Boolean(options.tools?.length || options.agents)
+  if (!hasTools && (options.runtime !== undefined || above.usesCode)) return options
+  return { ...options, workspace: above.workspace }
 }
 
 const approvals = new WeakMap<RunContext, Map<object, string[]>>()

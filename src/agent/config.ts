@@ -1,15 +1,17 @@
 import type { Approver } from "../actions/approve.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import { checkToolPolicy, type ToolPolicy } from "../actions/tool-policy.ts"
-import type { AgentOverrides, Limits } from "../core/agent.ts"
+import type { Agent, AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { type MemoryConfig, type MemoryOptions, resolveMemory } from "../memory.ts"
 import type { Model, ModelRequest } from "../models/model.ts"
 import { type ModelSource, toModel } from "../models/source.ts"
+import { isAgent } from "../runtime/bindings.ts"
 import type { ExecuteOptions, Runtime, RuntimeSource, TypeGateMode } from "../runtime/runtime.ts"
 import type { SkillSource } from "../skills.ts"
+import type { ShellOptions } from "../tools/shell.ts"
 import { isTool, type Tool } from "../tools/tool.ts"
 import type { Workspace } from "../workspace/workspace.ts"
 import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt.ts"
@@ -29,12 +31,20 @@ export interface AgentOptions extends AgentOverrides {
   toolPolicy?: ToolPolicy | undefined
   /** Where the agent's files are; with one, it has tools to read, write and search them. */
   workspace?: Workspace | undefined
+  /** Lets the model run commands in its workspace, where that is a folder. Each asks for approval, unless its options
+   *  say otherwise. Default false. */
+  shell?: boolean | ShellOptions | undefined
+  /** Whether the model can see images, and so is offered a tool to read them. Default true. */
+  images?: boolean | undefined
   /** What becomes of an answer without a tool call, of an agent without a runtime: the model is reminded to go on
    *  (`continue`), it is the answer (`answer`), or a question to the user (`wait`). Default `continue`. */
   noTool?: NoToolPolicy | undefined
   /** Ends the run after the first tool call that worked, or after one of these tools: its result is the output. */
   stopOn?: "first-tool" | readonly string[] | undefined
-  /** How many tools that are marked parallel run together. Default 8. */
+  /** Agents that it may give tasks to, by name: it then has the tools `delegate` and `delegate_status`. What they lack of
+   *  files, they have from it; its policy, hooks, limits and signal hold for them. */
+  agents?: Readonly<Record<string, Agent>> | undefined
+  /** How many tools that are marked parallel, or sub-tasks, run together. Default 8. */
   maxParallelTools?: number | undefined
   /** Characters of a cell's output that the model sees; the rest is kept in a variable. Default 5,000. */
   maxOutputChars?: number | undefined
@@ -58,7 +68,7 @@ export interface AgentOptions extends AgentOverrides {
   transaction?: ExecuteOptions["transaction"]
   /** Answers the calls that ask for approval. Default: who watches the run; nobody there means no. */
   approve?: Approver | undefined
-  /** Code of yours around calls, one object or a pipeline of them. Overrides replace them all: spread the old ones in to
+  /** Code of yours around runs, answers and calls, one object or a pipeline of them. Overrides replace them all: spread the old ones in to
    *  keep them. The runs that a run starts have them too, around their own. */
   hooks?: Hooks | readonly Hooks[] | undefined
   temperature?: number | undefined
@@ -76,8 +86,11 @@ export interface AgentConfig {
   usesCode: boolean
   usesTools: boolean
   tools: readonly Tool[]
+  agents: Readonly<Record<string, Agent>> | undefined
   toolPolicy: ToolPolicy | undefined
   workspace: Workspace | undefined
+  shell: boolean | ShellOptions
+  images: boolean
   noTool: NoToolPolicy
   stopOn: "first-tool" | readonly string[] | undefined
   maxParallelTools: number
@@ -125,7 +138,10 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   for (const [name, value] of Object.entries(limits)) {
     if (!limitNames.includes(name))
       throw new ConfigError(`limits.${name}: unknown. There are ${limitNames.join(", ")}.`)
-    if (name !== "callsOf") checkNumber(`limits.${name}`, value, 0)
+    if (name !== "callsOf" && name !== "unknownUsage") checkNumber(`limits.${name}`, value, 0)
+  }
+  if (limits.unknownUsage !== undefined && !["continue", "stop"].includes(limits.unknownUsage)) {
+    throw new ConfigError(`limits.unknownUsage: "${limits.unknownUsage}" is unknown. Use "continue" or "stop".`)
   }
   for (const [name, value] of Object.entries(limits.callsOf ?? {})) checkNumber(`limits.callsOf.${name}`, value, 0)
   if (fence !== undefined && !/^[^\s`~]+$/.test(fence)) {
@@ -138,11 +154,13 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
       `limits.costUsd: the price of "${model.id}" is not known, so its cost cannot be limited. ${cure}`,
     )
   }
-  const { tools = [], workspace, noTool = "continue", stopOn, maxParallelTools = 8 } = options
+  const { tools = [], agents, workspace, noTool = "continue", stopOn, maxParallelTools = 8 } = options
   checkTools(tools, noTool)
+  checkAgents(agents)
   checkToolPolicy(options.toolPolicy)
   checkNumber("maxParallelTools", maxParallelTools, 1)
-  const usesTools = tools.length > 0 || workspace !== undefined
+  const hasAgents = agents !== undefined && Object.keys(agents).length > 0
+  const usesTools = tools.length > 0 || hasAgents || workspace !== undefined
   const usesCode = options.runtime !== undefined || !usesTools
   const contextWindow = options.contextWindow ?? model.contextWindow ?? 128_000
   return {
@@ -152,8 +170,11 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     usesCode,
     usesTools,
     tools,
+    agents: hasAgents ? agents : undefined,
     toolPolicy: options.toolPolicy,
     workspace,
+    shell: options.shell ?? false,
+    images: options.images ?? true,
     noTool,
     stopOn,
     maxParallelTools,
@@ -179,7 +200,17 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   }
 }
 
-const limitNames = ["cycles", "tokens", "costUsd", "timeMs", "depth", "calls", "callsOf"]
+const limitNames = [
+  "cycles",
+  "tokens",
+  "uncachedTokens",
+  "costUsd",
+  "timeMs",
+  "unknownUsage",
+  "depth",
+  "calls",
+  "callsOf",
+]
 
 function checkTools(tools: readonly unknown[], noTool: string): void {
   if (!Array.isArray(tools)) throw new ConfigError("tools: give a list of tools, made by tool({ … }).")
@@ -188,6 +219,15 @@ function checkTools(tools: readonly unknown[], noTool: string): void {
     throw new ConfigError(`tools[${wrong}]: this is no tool. Make one by tool({ name, description, run }).`)
   if (["continue", "answer", "wait"].includes(noTool)) return
   throw new ConfigError(`noTool: "${noTool}" is unknown. Use "continue", "answer" or "wait".`)
+}
+
+function checkAgents(agents: object | undefined): void {
+  for (const [name, agent] of Object.entries(agents ?? {})) {
+    if (!/^[\p{ID_Start}_][\p{ID_Continue}-]{0,63}$/u.test(name)) {
+      throw new ConfigError(`agents: "${name}" is no name for one. Use a word of letters, digits, "_" and "-".`)
+    }
+    if (!isAgent(agent)) throw new ConfigError(`agents.${name}: this is no agent. Make one by createAgent({ … }).`)
+  }
 }
 
 function checkRuntime(runtime: unknown): void {

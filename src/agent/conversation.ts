@@ -36,6 +36,7 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
   const events: AgentEvent[] = []
   const messages: Message[] = []
   const told = new Set(earlier?.told)
+  const tools = { ...earlier?.tools }
   const isOwn = ownEvents()
   return {
     events,
@@ -48,8 +49,8 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
     steered: [...(earlier?.steered ?? [])],
     approved: [...(earlier?.approved ?? [])],
     memory: earlier?.memory ?? initialMemory,
-    tools: { ...earlier?.tools },
-    ground: undefined,
+    tools,
+    ground: earlier?.ground?.then((ground) => ground.continued(tools)),
     record(event) {
       if (isDelta(event)) return
       events.push(event)

@@ -1,3 +1,4 @@
+import { observerOf } from "../actions/hooks.ts"
 import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
 import { ConfigError, errorData, isAbort } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -9,10 +10,11 @@ import { noUsage } from "../core/usage.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
-import { approvedInFamily, refuseUnpriced } from "./children.ts"
+import { approvedInFamily, letInherit, refuseUnpriced, withInherited } from "./children.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./config.ts"
 import { type Conversation, conversation } from "./conversation.ts"
-import { promptFor, runLoop } from "./loop.ts"
+import { runLoop } from "./loop.ts"
+import { promptFor } from "./open.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
 import type { Verify } from "./verify.ts"
 
@@ -64,11 +66,12 @@ export function createAgent(options: AgentOptions): CodeAgent {
         async conversation(config, run) {
           const earlier = from && changes.runtime === undefined ? conversations.get(from) : undefined
           opened = await openConversation(config, earlier, run.signal)
+          if (changes.workspace !== undefined) opened.ground = undefined
           if (!earlier) opened.approved = approvedInFamily(run, options) ?? opened.approved
           return opened
         },
         async dispose() {
-          if (opened?.ownsRuntime) await opened.runtime.close()
+          if (opened) await endConversation(opened)
         },
       })
       // A run that is done has each output that `outputs` declares: that is what its loop sees to.
@@ -95,7 +98,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
         messages: () => shared.messages,
         events: () => shared.events,
         async close() {
-          if (shared.ownsRuntime) await shared.runtime.close()
+          await endConversation(shared)
         },
       })
       // The same sends, with the outputs typed as above.
@@ -126,7 +129,7 @@ interface RunPlace {
 
 function startAgentRun(options: AgentOptions, prompt: Prompt, place: RunPlace): Run {
   // A wrong option is told at once, where it was written, and not as a failed run.
-  const config = resolveConfig(options, place.freshPrompt)
+  const config = resolveConfig(withInherited(options), place.freshPrompt)
   checkOutputs(place.outputs)
   refuseUnpriced(config)
   const message = userMessage(prompt)
@@ -136,7 +139,7 @@ function startAgentRun(options: AgentOptions, prompt: Prompt, place: RunPlace): 
     agent: config.name,
     depth: config.limits.depth,
     signal: place.signal,
-    onEvent: options.onEvent,
+    onEvent: observerOf(options.onEvent, config.hooks),
     now: config.now,
     dispose: place.dispose,
     broken: (error) => brokenOutcome(id, error, []),
@@ -151,13 +154,14 @@ async function agentRun(
   place: RunPlace,
 ): Promise<RunOutcome> {
   let shared: Conversation
+  letInherit(control.context, config)
   try {
     await turnOrAbort(place.turn, control.signal)
     shared = await place.conversation(config, control.context)
   } catch (error) {
     // The conversation never hears of it, whoever watches the run does.
-    const { name: agent, metadata } = config
-    const start = control.emit({ type: "run-start", agent, messages: [prompt], metadata })
+    const { name: agent, model, metadata } = config
+    const start = control.emit({ type: "run-start", agent, model: model.id, messages: [prompt], metadata })
     return brokenOutcome(control.id, error, [start])
   }
   const { outputs, verify, values } = place
@@ -202,6 +206,11 @@ async function openConversation(
   if (typeof runtime === "object") return conversation(runtime, false)
   const making = Promise.resolve(runtime())
   return conversation(signal ? await unlessAborted(making, signal) : await making, true)
+}
+
+async function endConversation({ ground, ownsRuntime, runtime }: Conversation): Promise<void> {
+  await (await ground)?.close()
+  if (ownsRuntime) await runtime.close()
 }
 
 function anySignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {

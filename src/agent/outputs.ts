@@ -107,9 +107,9 @@ async function typescriptVariables(outputs: Outputs): Promise<string> {
 }
 
 function pythonVariables(outputs: Outputs): string {
-  return Object.entries(outputs)
-    .map(
-      ([name, schema]) => `${name}  # JSON Schema: ${JSON.stringify(toJsonSchema(schema, { unrepresentable: "any" }))}`,
-    )
-    .join("\n")
+  const lines = Object.entries(outputs).map(([name, schema]) => {
+    const { $schema: _dialect, ...shape } = toJsonSchema(schema, { unrepresentable: "any" })
+    return `${name}  # JSON Schema: ${JSON.stringify(shape)}`
+  })
+  return lines.join("\n")
 }

@@ -73,7 +73,8 @@ export const defaultSections: PromptSections = {
     const language = python ? "Python" : "TypeScript"
     return `# How you work\n\nYou act by writing ${language} that is run for you.\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
   },
-  skills: ({ skills = [], language }) => (skills.length > 0 ? skillsSection(skills, language) : ""),
+  skills: ({ skills = [], language, usesCode }) =>
+    skills.length > 0 ? skillsSection(skills, usesCode ? language : "tool") : "",
   objects({ declarations, tag, language, usesCode }) {
     if (!usesCode) return ""
     if (declarations) return `# What is in the session\n\n\`\`\`${tag}\n${declarations}\n\`\`\``

@@ -3,10 +3,11 @@ import type { Emit, EventBody } from "../core/event.ts"
 import { userMessage } from "../core/message.ts"
 import type { CallGate, Runtime } from "../runtime/runtime.ts"
 import { bindSkillFunctions, skillFunctions } from "../skills/functions.ts"
-import { injectSkill } from "../skills/inject.ts"
+import { bringsCode, type Injected, injectSkill } from "../skills/inject.ts"
 import { problemText } from "../skills/load.ts"
 import { activationText } from "../skills/texts.ts"
 import { loadSkills, type Skill, type SkillSource } from "../skills.ts"
+import type { SkillAccess } from "../tools/skills.ts"
 import type { Conversation } from "./conversation.ts"
 
 /** The skills of an agent. */
@@ -16,17 +17,30 @@ export interface AgentSkills {
   warnings: readonly string[]
   /** What a run works with instead of its conversation's runtime and its own way to tell, so that its cells can activate
    *  skills and read their files: through the gate, as any call. */
-  forRun(conversation: Conversation, tag: string, tell: Emit): { runtime: Runtime; emit: Emit }
+  forRun(conversation: Conversation, how: SkillPlace, tell: Emit): SkillWork
 }
 
-/** Loads an agent's skills, once, and makes a runtime ready for them. */
-export async function openSkills(sources: readonly SkillSource[], runtime: Runtime): Promise<AgentSkills> {
+export interface SkillPlace {
+  tag: string
+  /** Whether the run works by writing code; otherwise by tool calls alone. */
+  usesCode: boolean
+}
+
+export interface SkillWork {
+  runtime: Runtime
+  emit: Emit
+  /** How the same is done by a tool. */
+  access: SkillAccess
+}
+
+/** Loads an agent's skills, once, and makes a runtime ready for them, if it works with one. */
+export async function openSkills(sources: readonly SkillSource[], runtime: Runtime | undefined): Promise<AgentSkills> {
   const loading = loaded.get(sources) ?? load(sources)
   loaded.set(sources, loading)
   // What failed may be mended and tried again.
   loading.catch(() => loaded.delete(sources))
   const skills = await loading
-  if (skills.offered.length > 0) await bindSkillFunctions(runtime)
+  if (runtime && skills.offered.length > 0) await bindSkillFunctions(runtime)
   return skills
 }
 
@@ -40,11 +54,16 @@ async function load(sources: readonly SkillSource[]): Promise<AgentSkills> {
   return {
     offered,
     warnings: problems.map(({ path, message }) => `${path}: ${message}`),
-    forRun: (conversation, tag, tell) => forRun(offered, conversation, tag, tell),
+    forRun: (conversation, how, tell) => forRun(offered, conversation, how, tell),
   }
 }
 
-function forRun(offered: readonly Skill[], conversation: Conversation, tag: string, tell: Emit) {
+function forRun(
+  offered: readonly Skill[],
+  conversation: Conversation,
+  { tag, usesCode }: SkillPlace,
+  tell: Emit,
+): SkillWork {
   const { runtime, activated } = conversation
   const { language } = runtime
   const { activate, read } = skillFunctions[language]
@@ -61,16 +80,18 @@ function forRun(offered: readonly Skill[], conversation: Conversation, tag: stri
 
   const activateSkill = async (name: unknown): Promise<string> => {
     const skill = find(name)
-    const { names, elsewhere } = await injectSkill(skill, runtime)
+    const { names, elsewhere } = usesCode ? await injectSkill(skill, runtime) : noneInjected
     const declarations = names.length > 0 ? await runtime.describe(names) : ""
     const files = await skill.files()
     for (const each of names) conversation.told.add(each)
     if (isTold(activated.get(skill.name))) return `The skill "${skill.name}" is active; its instructions are above.`
-    const text = activationText({ skill, files, declarations, tag, elsewhere, language })
+    const needsRuntime = !usesCode && bringsCode(skill)
+    const use = usesCode ? language : "tool"
+    const text = activationText({ skill, files, declarations, tag, elsewhere, needsRuntime, use })
     const message = { ...userMessage(text, "host"), pinned: true as const }
     activated.set(skill.name, message.id)
     results.tell({ type: "skill-activated", name: skill.name, messages: [message] })
-    return `The skill "${skill.name}" is active; its instructions follow the output of this cell.`
+    return `The skill "${skill.name}" is active; its instructions follow${usesCode ? " the output of this cell" : ""}.`
   }
 
   const readSkillFile = async (name: unknown, path: unknown, encoding: unknown = "utf8"): Promise<string> => {
@@ -86,8 +107,11 @@ function forRun(offered: readonly Skill[], conversation: Conversation, tag: stri
     [activate, activateSkill],
     [read, readSkillFile],
   ])
-  return { runtime: answering(runtime, own), emit: results.emit }
+  const access = { names: offered.map(({ name }) => name), activate: activateSkill, read: readSkillFile }
+  return { runtime: usesCode ? answering(runtime, own) : runtime, emit: results.emit, access }
 }
+
+const noneInjected: Injected = { names: [] }
 
 async function readBytes(skill: Skill, path: unknown): Promise<Uint8Array> {
   try {

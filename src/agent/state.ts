@@ -29,9 +29,9 @@ export interface State {
 }
 
 export type Ending =
-  | { status: "done"; tool?: string; files?: string[] }
+  | { status: "done"; tool?: string; files?: string[]; handedTo?: string }
   | { status: "waiting"; pending: Pending; tool?: string }
-  | { status: "stopped"; reason: StopReason }
+  | { status: "stopped"; reason: StopReason; detail?: string }
   | { status: "aborted" }
   | { status: "failed"; error: ErrorData }
 

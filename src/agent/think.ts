@@ -24,6 +24,10 @@ export interface ThinkServices {
   language: "typescript" | "python"
   /** Ids of tool calls that this conversation has seen: some providers give the same one again. */
   callIds: Set<string>
+  /** Estimated for the system prompt and the tools. */
+  systemTokens: number
+  /** May change an answer before it is remembered. */
+  review?: ((parts: AssistantMessage["parts"], usage: Usage) => Promise<AssistantMessage["parts"]>) | undefined
 }
 
 /** What one turn of the model came to. `message` is absent when it said nothing. */
@@ -73,7 +77,7 @@ export async function think(services: ThinkServices, messages: readonly Message[
     turn.parser.resume()
   }
   tell(turn, turn.parser.end(), services.language, emit)
-  return remember(turn, emit)
+  return remember(turn, services, emit)
 }
 
 interface Turn {
@@ -92,7 +96,7 @@ interface Turn {
 }
 
 async function readAnswer(
-  { model, signal, request, language, callIds }: ThinkServices,
+  { model, signal, request, language, callIds, systemTokens }: ThinkServices,
   messages: readonly Message[],
   turn: Turn,
   emit: Emit,
@@ -153,7 +157,7 @@ async function readAnswer(
     turn.usage = addUsage(
       turn.usage,
       priced(
-        known(usage, () => estimateTokens(request.system) + estimateMessages(messages), written),
+        known(usage, () => systemTokens + estimateMessages(messages), written),
         model.price,
       ),
     )
@@ -182,19 +186,46 @@ function wholeCharacters(turn: Turn, chunk: string): string {
   return wellFormed(turn.half ? text.slice(0, -1) : text)
 }
 
-function remember(turn: Turn, emit: Emit): Thought {
-  const { usage, counted, error, reasoning } = turn
-  const { text, code } = turn.parser.answer()
-  const parts: AssistantMessage["parts"] = [...reasoning]
-  if (text.trim()) parts.push({ type: "text", text: text.trimEnd() })
-  if (code) parts.push({ type: "code", id: turn.codeId, ...code })
-  parts.push(...turn.calls)
+async function remember(turn: Turn, services: ThinkServices, emit: Emit): Promise<Thought> {
+  const { usage, counted, error } = turn
   const thought: Thought = { usage, counted, ...(error !== undefined && { error }) }
-  if (parts.length === reasoning.length) return thought
+  let parts = partsOf(turn)
+  if (services.review && error === undefined && isAnswer(parts)) {
+    try {
+      parts = withOwnIds(await services.review(parts, usage), turn, services.callIds)
+    } catch (failed) {
+      return { ...thought, error: failed }
+    }
+  }
+  if (!isAnswer(parts)) return thought
   const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
   const finish = error === undefined ? (turn.finish ?? "stop") : "error"
   emit({ type: "message-end", message, finish, usage })
   return { ...thought, message }
+}
+
+function isAnswer(parts: AssistantMessage["parts"]): boolean {
+  return parts.some((part) => part.type !== "reasoning")
+}
+
+function partsOf(turn: Turn): AssistantMessage["parts"] {
+  const { text, code } = turn.parser.answer()
+  const parts: AssistantMessage["parts"] = [...turn.reasoning]
+  if (text.trim()) parts.push({ type: "text", text: text.trimEnd() })
+  if (code) parts.push({ type: "code", id: turn.codeId, ...code })
+  parts.push(...turn.calls)
+  return parts
+}
+
+// A call or cell that came in by a hook gets an id of its own; only the first cell of an answer is one.
+function withOwnIds(given: AssistantMessage["parts"], turn: Turn, seen: Set<string>): AssistantMessage["parts"] {
+  const own = new Set(turn.calls.map(({ id }) => id))
+  const cell = given.find((part) => part.type === "code")
+  return given.flatMap((part): AssistantMessage["parts"] => {
+    if (part.type === "code") return part === cell ? [{ ...part, id: turn.codeId }] : []
+    if (part.type !== "tool-call" || own.delete(part.id)) return [part]
+    return [{ ...part, id: freshId(part.id, seen) }]
+  })
 }
 
 // Each call has an id of its own, whatever the provider says, because its result is found by it.

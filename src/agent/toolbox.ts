@@ -1,8 +1,11 @@
 import type { ToolFilter } from "../actions/tool-policy.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
+import type { Message } from "../core/message.ts"
 import type { ToolSpec } from "../models/model.ts"
 import type { Artifacts } from "../tools/artifacts.ts"
+import type { ShellTools } from "../tools/shell.ts"
+import type { SkillAccess } from "../tools/skills.ts"
 import type { Tool, ToolContext, ToolState } from "../tools/tool.ts"
 import { memoryWorkspace } from "../workspace/memory.ts"
 import type { Workspace } from "../workspace/workspace.ts"
@@ -14,13 +17,26 @@ export interface ToolGround {
   state: ToolState
   /** What is too long to show, for an agent without a runtime. */
   artifacts: Artifacts
+  /** The ground of a conversation that goes on from this one. */
+  continued(values: { [key: string]: Json }): ToolGround
+  /** Ends what tools have left open. */
+  close(): Promise<void>
 }
 
-/** The tools of one run. */
-export interface Toolbox {
+/** The tools of one run. Closing it ends what they have left running. */
+export interface Toolbox extends AsyncDisposable {
   tools: ReadonlyMap<string, Tool>
   specs: readonly ToolSpec[]
-  context: Pick<ToolContext, "workspace" | "state">
+  context: Pick<ToolContext, "workspace" | "state" | "messages">
+  warnings: readonly string[]
+}
+
+/** What the tools of one run depend on, beside what the agent has. */
+export interface ToolPlace {
+  allowed: ToolFilter
+  skills: SkillAccess | undefined
+  /** A live view of the conversation. */
+  messages: readonly Message[]
 }
 
 /** The ground that the tools of a conversation stand on; its state is JSON. */
@@ -28,25 +44,55 @@ export async function openGround(
   workspace: Workspace | undefined,
   values: { [key: string]: Json },
 ): Promise<ToolGround> {
-  const { artifacts } = await import("../tools/artifacts.ts")
+  const [{ artifacts }, { continueSubtasks, closeSubtasks }] = await Promise.all([
+    import("../tools/artifacts.ts"),
+    import("../tools/delegate/tasks.ts"),
+  ])
   const place = workspace ?? memoryWorkspace()
-  return {
-    workspace: place,
-    artifacts: artifacts(place),
-    state: {
-      get: (key) => (Object.hasOwn(values, key) ? values[key] : undefined),
-      set(key, value) {
-        values[key] = value
+  const kept = artifacts(place)
+
+  function ground(state: ToolState): ToolGround {
+    return {
+      workspace: place,
+      artifacts: kept,
+      state,
+      continued(later) {
+        const next = stateOver(later)
+        continueSubtasks(state, next)
+        return ground(next)
       },
+      close: () => closeSubtasks(state),
+    }
+  }
+
+  return ground(stateOver(values))
+}
+
+function stateOver(values: { [key: string]: Json }): ToolState {
+  return {
+    get: (key) => (Object.hasOwn(values, key) ? values[key] : undefined),
+    set(key, value) {
+      values[key] = value
     },
   }
 }
 
 /** The user's tools and those that follow from what the agent has, as far as the policy allows them. */
-export async function openToolbox(config: AgentConfig, ground: ToolGround, allowed: ToolFilter): Promise<Toolbox> {
+export async function openToolbox(config: AgentConfig, ground: ToolGround, place: ToolPlace): Promise<Toolbox> {
   const { builtinTools } = await import("../tools/builtin.ts")
-  const { usesCode, workspace } = config
-  const builtin = builtinTools({ ends: !usesCode, artifacts: usesCode ? undefined : ground.artifacts, workspace })
+  const shell = await openShell(config)
+  const { usesCode, workspace, agents, maxParallelTools } = config
+  const { allowed, messages } = place
+  const builtin = builtinTools({
+    ends: !usesCode,
+    artifacts: usesCode ? undefined : ground.artifacts,
+    workspace,
+    images: config.images,
+    skills: usesCode ? undefined : place.skills,
+    agents,
+    maxParallel: maxParallelTools,
+  })
+  builtin.push(...(shell?.tools ?? []))
   const tools = new Map<string, Tool>()
   for (const tool of config.tools) {
     if (tools.has(tool.name)) throw new ConfigError(`tools: there are two with the name "${tool.name}".`)
@@ -56,5 +102,33 @@ export async function openToolbox(config: AgentConfig, ground: ToolGround, allow
   for (const tool of builtin) if (!tools.has(tool.name)) tools.set(tool.name, tool)
   for (const tool of tools.values()) if (!allowed(tool)) tools.delete(tool.name)
   const specs = [...tools.values()].map(({ name, description, input }) => ({ name, description, input }))
-  return { tools, specs, context: { workspace: ground.workspace, state: ground.state } }
+  const warning = shell?.commands.warning
+  return {
+    tools,
+    specs,
+    context: contextOn(ground, messages),
+    warnings: warning === undefined ? [] : [warning],
+    [Symbol.asyncDispose]: async () => await shell?.close(),
+  }
+}
+
+async function openShell({ shell, workspace }: AgentConfig): Promise<ShellTools | undefined> {
+  if (!shell) return undefined
+  if (workspace?.root === undefined) {
+    throw new ConfigError(
+      "shell: a shell needs a workspace that is a folder. Give the agent workspace: localWorkspace(dir).",
+    )
+  }
+  const { shellTools } = await import("../tools/shell.ts")
+  return shellTools(shell === true ? {} : shell)
+}
+
+/** What tools work with on a ground, in a conversation. */
+export function contextOn({ workspace, state }: ToolGround, messages: readonly Message[]): Toolbox["context"] {
+  return { workspace, state, messages: () => beforeAnswer(messages) }
+}
+
+function beforeAnswer(messages: readonly Message[]): Message[] {
+  const answer = messages.findLastIndex(({ role }) => role === "assistant")
+  return messages.slice(0, answer === -1 ? undefined : answer)
 }

@@ -8,6 +8,8 @@ import { safeRules } from "../runtime/rules/safe-rules.ts"
 export interface CommandAgent {
   model: Model
   bindings: Bindings
+  /** Paths of skills, or of folders of them. */
+  skills?: readonly string[] | undefined
   instructions?: string | undefined
   maxCycles?: number | undefined
 }
@@ -17,12 +19,13 @@ const confined =
   "Cells here cannot read or write files, start processes or see the environment: work with what is in the session."
 
 /** The agent behind `karst run`, `karst prompt` and `karst demo`. */
-export function commandAgent({ model, bindings, instructions, maxCycles }: CommandAgent): CodeAgent {
+export function commandAgent({ model, bindings, skills, instructions, maxCycles }: CommandAgent): CodeAgent {
   return createAgent({
     name: "karst",
     model,
     instructions: `${instructions ?? defaultInstructions}\n\n${confined}`,
     limits: { cycles: maxCycles },
+    skills,
     runtime: () => jsRuntime(bindings, { rules: safeRules() }),
     // Ctrl-C is only heard between turns of the event loop, so an endless loop in a cell must end by itself.
     cellTimeoutMs: 60_000,

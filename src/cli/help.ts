@@ -25,6 +25,9 @@ const dataHelp = `
   --data <file>         a .csv, .tsv, .json or .jsonl file, put in as a variable named after it;
                         may be given several times`
 
+const skillsHelp = `
+  --skills <folder>     a skill, or a folder of them, for the agent to activate; may be given several times`
+
 const commands: Record<string, string> = {
   demo: `
 karst demo [options]: the weather of Seattle, a chart and a sprinkler, as live objects
@@ -38,7 +41,7 @@ The model's turns are replayed unless --model is given; everything else is live.
 `,
   run: `
 karst run "<prompt>" [options]: run a prompt; "-" reads it from standard input
-${modelHelp}${dataHelp}
+${modelHelp}${dataHelp}${skillsHelp}
   --max-cycles <n>      stop after this many model calls. Default: 10
   --mode <mode>         full, short, result (the answer alone) or off. Default: full
   --json                print every event as a line of JSON, and nothing else
@@ -57,6 +60,6 @@ karst skills <action>: the skills that agents can activate, in the Agent Skills 
 `,
   prompt: `
 karst prompt [options]: print exactly what the model sees before the first prompt
-${dataHelp}
+${dataHelp}${skillsHelp}
 `,
 }

@@ -4,9 +4,13 @@ import { loadData } from "./data.ts"
 import { UsageError } from "./usage-error.ts"
 
 export async function prompt(args: string[]): Promise<number> {
-  const { values, positionals } = parseArguments("prompt", args, { data: { type: "string", multiple: true } })
+  const { values, positionals } = parseArguments("prompt", args, {
+    data: { type: "string", multiple: true },
+    skills: { type: "string", multiple: true },
+  })
   if (positionals.length > 0) throw new UsageError(`karst prompt takes no prompt: it prints what comes before one.`)
-  const agent = commandAgent({ model: noModel, bindings: await loadData(values.data ?? []) })
+  const bindings = await loadData(values.data ?? [])
+  const agent = commandAgent({ model: noModel, bindings, skills: values.skills })
   process.stdout.write(`${await agent.describe()}\n`)
   return 0
 }

@@ -12,6 +12,7 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("run", args, {
     model: { type: "string" },
     data: { type: "string", multiple: true },
+    skills: { type: "string", multiple: true },
     json: { type: "boolean" },
     "max-cycles": { type: "string" },
     mode: { type: "string" },
@@ -21,7 +22,7 @@ export async function run(args: string[]): Promise<number> {
   const prompt = await readPrompt(positionals)
   const model = await chooseModel(values.model)
   const bindings = await loadData(values.data ?? [])
-  const agent = commandAgent({ model, bindings, maxCycles })
+  const agent = commandAgent({ model, bindings, skills: values.skills, maxCycles })
 
   const running = agent.run(prompt, { onEvent: values.json ? printEvent : undefined })
   const result = await interruptible(running, () => (values.json ? running.settled : display(running, { mode })))

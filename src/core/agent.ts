@@ -34,13 +34,19 @@ export interface Limits {
   cycles?: number | undefined
   /** Input and output tokens together. Default: no limit. */
   tokens?: number | undefined
+  /** The same without the input that a provider read from its cache. Default: no limit. */
+  uncachedTokens?: number | undefined
   /** Needs a model whose price is known. Default: no limit. */
   costUsd?: number | undefined
   /** Active time; waiting for a person does not count. Default: no limit. */
   timeMs?: number | undefined
-  /** Calls of functions and guarded methods. One more is an error the model sees at the call. Default: no limit. */
+  /** What becomes of a run when a provider does not say what a call has used: it goes on by estimates, or stops after
+   *  that call. Default `continue`. */
+  unknownUsage?: "continue" | "stop" | undefined
+  /** Calls of tools, functions and guarded methods. One more is an error the model sees at the call; tool calls of one
+   *  answer are made only if there is room for all of them. Default: no limit. */
   calls?: number | undefined
-  /** The same for each name, as `binding` or `binding.method`; without the runs it starts. */
+  /** The same for each name, as `tool`, `binding` or `binding.method`; without the runs it starts. */
   callsOf?: { [name: string]: number } | undefined
   /** How deep runs may nest, this one included; 1: it may start no other. Default 5. */
   depth?: number | undefined
@@ -89,11 +95,14 @@ export interface Run<R extends RunResult = RunResult>
 
 export type Decision = "allow" | "deny" | "always"
 
-/** How a run came to its end: the model answered, a tool ended it or asked, or what its status says. */
+/** How a run came to its end: the model answered, a tool ended it, a question was asked, another agent took over, a hook or
+ *  guardrail stopped it, or what its status says. */
 export interface Completion {
-  by: "answer" | "tool" | "question" | "limit" | "abort" | "failure"
+  by: "answer" | "tool" | "question" | "handoff" | "limit" | "hook" | "abort" | "failure"
   /** The tool that ended it. */
   tool?: string
+  /** The agent that took over. */
+  agent?: string
 }
 
 export interface RunResult {
@@ -102,8 +111,10 @@ export interface RunResult {
   /** What the agent says; for a run that did not end by itself, the last text it wrote. */
   output: string
   pending?: Pending
-  /** The limit that stopped it. */
+  /** The limit that stopped it, or `hook` or `guardrail`. */
   reason?: StopReason
+  /** What the hook that stopped it said. */
+  detail?: string
   /** Files made for the user, where the agent named them. */
   files?: string[]
   completion: Completion

@@ -20,8 +20,18 @@ export interface EventStamp {
 
 export type Status = "done" | "waiting" | "stopped" | "aborted" | "failed"
 
-/** Which limit stopped a run; `outputs`: it was sent back too often without filling what it had to. */
-export type StopReason = "cycles" | "tokens" | "cost" | "time" | "outputs"
+/** What stopped a run: a limit; `unknown-usage`: a limit that nobody could keep; `outputs`: it was sent back too often
+ *  without filling what it had to; `hook` or `guardrail`: one of its hooks. */
+export type StopReason =
+  | "cycles"
+  | "tokens"
+  | "uncached-tokens"
+  | "cost"
+  | "time"
+  | "unknown-usage"
+  | "outputs"
+  | "hook"
+  | "guardrail"
 
 /** What a waiting run waits for. */
 export type Pending =
@@ -81,7 +91,7 @@ export interface NameChanges {
 
 export type EventBody =
   // The run. `messages` are what this run adds to the conversation before its first cycle; `system` only when it is new.
-  | { type: "run-start"; agent: string; messages: Message[]; system?: string; metadata: Metadata }
+  | { type: "run-start"; agent: string; model?: string; messages: Message[]; system?: string; metadata: Metadata }
   | {
       type: "run-end"
       status: Status
@@ -89,6 +99,7 @@ export type EventBody =
       cycles: number
       usage: Usage
       reason?: StopReason
+      detail?: string
       pending?: Pending
       error?: ErrorData
       verdict?: Verdict

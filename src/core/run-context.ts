@@ -57,7 +57,8 @@ export function insideRun<T>(run: RunContext, work: () => T): T {
   return places.run({ run }, work)
 }
 
-/** Does work that belongs to no run. */
+/** Does work that belongs to no run: what it starts is nobody's child, lives on when the run under way ends, and is not
+ *  held to its limits. For a function that hands a task to a queue or a service of yours. */
 export function outsideRuns<T>(work: () => T): T {
   return places.exit(work)
 }

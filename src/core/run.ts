@@ -165,7 +165,7 @@ export function startRun(setup: RunSetup): Run {
     useBudget(budget) {
       context.budget = budget
     },
-    exhausted: () => reachedFrom(parent),
+    exhausted: () => parent && reachedFrom(parent),
     spend(usage) {
       // Not by `upwards`: this is on the way of every step.
       for (let run: RunContext | undefined = context; run; run = run.parent) run.add(usage)
@@ -274,7 +274,7 @@ export function abortError(signal: AbortSignal): Error {
 
 /** The event that says how a run ended. */
 export function runEnd(result: RunResult): EventBody {
-  const { status, output, cycles, usage, reason, pending, error, verdict } = result
+  const { status, output, cycles, usage, reason, detail, pending, error, verdict } = result
   return {
     type: "run-end",
     status,
@@ -282,6 +282,7 @@ export function runEnd(result: RunResult): EventBody {
     cycles,
     usage,
     ...(reason && { reason }),
+    ...(detail !== undefined && { detail }),
     ...(pending && { pending }),
     ...(error && { error: errorFields(error) }),
     ...(verdict && { verdict }),

@@ -24,6 +24,7 @@ export interface RunRecord {
   status?: Status
   output?: string
   reason?: StopReason
+  detail?: string
   pending?: Pending
   error?: ErrorData
   cycles: number
@@ -137,9 +138,10 @@ function openRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventO
 function closeRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-end">): void {
   const run = runs.get(event.run)
   if (!run) return
-  const { status, output, cycles, usage, reason, pending, error } = event
+  const { status, output, cycles, usage, reason, detail, pending, error } = event
   Object.assign(run, { status, output, cycles, usage, endedAt: event.at })
   if (reason) run.reason = reason
+  if (detail !== undefined) run.detail = detail
   if (pending) run.pending = pending
   if (error) run.error = error
   record.usage = addUsage(record.usage, usage)

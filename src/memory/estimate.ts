@@ -4,7 +4,7 @@ import { estimateTokens } from "../core/usage.ts"
 const known = new WeakMap<Message, number>()
 const totals = new WeakMap<readonly Message[], { counted: number; tokens: number }>()
 
-/** A guess at the tokens of messages. Each is measured once, so a long conversation costs no more than a short. */
+/** A guess at the tokens of messages. */
 export function estimateMessages(messages: readonly Message[]): number {
   let tokens = 0
   for (const message of messages) tokens += estimateMessage(message)
@@ -13,12 +13,15 @@ export function estimateMessages(messages: readonly Message[]): number {
 
 /** The same for a conversation that grows: only what is new since the last time is looked at. */
 export function estimateConversation(messages: readonly Message[]): number {
-  const total = totals.get(messages) ?? { counted: 0, tokens: 0 }
+  let total = totals.get(messages)
+  if (!total) {
+    total = { counted: 0, tokens: 0 }
+    totals.set(messages, total)
+  }
   for (; total.counted < messages.length; total.counted++) {
     const message = messages[total.counted]
-    if (message) total.tokens += estimateMessage(message)
+    if (message) total.tokens += measure(message)
   }
-  totals.set(messages, total)
   return total.tokens
 }
 
@@ -27,13 +30,19 @@ export function estimateAnew(messages: readonly Message[]): void {
   totals.delete(messages)
 }
 
+/** Remembered for each message, because a compaction looks at them again and again; growing needs no such memory. */
 export function estimateMessage(message: Message): number {
   const before = known.get(message)
   if (before !== undefined) return before
+  const tokens = measure(message)
+  known.set(message, tokens)
+  return tokens
+}
+
+function measure({ parts }: Message): number {
   // A few tokens frame every message.
   let tokens = 4
-  for (const part of message.parts) tokens += estimatePart(part)
-  known.set(message, tokens)
+  for (const part of parts) tokens += estimatePart(part)
   return tokens
 }
 

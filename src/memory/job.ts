@@ -2,7 +2,14 @@ import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { addUsage, noUsage, type Usage } from "../core/usage.ts"
-import type { Compacted, FullConversation, MaybeMessages, MemoryServices, MemoryState } from "../memory.ts"
+import type {
+  Compacted,
+  CompactHooks,
+  FullConversation,
+  MaybeMessages,
+  MemoryServices,
+  MemoryState,
+} from "../memory.ts"
 import { estimateAnew, estimateConversation } from "./estimate.ts"
 import { isPaired } from "./pairs.ts"
 import { estimateAt } from "./size.ts"
@@ -80,7 +87,9 @@ async function tellCompacted(job: Job, compacted: Compacted, next: Message | und
   job.emit({ type: "memory-compacted", tier, from: first.id, ...to, messages: [...messages], usage })
   job.changed = true
   estimateAnew(job.services.messages)
-  for (const hooks of job.services.hooks) await observe(job, () => hooks.onCompact?.(compacted))
+  for (const hooks of job.services.hooks) {
+    if (hooks.onCompact) await observe(job, () => hooks.onCompact?.(compacted), hooks)
+  }
 }
 
 async function afterHooks(
@@ -100,16 +109,31 @@ async function afterHooks(
 
 // A conversation from elsewhere may have come with calls that lack their results.
 function splitsPairs(given: readonly Message[], before: readonly Message[]): boolean {
-  return isPaired(before) && !isPaired(given)
+  return (isPaired(before) && !isPaired(given)) || new Set(given.map(({ id }) => id)).size < given.length
 }
 
-async function observe<T>(job: Job, hook: () => T | Promise<T> | undefined): Promise<T | undefined> {
+async function observe<T>(
+  job: Job,
+  hook: () => T | Promise<T> | undefined,
+  observer?: CompactHooks,
+): Promise<T | undefined> {
   try {
     return await hook()
   } catch (error) {
-    warn(job, `A hook failed while the conversation was made shorter: ${errorData(error).message}`)
+    const isKnown = observer && failing(job).has(observer)
+    if (observer) failing(job).add(observer)
+    if (!isKnown) warn(job, `A hook failed while the conversation was made shorter: ${errorData(error).message}`)
     return undefined
   }
+}
+
+// An observer changes nothing, so that telling once in a run that it fails is enough.
+const failed = new WeakMap<MemoryServices, WeakSet<CompactHooks>>()
+
+function failing({ services }: Job): WeakSet<CompactHooks> {
+  const known = failed.get(services) ?? new WeakSet()
+  failed.set(services, known)
+  return known
 }
 
 function warn({ emit }: Job, message: string): void {
@@ -117,5 +141,5 @@ function warn({ emit }: Job, message: string): void {
 }
 
 function unpaired(hook: string): string {
-  return `${hook} gave messages in which a cell or call has no result, or a result nothing to belong to. Keep them together.`
+  return `${hook} gave messages in which a cell or call has no result, a result nothing to belong to, or one is there twice. Keep pairs together, each message once.`
 }

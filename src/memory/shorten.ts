@@ -47,11 +47,15 @@ interface Plan {
   earlier: SummaryPart | undefined
 }
 
-function planOf({ services: { messages }, room }: Job, share: number): Plan | undefined {
-  const half = newerFrom(messages, room * share)
+function planOf(job: Job, share: number): Plan | undefined {
+  const { services, room } = job
+  const { messages } = services
+  // In a small room, the longest summary with its names and notes would not fit beside a half.
+  const newer = Math.min(room * share, room - summaryTokens(job) * 2.5 - 80)
+  const half = newerFrom(messages, newer)
   if (half === undefined) return undefined
   // What stays word for word takes its room from the newer half.
-  const cut = newerFrom(messages, room * share - estimateMessages(wordForWord(messages, half, room / 4))) ?? half
+  const cut = newerFrom(messages, newer - estimateMessages(wordForWord(messages, half, room / 4))) ?? half
   const staying = wordForWord(messages, cut, room / 4)
   const older = messages.slice(0, cut)
   const last = older.findLast(summaryOf)

@@ -93,6 +93,9 @@ export interface VariableOptions<T = Record<string, unknown>> {
 
 const wrapped: unique symbol = Symbol.for("karst.binding")
 
+/** What has an idea of its own of what it is in a runtime, such as a tool, gives that binding under this symbol. */
+export const asBinding: unique symbol = Symbol.for("karst.as-binding")
+
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
   const { description, type, guard }: VariableOptions<T> = typeof about === "string" ? { description: about } : about
   const problem = guard && guardProblem(value, guard)
@@ -122,9 +125,14 @@ export function type<C extends object>(cls: C, options: TypeOptions = {}): TypeB
 /** What a value in a bindings literal stands for. */
 export function toBinding(value: unknown): Binding {
   if (isBinding(value)) return value
+  if (isBindable(value)) return value[asBinding]()
   if (typeof value === "function") return isClass(value) ? type(value) : fn(value as AnyFunction)
   if (isAgent(value)) return { [wrapped]: true, kind: "agent", agent: value }
   return variable(value)
+}
+
+function isBindable(value: unknown): value is { [asBinding](): Binding } {
+  return typeof value === "object" && value !== null && asBinding in value
 }
 
 /** What a binding wraps. */

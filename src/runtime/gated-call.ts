@@ -5,6 +5,8 @@ import type { Call, CallGate } from "./runtime.ts"
 
 /** A call as a runtime has it, before the gate. */
 export interface AskedCall {
+  /** Default: a fresh one. */
+  id?: string | undefined
   binding: string
   method?: string | undefined
   /** As the binding takes them. */
@@ -26,9 +28,9 @@ export function currentCall(): Call | undefined {
 
 /** Makes a call by the gate: the one way for every runtime, and for functions and methods alike. */
 export function passGate(asked: AskedCall, gate: CallGate | undefined): Promise<unknown> {
-  const { binding, method, args, options = {}, signal, accept } = asked
+  const { id = newId("call"), binding, method, args, options = {}, signal, accept } = asked
   const { approve = false, maxCalls, timeoutMs } = options
-  const call: Call = { id: newId("call"), binding, args, approve, signal }
+  const call: Call = { id, binding, args, approve, signal }
   if (method !== undefined) call.method = method
   if (maxCalls !== undefined) call.maxCalls = maxCalls
   if (timeoutMs !== undefined) call.timeoutMs = timeoutMs

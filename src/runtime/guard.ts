@@ -69,7 +69,7 @@ export function isGuardedCopy(binding: Binding): boolean {
 }
 
 export const guardedCopy =
-  "is data, of which cells get a copy: its methods cannot be guarded. MethodGuard an object around it"
+  "is data, of which cells get a copy: its methods cannot be guarded. Guard an object around it"
 
 const isData = [types.isMap, types.isSet, types.isDate, types.isRegExp, types.isAnyArrayBuffer, types.isArrayBufferView]
 
@@ -102,7 +102,7 @@ function memberProblem(value: object, method: string): string | undefined {
   const found = method === "constructor" ? undefined : memberOf(value, method)
   if (!found) return "the object has no such method. #private ones and those of Object cannot be guarded."
   if (found.get || found.set)
-    return "it is a getter or setter, which cannot wait. MethodGuard a method that reads or writes it."
+    return "it is a getter or setter, which cannot wait. Guard a method that reads or writes it."
   if (typeof found.value !== "function" || isClassText(found.value))
     return "it is no method. Only methods can be guarded."
   return undefined

@@ -1,15 +1,16 @@
 import { AgentError, UnsupportedError } from "../core/errors.ts"
 import type { Bindings } from "./bindings.ts"
 import { createAmbient } from "./cells/cell-env.ts"
+import { notStarted } from "./cells/execute.ts"
 import { CellStopped, RunningCell, type Shared } from "./cells/running-cell.ts"
 import { createTimers } from "./cells/timers.ts"
 import { createTurns } from "./cells/turns.ts"
 import { executeRemotely } from "./process/cell.ts"
-import { declareRemote, namesOf } from "./process/describe.ts"
+import { declareRemote, lookAt, namesOf } from "./process/describe.ts"
 import { workingFolder } from "./process/folder.ts"
 import { createHost } from "./process/host.ts"
-import { sandboxProblem } from "./process/isolation.ts"
-import { boundsOf, type ProcessLimits } from "./process/limits.ts"
+import { obtainIsolation } from "./process/isolation.ts"
+import { boundsOf, type ProcessLimits, processLimits } from "./process/limits.ts"
 import { loadModule, refuseUnreadable } from "./process/modules.ts"
 import type { ExecuteInput } from "./process/protocol.ts"
 import { refusal } from "./process/refusal.ts"
@@ -17,6 +18,7 @@ import { createRegistry } from "./process/registry.ts"
 import { loadSnapshot, takeSnapshot } from "./process/snapshots.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { ExecuteOptions, Execution, Runtime, TypedRuntime } from "./runtime.ts"
+import { checkOptions, confinement, isAboveZero, limits as limitChecks, type OptionChecks } from "./runtime-options.ts"
 import { validated } from "./schema.ts"
 import type { RemoteGate } from "./type-gate/remote-gate.ts"
 
@@ -39,7 +41,9 @@ export interface ProcessRuntimeOptions {
   network?: "none" | "all" | undefined
   limits?: ProcessLimits | undefined
   /** All there is in its environment. Default: nothing of the host's. */
-  env?: Record<string, string> | undefined
+  env?: Record<string, string | undefined> | undefined
+  /** The largest names are left out of a snapshot that would have more bytes. Default 16 MiB. */
+  maxSnapshotBytes?: number | undefined
   /** Told of each warning as it comes. */
   onWarning?: ((message: string) => void) | undefined
 }
@@ -56,9 +60,14 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: ProcessRuntimeOptions = {},
 ): ProcessRuntime<B> {
-  const { rules = [], read = [], write = [], network = "none", env = {}, limits } = options
+  checkOptions("processRuntime", options, optionChecks)
+  const { rules = [], read = [], write = [], network = "none", limits, maxSnapshotBytes = 2 ** 24 } = options
+  const env = definedIn(options.env)
   const warnings: string[] = []
-  const isolation = obtained(options, warnings)
+  const isolation = obtainIsolation("processRuntime", options.isolation, (warning) => {
+    warnings.push(warning)
+    options.onWarning?.(warning)
+  })
   const folder = workingFolder(options.cwd)
   let closed = false
 
@@ -89,6 +98,7 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     gate ??= createRemoteGate({
       describe: () => declareRemote(host, registry, undefined),
       names: async () => namesOf(await host.connect(), registry),
+      look: async (wanted) => lookAt(wanted, await host.connect()),
       bindings: registry.bindings,
       ambient,
     })
@@ -96,6 +106,8 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
   }
 
   const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: ExecuteOptions) => {
+    // Nothing is started for a cell that nobody wants any more.
+    if (executeOptions.signal?.aborted) return notStarted("The cell was aborted before it began.")
     const refused = refusal(code, rules)
     if (refused) return refused
     const cell = new RunningCell(shared, parent, executeOptions)
@@ -114,10 +126,10 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     warnings,
     async inject(more) {
       refuseClosed("inject()")
-      const entries = registry.check(more)
-      const current = host.current()
+      const { started } = host
+      const entries = registry.check(more, started)
       // With no child there is nothing to wait for: the next one, which may be started right now, has to find them.
-      if (current) await (await current).bind("inject", entries)
+      if (started) await (await host.connect()).bind("inject", entries)
       registry.add(entries)
     },
     async load(file) {
@@ -157,7 +169,7 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     },
     async snapshot() {
       refuseClosed("snapshot()")
-      return turns.take("snapshot()", async () => takeSnapshot(await host.connect()))
+      return turns.take("snapshot()", async () => takeSnapshot(await host.connect(), maxSnapshotBytes))
     },
     async restore(snapshot) {
       refuseClosed("restore()")
@@ -166,10 +178,10 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     },
     async fork() {
       refuseClosed("fork()")
-      const copy = await turns.take("fork()", async () => takeSnapshot(await host.connect()))
-      const other: Runtime = processRuntime(Object.fromEntries(registry.bindings), options)
+      const copy = await turns.take("fork()", async () => takeSnapshot(await host.connect(), Number.POSITIVE_INFINITY))
+      const other = processRuntime(Object.fromEntries(registry.bindings), options)
       for (const file of registry.modules.keys()) await other.load?.(file)
-      await other.restore?.(copy)
+      await other.restore(copy)
       return other
     },
     async reset() {
@@ -198,17 +210,17 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
   return runtime as ProcessRuntime<B>
 }
 
-function obtained({ isolation = "process", onWarning }: ProcessRuntimeOptions, warnings: string[]): "process" | "os" {
-  if (isolation === "process") return "process"
-  const problem = sandboxProblem()
-  if (problem === undefined) return "os"
-  if (isolation === "os") {
-    throw new UnsupportedError(`isolation "os" cannot be had: ${problem}. Or ask for "auto", which does without.`)
-  }
-  const warning = `isolation: only a process confines the cells, which keeps neither files nor network from them: ${problem}.`
-  warnings.push(warning)
-  onWarning?.(warning)
-  return "process"
+const optionChecks: OptionChecks = {
+  ...confinement,
+  limits: limitChecks(processLimits),
+  maxSnapshotBytes: isAboveZero,
+}
+
+function definedIn(variables: ProcessRuntimeOptions["env"] = {}): Record<string, string> {
+  const entries = Object.entries(variables).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, text] as const],
+  )
+  return Object.fromEntries(entries)
 }
 
 function refuseUnsupported({ env = {} }: ExecuteOptions): void {

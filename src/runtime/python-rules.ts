@@ -85,14 +85,14 @@ export function pythonRules(rules: readonly Rule[]): RuleData[] {
 export function safePythonRules(): Rule[] {
   return [
     importRule(harmfulModules, { description: "it reaches beyond this cell; use what you were given" }),
-    functionRule(["eval", "exec", "compile"], { description: "code made of text cannot be checked" }),
+    functionRule(codeOfText, { description: "code made of text cannot be checked" }),
     functionRule(["__loader__", "__spec__", "types.FunctionType", "types.CodeType"], {
       description: "it leads into the interpreter itself",
     }),
     functionRule(["pandas.read_pickle", "pandas.io.pickle.read_pickle"], {
       description: "what is unpickled may run any code",
     }),
-    functionRule(["open", "io.open", "io.open_code", "io.FileIO", "codecs.open", "tarfile.bltn_open"], {
+    functionRule(files, {
       description: "files are out of bounds; use what you were given",
     }),
     functionRule(["input", "breakpoint", "exit", "quit", "help", "get_ipython"], {
@@ -105,14 +105,20 @@ export function safePythonRules(): Rule[] {
   ]
 }
 
+const codeOfText = `eval exec compile timeit.timeit timeit.repeat timeit.Timer cProfile.run cProfile.runctx profile.run
+  profile.runctx typing.get_type_hints typing.ForwardRef`.split(/\s+/)
+
+const files =
+  `open io.open io.open_code io.FileIO codecs.open tarfile.bltn_open tarfile.open gzip.open bz2.open lzma.open
+  logging.FileHandler logging.handlers`.split(/\s+/)
+
 const harmfulModules =
   `os sys subprocess shutil pathlib glob fileinput tempfile posix nt pwd grp pty tty fcntl resource mmap
   ctypes cffi _ctypes multiprocessing threading _thread concurrent signal socket _socket socketserver http.server
   xmlrpc.server importlib imp pkgutil runpy zipimport builtins code codeop gc inspect atexit faulthandler pickle _pickle
   cloudpickle dill joblib marshal shelve dbm sqlite3 site sysconfig venv ensurepip pip setuptools distutils webbrowser
-  IPython ipykernel jupyter_client zmq pdb bdb trace readline sh pexpect plumbum invoke fabric psutil karst_kernel`.split(
-    /\s+/,
-  )
+  IPython ipykernel jupyter_client zmq pdb bdb trace readline sh pexpect plumbum invoke fabric psutil karst_kernel
+  _posixsubprocess _io _pyio _imp _frozen_importlib _frozen_importlib_external linecache pydoc doctest`.split(/\s+/)
 
 const innerAttributes = `__subclasses__ __bases__ __base__ __mro__ mro __globals__ __builtins__ __code__ __closure__
   __self__ __func__ __wrapped__ __loader__ __spec__ __import__ __reduce__ __reduce_ex__ __getattribute__ f_globals

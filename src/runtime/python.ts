@@ -1,26 +1,27 @@
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
-import { type Binding, type Bindings, boundValue, isBinding, toBinding, variable } from "./bindings.ts"
+import type { Bindings } from "./bindings.ts"
 import { notStarted } from "./cells/execute.ts"
 import { createQueue } from "./cells/queue.ts"
-import { guardedCopy, isGuardedCopy, keptGuardProblem } from "./guard.ts"
-import { createNameMaker, isThenable, listNames } from "./names.ts"
+import { createNameMaker } from "./names.ts"
 import { workingFolder } from "./process/folder.ts"
+import { obtainIsolation } from "./process/isolation.ts"
+import { bindingOf, changedBindings, checkedBindings } from "./python/bindings.ts"
 import { runningCell } from "./python/cell.ts"
 import { describePython } from "./python/describe.ts"
 import { betweenKernels } from "./python/frames.ts"
-import { pythonObjectOf } from "./python/handles.ts"
-import { pythonNameProblem, unknownName } from "./python/names.ts"
+import { unknownName } from "./python/names.ts"
+import type { PyReference } from "./python/py.ts"
 import { createRuleCheck } from "./python/rule-check.ts"
-import { obtainIsolation, type SandboxOptions } from "./python/sandbox.ts"
+import type { SandboxOptions } from "./python/sandbox.ts"
 import { createSession, type Session } from "./python/session.ts"
 import { restoreSnapshot, takeSnapshot } from "./python/snapshot.ts"
-import { isTable, table } from "./python/table.ts"
 import { PythonError } from "./python/told.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { Name, Runtime, TypedRuntime } from "./runtime.ts"
+import { checkOptions, confinement, isText, limits as limitChecks, type OptionChecks } from "./runtime-options.ts"
 import { validated } from "./schema.ts"
 
-export { kwargs, type PyReference, py } from "./python/py.ts"
+export { type KeywordArguments, kwargs, type PyReference, py } from "./python/py.ts"
 export { table } from "./python/table.ts"
 export { safePythonRules } from "./python-rules.ts"
 
@@ -43,7 +44,7 @@ export interface PythonRuntimeOptions extends SandboxOptions {
   onWarning?: ((message: string) => void) | undefined
 }
 
-export interface PythonRuntime<B extends Bindings> extends TypedRuntime<B> {
+export interface PythonRuntime<B extends Bindings> extends TypedRuntime<Referred<B>> {
   /** What could not be as it was asked for. */
   readonly warnings: readonly string[]
 }
@@ -68,11 +69,12 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: PythonRuntimeOptions = {},
 ): PythonRuntime<B> {
-  const { limits = {}, setup, isolation: wanted = "process", python, env, network, read, write } = options
+  checkOptions("pythonRuntime", options, optionChecks)
+  const { limits = {}, setup, isolation: wanted, python, env, network, read, write } = options
   const cwd = options.cwd === undefined ? undefined : workingFolder(options.cwd).path()
   const { memoryMb = 4096, processes = 512, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
   const warnings: string[] = []
-  const isolation = obtainIsolation(wanted, (message) => {
+  const isolation = obtainIsolation("pythonRuntime", wanted, (message) => {
     warnings.push(message)
     options.onWarning?.(message)
   })
@@ -83,7 +85,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     setup,
   })
   const queue = createQueue()
-  const maker = createNameMaker((name) => session.names.has(name))
+  const maker = createNameMaker((name) => session.known.all.has(name))
   let closed = false
   let closing: Promise<void> | undefined
 
@@ -119,16 +121,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     writable: () => [cwd, session.folder, ...(write ?? [])].filter((folder) => folder !== undefined),
     update: (values) =>
       inTurn("update()", async () => {
-        const entries = await namesIn(session)
-        const changes = new Map<string, Binding>()
-        const problems = Object.entries(values).flatMap(([name, given]) => {
-          const next = renewed(session.bindings.get(name), given)
-          const problem = updateProblem(name, given, entries, session) ?? guardingProblem(name, next)
-          if (problem !== undefined) return problem
-          changes.set(name, next)
-          return []
-        })
-        if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
+        const changes = changedBindings(values, await namesIn(session), session)
         await session.bind(changes)
         for (const [name, binding] of changes) if (session.bindings.has(name)) session.bindings.set(name, binding)
       }),
@@ -209,18 +202,23 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   return runtime as PythonRuntime<B>
 }
 
-function checkedBindings(given: Bindings, { names, bindings, changed }: Session): Map<string, Binding> {
-  const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
-  const problems = entries.flatMap(([name, binding]) => {
-    // What a cell has deleted is a binding still, but no longer a name.
-    if (names.has(name) || (bindings.has(name) && !changed.has(name))) return `"${name}" is already there`
-    if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
-    if (isGuardedCopy(binding)) return `"${name}" ${guardedCopy}`
-    const problem = pythonNameProblem(name)
-    return problem === undefined ? [] : `"${name}" ${problem}`
-  })
-  if (problems.length > 0) throw new ConfigError(`Nothing was injected: ${problems.join("; ")}.`)
-  return new Map(entries)
+/** What `py()` names is not the reference, but what it leads to. */
+type Referred<B extends Bindings> = {
+  [K in keyof B]: B[K] extends PyReference<infer T> | { readonly value: PyReference<infer T> } | TypeOf<infer T>
+    ? T
+    : B[K]
+}
+
+type TypeOf<T> = { readonly kind: "type"; readonly type: PyReference<T> }
+
+const optionChecks: OptionChecks = {
+  ...confinement,
+  python: isText,
+  setup: (value) => {
+    const code = typeof value === "object" && value !== null && "file" in value ? value.file : value
+    return typeof code === "string" ? undefined : "is neither Python code nor { file }"
+  },
+  limits: limitChecks(["memoryMb", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
 }
 
 async function retrieve(name: string, session: Session): Promise<unknown> {
@@ -241,41 +239,9 @@ async function retrieve(name: string, session: Session): Promise<unknown> {
 async function namesIn(session: Session): Promise<Name[]> {
   const found = (await session.ask("names")) as (Omit<Name, "injected" | "size"> & { size: number | null })[]
   return found.map(({ name, kind, type, size }) => {
-    const bound = session.changed.has(name) ? undefined : session.bindings.get(name)
+    const bound = session.known.changed.has(name) ? undefined : session.bindings.get(name)
     const told = bound?.kind === "agent" ? { kind: bound.kind, type: "Agent" } : { kind, type }
-    const injected = session.bindings.has(name) || session.setupNames.has(name)
+    const injected = session.bindings.has(name) || session.known.setup.has(name)
     return { name, ...told, injected, ...(size !== null && { size }) }
   })
-}
-
-function updateProblem(name: string, given: unknown, entries: readonly Name[], session: Session): string | undefined {
-  const entry = entries.find((each) => each.name === name)
-  if (!entry) return `there is no "${name}"; there is ${listNames(entries.map((each) => each.name))}`
-  const next = bindingOf(given)
-  if (isThenable(boundValue(next))) return `"${name}" would be a promise: await it first`
-  const kind = session.bindings.get(name)?.kind ?? entry.kind
-  if (next.kind === kind || (kind === "variable" && next.kind === "agent")) return undefined
-  return `"${name}" is a ${kind} and cannot become a ${next.kind}`
-}
-
-function guardingProblem(name: string, binding: Binding): string | undefined {
-  const problem = keptGuardProblem(binding) ?? (isGuardedCopy(binding) ? guardedCopy : undefined)
-  return problem && `"${name}": ${problem}`
-}
-
-/** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
-function renewed(old: Binding | undefined, given: unknown): Binding {
-  const next = bindingOf(given)
-  if (!old || (isBinding(given) && next.kind === old.kind)) return next
-  if (old.kind === "function" && next.kind === "function") return { ...old, call: next.call }
-  if (old.kind === "type" && next.kind === "type") return { ...old, type: next.type }
-  if (old.kind !== "variable") return next
-  const value = boundValue(next)
-  // What was a DataFrame is one again.
-  return { ...old, value: isTable(old.value) && Array.isArray(value) && !isTable(value) ? table(value) : value }
-}
-
-/** A handle can be called, but is an object of Python's and not a function of ours. */
-function bindingOf(given: unknown): Binding {
-  return typeof given === "function" && pythonObjectOf(given) ? variable(given) : toBinding(given)
 }

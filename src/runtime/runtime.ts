@@ -46,12 +46,15 @@ export interface Runtime extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** A runtime that knows the types of what was put in. */
+/** A runtime that knows the types of what was put in, and can be kept and copied. */
 export interface TypedRuntime<B extends Bindings> extends Runtime {
   retrieve<K extends keyof B & string>(name: K): Promise<Retrieved<B[K]>>
   /** Validates with a Standard Schema and gives the validated type. */
   retrieve<T>(name: string, schema: StandardSchema<T>): Promise<T>
   retrieve(name: string): Promise<unknown>
+  snapshot(): Promise<Snapshot>
+  restore(snapshot: Snapshot): Promise<Lost[]>
+  fork(): Promise<this>
 }
 
 /** An agent's runtime: one shared on purpose, or a factory that makes each run or session its own. */
@@ -157,6 +160,8 @@ export interface Lost {
   /** Where inside the value, such as `.rows[3].socket`; absent for the whole. */
   path?: string | undefined
   reason: string
+  /** The name is there all the same, as it was put in: only what cells may have done to it is gone. */
+  asInjected?: boolean | undefined
 }
 
 /** What a runtime's namespace held, as bytes that are safe to load. */

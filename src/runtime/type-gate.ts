@@ -8,7 +8,7 @@ import { createHistory, learn } from "./type-gate/history.ts"
 import { type HostName, hostNames } from "./type-gate/host-names.ts"
 import { judge } from "./type-gate/judge.ts"
 import { createMadeNames, type MadeName, madeBy, typesOf } from "./type-gate/made-names.ts"
-import { createTrust } from "./type-gate/trust.ts"
+import { createTrust, type Promising } from "./type-gate/trust.ts"
 
 /** Checks the cells of one runtime against the types of what is in its namespace, before they run. */
 export interface TypeGate {
@@ -26,8 +26,10 @@ export interface GateNames {
   guessed?: ReadonlySet<string> | undefined
   /** Every name there is, with its value, or with anything that is the same for as long as the value is. */
   values: ReadonlyMap<string, unknown>
-  /** Whether the values are the running ones, to be looked at. */
-  live: boolean
+  /** The running values, or what has their members, as far as they can be looked at. */
+  seen: ReadonlyMap<string, unknown>
+  /** Methods that give promises for certain, by the name of their object: their calls pass a gate. */
+  promising?: Promising | undefined
   /** Names a cell finds besides. */
   ambient: ReadonlySet<string>
 }
@@ -69,7 +71,8 @@ export function createTypeGate(): TypeGate {
         made: earlier,
         names: new Set([...names.values.keys(), ...names.ambient]),
         history,
-        values: names.live ? names.values : new Map<string, unknown>(),
+        values: names.seen,
+        promising: names.promising ?? new Map(),
       }
       try {
         const checked = checkTwice(

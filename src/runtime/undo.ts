@@ -204,7 +204,8 @@ function rememberArray(walk: Walk, array: unknown[], above: number, later: boole
 function rememberSpecial(walk: Walk, value: object, kind: Kind, above: number, later: boolean): void {
   if (kind === "proxy") {
     const behind = walk.options.behind?.(value)
-    return behind === undefined ? doubt(walk, value, above, aProxy) : reach(walk, behind, above, later)
+    if (behind === undefined) return doubt(walk, value, above, aProxy)
+    return behind === null ? undefined : reach(walk, behind, note(walk.trail, value, above), later)
   }
   if (kind === "closed" || kind === "generator") {
     return doubt(walk, value, above, `a ${classNameOf(value)} keeps state that nobody can copy`)

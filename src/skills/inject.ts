@@ -29,6 +29,12 @@ export function injectSkill(skill: Skill, runtime: Runtime): Promise<Injected> {
   return injecting
 }
 
+/** Whether a skill brings code, which only a runtime can hold. */
+export function bringsCode({ bindings, directory }: Skill): boolean {
+  if (bindings !== undefined || directory === undefined) return bindings !== undefined
+  return Object.values(modules).some((names) => names.some((name) => existsSync(join(directory, name))))
+}
+
 const injected = new WeakMap<Runtime, Map<unknown, Promise<Injected>>>()
 
 async function inject(skill: Skill, runtime: Runtime): Promise<Injected> {

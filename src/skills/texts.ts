@@ -2,14 +2,19 @@ import type { Skill } from "../skills.ts"
 import type { SkillFile } from "./files.ts"
 import { skillFunctions } from "./functions.ts"
 
-type Language = "typescript" | "python"
+/** How a model gets at skills: by functions in cells of a language, or by a tool. */
+export type SkillUse = "typescript" | "python" | "tool"
 
 /** What the model is told of skills from the start: that they are there, and how to get at one. */
-export function skillsSection(skills: readonly Pick<Skill, "name" | "description">[], language: Language): string {
-  const { activate, wait } = skillFunctions[language]
+export function skillsSection(skills: readonly Pick<Skill, "name" | "description">[], use: SkillUse): string {
   const list = skills.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ")}`)
-  const how = `Instructions for kinds of tasks. Before a task that one fits, run \`${wait}${activate}("<name>")\` in a cell of its own: what to do, with the skill's functions and files, follows its output.`
-  return `# Skills\n\n${how}\n\n${list.join("\n")}`
+  return `# Skills\n\nInstructions for kinds of tasks. Before a task that one fits, ${howToActivate(use)}.\n\n${list.join("\n")}`
+}
+
+function howToActivate(use: SkillUse): string {
+  if (use === "tool") return "call activate_skill with its name: what to do, with the skill's files, follows its result"
+  const { activate, wait } = skillFunctions[use]
+  return `run \`${wait}${activate}("<name>")\` in a cell of its own: what to do, with the skill's functions and files, follows its output`
 }
 
 export interface Activated {
@@ -20,21 +25,30 @@ export interface Activated {
   tag: string
   /** A module that it has for the other language. */
   elsewhere: string | undefined
-  language: Language
+  /** Whether it has code and the agent no runtime. */
+  needsRuntime?: boolean | undefined
+  use: SkillUse
 }
 
 /** What the model is told of a skill when it activates it. */
-export function activationText({ skill, files, declarations, tag, elsewhere, language }: Activated): string {
-  const { read, wait } = skillFunctions[language]
+export function activationText(activated: Activated): string {
+  const { skill, files, declarations, tag, elsewhere, needsRuntime, use } = activated
   const { name, instructions, compatibility } = skill
   const parts = [
     instructions || "(It has no instructions.)",
     compatibility && `Compatibility: ${compatibility}`,
     declarations && `New in the session:\n\n\`\`\`${tag}\n${declarations}\n\`\`\``,
     elsewhere && `What its ${elsewhere} provides is for another language and is not in this session.`,
-    files.length > 0 && `Its files, as \`${wait}${read}("${name}", "<path>")\` gives them:\n${fileList(files)}`,
+    needsRuntime && "It also has functions, which need an agent that runs code: you do not have them.",
+    files.length > 0 && `Its files, as \`${howToRead(name, use)}\` gives them:\n${fileList(files)}`,
   ]
   return `<skill name="${name}">\n${parts.filter(Boolean).join("\n\n")}\n</skill>`
+}
+
+function howToRead(name: string, use: SkillUse): string {
+  if (use === "tool") return `activate_skill({ name: "${name}", file: "<path>" })`
+  const { read, wait } = skillFunctions[use]
+  return `${wait}${read}("${name}", "<path>")`
 }
 
 const mostListed = 100

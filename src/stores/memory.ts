@@ -1,19 +1,22 @@
-import { AgentError, ConflictError } from "../core/errors.ts"
-import type { Json } from "../core/json.ts"
-import type { Change, Entry, Store } from "./store.ts"
+import { checkFrom, checkKey, type Encoded, encode, inOrder } from "./encode.ts"
+import { checkGuard, closedError } from "./failure.ts"
+import type { Store } from "./store.ts"
+import { createBell, type Walk, watchWalk } from "./watch.ts"
 
-/** State in this process, for tests and for runs that need not survive it. */
+/** State in this process, for tests and for runs that need not survive it. Holds what it is given as the other stores
+ *  do, encoded, so neither who wrote it nor who reads it can change it. */
 export function memoryStore(): Store {
-  const values = new Map<string, Entry>()
-  const logs = new Map<string, Json[]>()
+  const values = new Map<string, { value: string | Uint8Array; revision: number }>()
+  const logs = new Map<string, string[]>()
+  const bell = createBell()
   let revision = 0
   let closed = false
 
   function open(): void {
-    if (closed) throw new AgentError("The memory store is closed.", { code: "closed" })
+    if (closed) throw closedError("The memory store")
   }
 
-  function apply(change: Change): void {
+  function apply(change: Encoded): void {
     switch (change.type) {
       case "put":
         values.set(change.key, { value: change.value, revision })
@@ -24,51 +27,66 @@ export function memoryStore(): Store {
       case "delete":
         values.delete(change.key)
         logs.delete(change.key)
+        bell.ring(change.key)
     }
   }
 
-  function append(log: string, items: readonly Json[]): void {
+  function append(log: string, items: readonly string[]): void {
     const entries = logs.get(log) ?? []
     logs.set(log, entries)
-    entries.push(...items)
+    for (const item of items) entries.push(item)
+    bell.ring(log)
+  }
+
+  function walk(log: string, from: number): Walk {
+    checkKey(log)
+    let at = checkFrom(from)
+    let entries = logs.get(log)
+    return {
+      async next() {
+        entries ??= logs.get(log)
+        if (entries !== logs.get(log)) return undefined
+        const items = entries?.slice(at) ?? []
+        at += items.length
+        return items.map((item) => JSON.parse(item))
+      },
+    }
   }
 
   async function close(): Promise<void> {
     closed = true
+    bell.ring()
   }
 
   return {
     async get(key) {
       open()
-      const entry = values.get(key)
-      return entry && { ...entry, value: copy(entry.value) }
+      const entry = values.get(checkKey(key))
+      if (!entry) return undefined
+      const { value, revision } = entry
+      return { value: typeof value === "string" ? JSON.parse(value) : new Uint8Array(value), revision }
     },
     async commit(changes, guard) {
       open()
-      const found = guard ? (values.get(guard.key)?.revision ?? 0) : 0
-      if (guard && found !== guard.ifRevision) {
-        throw new ConflictError(`"${guard.key}" is at revision ${found}, not ${guard.ifRevision}. Read it again.`)
-      }
-      // Copied before anything is changed: a value that cannot be stored leaves the store as it was.
-      const copies = structuredClone(changes)
+      const encoded = encode(changes)
+      if (guard) checkGuard(guard, values.get(checkKey(guard.key))?.revision ?? 0)
       revision++
-      for (const change of copies) apply(change)
+      for (const change of encoded) apply(change)
       return revision
     },
     async *keys(prefix) {
       open()
-      yield* [...values.keys()].filter((key) => key.startsWith(prefix)).sort()
+      yield* inOrder([...values.keys()].filter((key) => key.startsWith(prefix)))
     },
     async *read(log, from = 0) {
       open()
-      for (const item of (logs.get(log) ?? []).slice(from)) yield copy(item)
+      for (const item of (logs.get(checkKey(log)) ?? []).slice(checkFrom(from))) yield JSON.parse(item)
+    },
+    async *watch(log, from, signal) {
+      open()
+      yield* watchWalk(walk(log, from), bell.listen(log), signal, () => closed)
     },
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-// What is stored is the store's own: neither who wrote it nor who reads it can change it.
-function copy<T extends Json | Uint8Array>(value: T): T {
-  return structuredClone(value)
 }

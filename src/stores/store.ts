@@ -1,16 +1,24 @@
 import type { Json } from "../core/json.ts"
 
 /** Where state lives: revisioned values and append-only logs, changed together by one atomic commit. Stores stay
- *  primitive: leases, claims and retention are written once, above them. */
+ *  primitive: leases, claims and retention are written once, above them.
+ *  Names of values and of logs are apart; each is any text of 1 to 1,000 bytes of UTF-8. What the medium refuses is an
+ *  `AgentError` whose `retryable` says whether the same may work later; after `close` it is one of code `closed`. */
 export interface Store extends AsyncDisposable {
+  /** The value of now, the caller's own copy. A value that cannot be read is an error, never an absence. */
   get(key: string): Promise<Entry | undefined>
-  /** Applies every change or none, and gives the revision they were made at, greater than any before. With a guard that
-   *  no longer holds nothing is changed and a `ConflictError` is thrown. */
+  /** Applies every change or none, in their order, and gives the revision they were made at, greater than any before.
+   *  With a guard that no longer holds nothing is changed and a `ConflictError` is thrown. Whoever sees one of the
+   *  changes sees all of them. What is not JSON is refused before anything is changed. */
   commit(changes: readonly Change[], guard?: Guard): Promise<number>
-  /** Keys of values that begin so, in order of code units. */
+  /** Keys of values that begin so, in the order of code points. */
   keys(prefix: string): AsyncIterable<string>
   /** What was appended to a log, from that position on; a log that was never written is empty. */
   read(log: string, from?: number): AsyncIterable<Json>
+  /** Like `read`, and then what is appended, by whichever process, as it comes; each item once, in order. Waits for a log
+   *  that is not there yet. Ends when the signal fires, when the log is deleted, and when the store is closed. */
+  watch?(log: string, from: number, signal: AbortSignal): AsyncIterable<Json>
+  /** Lets go of everything; a second time is fine. */
   close(): Promise<void>
 }
 
@@ -34,7 +42,7 @@ export interface Append {
   items: readonly Json[]
 }
 
-/** Removes a value, or a whole log. */
+/** Removes the value and the log of this name, those that there are. A log begins anew at position 0. */
 export interface Delete {
   type: "delete"
   key: string

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { fn, variable } from "../runtime/bindings.ts"
 import { currentCall } from "../runtime/gated-call.ts"
 import type { Call, CallGate } from "../runtime/runtime.ts"
-import { both, type Case } from "./runtime-case.ts"
+import { both, type Case, type Code } from "./runtime-case.ts"
 
 /** Calls of the host's functions: each passes the gate of the cell that makes it, exactly once. */
 export const callCases = {
@@ -165,6 +165,31 @@ export const callCases = {
       }
       assert.match(String(await trial.value(code)), /not today/)
       assert.equal(await trial.value(both("'alive'")), "alive")
+    },
+  },
+
+  "call-error-lines": {
+    promise: "an error that a function or method of the host throws has the line of the cell that called it",
+    async check(trial) {
+      const failing = async () => {
+        await new Promise(setImmediate)
+        throw new Error("out of order")
+      }
+      class Device {
+        start() {
+          throw new Error("no power")
+        }
+      }
+      await trial.runtime.inject({ failing, device: new Device() })
+      const calls: [Code, RegExp][] = [
+        [{ typescript: "\n\nawait failing()", python: "\n\nfailing()" }, /out of order/],
+        [{ typescript: "\n\nawait device.start()", python: "\n\ndevice.start()" }, /no power/],
+      ]
+      for (const [code, expected] of calls) {
+        const { error } = await trial.failed(code)
+        assert.match(error.message, expected)
+        assert.equal(error.line, 3, code[trial.language])
+      }
     },
   },
 

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { fn, variable } from "../runtime/bindings.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
@@ -197,6 +200,40 @@ export const nameCases = {
     },
   },
 
+  load: {
+    promise: "what a module exports is put in where cells run, once and all or none, and is there again after a reset",
+    async check(trial) {
+      const { runtime } = trial
+      if (!runtime.load) return
+      const folder = await mkdtemp(join(tmpdir(), "karst-load-"))
+      try {
+        const file = join(folder, trial.language === "python" ? "tools.py" : "tools.mjs")
+        await writeFile(file, moduleText[trial.language])
+        assert.deepEqual((await runtime.load(file)).toSorted(), ["double", "limits"])
+        await runtime.load(file)
+        const use = { typescript: "[await double(4), limits.most]", python: '[double(4), limits["most"]]' }
+        assert.deepEqual(await trial.value(use), [8, 3])
+        assert.deepEqual(await runtime.retrieve("limits"), { most: 3 })
+        assert.match(await runtime.describe(), /double[\s\S]*limits/)
+        const { injected } = (await runtime.names()).find(({ name }) => name === "limits") ?? {}
+        assert.equal(injected, true)
+        await trial.ran({ typescript: "const double = null", python: "double = None" })
+        await runtime.reset()
+        assert.deepEqual(await trial.value(use), [8, 3])
+        const other = await trial.another()
+        await other.inject({ limits: 1 })
+        await assert.rejects(async () => other.load?.(file), ConfigError)
+        assert.deepEqual(
+          (await other.names()).map(({ name }) => name),
+          ["limits"],
+        )
+        await assert.rejects(runtime.load(join(folder, "nobody.mjs")), AgentError)
+      } finally {
+        await rm(folder, { recursive: true })
+      }
+    },
+  },
+
   reset: {
     promise: "reset empties the namespace and binds again what was injected, as last updated",
     async check(trial) {
@@ -216,3 +253,9 @@ export const nameCases = {
     },
   },
 } satisfies Record<string, Case>
+
+const moduleText = {
+  typescript: "export const double = (n) => n * 2\nexport const limits = { most: 3 }\n",
+  python:
+    'from karst import Function, Variable\n\ndef double(n):\n    return n * 2\n\n__exports__ = [Function(double), Variable("limits", {"most": 3})]\n',
+}

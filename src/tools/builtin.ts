@@ -1,8 +1,17 @@
 import type { Workspace } from "../workspace/workspace.ts"
 import { type Artifacts, readArtifactTool } from "./artifacts.ts"
 import { askTool, finishTool } from "./control.ts"
+import { delegateTools, type SubAgents } from "./delegate.ts"
+import { editFileTool } from "./edit.ts"
+import { readImageTool } from "./image.ts"
+import { fileInfoTool, findFilesTool, listFilesTool } from "./list.ts"
+import { compactMemoryTool } from "./memory.ts"
+import { readFileTool } from "./read.ts"
+import { searchFilesTool } from "./search.ts"
+import { activateSkillTool, type SkillAccess } from "./skills.ts"
 import { todosTool } from "./todos.ts"
 import type { Tool } from "./tool.ts"
+import { writeFileTool } from "./write.ts"
 
 /** What an agent has, from which its tools follow. */
 export interface Equipment {
@@ -10,9 +19,37 @@ export interface Equipment {
   ends: boolean
   artifacts: Artifacts | undefined
   workspace: Workspace | undefined
+  /** Whether its model can see images. */
+  images: boolean
+  skills?: SkillAccess | undefined
+  /** To whom it may give tasks. */
+  agents?: SubAgents | undefined
+  /** How many sub-tasks run at a time. */
+  maxParallel?: number | undefined
 }
 
 /** The tools that follow from what an agent has. */
-export function builtinTools({ ends, artifacts }: Equipment): Tool[] {
-  return [...(ends ? [finishTool(), askTool(), todosTool()] : []), ...(artifacts ? [readArtifactTool(artifacts)] : [])]
+export function builtinTools(equipment: Equipment): Tool[] {
+  const { ends, artifacts, workspace, images, skills, agents, maxParallel } = equipment
+  return [
+    ...(ends ? [finishTool(), askTool(), todosTool(), compactMemoryTool()] : []),
+    ...(artifacts ? [readArtifactTool(artifacts)] : []),
+    ...(workspace ? fileTools() : []),
+    ...(workspace && images ? [readImageTool()] : []),
+    ...(skills?.names.length ? [activateSkillTool(skills)] : []),
+    ...(agents ? delegateTools(agents, { maxParallel }) : []),
+  ]
+}
+
+/** The tools that work on files. */
+export function fileTools(): Tool[] {
+  return [
+    listFilesTool(),
+    findFilesTool(),
+    fileInfoTool(),
+    readFileTool(),
+    writeFileTool(),
+    editFileTool(),
+    searchFilesTool(),
+  ]
 }

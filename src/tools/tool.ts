@@ -1,14 +1,17 @@
 import { ConfigError } from "../core/errors.ts"
 import type { Json, JsonSchema } from "../core/json.ts"
-import type { ImagePart } from "../core/message.ts"
-import type { SchemaLike } from "../runtime/bindings.ts"
+import type { ImagePart, Message } from "../core/message.ts"
+import { asBinding, type FunctionBinding, type SchemaLike } from "../runtime/bindings.ts"
 import type { AskFirst, StandardSchema } from "../runtime/runtime.ts"
 import { check, toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspace/workspace.ts"
+import { cellFunction } from "./cell-tool.ts"
 
 /** A named action with a JSON schema: what a model can ask for by a tool call, and a cell by a function call. */
 export interface Tool {
   readonly [toolMark]: true
+  /** What it is in a runtime: a function that passes the same gate. */
+  [asBinding](): FunctionBinding
   readonly name: string
   readonly description: string
   /** What the model is shown of its input: always an object. */
@@ -37,6 +40,8 @@ export interface ToolOptions {
   maxChars?: number | undefined
   /** Calls in one run. Default: no limit. */
   maxCalls?: number | undefined
+  /** Does not count against `limits.calls`: what ends the work must be possible when nothing else is. Default false. */
+  free?: boolean | undefined
 }
 
 /** What a tool works with. */
@@ -49,6 +54,8 @@ export interface ToolContext {
   readonly workspace: Workspace
   /** What tools of one run remember together, by name. JSON: it survives with the run. */
   readonly state: ToolState
+  /** The conversation, up to the answer that this call is part of; absent outside of a run. */
+  messages?(): Message[]
   /** Tells how far it is: streamed to who watches, never to the model. */
   progress(text: string): void
 }
@@ -69,13 +76,13 @@ export interface ToolResult {
   readonly images?: readonly ImagePart[] | undefined
   /** What a cell gets that calls the tool as a function. Default: the text. */
   readonly value?: unknown
-  /** How the run goes on. Default: it continues. */
+  /** How the run goes on. Default: it continues. One of a failure, or of a call in a cell, changes nothing. */
   readonly directive?: Directive | undefined
 }
 
 /** What a tool's result may say about the run: it is finished, or waits for an answer. */
 export type Directive =
-  | { kind: "finish"; message: string; files?: string[] }
+  | { kind: "finish"; message: string; files?: string[] /** The agent whose message it is. */; handedTo?: string }
   | { kind: "ask"; question: string; options?: string[]; multiple?: boolean; custom?: boolean }
   | { kind: "continue" }
 
@@ -84,6 +91,8 @@ export interface ToolDefinition<I extends SchemaLike = JsonSchema> extends ToolO
   description: string
   /** zod, another Standard Schema that gives JSON Schema, or JSON Schema; of an object. Default: no input. */
   input?: I | undefined
+  /** A schema of what it gives, for its declaration in a cell. */
+  output?: SchemaLike | undefined
   run(input: InputOf<I>, context: ToolContext): unknown
 }
 
@@ -94,18 +103,23 @@ const toolMark: unique symbol = Symbol.for("karst.tool")
 const resultMark: unique symbol = Symbol.for("karst.tool-result")
 
 export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefinition<I>): Tool {
-  const { name, description, input, run, ...options } = definition
+  const { name, description, input, output, run, ...options } = definition
   if (!/^[\p{ID_Start}_][\p{ID_Continue}-]{0,63}$/u.test(name)) {
     throw new ConfigError(`tool "${name}": a name is a word of at most 64 letters, digits, "_" and "-".`)
   }
   if (typeof run !== "function") throw new ConfigError(`tool "${name}": \`run\` is missing.`)
   const schema: SchemaLike = input ?? { type: "object", properties: {}, additionalProperties: false }
-  const shown = toJsonSchema(schema)
+  const { $schema: _, ...shown } = toJsonSchema(schema)
   if (shown.type !== "object") {
     throw new ConfigError(`tool "${name}": its input must be an object. Wrap it: z.object({ value: … }).`)
   }
-  return {
+  let binding: FunctionBinding | undefined
+  const made: Tool = {
     [toolMark]: true,
+    [asBinding]() {
+      binding ??= cellFunction(made, output, toCellValue)
+      return binding
+    },
     name,
     description,
     input: shown,
@@ -114,6 +128,23 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
     // What `accept` gave is what the schema describes.
     run: (given, context) => run(given as InputOf<I>, context),
   }
+  return made
+}
+
+/** What a cell sees of a result that is a failure. */
+export class ToolFailed extends Error {
+  override name = "ToolFailed"
+  readonly code: string
+  constructor(message: string, code = "tool-failed") {
+    super(message)
+    this.code = code
+  }
+}
+
+function toCellValue(given: unknown): unknown {
+  if (!isToolResult(given)) return given
+  if (!given.ok) throw new ToolFailed(given.text, given.code)
+  return given.value === undefined ? given.text : given.value
 }
 
 /** A result with more than a value: images, a failure with a code, a directive. */

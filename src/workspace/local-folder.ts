@@ -2,7 +2,7 @@ import type { BigIntStats } from "node:fs"
 import { constants, existsSync } from "node:fs"
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises"
 import { join } from "node:path"
-import type { AgentError } from "../core/errors.ts"
+import { type AgentError, ConfigError } from "../core/errors.ts"
 import { pathTaken, workspaceError } from "./failure.ts"
 import { codeOf, localFailure, unless } from "./local-failure.ts"
 
@@ -74,9 +74,14 @@ export async function openFolder(path: string, name: string): Promise<Folder> {
 
 async function openRoot(root: string, path: string, { create }: ReachOptions): Promise<Folder | undefined> {
   if (create) await unless("EEXIST", path, mkdir(root, { recursive: true }))
-  // The root may be a link: whoever made the workspace chose it.
-  const handle = await unless("ENOENT", root, open(root, constants.O_RDONLY | constants.O_DIRECTORY))
-  return handle && held(handle, root, "")
+  try {
+    // The root may be a link: whoever made the workspace chose it.
+    return held(await open(root, constants.O_RDONLY | constants.O_DIRECTORY), root, "")
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined
+    if (codeOf(error) !== "ENOTDIR") throw localFailure(error, root)
+    throw new ConfigError(`"${root}" is a file. Make the localWorkspace() of a folder.`, { cause: error })
+  }
 }
 
 function held(handle: FileHandle, path: string, name: string): Folder {

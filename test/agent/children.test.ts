@@ -3,6 +3,7 @@ import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Agent, RunResult } from "../../src/core/agent.ts"
 import { ModelError } from "../../src/core/errors.ts"
+import { outsideRuns } from "../../src/core/run-context.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
@@ -322,6 +323,20 @@ describe("the end of a run", () => {
     const { events } = await story(boss.run("go"))
     assert.deepEqual([...runsOf(events, "logger")], [])
     assert.equal((await logged[0])?.output, "Logged.")
+  })
+
+  test("leaves alone what a function started outside of runs", async () => {
+    const { promise: open, resolve: go } = Promise.withResolvers<void>()
+    const job = agentOf("job", [cell("await open()"), "Done."], { runtime: () => jsRuntime({ open: () => open }) })
+    const started: Promise<RunResult>[] = []
+    const enqueue = () => outsideRuns(() => void started.push(job.run("go").settled))
+    const boss = agentOf("boss", [cell("await enqueue()"), "Done."], { runtime: jsRuntime({ enqueue }) })
+    const { events } = await story(boss.run("go"))
+    assert.deepEqual([...runsOf(events, "job")], [])
+    go()
+    const [result] = await Promise.all(started)
+    assert.equal(result?.status, "done")
+    assert.equal(result?.trajectory.events[0]?.parent, undefined)
   })
 
   test("makes it nobody's parent: what it left behind starts runs of their own", async () => {

@@ -48,6 +48,25 @@ test("--json prints every event as a line of JSON, and nothing else", async (t) 
   )
 })
 
+test("skills are offered to the agent, which activates them", async (t) => {
+  const { id, bodies } = await modelServer(t, [
+    code('await activateSkill("data-analysis")'),
+    code("typeof profile"),
+    "ok",
+  ])
+  const skills = ["--skills", "skills/data-analysis"]
+  const { code: exit, stdout, stderr } = await karst(["run", "Look", "--model", id, ...skills])
+  assert.equal(stderr, "")
+  assert.equal(exit, 0)
+  assert.match(stdout, /└ 'function'/)
+  assert.match(bodies[0] ?? "", /data-analysis: Analyse/)
+  const shown = await karst(["prompt", ...skills])
+  assert.match(shown.stdout, /data-analysis: Analyse/)
+  const missing = await karst(["run", "Look", "--model", id, "--skills", "nowhere"])
+  assert.equal(missing.code, 1)
+  assert.match(missing.stdout, /nowhere/)
+})
+
 test("data files become variables named after them, which cells use", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "karst-test-"))
   t.after(() => rm(folder, { recursive: true }))

@@ -81,6 +81,24 @@ describe("usage", () => {
     }
   })
 
+  test("estimates numbers, ids, tables and encoded bytes at about what real tokenizers count", () => {
+    // Counted as above: the larger of the two.
+    const counted: [text: string, tokens: number][] = [
+      ["550e8400-e29b-41d4-a716-446655440000, 7d9f3c2a-1b4e-4f6a-9c8d-0e5b7a6f4d21", 55],
+      ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", 43],
+      ["c2VjcmV0LXRva2VuOjEyMzQ1Njc4OTA6YWJjZGVmZ2hpamtsbW5vcA==", 41],
+      ["3.14159, 2.71828, 1.41421, 1.61803, 0.57721", 28],
+      ["1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9", 37],
+      ["2024-05-01T12:30:45.123Z,2024-06-11T02:03:04.567Z", 31],
+      ['{"id":17,"name":"Ada","tags":["a","b"],"price":12.5,"ok":true}', 26],
+      ["| 12 | abc | 0.173 |\n| 13 | abcabc | 9.021 |", 23],
+    ]
+    for (const [text, tokens] of counted) {
+      const ratio = estimateTokens(text) / tokens
+      assert.ok(ratio >= 0.95 && ratio <= 1.35, `${text}: ${estimateTokens(text)} of ${tokens}`)
+    }
+  })
+
   test("estimates English near four characters a token", () => {
     const text = "The quick brown fox jumps over the lazy dog. ".repeat(20)
     const ratio = text.length / estimateTokens(text)

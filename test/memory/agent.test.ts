@@ -248,6 +248,7 @@ describe("an agent's memory", () => {
       { afterCompact: () => Promise.reject(new Error("no")) },
       { onCompact: () => Promise.reject(new Error("no")) },
       { afterCompact: ({ replaced }: Compacted) => replaced.filter((message) => message.role === "result") },
+      { afterCompact: ({ messages }: Compacted) => [...messages, ...messages.slice(0, 1)] },
       { beforeCompact: () => Promise.reject(new Error("no")) },
       { beforeCompact: ({ messages }: { messages: readonly Message[] }) => messages.slice(-1) },
     ]) {
@@ -256,9 +257,23 @@ describe("an agent's memory", () => {
       const result = await createAgent({ model, memory, hooks, limits }).run("go")
       assert.equal(result.output, "Done.")
       assert.ok(isPaired(result.messages))
+      assert.equal(new Set(result.messages.map(({ id }) => id)).size, result.messages.length)
       const warnings = result.trajectory.events.filter((event) => event.type === "warning-raised")
       assert.ok(warnings.length > 0)
     }
+  })
+
+  test("tells of an observer that fails once in a run, however often it does", async () => {
+    let asked = 0
+    const onCompact = () => {
+      asked++
+      throw new Error("no")
+    }
+    const model = scripted(steps(14), { contextWindow: 3000 })
+    const memory = { model: scripted(() => good()) }
+    const result = await createAgent({ model, memory, hooks: { onCompact }, limits }).run("go")
+    assert.ok(asked > 1)
+    assert.equal(result.trajectory.events.filter((event) => event.type === "warning-raised").length, 1)
   })
 
   test("says at once when an option is wrong", () => {

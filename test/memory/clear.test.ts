@@ -18,7 +18,7 @@ function resultOf(message: Message | undefined): ResultMessage["parts"][number] 
 
 describe("clearing old results", () => {
   test("leaves markers that say what they were and where the whole text is, and the newest six as they are", async () => {
-    const talk = conversation([ask("go"), ...rows(8).flat()], { compactAt: 2200 })
+    const talk = conversation([ask("go"), ...rows(8).flat()], { compactAt: 4000 })
     await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual(talk.tiers(), [1])
     const first = resultOf(talk.messages[2])
@@ -83,7 +83,7 @@ describe("clearing old results", () => {
   })
 
   test("never gives a name that the conversation has used for something else", async () => {
-    const talk = conversation([ask("go"), ...rows(8).flat()], { compactAt: 2200 })
+    const talk = conversation([ask("go"), ...rows(8).flat()], { compactAt: 4000 })
     await compact(initialMemory, { ...talk.services, taken: new Set(["_output_1", "_output_2"]) }, talk.emit)
     assert.match(JSON.stringify(talk.messages), /in the variable _output_3\./)
     assert.doesNotMatch(JSON.stringify(talk.messages), /in the variable _output_[12]\./)

@@ -53,7 +53,7 @@ describe("a summary", () => {
 
   test("drops the oldest of what was forgotten when there is no more room", () => {
     const before = draft("- first thing 1\n- second thing 2\n- third thing 3").sections
-    const { facts } = carryForward(draft("- new"), before, 33)
+    const { facts } = carryForward(draft("- new"), before, 40)
     assert.equal(facts, "- third thing 3\n- new")
   })
 })

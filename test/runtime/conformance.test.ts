@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os"
 import { describe, test } from "node:test"
 import { testRuntime } from "karst/testing"
 import { jsRuntime } from "../../src/runtime/js.ts"
@@ -18,5 +19,9 @@ describe("processRuntime", () => {
 })
 
 describe("processRuntime in a sandbox", { skip: requires("bwrap") }, () => {
-  testRuntime({ test, language: "typescript", runtime: () => processRuntime({}, { isolation: "os" }) })
+  testRuntime({
+    test,
+    language: "typescript",
+    runtime: () => processRuntime({}, { isolation: "os", read: [tmpdir()] }),
+  })
 })

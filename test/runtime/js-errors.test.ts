@@ -156,3 +156,32 @@ test("a comment in a cell does not rename it, and its frames speak of its own na
   assert.equal(error.line, 4)
   assert.equal(error.stack, "Error: m\n    at fail (cell-1.ts:4:9)\n    at cell-1.ts:6:8")
 })
+
+test("an error of a host function has the line of the cell that called it, whatever the error is", async () => {
+  const again = new Error("the same each time")
+  const frozen = Object.freeze(new Error("frozen"))
+  const deep = (levels: number): never => {
+    if (levels > 0) return deep(levels - 1)
+    throw new Error("from the depths")
+  }
+  const runtime = jsRuntime({
+    reuse: async () => {
+      throw again
+    },
+    freeze: () => Promise.reject(frozen),
+    dive: () => deep(40),
+  })
+  const stack = again.stack
+  for (const [code, line] of [
+    ["await reuse()", 1],
+    ["\n\n\nawait reuse()", 4],
+    ["\nawait freeze()", 2],
+    ["\n\nawait dive()", 3],
+    ["\nlet e\ntry { await reuse() } catch (error) { e = error }\n\nthrow e", 3],
+    ["\nconst run = async () => {\n  await reuse()\n}\nawait run()", 3],
+    ["\n\nreuse()", 3],
+  ] as const) {
+    assert.equal((await failureOf(runtime, code)).error.line, line, code)
+  }
+  assert.equal(again.stack, stack, "the error is the host's own")
+})

@@ -4,6 +4,8 @@ import { z } from "zod"
 import { AgentError } from "../../src/core/errors.ts"
 import { fn, type, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import type { ProcessRuntime } from "../../src/runtime/process.ts"
+import type { PythonRuntime } from "../../src/runtime/python.ts"
 import type { Runtime, TypedRuntime } from "../../src/runtime/runtime.ts"
 
 interface Task {
@@ -67,4 +69,20 @@ test("every typed runtime is a runtime", async () => {
   same<typeof typed, TypedRuntime<{ a: number }>>(true)
   assert.equal(runtime.language, "typescript")
   assert.equal(runtime.isolation, "none")
+})
+
+test("what our runtimes can all do is there without a question", async () => {
+  const runtime = jsRuntime({ a: 1 })
+  const snapshot = await runtime.snapshot()
+  assert.deepEqual(await runtime.restore(snapshot), [])
+  const fork = await runtime.fork()
+  same<typeof fork, typeof runtime>(true)
+  assert.equal(await fork.retrieve("a"), 1)
+  const forkAll = (process: ProcessRuntime<{ a: number }>, python: PythonRuntime<{ a: number }>) =>
+    [process.fork(), python.fork()] as const
+  type Forked = ReturnType<typeof forkAll>
+  same<Awaited<Forked[0]>, ProcessRuntime<{ a: number }>>(true)
+  same<Awaited<Forked[1]>, PythonRuntime<{ a: number }>>(true)
+  const contract: Runtime = runtime
+  same<undefined extends typeof contract.fork ? true : false, true>(true)
 })

@@ -71,7 +71,7 @@ describe("a skill's module in a processRuntime", () => {
     ])
     const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
     const results = texts(messages)
-    assert.match(results[5] ?? "", /Gone:.*guests \(it is again what its module gives; what cells did to it is gone\)/)
+    assert.match(results[5] ?? "", /As injected again, without what cells did to them: .*guests/)
     assert.match(results[7] ?? "", /\[ 'Ada', 'Cy' \] hello Cy/)
     await runtime.execute("let other = 1")
     await runtime.reset()
@@ -158,7 +158,7 @@ describe("a skill's module in a processRuntime", () => {
 
   test("in the working folder or a folder that cells may write is never run", async (t) => {
     const root = await folderOf(t, files)
-    for (const options of [{ cwd: root }, { write: [root] }]) {
+    for (const options of [{ cwd: root }, { isolation: "auto", write: [root] } as const]) {
       await using runtime = processRuntime({}, options)
       const model = scripted([activate, "Done."])
       const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")

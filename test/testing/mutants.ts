@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { RuntimeCase } from "karst/testing"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { CallGate, Execution } from "../../src/runtime/runtime.ts"
+import type { CallGate, Execution, NotExecuted } from "../../src/runtime/runtime.ts"
 import {
   type Breaks,
   changed,
@@ -251,6 +251,10 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
       }
     }),
   },
+  "call-error-lines": {
+    "does not know where a function was called": failing((error) => withoutLine(error, "out of order")),
+    "does not know where a method was called": failing((error) => withoutLine(error, "no power")),
+  },
   "call-many": {
     "loses a call": (sound) => {
       let count = 0
@@ -447,4 +451,8 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
     "is its own fork": (sound) => ({ fork: async () => sound }),
     "begins with nothing": () => ({ fork: async () => jsRuntime() }),
   },
+}
+
+function withoutLine({ line, ...error }: NotExecuted["error"], message: string): NotExecuted["error"] {
+  return line === undefined || error.message.includes(message) ? error : { ...error, line }
 }

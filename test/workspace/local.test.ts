@@ -45,6 +45,16 @@ describe("localWorkspace", () => {
     assert.equal(await readFile(join(root, "a/b.txt"), "utf8"), "text")
   })
 
+  test("is a folder, and says so when it is given a file", async () => {
+    const { root } = await fresh()
+    await writeFile(join(root, "file"), "")
+    const workspace = localWorkspace(join(root, "file"))
+    const refused = { code: "config", message: /is a file. Make the localWorkspace\(\) of a folder/ }
+    for (const work of [() => workspace.stat("a"), () => workspace.write("a", ""), () => paths(workspace)]) {
+      await assert.rejects(work(), refused)
+    }
+  })
+
   test("keeps the mode of a file it replaces, and makes new ones as the system does", async () => {
     const { root, workspace } = await fresh()
     await writeFile(join(root, "script.sh"), "old")

@@ -2,6 +2,7 @@ import type { AnyFunction, CallOptions, FunctionBinding } from "../bindings.ts"
 import { passGate } from "../gated-call.ts"
 import type { Call } from "../runtime.ts"
 import { check, isTuple, type Validation } from "../schema.ts"
+import { throughCell } from "./errors.ts"
 import { type RunningCell, running, type Shared } from "./running-cell.ts"
 
 /** A function binding as cells see it. */
@@ -86,17 +87,19 @@ export function callByGate(call: CellCall, given: readonly unknown[], shared: Sh
   const settle = () => cell.calls.delete(made)
   cell.calls.add(made)
   made.then(settle, settle)
-  // Another promise for the cell: ours is handled, and what the cell forgets to await should be known as forgotten.
-  // Its rejection is made by a handler, which runs for the cell wherever the host's came from.
-  return made.then(
-    (value) => {
-      cell.checkTime()
-      return value
-    },
-    (error) => {
-      throw error
-    },
-  )
+  return forCell(made, cell)
+}
+
+/** Another promise for the cell: ours is handled, and what the cell forgets to await should be known as forgotten. Here
+ *  it also settles for the cell, wherever the host's came from, and a stack still knows who waits for it. */
+async function forCell(made: Promise<unknown>, cell: RunningCell): Promise<unknown> {
+  try {
+    const value = await made
+    cell.checkTime()
+    return value
+  } catch (error) {
+    throw throughCell(error, new Error())
+  }
 }
 
 function callBinding(name: string, binding: FunctionBinding, args: readonly unknown[], shared: Shared): unknown {

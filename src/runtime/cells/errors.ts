@@ -30,16 +30,17 @@ export function positionIn(filename: string, error: unknown): Position | undefin
   return undefined
 }
 
-/** An error that came from where the stack says nothing of the cell, with the frames of the cell that asked for it. */
+/** Remembers of an error that came from where the stack says nothing of the cell which cell asked for it, and where. The
+ *  error itself is its maker's, and stays as it is. */
 export function throughCell(error: unknown, calledAt: Error): unknown {
-  if (!isError(error) || stackOf(error).some((frame) => frame.includes(cellRoot))) return error
-  const frames = stackOf(calledAt).filter((frame) => frame.includes(cellRoot))
-  try {
-    error.stack = [read(error, "stack"), ...frames].join("\n")
-  } catch {
-    // A frozen error keeps its stack.
-  }
+  const frames = cellFrames(calledAt)
+  if (isError(error) && frames.length > 0) askedBy.set(error, frames)
   return error
+}
+
+/** The frames of cells in the stack of an error. */
+export function cellFrames(error: Error): string[] {
+  return framesOf(error).filter((frame) => frame.includes(cellRoot))
 }
 
 /** Lets stacks that go through a cell show positions in its own text. Only the newest cells are remembered: of older
@@ -66,7 +67,7 @@ export function trimFrames(text: string): string {
     .join("\n")
     .replaceAll(namelessFrames, "$1")
     .replaceAll(scopeFrames, "")
-    .replaceAll(cellFrames, (_, filename: string, name: string, line: string, column: string) => {
+    .replaceAll(framesOfCells, (_, filename: string, name: string, line: string, column: string) => {
       const at = locators.get(filename)?.({ line: Number(line), column: Number(column) })
       return at ? `${name}:${at.line}:${at.column}` : `${name}:${line}`
     })
@@ -84,16 +85,17 @@ interface Position {
 }
 
 const locators = new Map<string, (at: Position) => Position>()
+const askedBy = new WeakMap<Error, string[]>()
 const maxRemembered = 64
 const cellRoot = "karst:"
-const cellFrames = /(karst:\d+\/(cell-\d+\.ts)):(\d+):(\d+)/g
+const framesOfCells = /(karst:\d+\/(cell-\d+\.ts)):(\d+):(\d+)/g
 // What a cell evaluates itself comes from somewhere in the cell.
 const cellNames = /karst:\d+\/(cell-\d+\.ts)/g
 // What is a name to a cell is a property to the engine.
 const scopeFrames = /(?<=\bat (?:async )?)\$\$scope\./g
 // A function of a cell that has no name is called by how the cell was compiled, which says nothing.
 const namelessFrames = /\beval \((karst:\d+\/cell-\d+\.ts:\d+:\d+)\)/g
-const cellFrame = new RegExp(cellFrames, "")
+const cellFrame = new RegExp(framesOfCells, "")
 const frameStart = /^\s+at /
 const ofNode = /node:internal\/|node:diagnostics_channel|at new Promise \(<anonymous>\)$/
 const karstRoot = new URL("../../", import.meta.url).href
@@ -124,7 +126,15 @@ function usefulFrames(frames: string[]): string[] {
   return above.filter((frame) => !isInternal(frame))
 }
 
+/** The frames of an error, and below them those of the cell that asked for what failed. */
 function stackOf(thrown: unknown): string[] {
+  const own = framesOf(thrown)
+  const asked = (isError(thrown) && askedBy.get(thrown)) || []
+  const [, cell] = cellFrame.exec(asked[0] ?? "") ?? []
+  return cell !== undefined && own.some((frame) => frame.includes(cell)) ? own : [...own, ...asked]
+}
+
+function framesOf(thrown: unknown): string[] {
   const stack = isError(thrown) ? read(thrown, "stack") : undefined
   return typeof stack === "string" ? stack.split("\n").filter((line) => frameStart.test(line)) : []
 }

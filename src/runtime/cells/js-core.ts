@@ -27,7 +27,7 @@ export function createJsRuntime(
   options: JsRuntimeOptions,
   loaded = new Map<string, string[]>(),
 ): JsCore {
-  const { rules = [], cwd = process.cwd(), codecs = {}, maxSnapshotBytes = 2 ** 24 } = options
+  const { rules = [], cwd = process.cwd(), codecs = {} } = options
   const number = ++runtimes
   let cellCount = 0
   let closed = false
@@ -153,7 +153,9 @@ export function createJsRuntime(
     async snapshot() {
       open("snapshot()")
       const { takeSnapshot } = await import("../snapshot.ts")
-      return turns.take("snapshot()", async () => takeSnapshot(place, { codecs, maxBytes: maxSnapshotBytes }))
+      return turns.take("snapshot()", async () =>
+        takeSnapshot(place, { codecs, maxBytes: options.maxSnapshotBytes ?? 2 ** 24 }),
+      )
     },
     async restore(snapshot) {
       open("restore()")
@@ -166,7 +168,7 @@ export function createJsRuntime(
       const { takeCopy } = await import("../snapshot.ts")
       const copy = await turns.take("fork()", async () => takeCopy(place, codecs))
       const other = createJsRuntime(namespace.given(), options, new Map(loaded))
-      await other.restore?.(copy)
+      await other.restore(copy)
       return other
     },
     async reset() {

@@ -21,7 +21,7 @@ export function rewriteProgram(rewriting: Rewriting, { body }: Program): boolean
     else if (isImport(node)) rewriteImport(rewriting, node, mayImport)
     else {
       mayImport = false
-      if (hasValue && node === last) rewriteExpression(rewriting, node, "return(")
+      if (hasValue && node === last) rewriteExpression(rewriting, node, "return await(")
       else rewriteTopLevel(rewriting, node)
     }
   }

@@ -44,6 +44,8 @@ function nameOf(names: ReadonlyMap<string, unknown>, value: unknown): string {
 }
 
 function stepTo(parent: object, value: unknown): string {
+  // What is behind a proxy goes by its name.
+  if (types.isProxy(parent)) return ""
   if (Object.getPrototypeOf(parent) === value) return ".__proto__"
   if (types.isMap(parent)) {
     for (const [key, held] of mapEntries(parent)) {

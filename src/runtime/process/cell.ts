@@ -1,4 +1,4 @@
-import type { CellStopped, RunningCell } from "../cells/running-cell.ts"
+import { CellStopped, type RunningCell } from "../cells/running-cell.ts"
 import type { Executed, Execution, Lost, NotExecuted } from "../runtime.ts"
 import type { Host } from "./host.ts"
 import type { Reply } from "./link.ts"
@@ -24,6 +24,8 @@ export async function executeRemotely(
   // The process is gone before anybody hears of it: nothing can happen afterwards.
   if (child.link.ending) await child.link.gone
   cell.end()
+  // What it has asked the host for is for nobody now.
+  if (child.link.ending) cell.stop(new CellStopped("aborted", `The cell's process is gone: ${child.link.ending.why}.`))
   host.untrack(cell)
   const { changes = { created: [], reassigned: [], removed: [] }, hints } = summary ?? {}
   host.note(changes)

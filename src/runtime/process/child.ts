@@ -3,12 +3,13 @@ import { Socket } from "node:net"
 import { setImmediate as turn } from "node:timers/promises"
 import { type Bindings, fn, type as typeBinding, variable } from "../bindings.ts"
 import { originalOf } from "../cells/call.ts"
-import { uncaughtText } from "../cells/errors.ts"
+import { cellFrames, uncaughtText } from "../cells/errors.ts"
 import { createJsRuntime } from "../cells/js-core.ts"
 import { type RunningCell, running } from "../cells/running-cell.ts"
 import { reportStray } from "../cells/timers.ts"
 import { inspection } from "../declare/inspect.ts"
 import { printType } from "../declare/type-tree.ts"
+import type { JsRuntimeOptions } from "../js.ts"
 import { inspectShort } from "../preview.ts"
 import type { CallGate, Execution, Snapshot } from "../runtime.ts"
 import { openChannel } from "./channel.ts"
@@ -17,11 +18,13 @@ import { runModule } from "./modules.ts"
 import { createPrinter } from "./printing.ts"
 import type { Ask, BindInput, ExecuteInput, FromChild, NameReport, Operation, Summary, ToChild } from "./protocol.ts"
 import { createProxies } from "./proxies.ts"
+import { sightOf, type Wanted } from "./sights.ts"
 
 // The program of a child: a runtime of its own whose functions and handles are the host's. The host is trusted here, and
 // what it sends is taken as it is typed.
 
-const core = createJsRuntime(undefined, {})
+const options: JsRuntimeOptions = {}
+const core = createJsRuntime(undefined, options)
 const stubs = new Map<string, (...args: unknown[]) => unknown>()
 const stubNames = new WeakMap<object, string>()
 const waiting = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>()
@@ -119,11 +122,21 @@ const asks: Record<Exclude<Ask, "execute">, (input: any) => Promise<unknown>> = 
     const values = await Promise.all(names.map((name) => core.retrieve(name)))
     return values.map((value) => printType(inspection(() => undefined).typeOf(value)))
   },
+  async look(wanted: Wanted) {
+    const sights = Object.entries(wanted).map(async ([name, more]) => {
+      const value = await core.retrieve(name).catch(() => undefined)
+      return [name, sightOf(value, more, proxies.idOf)] as const
+    })
+    return Object.fromEntries((await Promise.all(sights)).filter(([, sight]) => sight))
+  },
   load: (file: string) => runModule(file, core),
   describe: (names: string[]) => core.describe(names),
   undo: () => undoLast(),
-  snapshot: async () => core.snapshot?.(),
-  restore: async (snapshot: Snapshot) => core.restore?.(snapshot),
+  snapshot(maxBytes: number) {
+    options.maxSnapshotBytes = maxBytes
+    return core.snapshot()
+  },
+  restore: (snapshot: Snapshot) => core.restore(snapshot),
   keep: ({ prefix, value }: { prefix: string; value: unknown }) => core.keep(prefix, value),
   reset: () => core.reset(),
 }
@@ -218,6 +231,7 @@ function callHost(
   path: readonly string[],
   op: Operation["op"],
   args: readonly unknown[],
+  askedAt = new Error(),
 ): Promise<unknown> {
   const cell = running.getStore()
   cell?.check()
@@ -225,13 +239,16 @@ function callHost(
   if (cell) cells.set(execution, cell)
   const call = new Promise((resolve, reject) => {
     const id = ++calls
-    const packed = pack(args, standFor, "the arguments")
-    // Nobody can await an assignment: when it fails, the cell is told at once.
+    const packed = leaving(args, "the arguments")
     const failed = (error: unknown) => {
+      // The host says what went wrong, and nothing of where in its own code.
+      if (error instanceof Error) error.stack = [error.stack, ...cellFrames(askedAt)].join("\n")
+      if (op !== "set") return reject(error)
+      // Nobody can await an assignment: when it fails, the cell is told at once.
       stray(error)
       resolve(undefined)
     }
-    waiting.set(id, { resolve, reject: op === "set" ? failed : reject })
+    waiting.set(id, { resolve, reject: failed })
     post({ type: "call", id, execution, operation: { on, path: [...path], op, args: packed } })
   })
   if (!cell) return call
@@ -257,7 +274,7 @@ function arrived(crossing: Crossing): unknown {
 }
 
 function leaving(value: unknown, name: string): Crossing {
-  return pack(value, standFor, name)
+  return pack(value, standFor, name, true)
 }
 
 function tryLeaving(value: unknown): Crossing | undefined {

@@ -38,12 +38,12 @@ export class CannotCross extends TypeError {
 export type StandFor = (value: object, where: string) => Stand
 
 /** Prepares a value for the other side. Data is copied; what a copy would change without a word (an instance, an accessor,
- *  a method, a proxy) goes by `standFor`. Nothing of the value is run. */
-export function pack(value: unknown, standFor: StandFor, name = "the value"): Crossing {
+ *  a method, a proxy) goes by `standFor`. Nothing of the value is run. `stacks`: errors say where they were made. */
+export function pack(value: unknown, standFor: StandFor, name = "the value", stacks = false): Crossing {
   try {
     const seen = new Set<object>()
     if (isData(value, seen)) return { body: value }
-    const packing: Packing = { standFor, copies: new Map(), marks: [], stands: [] }
+    const packing: Packing = { standFor, stacks, copies: new Map(), marks: [], stands: [] }
     const body = copy(value, name, packing)
     return { body, marks: packing.marks, stands: packing.stands }
   } catch (error) {
@@ -87,6 +87,7 @@ export function hasPrototypeKey(value: unknown, seen = new Set<object>()): boole
 
 interface Packing {
   standFor: StandFor
+  stacks: boolean
   copies: Map<object, unknown>
   marks: object[]
   stands: Stand[]
@@ -98,12 +99,11 @@ function isData(value: unknown, seen: Set<object>): boolean {
   if (seen.has(value)) return true
   const form = formOf(value)
   if (form === "leaf") return true
+  if (form === "object") return isRecordOfData(value as Record<string, unknown>, seen)
   seen.add(value)
   switch (form) {
     case "array":
-      return present(value as unknown[]).every((element) => isData(element, seen))
-    case "object":
-      for (const key in value) if (!isData((value as Record<string, unknown>)[key], seen)) return false
+      for (const element of present(value as unknown[])) if (!isData(element, seen)) return false
       return true
     case "map":
       for (const [key, held] of value as Map<unknown, unknown>) {
@@ -116,6 +116,16 @@ function isData(value: unknown, seen: Set<object>): boolean {
     default:
       return false
   }
+}
+
+/** Most objects are rows, with nothing in them that could lead back: those need not be remembered. */
+function isRecordOfData(value: Record<string, unknown>, seen: Set<object>): boolean {
+  for (const key in value) {
+    const member = value[key]
+    if (typeof member === "object" && member !== null) seen.add(value)
+    if (!isData(member, seen)) return false
+  }
+  return true
 }
 
 /** The elements of an array, without walking the holes of one that claims to be huge. */
@@ -199,11 +209,16 @@ function errorStand(error: Error, where: string, packing: Packing): Stand {
   const { name, message, stack } = error
   return {
     type: "error",
-    name: String(name),
-    message: String(message),
+    name: asText(name),
+    message: asText(message),
     fields,
-    ...(typeof stack === "string" && { stack }),
+    ...(packing.stacks && typeof stack === "string" && { stack }),
   }
+}
+
+// What is there instead of a text is shown and not asked.
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : inspectShort(value)
 }
 
 /** An error of this side like one of the other: of the same class where it is one of the language. */

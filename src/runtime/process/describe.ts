@@ -1,13 +1,16 @@
 import { ConfigError } from "../../core/errors.ts"
 import { type Binding, boundValue, toBinding, variable } from "../bindings.ts"
+import { seenFromAfar } from "../cell-agent.ts"
 import { lookAtAgents } from "../declare/agent.ts"
 import { declare, describeType } from "../declare/declare.ts"
 import { listNames } from "../names.ts"
 import type { Name } from "../runtime.ts"
+import type { RemoteSights } from "../type-gate/remote-gate.ts"
 import type { Host } from "./host.ts"
 import type { Live } from "./live.ts"
 import { isStrings, type NameReport, readNames } from "./protocol.ts"
 import type { Registry } from "./registry.ts"
+import { readSights, standInFor, type Wanted } from "./sights.ts"
 
 /** Declarations of names: what the host has put in as the host knows it, what cells made as the child sees it. */
 export async function declareRemote(
@@ -61,6 +64,25 @@ export async function namesOf(child: Live, { bindings }: Registry): Promise<Name
     const kind = (known ?? toBinding(value)).kind
     return { ...name, kind: known ? kind : name.kind, type: kind === "agent" ? "Agent" : describeType(value) }
   })
+}
+
+/** What can be seen of names and of members of members of them; of what is the host's, only that. */
+export async function lookAt(wanted: Wanted, child: Live): Promise<RemoteSights> {
+  if (Object.keys(wanted).length === 0) return { values: new Map(), handles: new Map() }
+  const sights = readSights(await child.ask("look", wanted))
+  if (!sights) throw child.accuse("sights that are none")
+  const find = (id: number) => {
+    const exposed = child.service.handles.find(id)
+    return exposed && seenFromAfar(exposed.value)
+  }
+  const handles = [...sights].flatMap(([name, sight]): [string, object][] => {
+    const value = sight.as === "handle" ? find(sight.id) : undefined
+    return value ? [[name, value]] : []
+  })
+  return {
+    values: new Map([...sights].map(([name, sight]) => [name, standInFor(sight, find)])),
+    handles: new Map(handles),
+  }
 }
 
 /** What the host itself has under a name; undefined where only the child knows. */

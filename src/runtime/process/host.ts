@@ -3,6 +3,7 @@ import type { NameChanges } from "../../core/event.ts"
 import { thrownMessage } from "../cells/errors.ts"
 import { CellStopped, print, type RunningCell, running, type Shared } from "../cells/running-cell.ts"
 import type { Lost, OutputChunk } from "../runtime.ts"
+import type { WorkingFolder } from "./folder.ts"
 import type { Launch } from "./launch.ts"
 import { startLink } from "./link.ts"
 import { createLive, type Live } from "./live.ts"
@@ -17,8 +18,8 @@ export interface Host {
   connect(): Promise<Live>
   /** The child that is there, if there is one. */
   readonly live: Live | undefined
-  /** The same, also one that is about to be there. */
-  current(): Promise<Live> | undefined
+  /** Whether one is there, or about to be. */
+  readonly started: boolean
   /** Remembers what a cell did to the names, so that they can be called lost. */
   note(changes: NameChanges): void
   /** From now on, what the child prints and calls for this execution is the cell's. */
@@ -98,12 +99,15 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
       return binding.kind === "variable" && child.used && (reassigned.has(name) || isCopied(binding.value, child))
     })
     const reason = "it is again what the host put in; what cells did to it is gone"
+    const files =
+      child.used && options.isolation === "os" && options.folder.isTemporary ? [filesOf(options.folder)] : []
     const loaded = child.used ? [...registry.modules.values()].flatMap(({ variables }) => variables) : []
     const again = "it is again what its module gives; what cells did to it is gone"
     return [
       ...gone,
-      ...changed.map(([name]): Lost => ({ name, reason })),
-      ...loaded.map((name): Lost => ({ name, reason: again })),
+      ...changed.map(([name]): Lost => ({ name, reason, asInjected: true })),
+      ...loaded.map((name): Lost => ({ name, reason: again, asInjected: true })),
+      ...files,
     ]
   }
 
@@ -178,7 +182,9 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
       return live?.link.ending ? undefined : live
     },
     connect,
-    current: () => (starting && !live?.link.ending ? connect() : undefined),
+    get started() {
+      return starting !== undefined && !live?.link.ending
+    },
     track(execution, cell, check) {
       latest = { cell, check, printed: 0, within: AsyncLocalStorage.snapshot() }
       tracked.set(execution, latest)
@@ -223,6 +229,14 @@ interface Tracked {
   printed: number
   /** Does something as if the cell were of this process: for whoever asked for the cell, and within all that led there. */
   within: <T>(work: () => T) => T
+}
+
+/** What cells had written, where their folder was in the memory of the process. */
+function filesOf(folder: WorkingFolder): Lost {
+  return {
+    name: folder.path(),
+    reason: "the files there ended with the process; give the runtime a `cwd` to keep them",
+  }
 }
 
 /** Whether the child has a copy that cells may have changed, and not the thing itself. */

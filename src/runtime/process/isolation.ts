@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, realpathSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { delimiter, dirname, isAbsolute, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { UnsupportedError } from "../../core/errors.ts"
 
 export interface Sandbox {
   /** Node and its flags. */
@@ -34,8 +35,9 @@ export function sandboxed({ node, entry, cwd, scratchMb, read, write, network, e
     ...given.flatMap((path) => ["--ro-bind", path, path]),
     ...(scratchMb === undefined ? [] : temporary(cwd, scratchMb)),
     ...shared.flatMap((path) => ["--bind", path, path]),
-    // What bubblewrap builds everything in is memory as well, and nobody's to write.
-    ...["--remount-ro", "/dev", "--remount-ro", "/"],
+    // What bubblewrap builds everything in is memory as well, and nobody's to write. Where the host is root, the settings
+    // of its own kernel could be written through /proc.
+    ...["/proc", "/dev", "/"].flatMap((path) => ["--remount-ro", path]),
     ...["--chdir", cwd],
     "--clearenv",
     ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
@@ -50,6 +52,24 @@ export function sandboxed({ node, entry, cwd, scratchMb, read, write, network, e
     // Named as a module: with these flags Node cannot see that it is one, and would try it as a script first.
     ...["--import", pathToFileURL(entry).href, "--eval", "0"],
   ]
+}
+
+/** What isolation a runtime gets: `os` fails closed where it cannot be had, `auto` does without, with a warning. */
+export function obtainIsolation(
+  maker: string,
+  wanted: "process" | "os" | "auto" = "process",
+  warn: (message: string) => void,
+): "process" | "os" {
+  if (wanted === "process") return "process"
+  const problem = sandboxProblem()
+  if (problem === undefined) return "os"
+  if (wanted === "os") {
+    throw new UnsupportedError(
+      `${maker}(): isolation "os" cannot be had: ${problem}. Or ask for "auto", which does without.`,
+    )
+  }
+  warn(`${maker}(): only a process confines the cells, which keeps neither files nor network from them: ${problem}.`)
+  return "process"
 }
 
 /** Why this machine has no sandbox, with the cure; undefined when it has. Asked once for each program. */
@@ -72,8 +92,11 @@ function probe(program: string): string | undefined {
   return `bubblewrap does not work here (${stderr?.trim() || error?.message}): allow user namespaces, or run as root`
 }
 
-function findBubblewrap(): string {
-  return ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].find((path) => existsSync(path)) ?? "bwrap"
+/** By its whole path: a child may be given a PATH of its own. */
+export function findBubblewrap(): string {
+  const { PATH = "" } = process.env
+  const folders = ["/usr/bin", "/bin", "/usr/local/bin", ...PATH.split(delimiter).filter(isAbsolute)]
+  return folders.map((folder) => join(folder, "bwrap")).find((path) => existsSync(path)) ?? "bwrap"
 }
 
 function confinement(network: Sandbox["network"]): string[] {

@@ -28,18 +28,34 @@ export interface Bounds {
   handles: number
 }
 
+/** The names of all limits, as users write them. */
+export const processLimits = [
+  "heapMb",
+  "memoryMb",
+  "diskMb",
+  "cpuMs",
+  "outputBytes",
+  "messageBytes",
+  "handles",
+] satisfies (keyof ProcessLimits)[]
+
 export function boundsOf(limits: ProcessLimits = {}): Bounds {
   const { heapMb = 512, memoryMb = 1024, diskMb = 512, cpuMs = Number.POSITIVE_INFINITY } = limits
   const { outputBytes = 16_000_000, messageBytes = 256 * 1024 * 1024, handles = 10_000 } = limits
   return {
-    heapMb: Math.ceil(heapMb),
-    memoryMb: Math.ceil(memoryMb),
-    diskMb: Math.ceil(diskMb),
+    heapMb: wholeMb(heapMb),
+    memoryMb: wholeMb(memoryMb),
+    diskMb: wholeMb(diskMb),
     cpuMs,
     outputBytes,
     messageBytes,
     handles,
   }
+}
+
+/** As Node and the shell take it, who know no infinity. */
+function wholeMb(megabytes: number): number {
+  return Math.min(Math.ceil(megabytes), 2 ** 24)
 }
 
 export interface Watchdog {

@@ -30,7 +30,10 @@ export function createLive(link: Link, service: Service): Live {
     if (reply.ok) return value
     if (!(value instanceof Error)) throw live.accuse("a failure that is no error")
     if (value.name === "ConfigError") throw new ConfigError(value.message)
-    throw new AgentError(value.message, { code: value.name === "CannotCross" ? "cannot-cross" : "runtime" })
+    if (value.name === "CannotCross") throw new AgentError(value.message, { code: "cannot-cross" })
+    // The rest of what is thrown there has a code of its own; only what it may mean here is taken over.
+    const isInvalid = "code" in value && value.code === "invalid-snapshot"
+    throw new AgentError(value.message, { code: isInvalid ? "invalid-snapshot" : "runtime" })
   }
 
   const live: Live = {

@@ -20,6 +20,7 @@ export type Ask =
   | "undo"
   | "names"
   | "types"
+  | "look"
   | "keep"
   | "reset"
   | "snapshot"

@@ -8,6 +8,8 @@ export type Ask = (
   path: readonly string[],
   op: Operation["op"],
   args: readonly unknown[],
+  /** Made where the cell asked, if that is not where this is called. */
+  askedAt?: Error,
 ) => Promise<unknown>
 
 /** Handles of one child: the host's objects as cells see them. */
@@ -115,9 +117,11 @@ function createHandle(id: number, shape: Shape, ask: Ask, members: WeakSet<objec
  *  `await agent.runtime.retrieve("x")` needs one await. */
 function member(id: number, path: readonly string[], name: string, ask: Ask, members: WeakSet<object>): object {
   const title = `${name}.${path.join(".")}`
+  // Awaiting it asks later, when nothing of the cell is on the stack.
+  const askedAt = new Error()
   let reading: Promise<unknown> | undefined
   const read = () => {
-    reading ??= ask(id, path, "get", [])
+    reading ??= ask(id, path, "get", [], askedAt)
     return reading
   }
   const promise: { [key: string]: unknown } = {

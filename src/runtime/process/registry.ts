@@ -4,7 +4,7 @@ import { type AnyFunction, type Binding, type Bindings, boundValue, isBinding, t
 import { type BoundFunction, bindFunction } from "../cells/call.ts"
 import type { Shared } from "../cells/running-cell.ts"
 import { createGuards, guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
-import { nameProblem } from "../names.ts"
+import { isThenable, nameProblem } from "../names.ts"
 import { CannotCross, pack } from "./crossing.ts"
 import type { LoadedModule } from "./modules.ts"
 import type { Functions } from "./service.ts"
@@ -16,8 +16,9 @@ export interface Registry extends Functions {
   readonly modules: Map<string, LoadedModule>
   /** Whether a name was put in, by the host or by a module that it loaded. */
   has(name: string): boolean
-  /** The bindings of a literal; throws when one of them cannot be bound, whatever the namespace holds. */
-  check(given: Bindings): [string, Binding][]
+  /** The bindings of a literal; throws when one of them cannot be bound, whatever the namespace holds. Unless they are sent
+   *  at once, which tells the same, also when one of them could not be. */
+  check(given: Bindings, sentAtOnce?: boolean): [string, Binding][]
   /** The same for new values of names, of which some may be a cell's. */
   renew(values: Record<string, unknown>): [string, Binding][]
   add(entries: readonly [string, Binding][]): void
@@ -48,13 +49,13 @@ export function createRegistry(ambient: ReadonlySet<string>, shared: Shared): Re
     modules,
     has,
     guards,
-    check(given) {
+    check(given, sentAtOnce = false) {
       const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
       const problems = entries.flatMap(([name, binding]) => {
         const problem = nameProblem(name, ambient)
         if (problem !== undefined) return `"${name}" ${problem}`
         if (has(name)) return `"${name}" is already there`
-        return bindingProblem(name, binding) ?? crossingProblem(name, binding) ?? []
+        return bindingProblem(name, binding) ?? (sentAtOnce ? undefined : crossingProblem(name, binding)) ?? []
       })
       if (problems.length > 0) throw new ConfigError(`Nothing was injected: ${problems.join("; ")}.`)
       return entries
@@ -135,9 +136,4 @@ function renewed(old: Binding, given: unknown): Binding {
   if (old.kind === "function" && next.kind === "function") return { ...old, call: next.call }
   if (old.kind === "type" && next.kind === "type") return { ...old, type: next.type }
   return next
-}
-
-function isThenable(value: unknown): boolean {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false
-  return typeof Reflect.get(value, "then") === "function"
 }

@@ -6,8 +6,8 @@ import { isLost, readSnapshot } from "./protocol.ts"
 import type { Registry } from "./registry.ts"
 
 /** What the namespace of a child holds. The host passes the bytes on, and never looks into them. */
-export async function takeSnapshot(child: Live): Promise<Snapshot> {
-  const snapshot = readSnapshot(await child.ask("snapshot", undefined))
+export async function takeSnapshot(child: Live, maxBytes: number): Promise<Snapshot> {
+  const snapshot = readSnapshot(await child.ask("snapshot", maxBytes))
   if (!snapshot) throw child.accuse("a snapshot that is none")
   return snapshot
 }

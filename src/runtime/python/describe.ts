@@ -18,9 +18,11 @@ import { PythonError } from "./told.ts"
 /** Declarations for the model, as Python would write them: of everything bound or set up, or of the given names. What
  *  lives on the host is described here, what lives in Python by the kernel. */
 export async function describePython(names: readonly string[] | undefined, session: Session): Promise<string> {
-  const { bindings, changed, setupNames } = session
-  const wanted = names ?? [...new Set([...setupNames, ...bindings.keys()])].filter(isShown)
-  const own = (name: string) => (changed.has(name) ? undefined : bindings.get(name))
+  // What the setup makes is known when it has run.
+  await session.start()
+  const { bindings, known } = session
+  const wanted = names ?? [...new Set([...known.setup, ...bindings.keys()])].filter(isShown)
+  const own = (name: string) => (known.changed.has(name) ? undefined : bindings.get(name))
   const about = Object.fromEntries(wanted.flatMap((name) => noteOf(name, own(name))))
   const texts = await ask(session, { names: wanted, about })
   const agents = await lookAtAgents(wanted.flatMap((name) => own(name) ?? []))

@@ -75,6 +75,7 @@ function member(object: PythonObject, path: readonly string[], root?: object): o
     },
     get(_target, key) {
       if (key === Symbol.toStringTag) return "PythonObject"
+      if (key === Symbol.toPrimitive && path.length > 0) return () => forgottenAwait([object.type, ...path].join("."))
       // The language itself asks for these and cannot wait for Python's answer.
       if (key === Symbol.toPrimitive || key === "toString" || key === "toJSON") return shown
       if (typeof key === "symbol") return undefined
@@ -99,6 +100,10 @@ function member(object: PythonObject, path: readonly string[], root?: object): o
   })
   if (path.length === 0) objects.set(proxy, object)
   return proxy
+}
+
+function forgottenAwait(what: string): never {
+  throw new TypeError(`${what} is in Python: write \`await\` before it to read it.`)
 }
 
 function use(object: PythonObject, ask: () => Promise<unknown>): Promise<unknown> {

@@ -6,12 +6,18 @@ import { PythonError } from "./told.ts"
 /** Lets a kernel run a module file and gives the names of what it exports. The host reads the file, so that a kernel need
  *  not see it; what else the module reads or imports, the kernel must see. */
 export async function loadModule(file: string, bridge: Bridge): Promise<string[]> {
-  const code = await readFile(file, "utf8")
+  const code = await readFile(file, "utf8").catch((error) => {
+    throw notLoaded(file, error)
+  })
   try {
     const names: unknown = await bridge.ask("module", { code, file })
     return Array.isArray(names) ? names.map(String) : []
   } catch (error) {
     if (!(error instanceof PythonError)) throw error
-    throw new ConfigError(`The module "${file}" could not be loaded: ${error.message}`, { cause: error })
+    throw notLoaded(file, error)
   }
+}
+
+function notLoaded(file: string, cause: Error): ConfigError {
+  return new ConfigError(`The module "${file}" could not be loaded: ${cause.message}`, { cause })
 }

@@ -1,14 +1,16 @@
 import { ConfigError } from "../../core/errors.ts"
 
-/** A thing of a Python package, imported and bound when the kernel starts. */
-export interface PyReference {
+/** A thing of a Python package, imported and bound when the kernel starts. `T` is what `retrieve` gives for it. */
+export interface PyReference<T = unknown> {
   readonly [reference]: true
+  readonly [referred]?: T
   readonly module: string
   readonly attribute: string
 }
 
-/** Names something that lives in Python: `py("sklearn.linear_model:LinearRegression")`, or a whole module: `py("numpy")`. */
-export function py(path: string): PyReference {
+/** Names something that lives in Python: `py("sklearn.linear_model:LinearRegression")`, or a whole module: `py("numpy")`.
+ *  What is retrieved by its name is data or a handle, of the type that you say: `py<Model>("shop.models:model")`. */
+export function py<T = unknown>(path: string): PyReference<T> {
   const found = /^([\p{L}_][\p{L}\p{N}_.]*)(?::([\p{L}_][\p{L}\p{N}_.]*))?$/u.exec(path)
   if (!found?.[1]) throw new ConfigError(`py(${JSON.stringify(path)}): write it like "package.module:attribute".`)
   return { [reference]: true, module: found[1], attribute: found[2] ?? "" }
@@ -33,4 +35,5 @@ export function isKeywordArguments(value: unknown): value is KeywordArguments {
 }
 
 const reference: unique symbol = Symbol("karst.py")
+declare const referred: unique symbol
 const keywords: unique symbol = Symbol("karst.kwargs")

@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { UnsupportedError } from "../../core/errors.ts"
-import { sandboxProblem } from "../process/isolation.ts"
+import { findBubblewrap } from "../process/isolation.ts"
 import { processTree } from "./watch.ts"
 
 export interface SandboxOptions {
@@ -51,17 +50,7 @@ export function sandboxed({ command, args }: Command, within: Within): Command {
     "karst",
   ]
   const limits = ["--cap-drop", "ALL", "--chdir", cwd]
-  return { command: "bwrap", args: [...apart, ...bound, ...limits, "--", command, ...args] }
-}
-
-/** What isolation a runtime gets: `os` fails closed where it cannot be had, `auto` falls back. */
-export function obtainIsolation(wanted: "process" | "os" | "auto", warn: (message: string) => void): "process" | "os" {
-  if (wanted === "process") return "process"
-  const problem = sandboxProblem()
-  if (problem === undefined) return "os"
-  if (wanted === "os") throw new UnsupportedError(`isolation: "os" cannot be had: ${problem}.`)
-  warn(`pythonRuntime runs without isolation by the operating system: ${problem}.`)
-  return "process"
+  return { command: findBubblewrap(), args: [...apart, ...bound, ...limits, "--", command, ...args] }
 }
 
 /** The program that runs in a sandbox: the first process below bubblewrap's own. */

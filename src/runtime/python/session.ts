@@ -9,6 +9,7 @@ import type { BridgeEvents } from "./bridge.ts"
 import { performCall } from "./calls.ts"
 import { type CellLimits, createCell, type PythonCell, runningCell } from "./cell.ts"
 import { createHostObjects } from "./host-objects.ts"
+import { type KnownNames, knownNames } from "./known-names.ts"
 import { lateOutput } from "./late.ts"
 import type { LaunchOptions } from "./launch.ts"
 import { type LiveKernel, startKernel } from "./live.ts"
@@ -25,12 +26,7 @@ export interface SessionOptions {
 export interface Session {
   /** What the host has bound, by name. */
   readonly bindings: Map<string, Binding>
-  /** Every name in the namespace, as far as it is known. */
-  readonly names: Set<string>
-  /** Names that the setup made, or modules that were loaded. */
-  readonly setupNames: ReadonlySet<string>
-  /** Bound names that a cell gave another value. */
-  readonly changed: ReadonlySet<string>
+  readonly known: KnownNames
   readonly started: boolean
   /** The kernel's own folder; undefined while there is none. */
   readonly folder: string | undefined
@@ -38,6 +34,8 @@ export interface Session {
   readonly cell: PythonCell | undefined
   /** Runs a cell; the kernel is started when there is none. */
   execute(code: string, options: ExecuteOptions): Promise<Execution>
+  /** Starts the kernel when there is none. */
+  start(): Promise<void>
   /** Asks the kernel, which is started when there is none. */
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
   /** Gives names their values in the kernel. */
@@ -54,10 +52,8 @@ export interface Session {
 
 export function createSession({ launch, limits, setup }: SessionOptions): Session {
   const bindings = new Map<string, Binding>()
-  const names = new Set<string>()
-  const changed = new Set<string>()
+  const known = knownNames(bindings)
   const loaded = new Map<string, string[]>()
-  let setupNames = new Set<string>()
   const objects = createHostObjects()
   const guards = createGuards()
   const late = lateOutput()
@@ -90,12 +86,9 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     },
   }
 
-  const lose = (reason: string): Lost[] => {
-    const gone = [...names].filter((name) => !bindings.has(name) && !setupNames.has(name))
-    const reset = [...changed].map((name) => ({ name, reason: `${reason}; it is what the host gave again` }))
-    names.clear()
-    changed.clear()
-    return [...gone.map((name) => ({ name, reason })), ...reset]
+  /** Tells of a name that a kernel could not be given again. */
+  const miss = (name: string, reason: string) => {
+    untold = [...untold.filter((each) => each.name !== name), { name, reason }]
   }
 
   const bind = async (kernel: LiveKernel, values: ReadonlyMap<string, Binding>) => {
@@ -104,13 +97,11 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     for (const [name, binding] of values) given.push([name, await kernel.bridge.adopt(forPython(binding))])
     for (const [name, binding] of values) guards.add(name, binding)
     await kernel.bridge.ask("bind", { values: Object.fromEntries(given) })
-    for (const name of values.keys()) {
-      names.add(name)
-      changed.delete(name)
-    }
+    await known.put([...values.keys()], kernel.bridge)
   }
 
   const prepare = async (kernel: LiveKernel) => {
+    known.setup.clear()
     const code = typeof setup === "object" ? await setupFile(setup.file) : setup
     if (code !== undefined) {
       cell = createCell({ runtime: session, number: 0, live: kernel, limits, options: {}, late, lost: () => [] })
@@ -118,8 +109,7 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
       if (!execution.ok) {
         throw new ConfigError(`The setup code failed: ${execution.error.stack ?? execution.error.message}`)
       }
-      setupNames = new Set(execution.changes.created)
-      for (const name of setupNames) names.add(name)
+      await putSetup(kernel, execution.changes.created)
     }
     for (const file of [...loaded.keys()]) await reload(kernel, file)
     try {
@@ -133,24 +123,25 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
   const load = async (kernel: LiveKernel, file: string): Promise<string[]> => {
     const made = await loadModule(file, kernel.bridge)
     loaded.set(file, made)
-    for (const name of made) {
-      names.add(name)
-      setupNames.add(name)
-    }
+    await putSetup(kernel, made)
     return made
+  }
+
+  const putSetup = async (kernel: LiveKernel, made: readonly string[]) => {
+    for (const name of made) known.setup.add(name)
+    await known.put(made, kernel.bridge)
   }
 
   // A module that cannot be loaded any more takes its names with it, and not the whole runtime.
   const reload = async (kernel: LiveKernel, file: string) => {
     const before = loaded.get(file) ?? []
-    for (const name of before) setupNames.delete(name)
     try {
       await load(kernel, file)
     } catch (error) {
       if (kernel.death !== undefined) throw error
       loaded.delete(file)
       const reason = `its module cannot be loaded again: ${error instanceof Error ? error.message : error}`
-      untold.push(...before.map((name) => ({ name, reason })))
+      for (const name of before) miss(name, reason)
     }
   }
 
@@ -162,14 +153,14 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
       } catch (error) {
         if (!isGone(error)) throw error
         bindings.delete(name)
-        untold.push({ name, reason: "it was an object of the kernel that has ended" })
+        miss(name, "it was an object of the kernel that has ended")
       }
     }
   }
 
   const start = async (): Promise<LiveKernel> => {
     if (live) {
-      untold = lose(`the kernel died: ${live.death}`)
+      untold = known.lose(`the kernel died: ${live.death}`)
       await live.end()
       live = undefined
     }
@@ -200,21 +191,9 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     return starting
   }
 
-  const note = ({ changes }: Execution) => {
-    for (const name of changes.created) names.add(name)
-    for (const name of changes.removed) names.delete(name)
-    for (const name of [...changes.reassigned, ...changes.removed, ...changes.created]) {
-      if (bindings.has(name) || setupNames.has(name)) changed.add(name)
-    }
-  }
-
   const session: Session = {
     bindings,
-    names,
-    changed,
-    get setupNames() {
-      return setupNames
-    },
+    known,
     get folder() {
       return live?.folder
     },
@@ -229,14 +208,26 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
       if (options.signal?.aborted) return notStarted("The cell was aborted before it began.")
       if (closed || kernel.death !== undefined) return notStarted("The cell was aborted: its runtime was closed.")
       const before = untold.splice(0)
-      const current = createCell({ runtime: session, number: ++count, live: kernel, limits, options, late, lost: lose })
+      const current = createCell({
+        runtime: session,
+        number: ++count,
+        live: kernel,
+        limits,
+        options,
+        late,
+        lost: known.lose,
+      })
       cell = current
       within = AsyncLocalStorage.snapshot()
       lastGate = options.call ?? lastGate
+      known.use()
       const execution = await current.run(code)
-      note(execution)
+      known.note(execution.changes)
       const lost = [...before, ...(execution.lost ?? [])]
       return lost.length > 0 ? { ...execution, lost } : execution
+    },
+    async start() {
+      await ensure()
     },
     async ask(op, body) {
       const { bridge } = await ensure()
@@ -257,7 +248,7 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
       await starting?.catch(() => undefined)
       const ending = live
       live = undefined
-      lose("")
+      known.lose("")
       untold = []
       late.take()
       objects.clear()

@@ -1,8 +1,9 @@
 import type { ActionError } from "../../core/event.ts"
 import { type Binding, boundValue, variable } from "../bindings.ts"
-import { originalOf } from "../cells/call.ts"
+import { originalOf, realOf } from "../cells/call.ts"
 import type { Namespace } from "../cells/namespace.ts"
 import { declare } from "../declare/declare.ts"
+import { guardEntries } from "../guard.ts"
 import type { Execution, TypeGateMode } from "../runtime.ts"
 import type { ParsedCell } from "../syntax.ts"
 import { createTypeGate, type GateVerdict } from "../type-gate.ts"
@@ -28,8 +29,14 @@ export function createCellGate(namespace: Namespace, ambient: ReadonlySet<string
     let verdict: GateVerdict | undefined
     return {
       check(cell) {
-        const declarations = declared(namespace.described(undefined))
-        verdict = gate.check(cell, mode, { declarations, values: values(), live: true, ambient })
+        const bindings = namespace.described(undefined)
+        const there = values()
+        const guarded = guardedAmong(bindings, there)
+        // The stand-in of a guarded object tells nothing; the object itself does.
+        const seen = new Map([...there, ...guarded.map(({ name, value }) => [name, value] as const)])
+        const promising = new Map(guarded.map(({ name, methods }) => [name, methods]))
+        const declarations = declared(bindings)
+        verdict = gate.check(cell, mode, { declarations, values: there, seen, promising, ambient })
         return verdict.error
       },
       ran(execution) {
@@ -39,6 +46,17 @@ export function createCellGate(namespace: Namespace, ambient: ReadonlySet<string
       },
     }
   }
+}
+
+/** The objects with guarded methods that still are what cells find under their names. */
+function guardedAmong(bindings: ReadonlyMap<string, Binding>, values: ReadonlyMap<string, unknown>) {
+  return [...bindings].flatMap(([name, binding]) => {
+    if (binding.kind !== "variable" || !binding.guard) return []
+    const value = values.get(name)
+    const real = realOf(value)
+    if (real === value) return []
+    return { name, value: real, methods: new Set(guardEntries(binding.guard).map(([method]) => method)) }
+  })
 }
 
 /** The declarations of what was injected, made anew only when a name has another value. */

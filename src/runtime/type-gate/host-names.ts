@@ -3,7 +3,7 @@ export interface HostName {
   kind: "variable" | "function" | "class" | "enum" | "type"
   /** Whether its author said what it is; otherwise it was read off a running value and may have more to it. */
   certain: boolean
-  /** The text of its declaration, or of the last of several. */
+  /** The text of its declaration; of what is a type and a value, of both. */
   text: string
 }
 
@@ -18,7 +18,8 @@ export function hostNames(declarations: string): Map<string, HostName> {
     // A class may be shown without its members.
     const hidden = word === "class" && text.slice(whole.length).trimStart().startsWith("{}")
     const certain = !hidden && !text.includes("// inferred") && before?.certain !== false
-    names.set(name, { kind: before?.kind ?? kinds[word] ?? "type", certain, text })
+    const kind = before?.kind ?? kinds[word] ?? "type"
+    names.set(name, { kind, certain, text: before && kind !== "function" ? before.text + text : text })
   })
   return names
 }

@@ -7,7 +7,15 @@ import { typesOf } from "./made-names.ts"
 import { nearest } from "./nearest.ts"
 import { createTrust, type Trust, type TrustSources } from "./trust.ts"
 import { isLibraryType, type TypeKind, typeKind } from "./type-text.ts"
-import { doubtedMembers, isCalledOrEntered, isGuarded, isWritten, namesFilledByKey, promisesAsValues } from "./uses.ts"
+import {
+  doubtedMembers,
+  isCalledOrEntered,
+  isGuarded,
+  isReadThrough,
+  isWritten,
+  namesFilledByKey,
+  promisesAsValues,
+} from "./uses.ts"
 
 /** What is known about the names when a cell is judged. */
 export interface Known extends Omit<TrustSources, "loosened"> {
@@ -34,9 +42,7 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
   const loosened = loosenedNames(cell, diagnostics, tree, known)
   const trust = createTrust(cell, tree, { ...known, loosened })
   const own = new Map(typesOf(cell).map(({ name, kind }) => [name, kind]))
-  const all = [...diagnostics, ...promisesAsValues(cell, tree, known.host, known.made)].sort(
-    (one, other) => one.start - other.start,
-  )
+  const all = [...diagnostics, ...promisesAsValues(cell, tree, known)].sort((one, other) => one.start - other.start)
   let doubts: ReturnType<typeof doubtedMembers> | undefined
   const verdicts = Map.groupBy(
     all.map((each) => tidied(each, known.names, membersBeside(each))),
@@ -116,6 +122,7 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
       if (presence === "there" || isOfLibrary(typeText, keyOf(place) ?? "")) return "nothing"
       if (guarded || doubted(node) || isGiven(type, keyOf(place) ?? "", presence)) return "hint"
       if (presence === "missing" && isCalledOrEntered(place, tree)) return "block"
+      if (type.kind === "promise" && isReadThrough(place, tree, known.promising)) return "hint"
       return onType(type, trust.of(place.object), { written, spelt, used: isCalledOrEntered(place, tree) })
     }
     // `const { totl } = await stats()`
@@ -232,7 +239,7 @@ function loosenedNames(
 ): Set<string> {
   const names = diagnostics.flatMap(({ code, start, end }) => {
     if (mishanded.has(code)) {
-      const call = tree.callAround(start, end, ({ callee }) => callee.type === "MemberExpression")
+      const call = tree.callAround(start, end, ({ callee }) => isKept(callee))
       return (call && rootOf(call.callee)?.name) ?? []
     }
     const node = misassigned.has(code) ? tree.nodeAt(start, end) : undefined
@@ -249,6 +256,11 @@ function loosenedNames(
     if (write && value && isMade(bare(value)) && trust.of(value) !== "declared") loosened.add(name)
   }
   return loosened
+}
+
+/** Whether what is handed to a method may be in its object from then on, as in a list or a map. */
+function isKept(callee: AnyNode): boolean {
+  return callee.type === "MemberExpression" && languageMethods.has(keyOf(callee) ?? "")
 }
 
 /** Whether an expression may give an object. */

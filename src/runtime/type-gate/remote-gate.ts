@@ -1,10 +1,15 @@
+import { types } from "node:util"
 import type { NameChanges } from "../../core/event.ts"
 import type { Binding } from "../bindings.ts"
+import { memberOf } from "../guard.ts"
+import type { Wanted } from "../process/sights.ts"
 import type { Execution, Name, NotExecuted, TypeGateMode } from "../runtime.ts"
-import { CellSyntaxError, type ParsedCell, parseCell } from "../syntax.ts"
+import { analyseScope } from "../scope.ts"
+import { type AnyNode, CellSyntaxError, type ParsedCell, parseCell, walk } from "../syntax.ts"
 import { createTypeGate } from "../type-gate.ts"
+import { bare, keyOf } from "./cell-tree.ts"
 
-/** The type gate of a runtime whose values are in another process: its declarations alone decide. */
+/** The type gate of a runtime whose values are in another process. */
 export interface RemoteGate {
   /** Runs a cell that passes, and adds to its execution what the model should be told. */
   pass(code: string, mode: TypeGateMode | undefined, run: () => Promise<Execution>): Promise<Execution>
@@ -13,9 +18,18 @@ export interface RemoteGate {
 export interface RemoteNames {
   describe(): Promise<string>
   names(): Promise<readonly Name[]>
+  /** Looks at what cells find under names, and at members of members of it. */
+  look(wanted: Wanted): Promise<RemoteSights>
   /** What was injected, as it was given. */
   bindings: ReadonlyMap<string, Binding>
   ambient: ReadonlySet<string>
+}
+
+export interface RemoteSights {
+  /** For each name that something can be seen of, what has the same members. */
+  values: ReadonlyMap<string, unknown>
+  /** The names that stand for objects of the host, with these. */
+  handles: ReadonlyMap<string, object>
 }
 
 export function createRemoteGate(remote: RemoteNames): RemoteGate {
@@ -43,15 +57,18 @@ export function createRemoteGate(remote: RemoteNames): RemoteGate {
         return execution
       }
       await gate.open()
+      const values = await valuesNow()
+      const sights = await remote.look(wantedBy(cell, values))
       // Of data that crossed, only what its author said is certain.
       const guessed = [...remote.bindings].flatMap(([name, binding]) =>
-        binding.kind === "variable" && binding.type === undefined ? [name] : [],
+        binding.kind === "variable" && binding.type === undefined && !sights.handles.has(name) ? [name] : [],
       )
       const verdict = gate.check(cell, mode, {
         declarations: await remote.describe(),
         guessed: new Set(guessed),
-        values: await valuesNow(),
-        live: false,
+        values,
+        seen: sights.values,
+        promising: new Map([...sights.handles].map(([name, value]) => [name, methodsOf(value)])),
         ambient: remote.ambient,
       })
       if (verdict.error) return refused(verdict.error)
@@ -64,6 +81,36 @@ export function createRemoteGate(remote: RemoteNames): RemoteGate {
       return isTold && verdict.hints.length > 0 ? { ...execution, hints: verdict.hints } : execution
     },
   }
+}
+
+/** The names of the namespace that a cell mentions, with the members of members that it asks them for. */
+function wantedBy(cell: ParsedCell, values: ReadonlyMap<string, unknown>): Wanted {
+  const wanted: Wanted = Object.create(null)
+  const { references } = analyseScope(cell)
+  const enter = (node: AnyNode): Wanted | undefined => {
+    const inner = bare(node)
+    if (inner.type === "Identifier") {
+      const free = references.get(inner)
+      return free && !free.declaration && values.has(inner.name) ? within(wanted, inner.name) : undefined
+    }
+    const key = inner.type === "MemberExpression" ? keyOf(inner) : undefined
+    const holder = inner.type === "MemberExpression" && key !== undefined ? enter(inner.object) : undefined
+    return holder && key !== undefined ? within(holder, key) : undefined
+  }
+  walk(cell.program, (node) => void ((node.type === "Identifier" || node.type === "MemberExpression") && enter(node)), {
+    types: false,
+  })
+  return wanted
+}
+
+function within(holder: Wanted, name: string): Wanted | undefined {
+  if (name === "__proto__") return undefined
+  holder[name] ??= Object.create(null)
+  return holder[name]
+}
+
+function methodsOf(value: object): { has(method: string): boolean } {
+  return { has: (method) => !types.isProxy(value) && typeof memberOf(value, method)?.value === "function" }
 }
 
 /** What is no TypeScript is told where it is compiled. */

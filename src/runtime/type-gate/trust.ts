@@ -1,7 +1,7 @@
 import type { Identifier } from "acorn"
 import type { Declaration } from "../scope.ts"
 import type { AnyNode, ParsedCell } from "../syntax.ts"
-import { bare, type CellTree } from "./cell-tree.ts"
+import { bare, type CellTree, keyOf } from "./cell-tree.ts"
 import type { HostName } from "./host-names.ts"
 
 /** How far the type that the checker finds for an expression can be relied on.
@@ -10,7 +10,11 @@ import type { HostName } from "./host-names.ts"
  *  cell's own (an assertion, an annotated parameter), or nothing at all. */
 export type Trust = "loose" | "shape" | "computed" | "declared"
 
+/** Methods that give promises whatever else is known of their objects, by the names of these. */
+export type Promising = ReadonlyMap<string, { has(method: string): boolean }>
+
 export interface TrustSources {
+  promising: Promising
   host: ReadonlyMap<string, HostName>
   /** The names that earlier cells made. */
   made: ReadonlyMap<string, { trust: Trust }>
@@ -36,6 +40,7 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
       case "MemberExpression":
         return inside(of(inner.object))
       case "CallExpression":
+        if (isPromising(inner.callee, tree, sources.promising)) return "declared"
         return inner.arguments.some(isFunction) ? weakest(of(inner.callee), "computed") : of(inner.callee)
       case "NewExpression":
         return weakest(of(inner.callee), "declared")
@@ -165,6 +170,16 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
     const names = text.match(/[A-Za-z_$][\w$]*/g) ?? []
     return names.every((name) => plainTypes.has(name) || sources.host.has(name)) ? value : "loose"
   }
+}
+
+/** Whether a call of this goes to a method that gives a promise for certain. */
+export function isPromising(callee: AnyNode, { scopes }: CellTree, promising: Promising): boolean {
+  const inner = bare(callee)
+  const object = inner.type === "MemberExpression" ? bare(inner.object) : undefined
+  if (inner.type !== "MemberExpression" || object?.type !== "Identifier") return false
+  const key = keyOf(inner)
+  if (key === undefined || scopes.references.get(object)?.declaration) return false
+  return promising.get(object.name)?.has(key) === true
 }
 
 const order: readonly Trust[] = ["loose", "shape", "computed", "declared"]

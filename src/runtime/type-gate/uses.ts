@@ -3,7 +3,7 @@ import { type AnyNode, type ParsedCell, walk } from "../syntax.ts"
 import { bare, type CellTree, keyOf, type MemberNode, rootOf } from "./cell-tree.ts"
 import type { Diagnostic } from "./checker.ts"
 import type { HostName } from "./host-names.ts"
-import type { Trust } from "./trust.ts"
+import { isPromising, type Promising, type Trust } from "./trust.ts"
 
 /** Whether a member is only asked for, so that it may well be missing: `a.b?.c`, `a.b ?? c`, `if (a.b)`, `typeof a.b`. */
 export function isGuarded(member: MemberNode, tree: CellTree): boolean {
@@ -53,6 +53,26 @@ export function isCalledOrEntered(member: MemberNode, tree: CellTree): boolean {
   return parent?.type === "MemberExpression" && parent.object === member
 }
 
+/** Whether a member of a member of an object elsewhere is read with one await for all: `await company.address.city`. */
+export function isReadThrough(member: MemberNode, tree: CellTree, promising: Promising): boolean {
+  let root: AnyNode = member
+  while (root.type === "MemberExpression") root = bare(root.object)
+  if (root.type !== "Identifier" || tree.scopes.references.get(root)?.declaration || !promising.has(root.name))
+    return false
+  let top: AnyNode = member
+  for (let parent = tree.parentOf(top); parent; parent = tree.parentOf(top)) {
+    if (parent.type === "AwaitExpression") return true
+    const goesOn =
+      (parent.type === "MemberExpression" && parent.object === top) ||
+      (parent.type === "CallExpression" && parent.callee === top && bare(top).type === "MemberExpression") ||
+      parent.type === "ChainExpression" ||
+      parent.type === "ParenthesizedExpression"
+    if (!goesOn) return false
+    top = parent
+  }
+  return false
+}
+
 /** The names of members that the cell asks for before it uses them, or gives to an object itself, and where. */
 export function doubtedMembers(cell: ParsedCell, tree: CellTree): { name: string; node: AnyNode }[] {
   const found: { name: string; node: AnyNode }[] = []
@@ -94,13 +114,15 @@ export function namesFilledByKey(cell: ParsedCell): string[] {
   return names
 }
 
-/** Promises of the host's functions where only their values make sense; TypeScript has nothing against them. */
-export function promisesAsValues(
-  cell: ParsedCell,
-  { scopes, parentOf }: CellTree,
-  host: ReadonlyMap<string, HostName>,
-  made: ReadonlyMap<string, { text: string; trust: Trust }>,
-): Diagnostic[] {
+interface Known {
+  host: ReadonlyMap<string, HostName>
+  made: ReadonlyMap<string, { text: string; trust: Trust }>
+  promising: Promising
+}
+
+/** Promises of the host's functions and methods where only their values make sense; TypeScript has nothing against them. */
+export function promisesAsValues(cell: ParsedCell, tree: CellTree, { host, made, promising }: Known): Diagnostic[] {
+  const { scopes, parentOf } = tree
   const found: Diagnostic[] = []
   walk(
     cell.program,
@@ -126,10 +148,11 @@ export function promisesAsValues(
   )
   return found
 
-  /** A call of a function of the host that gives a promise. */
+  /** A call of a function or method of the host that gives a promise. */
   function promiseCalled(node: AnyNode): string | undefined {
     if (node.type !== "CallExpression") return undefined
     const callee = bare(node.callee)
+    if (isPromising(callee, tree, promising)) return `${cell.code.slice(callee.start, callee.end)}()`
     if (callee.type !== "Identifier" || scopes.references.get(callee)?.declaration || made.has(callee.name)) return
     const declared = host.get(callee.name)
     return declared?.kind === "function" && /\): Promise</.test(declared.text) ? `${callee.name}()` : undefined

@@ -212,6 +212,18 @@ await map.clear()
     assert.equal(lamp.level, 3)
   })
 
+  test("is named by its name where something of it cannot be rolled back", async () => {
+    const lamp = new Light()
+    await using runtime = jsRuntime({ lamp: variable(lamp, { guard: { wipe: {} } }), room: { lamps: [lamp] } })
+    const execution = await runtime.execute("lamp.brightness = 9; throw new Error('no')", { transaction: true })
+    assert.ok(!execution.ok)
+    assert.equal(lamp.brightness, 100)
+    assert.deepEqual(
+      execution.notRolledBack?.map(({ name, path }) => `${name}${path ?? ""}`),
+      ["lamp"],
+    )
+  })
+
   test("goes along into a fork, guarded there too", async () => {
     await using runtime = jsRuntime({ lamp: variable(new Lamp(), { guard: { wipe: {} } }) })
     await runtime.execute("const alias = lamp")

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { processRuntime } from "../../../src/runtime/process.ts"
+import type { NotExecuted } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
 import { cellValue } from "../cells.ts"
 import { attacks } from "./attacks.ts"
@@ -21,6 +22,11 @@ class Vault {
 }
 
 class Fresh {}
+
+/** What the host gets when it reads what was thrown. */
+function readAll({ thrown }: NotExecuted): unknown[] {
+  return thrown instanceof Error ? [thrown.name, thrown.message, thrown.stack, `${thrown}`] : [thrown]
+}
 
 describe("with OS isolation, no cell", { skip: requires("bwrap") }, () => {
   const folder = mkdtempSync(join(tmpdir(), "karst-attacks-"))
@@ -155,7 +161,10 @@ describe("with OS isolation, no cell", { skip: requires("bwrap") }, () => {
       await cellValue(runtime, tools)
       await runtime.execute(`Object.assign(globalThis, ${JSON.stringify(given)})`)
       const execution = await runtime.execute(code, { timeoutMs: 5000 })
-      const told = JSON.stringify([execution.ok ? execution.value : execution.error, execution.output])
+      const { output } = execution
+      const told = JSON.stringify(
+        execution.ok ? [execution.value, output] : [execution.error, readAll(execution), output],
+      )
       assert.doesNotMatch(told, /escaped/, told)
       if (!fatal && !execution.ok) assert.equal(execution.error.kind, "throw", told)
       assert.equal(visitors.length, visitorsBefore, "nobody came from inside")

@@ -311,11 +311,18 @@ export const attacks: Attack[] = [
   { title: "gives the host a function to call", code: attempt(`return await echo(() => 'escaped')`) },
   {
     title: "throws an error that answers when it is read",
-    code: "throw Object.defineProperty(new Error('x'), 'message', { get: () => { globalThis.ran = true; return 'held' } })",
+    code:
+      "const answer = () => 'escaped'; const told = { toString: answer, toJSON: answer, [Symbol.toPrimitive]: answer }; " +
+      "const error = new Error('x'); for (const key of ['name', 'message', 'stack']) Object.defineProperty(error, key, { get: () => told }); throw error",
   },
   {
     title: "throws an error named after what it wants to be",
     code: "const error = new Error('x'); error.name = '__proto__'; throw error",
+  },
+  {
+    title: "throws an error that never answers when it is read",
+    code: "throw Object.defineProperty(new Error('x'), 'message', { get: () => { for (;;) {} } })",
+    fatal: true,
   },
   // The channel
   {

@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { sandboxProblem } from "../../../src/runtime/process/isolation.ts"
+import { sandboxed, sandboxProblem } from "../../../src/runtime/process/isolation.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { requires } from "../../system.ts"
 import { cellValue, errorOf } from "../cells.ts"
@@ -97,6 +97,44 @@ describe("OS isolation", { skip: requires("bwrap") }, () => {
     rmSync(folder, { recursive: true })
   })
 
+  test("nobody can write through /proc or /dev, also without Node's own permissions", () => {
+    const cwd = realpathSync(mkdtempSync(join(tmpdir(), "karst-proc-")))
+    const nowhere = { scratchMb: 1, read: [], write: [], network: "none", env: {}, cache: undefined } as const
+    const command = sandboxed({ node: [process.execPath], entry: "", cwd, ...nowhere })
+    // Opened and not written: should it be possible after all, this machine stays as it is.
+    const code = `
+      const fs = require("node:fs")
+      const attempts = ["/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/self/oom_score_adj", "/dev/made"]
+      const tried = attempts.map((path) => { try { fs.closeSync(fs.openSync(path, path === "/dev/made" ? "w" : "r+")); return "open" } catch (error) { return error.code } })
+      console.log(JSON.stringify(tried))`
+    const [program = "", ...args] = [...command.slice(0, command.indexOf("--") + 2), "-e", code]
+    const { stdout, stderr } = spawnSync(program, args, { encoding: "utf8" })
+    rmSync(cwd, { recursive: true })
+    assert.notEqual(stdout, "", stderr)
+    for (const problem of JSON.parse(stdout)) assert.match(problem, /^(EROFS|EACCES|ENOENT)$/)
+    assert.equal(JSON.parse(stdout)[0], "EROFS")
+  })
+
+  test("tells that the files of a temporary folder are gone with the process that had them", async () => {
+    await using runtime = processRuntime({}, { isolation: "os" })
+    await cellValue(runtime, "const fs = await import('node:fs'); fs.writeFileSync('a.txt', 'mine')")
+    const exit = "(await import('node:module')).createRequire('/')('process').exit(3)"
+    const { lost = [] } = await runtime.execute(exit)
+    const files = lost.find(({ reason }) => reason.includes("files"))
+    assert.match(files?.reason ?? "", /files there ended with the process; give the runtime a `cwd`/)
+    assert.equal(await cellValue(runtime, "(await import('node:fs')).existsSync('a.txt')"), false)
+  })
+
+  test("says nothing of files that stay: those of a folder it was given", async () => {
+    const cwd = mkdtempSync(join(tmpdir(), "karst-kept-"))
+    await using runtime = processRuntime({}, { isolation: "os", cwd })
+    await cellValue(runtime, "(await import('node:fs')).writeFileSync('a.txt', 'mine')")
+    const exit = "(await import('node:module')).createRequire('/')('process').exit(3)"
+    assert.equal((await runtime.execute(exit)).lost, undefined)
+    assert.equal(await cellValue(runtime, "(await import('node:fs')).readFileSync('a.txt', 'utf8')"), "mine")
+    rmSync(cwd, { recursive: true })
+  })
+
   test("has the host's network when it is given", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"))
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -133,6 +171,27 @@ test("os fails closed where it cannot be had, and auto goes on with a warning", 
   assert.match(warnings[0], /only a process confines the cells/)
   assert.deepEqual(heard, warnings)
   assert.equal(value, 2)
+})
+
+test("an agent whose runtime got less isolation than it asked for tells it", { skip: requires("bwrap") }, () => {
+  const from = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href)
+  const code = `
+    import { createAgent } from ${from("agent/create-agent.ts")}
+    import { scripted } from ${from("models/scripted.ts")}
+    import { processRuntime } from ${from("runtime/process.ts")}
+    const runtime = () => processRuntime({}, { isolation: "auto" })
+    const fence = "\u0060".repeat(3)
+    const model = scripted([fence + "ts\\n1 + 1\\n" + fence, "two"])
+    const events = await Array.fromAsync(createAgent({ model, runtime }).run("add"))
+    console.log(JSON.stringify(events.filter(({ type }) => type === "warning-raised" || type === "run-end")))`
+  const view = ["--dev-bind", "/", "/", "--ro-bind", "/bin/false", "/usr/bin/bwrap"]
+  const run = [process.execPath, "--conditions=karst-source", "--input-type=module", "-e", code]
+  const { stdout, stderr } = spawnSync("bwrap", [...view, ...run], { encoding: "utf8" })
+  assert.notEqual(stdout, "", stderr)
+  const [warning, end] = JSON.parse(stdout)
+  assert.deepEqual([warning.type, warning.code], ["warning-raised", "runtime"])
+  assert.match(warning.message, /only a process confines the cells.*bubblewrap does not work here/)
+  assert.equal(end.status, "done")
 })
 
 test("a machine without bubblewrap is told how to get it", () => {

@@ -1,5 +1,6 @@
 import { safePythonRules } from "../../../src/runtime/python-rules.ts"
 import { attributeRule, functionRule, importRule, type Rule, regexRule } from "../../../src/runtime/rules/rules.ts"
+import { type Cells, hiddenCalls, hiddenImports, hiddenMembers, waysInside } from "./evasions.ts"
 
 export interface PythonCell {
   title: string
@@ -18,9 +19,6 @@ const noOs = [importRule("os")]
 const onlyMath = [importRule({ only: ["math", "json", "xml.etree"] })]
 const noSystem = [functionRule(["os.system", "eval"])]
 const noSecret = [attributeRule("secret")]
-
-/** Cells by title; with a number, the line that the violation is in. */
-type Cells = Record<string, string | [number, string]>
 
 export const refusedCells: RefusedCell[] = [
   ...refused(noOs, "import", {
@@ -66,6 +64,10 @@ export const refusedCells: RefusedCell[] = [
     "an import in a lambda": 'f = lambda: __import__("os")',
     "an import in a default": [1, 'def f(m=__import__("os")): pass'],
   }),
+  ...refused(noOs, "import", hiddenImports),
+  ...refused(noSystem, "function", hiddenCalls),
+  ...refused(noSecret, "attribute", hiddenMembers),
+  ...refused(safe, "attribute", waysInside),
   ...refused(onlyMath, "import", {
     "what an allow list does not name": "import random",
     "a longer name than the allow list's": "import mathematics",
@@ -128,6 +130,10 @@ export const refusedCells: RefusedCell[] = [
     "a member in a pattern": [2, "match user:\n    case User(secret=s):\n        pass"],
     "a member taken out of a module": "from users import secret",
   }),
+  ...refused([functionRule(["__import__", "importlib.import_module"])], "function", {
+    "a loader itself, whatever it loads": '__import__("math")',
+    "a loader of a module": [2, 'import importlib as i\ni.import_module("math")'],
+  }),
   ...refused([regexRule(/drop\s+table/i)], "regex", {
     "text in a string": 'db.execute("DROP TABLE users")',
     "text in a comment": [2, "x = 1\n# drop table users"],
@@ -146,11 +152,21 @@ export const refusedCells: RefusedCell[] = [
     "a file by path": "from pathlib import Path",
     "machine code": "import ctypes",
     "text that becomes objects": "import pickle",
+    "what starts a process below subprocess": "import _posixsubprocess",
+    "files below open": "import _io",
+    "the importer itself": "import _frozen_importlib",
+    "the lines of any file": "import linecache",
+    "a pager, which is a command": "import pydoc",
   }),
   ...refused(safe, "function", {
     "the loader of modules": "__loader__.load_module('os')",
     "the specification of the program": "__spec__.loader",
     "a function made of code": "import types; types.FunctionType(code, {})",
+    "code made of text, timed": "import timeit; timeit.timeit('1')",
+    "code made of text, profiled": "import cProfile as p; p.run('1')",
+    "code made of text, as an annotation": "import typing; typing.get_type_hints(f)",
+    "a file that is compressed": "import gzip; gzip.open('x', 'w')",
+    "a file of a log": "import logging; logging.FileHandler('x')",
     "a file that is unpickled": "import pandas as pd; pd.read_pickle('data')",
     "open under the name that a module has for it": "import tarfile; tarfile.bltn_open('x')",
     "a file": 'open("/etc/passwd").read()',
@@ -216,6 +232,18 @@ export const allowedCells: PythonCell[] = [
     "type hints": "from typing import Optional\ndef f(x: Optional[int] = None) -> 'list[int]':\n    return [x]",
     "decimal and fractions":
       "from decimal import Decimal\nfrom fractions import Fraction\nDecimal('1.1') + Decimal(Fraction(1, 2).numerator)",
+  }),
+  ...allowed(safe, {
+    "bytes in memory that are compressed": "import gzip\ngzip.compress(b'x')",
+    "a log": "import logging\nlogging.getLogger('x').info('done')",
+    "how long it took": "import time\nstart = time.perf_counter()\ntime.perf_counter() - start",
+    "a sum over names": "from functools import reduce\nreduce(lambda a, b: a + b, [1, 2])",
+    "getattr handed on with plain names": "[*map(getattr, [row, row], ['name', 'size'])]",
+    "a class that inherits": "class B(A):\n    def __init__(self):\n        super().__init__()\n        self.x = 1",
+    "an f-string with a format": "f'{total:>{width}.2f}'",
+    "a walrus": "if (n := len(rows)) > 3:\n    print(n)",
+    "members by unpacking": "first, *rest = sorted(rows)\nrest",
+    "a method called get": "settings.get('modules')",
   }),
   ...allowed(noOs, {
     "a module with a longer name": "import ossaudio",

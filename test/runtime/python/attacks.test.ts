@@ -9,10 +9,10 @@ import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { fn } from "../../../src/runtime/bindings.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
-import type { CallGate } from "../../../src/runtime/runtime.ts"
+import type { CallGate, Runtime } from "../../../src/runtime/runtime.ts"
 import { python, requires } from "../../system.ts"
 import { cellValue } from "../cells.ts"
-import { attacks } from "./attacks.ts"
+import { type Attack, attacks } from "./attacks.ts"
 
 class Vault {
   #key = "the key"
@@ -70,7 +70,10 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
     tools: new Proxy(new Vault(), {}),
     vault,
   }
-  const runtime = pythonRuntime(bindings, { isolation: "os", limits: { processes: 100, graceMs: 300 } })
+  // Several, because much of an attack is waiting: for its end, or for the next kernel.
+  const runtimes = [0, 1, 2].map(() =>
+    pythonRuntime(bindings, { isolation: "os", limits: { processes: 100, graceMs: 300 } }),
+  )
   const open = pythonRuntime(bindings, { isolation: "process", cwd: folder })
   // What no gate may let through.
   const call: CallGate = async ({ approve, method }, next) => {
@@ -95,7 +98,7 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
   })
 
   after(async () => {
-    await Promise.all([runtime.close(), open.close()])
+    await Promise.all([...runtimes, open].map((runtime) => runtime.close()))
     process.off("SIGTERM", onSignal)
     delete process.env.KARST_SECRET
     for (const server of servers) server.close()
@@ -104,6 +107,7 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
   })
 
   test("the way that attacks speak to the host is the one it understands", async () => {
+    const [runtime = open] = runtimes
     await cellValue(runtime, attackerTools)
     assert.equal(await cellValue(runtime, "ask('call', vault._karst_id, 'open', [[], {}])"), 7)
     assert.equal((await runtime.execute("publish('stream', {'name': 'stdout', 'text': 'heard'})")).stdout, "heard")
@@ -120,33 +124,46 @@ describe("with OS isolation, no cell of Python", { skip: requires("python", "bwr
     })
   }
 
-  for (const { title, code, fatal = false, leaves = false } of attacks) {
-    test(title, async () => {
-      visitors.length = 0
-      await cellValue(runtime, `${attackerTools}\n${given}`)
-      // Those that end by themselves have the time they need, on whatever machine.
-      const execution = await runtime.execute(code, { timeoutMs: fatal ? 3000 : 20_000, call })
-      const told = JSON.stringify([execution.ok ? execution.value : execution.error, execution.output])
-      assert.doesNotMatch(told, /escaped/)
-      if (!fatal && !execution.ok) assert.equal(execution.error.kind, "throw", told)
-      assert.deepEqual([visitors, signals, kept, dangers], [[], [], [], []], "no trace on the host")
-      assert.equal(Reflect.get({}, "escaped"), undefined)
-      assert.equal(existsSync(`${secret}.written`), false)
-      assert.equal(readFileSync(library, "utf8"), libraryText)
-      assert.equal(vault.open(), 7)
-      // Whatever else it asks of the kernel is answered or refused, and the next cells run, in this kernel or another.
-      await Promise.allSettled([runtime.names(), runtime.describe(), runtime.snapshot?.(), runtime.retrieve("code")])
-      if (leaves) {
-        await runtime.reset()
-        assert.doesNotMatch(commands(), /\b98765\b/)
-      }
-      for (let turn = 0; turn < 2; turn++) {
-        const next = await runtime.execute("echo(1) + 1", { timeoutMs: 5000 })
-        if (next.ok) return assert.equal(next.value, 2)
-        assert.ok(fatal, next.error.message)
-      }
-      assert.equal(await cellValue(runtime, "echo(1) + 1"), 2)
-    })
+  describe("gets out:", { concurrency: runtimes.length }, () => {
+    const free = [...runtimes]
+    before(() => visitors.splice(0))
+    for (const attack of attacks) {
+      test(attack.title, async () => {
+        const runtime = free.pop()
+        assert.ok(runtime)
+        try {
+          await perform(attack, runtime)
+        } finally {
+          free.push(runtime)
+        }
+      })
+    }
+  })
+
+  const perform = async ({ code, fatal = false, leaves = false, waits = false }: Attack, runtime: Runtime) => {
+    await cellValue(runtime, `${attackerTools}\n${given}`)
+    // Those that end by themselves have the time they need, on whatever machine.
+    const execution = await runtime.execute(code, { timeoutMs: waits ? 500 : fatal ? 3000 : 20_000, call })
+    const told = JSON.stringify([execution.ok ? execution.value : execution.error, execution.output])
+    assert.doesNotMatch(told, /escaped/)
+    if (!fatal && !execution.ok) assert.equal(execution.error.kind, "throw", told)
+    assert.deepEqual([visitors, signals, kept, dangers], [[], [], [], []], "no trace on the host")
+    assert.equal(Reflect.get({}, "escaped"), undefined)
+    assert.equal(existsSync(`${secret}.written`), false)
+    assert.equal(readFileSync(library, "utf8"), libraryText)
+    assert.equal(vault.open(), 7)
+    // Whatever else it asks of the kernel is answered or refused, and the next cells run, in this kernel or another.
+    await Promise.allSettled([runtime.names(), runtime.describe(), runtime.snapshot?.(), runtime.retrieve("code")])
+    if (leaves) {
+      await runtime.reset()
+      assert.doesNotMatch(commands(), /\b98765\b/)
+    }
+    for (let turn = 0; turn < 2; turn++) {
+      const next = await runtime.execute("echo(1) + 1", { timeoutMs: 5000 })
+      if (next.ok) return assert.equal(next.value, 2)
+      assert.ok(fatal, next.error.message)
+    }
+    assert.equal(await cellValue(runtime, "echo(1) + 1"), 2)
   }
 })
 

@@ -4,6 +4,7 @@ import { once } from "node:events"
 import { existsSync, readdirSync, readlinkSync, rmSync } from "node:fs"
 import { describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
+import { py } from "../../../src/runtime/python/py.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { requires } from "../../system.ts"
 import { cellsOf, sharedRuntime } from "./shared.ts"
@@ -34,6 +35,42 @@ describe("a cell of Python that misbehaves", { skip: requires("python") }, () =>
       await assert.rejects(runtime.retrieve("mine"))
     })
   }
+
+  test("dies: what cells can change in place is as it was injected again, and that is told, once", async () => {
+    const setup = "state = {}\nfixed = (1, 'a')\ndef helper(): pass"
+    const given = {
+      sales: { a: 1 },
+      list: [1, 2],
+      limit: 5,
+      when: new Date(0),
+      light: new (class Light {})(),
+      add: Number,
+    }
+    await using own = pythonRuntime({ ...given, counts: py("collections:Counter"), pi: py("math:pi") }, { setup })
+    const { failed, ran } = cellsOf(own)
+    const crash = "import os\nos._exit(1)"
+    const told = async (code: string) => {
+      const { lost = [] } = await failed(code)
+      return lost.map(({ name, asInjected = false }) => `${name}${asInjected ? " again" : ""}`)
+    }
+    assert.deepEqual(await told(crash), ["state again", "sales again", "list again"])
+    assert.equal((await ran("sales['b'] = 5; list.append(3); mine = 1; limit = 6; del helper")).lost, undefined)
+    assert.deepEqual(await told(crash), [
+      "mine",
+      "limit again",
+      "helper again",
+      "state again",
+      "sales again",
+      "list again",
+    ])
+    assert.deepEqual(
+      [await own.retrieve("sales"), await own.retrieve("list"), await own.retrieve("limit")],
+      [{ a: 1 }, [1, 2], 5],
+    )
+    await own.inject({ more: new Map([["a", 1]]) })
+    await own.update({ list: "text" })
+    assert.deepEqual(await told(crash), ["state again", "sales again", "more again"])
+  })
 
   test("loops for ever: it is interrupted and loses nothing", async () => {
     await runtime.ran("kept = 1")

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict"
-import { existsSync, readFileSync } from "node:fs"
-import { describe, test } from "node:test"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { after, describe, test } from "node:test"
 import { ConfigError, UnsupportedError } from "../../../src/core/errors.ts"
+import { type, variable } from "../../../src/runtime/bindings.ts"
 import { py } from "../../../src/runtime/python/py.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { requires } from "../../system.ts"
@@ -212,6 +215,61 @@ model = Model(3)
     assert.match(text, /Predicts one value for each/)
     assert.match(text, /^model: Model$/m)
     assert.match(text, /class Fraction/)
+  })
+
+  test("are told of before anything has run", async () => {
+    await using fresh = pythonRuntime({}, { setup })
+    assert.match(await fresh.describe(), /^model: Model$/m)
+  })
+
+  test("may be a file", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "karst-setup-"))
+    after(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, "tools.py")
+    writeFileSync(file, "def triple(n: int) -> int:\n    return 3 * n\n")
+    await using own = pythonRuntime({}, { setup: { file } })
+    assert.match(await own.describe(), /def triple\(n: int\) -> int/)
+    const { value, failed } = cellsOf(own)
+    assert.equal(await value("triple(2)"), 6)
+    await failed("import os\nos._exit(1)")
+    assert.equal(await value("triple(3)"), 9)
+  })
+
+  test("give what a reference leads to when it is retrieved, under the type it was said to have", async () => {
+    interface Fraction {
+      limit_denominator(most: number): Promise<unknown>
+      readonly numerator: Promise<number>
+    }
+    interface Fractions {
+      (numerator: number, denominator: number): Promise<Fraction>
+      from_float(value: number): Promise<Fraction>
+    }
+    const given = { Fraction: py<Fractions>("fractions:Fraction"), described: variable(py<number>("math:pi"), "π") }
+    await using own = pythonRuntime({ ...given, Decimal: type(py<object>("decimal:Decimal")), unknown: py("math:e") })
+    const fractions: Fractions = await own.retrieve("Fraction")
+    assert.equal(await (await fractions(6, 4)).numerator, 3)
+    const pi: number = await own.retrieve("described")
+    assert.equal(pi.toFixed(2), "3.14")
+    const e: unknown = await own.retrieve("unknown")
+    assert.ok(e)
+  })
+
+  test("of a class may be bound as a type, with as much of it shown as is wanted", async () => {
+    const whole = type(py("fractions:Fraction"), { description: "Exact numbers" })
+    await using own = pythonRuntime({
+      Fraction: whole,
+      Counter: type(py("collections:Counter"), { schema: false, doc: false }),
+    })
+    const text = await own.describe()
+    assert.match(text, /class Fraction\(Rational\):\n {4}"""Exact numbers"""\n[\s\S]*def limit_denominator\(self/)
+    assert.match(text, /class Counter\(dict\): \.\.\./)
+    const names = await own.names()
+    assert.deepEqual(
+      names.map(({ name, kind, injected }) => `${name} ${kind} ${injected}`),
+      ["Fraction type true", "Counter type true"],
+    )
+    assert.equal(await cellsOf(own).value("str(Fraction(1, 3) * 2)"), "2/3")
+    await assert.rejects(own.update({ Fraction: 5 }), /is a type and cannot become a variable/)
   })
 
   test("are there again after a restart", async () => {

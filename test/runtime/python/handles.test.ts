@@ -110,6 +110,16 @@ connection = sqlite3.connect(":memory:")
     assert.equal(`${plain}`, "[Python object]")
   })
 
+  test("throw where an await was forgotten, and say so", async () => {
+    const { factor, name } = (await model()) as unknown as { factor: number; name: string }
+    assert.throws(() => factor + 1, {
+      name: "TypeError",
+      message: /Model\.factor is in Python: write `await` before it/,
+    })
+    assert.throws(() => `${name}`, /Model\.name is in Python/)
+    assert.throws(() => factor > 3, TypeError)
+  })
+
   test("are released when they are dropped", async () => {
     const before = await runtime.value(
       "import gc\nclass Once: pass\nsum(isinstance(o, Once) for o in gc.get_objects())",

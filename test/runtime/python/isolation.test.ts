@@ -5,8 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, describe, test } from "node:test"
 import { table } from "../../../src/runtime/python/table.ts"
+import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { requires } from "../../system.ts"
-import { sharedRuntime } from "./shared.ts"
+import { cellsOf, sharedRuntime } from "./shared.ts"
 
 describe("pythonRuntime under bubblewrap", { skip: requires("python", "bwrap", "pandas") }, () => {
   const outside = mkdtempSync(join(tmpdir(), "karst-outside-"))
@@ -23,6 +24,12 @@ describe("pythonRuntime under bubblewrap", { skip: requires("python", "bwrap", "
     assert.equal(await runtime.value("add(int(df['n'].sum()))"), 4)
     assert.equal((await runtime.ran("print('hello')")).stdout, "hello\n")
     assert.deepEqual(await runtime.retrieve("df"), [{ n: 1 }, { n: 2 }])
+  })
+
+  test("is found by its own path, whatever PATH the kernel is given", async () => {
+    await using elsewhere = pythonRuntime({}, { isolation: "os", env: { PATH: "/nowhere" } })
+    const { value } = cellsOf(elsewhere)
+    assert.equal(await value("import os\nos.environ['PATH']"), "/nowhere")
   })
 
   test("interrupts, and starts again after a crash", async () => {
@@ -63,7 +70,11 @@ describe("pythonRuntime under bubblewrap", { skip: requires("python", "bwrap", "
       `__import__('socket').create_connection(('127.0.0.1', ${port}), 2)`,
       `__import__('os').kill(${process.pid}, 9)`,
       `open('/proc/${process.pid}/environ').read()`,
-      "__import__('os').setuid(0) or __import__('os').mount",
+      // Of no user but itself, and with nothing that root alone may do.
+      "__import__('os').setuid(__import__('os').getuid() + 1)",
+      "__import__('os').setgroups([0])",
+      "__import__('os').chroot('.')",
+      "__import__('socket').sethostname('planted')",
       "__import__('ctypes').CDLL(None, use_errno=True).mount(b'none', b'/tmp', b'tmpfs', 0, None) == 0 or 1/0",
     ]) {
       assert.equal((await runtime.failed(attempt)).error.kind, "throw", attempt)
@@ -72,5 +83,7 @@ describe("pythonRuntime under bubblewrap", { skip: requires("python", "bwrap", "
     for (const name of ["USER", "SHELL", "npm_config_cache"])
       assert.equal((environment as Record<string, string>)[name], undefined)
     assert.ok(Number(await runtime.value("os.getpid()")) < 100)
+    const capabilities = await runtime.value("[l.split()[1] for l in open('/proc/self/status') if l.startswith('Cap')]")
+    assert.deepEqual(new Set(capabilities as string[]), new Set(["0000000000000000"]))
   })
 })

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { after } from "node:test"
 import type { Bindings } from "../../../src/runtime/bindings.ts"
-import { type PythonRuntimeOptions, pythonRuntime } from "../../../src/runtime/python.ts"
+import { type PythonRuntime, type PythonRuntimeOptions, pythonRuntime } from "../../../src/runtime/python.ts"
 import type { Executed, ExecuteOptions, NotExecuted, TypedRuntime } from "../../../src/runtime/runtime.ts"
 
 /** One kernel for all tests of a `describe`, closed after them: a kernel takes most of a second to start. */
@@ -17,7 +17,7 @@ export interface Cells {
   failed(code: string, options?: ExecuteOptions): Promise<NotExecuted>
 }
 
-export type Shared<B extends Bindings> = TypedRuntime<B> & Cells
+export type Shared<B extends Bindings> = PythonRuntime<B> & Cells
 
 export function cellsOf(runtime: TypedRuntime<Bindings>): Cells {
   const ran = async (code: string, options?: ExecuteOptions) => {

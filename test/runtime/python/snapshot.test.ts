@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { hash } from "node:crypto"
 import { describe, test } from "node:test"
 import { ConfigError } from "../../../src/core/errors.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
@@ -52,6 +53,35 @@ alias = add
     } finally {
       await second.close()
     }
+  })
+
+  test("whose bytes were damaged is refused, and the namespace is as it was", async () => {
+    await using runtime = pythonRuntime({ base: [1] })
+    const { ran, value } = cellsOf(runtime)
+    await ran("items = [1]\ndef double(x): return 2 * x")
+    const snapshot = await runtime.snapshot?.()
+    assert.ok(snapshot)
+    await ran("base.append(2)\nitems.append(3)")
+    const other = Uint8Array.from(snapshot.data, (byte, at) => (at === 40 ? byte ^ 1 : byte))
+    for (const data of [snapshot.data.slice(0, -1), other, new Uint8Array()]) {
+      await assert.rejects(async () => runtime.restore?.({ ...snapshot, data }), {
+        name: "AgentError",
+        code: "invalid-snapshot",
+        message: /its bytes are damaged/,
+      })
+    }
+    assert.deepEqual(await value("[base, items, double(2)]"), [[1, 2], [1, 3], 4])
+  })
+
+  test("that a kernel cannot read is refused", async () => {
+    await using runtime = pythonRuntime()
+    const data = Buffer.from("no pickle")
+    const foreign: Snapshot = { version: 1, language: "python", data, hash: hash("sha256", data), lost: [] }
+    await assert.rejects(async () => runtime.restore?.(foreign), {
+      code: "invalid-snapshot",
+      message: /cannot read it/,
+    })
+    assert.equal(await cellsOf(runtime).value("1 + 1"), 2)
   })
 
   test("of another language is refused", async () => {

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { type Bindings, fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { type Bindings, fn, isBinding, type, variable } from "../../../src/runtime/bindings.ts"
 import { badLater, goodLater, laterBindings } from "./later-corpus.ts"
 import { badInShop, goodInShop, shopBindings } from "./shop-corpus.ts"
 
@@ -10,6 +10,41 @@ export interface GoodCell {
   code: string
   /** What is in the runtime. Default: what is in that of most cells. */
   bindings?: () => Bindings
+}
+
+/** Good cells that only run where the objects themselves are: they call them and use what comes back without an await, or
+ *  hand functions to the host. */
+export const needsTheObjectItself: ReadonlySet<string> = new Set([
+  "a chain of methods",
+  "a method called only if it is there",
+  "a static method",
+  "an awaited method",
+  "a sync function",
+  "a callback given to the host",
+  "a live iterable",
+  "a live iterable spread",
+  "an async iterable",
+  "chained methods of an instance",
+  "an inherited method",
+  "a new instance of an injected class",
+  "a subclass of an injected class",
+  "a sync function in arithmetic",
+  "Intl, structuredClone, URL, crypto",
+  "an optional call on what may be missing",
+  "a method given to a live object",
+  "a method given before to a live object",
+  "an await inside an expression",
+  "a computed method",
+  "an error asked by instanceof",
+])
+
+/** The same bindings for a runtime in another process, where no function is sync. */
+export function withoutSync(bindings: Bindings): Bindings {
+  const entries = Object.entries(bindings).map(([name, binding]) => {
+    const isSync = isBinding(binding) && binding.kind === "function" && binding.options.sync
+    return [name, isSync ? { ...binding, options: { ...binding.options, sync: false } } : binding] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 export interface BadCell extends GoodCell {

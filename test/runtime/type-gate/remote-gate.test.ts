@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { jsRuntime } from "../../../src/runtime/js.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import type { ExecuteOptions } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
@@ -17,6 +18,48 @@ class Lamp {
 }
 
 const lampSource = "class Lamp { level: number; dim(level: number): number { return 0 } }"
+
+class Wallet {
+  balance = 10
+  spend(amount: number) {
+    this.balance -= amount
+    return this.balance
+  }
+  label() {
+    return "mine"
+  }
+}
+
+for (const [name, make] of Object.entries({ jsRuntime, processRuntime })) {
+  test(`${name}: a guarded object is checked like any other`, { skip: requires("typescript") ?? false }, async () => {
+    const wallet = new Wallet()
+    await using runtime = make({ wallet: variable(wallet, { guard: { spend: { maxCalls: 9 } } }) })
+    for (const code of [
+      "await wallet.spend(1)",
+      "const left = await wallet.spend(1)\nleft + 1",
+      "await wallet.label()",
+    ]) {
+      const execution = await runtime.execute(code, block)
+      assert.ok(execution.ok, `${code}: ${execution.ok || execution.error.message}`)
+    }
+    const bad = {
+      "await wallet.spned(1)": /spned.*Did you mean 'spend'/,
+      "wallet.wipe()": /wipe/,
+      "wallet.spend(1).toFixed()": /await/,
+      "const rest = wallet.spend(1)\nrest.toFixed(1)": /await/,
+      "wallet.spend(1) + 1": /await/,
+      "`left: ${wallet.spend(1)}`": /await/,
+      "if (wallet.spend(1)) 1": /await/,
+    }
+    for (const [code, expected] of Object.entries(bad)) {
+      const execution = await runtime.execute(code, block)
+      assert.ok(!execution.ok, `${code} ran`)
+      assert.equal(execution.error.kind, "type", code)
+      assert.match(execution.error.message, expected)
+    }
+    assert.equal(wallet.balance, 8)
+  })
+}
 
 describe("the type gate of a processRuntime", { skip: requires("typescript") ?? false }, () => {
   test("good cells pass: handles, data that grows, names of earlier cells", async () => {
@@ -94,6 +137,42 @@ describe("the type gate of a processRuntime", { skip: requires("typescript") ?? 
     for (const code of cells) {
       const execution = await runtime.execute(code, block)
       assert.ok(execution.ok, `${code}: ${execution.ok || execution.error.message}`)
+    }
+  })
+
+  test("a name of which its author said the type, and a cell made something else, is what the cell made", async () => {
+    await using runtime = processRuntime({ tasks: variable([{ t: 1 }], { type: "{ t: number }[]" }) })
+    const cells = [
+      "tasks = new Map([['write', 3]])",
+      "tasks.get('write')",
+      "tasks = { open: 1 }",
+      "tasks.open.toFixed()",
+    ]
+    for (const code of cells) {
+      const execution = await runtime.execute(code, block)
+      assert.ok(execution.ok, `${code}: ${execution.ok || execution.error.message}`)
+    }
+    const execution = await runtime.execute("tasks.get('write')", block)
+    assert.ok(!execution.ok && execution.error.kind === "type", "it has no such method any more")
+  })
+
+  test("one await reads through several members of an object elsewhere", async () => {
+    const company = new (class Company {
+      address = { city: "Oslo", lines: ["a"], print: () => "printed" }
+      wipe() {}
+    })()
+    await using runtime = processRuntime({ company })
+    for (const code of [
+      "await company.address.city",
+      "await company.address.lines.length",
+      "await company.address.print()",
+    ]) {
+      const execution = await runtime.execute(code, block)
+      assert.ok(execution.ok, `${code}: ${execution.ok || execution.error.message}`)
+    }
+    for (const code of ["company.address.city.length", "'a' + `${company.wipe()}`", "await company.wype()"]) {
+      const execution = await runtime.execute(code, block)
+      assert.ok(!execution.ok && execution.error.kind === "type", code)
     }
   })
 

@@ -150,7 +150,7 @@ describe("the type gate", { skip }, () => {
   test("a checker that fails lets the cell through and says so", () => {
     const gate = createTypeGate()
     // Not opened: there is nothing to check with.
-    const names = { declarations: "", values: new Map(), live: true, ambient: new Set<string>() }
+    const names = { declarations: "", values: new Map(), seen: new Map(), ambient: new Set<string>() }
     const verdict = gate.check(parseCell("nothing()"), "block", names)
     assert.equal(verdict.error, undefined)
     assert.match(verdict.hints.join(), /could not be checked/)
@@ -162,7 +162,7 @@ describe("the type gate", { skip }, () => {
     const names = {
       declarations: "declare class Lamp {\n  dim(level: number): Promise<void>\n}\ndeclare const lamp: Lamp",
       values: new Map([["lamp", 1]]),
-      live: false,
+      seen: new Map(),
       ambient: new Set<string>(),
     }
     assert.equal(gate.check(parseCell("await lamp.dim(1)"), "block", names).error, undefined)

@@ -5,6 +5,8 @@ import json
 import math
 import sys
 
+from . import arrow
+
 UNKNOWN = object()
 SAFE = 2**53 - 1
 # Milliseconds that pandas can count in nanoseconds.
@@ -92,9 +94,7 @@ def encode(value, encoding):
             return _series(value, encoding, pandas)
         if isinstance(value, pandas.Index):
             return _one_dimension(value.to_numpy(), encoding, sys.modules["numpy"])
-    if type(value).__module__.partition(".")[0] == "pyarrow" and hasattr(value, "to_pandas"):
-        return encode(value.to_pandas(), encoding)
-    return UNKNOWN
+    return arrow.encode(value, encoding, encode) if arrow.is_arrow(value) else UNKNOWN
 
 
 def _frame(frame, encoding, pandas):
@@ -119,6 +119,8 @@ def _frame(frame, encoding, pandas):
 
 def _column(column, encoding, pandas):
     numpy = sys.modules["numpy"]
+    if arrow.is_column(column, pandas):
+        column = arrow.plain_column(column, pandas)
     dtype = column.dtype
     if isinstance(dtype, numpy.dtype) and dtype.kind in "fiu":
         values = column.to_numpy()
@@ -149,6 +151,8 @@ def _milliseconds(column):
 
 
 def _series(series, encoding, pandas):
+    if arrow.is_column(series, pandas):
+        series = arrow.plain_column(series, pandas)
     values = _one_dimension(series.astype(object).to_numpy(), encoding, sys.modules["numpy"])
     if series.dtype.kind in "fiu" and not series.hasnans:
         values = _one_dimension(series.to_numpy(), encoding, sys.modules["numpy"])

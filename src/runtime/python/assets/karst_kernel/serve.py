@@ -99,6 +99,9 @@ class Server:
         self.namespace.update(message["values"])
         self.cells.put(message["values"])
 
+    def ask_changeable(self, message):
+        return [name for name in message["names"] if show.is_changeable(self.namespace.get(name))]
+
     def ask_module(self, message):
         exports = modules.run(message["code"], message["file"])
         found = list(modules.problems(exports, self.namespace))
@@ -160,7 +163,6 @@ class Server:
         lost = keep.restore(self.namespace, message["data"])
         self.cells.settle()
         return {"names": self.cells.names(), "lost": lost}
-
 
     def _member(self, number, path):
         value = self.values.given_object(number)

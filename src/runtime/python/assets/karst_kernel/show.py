@@ -1,5 +1,6 @@
 """What is in the namespace, for people and for the model: names, types and documentation, never values."""
 
+import datetime
 import inspect
 import re
 import sys
@@ -19,6 +20,14 @@ def kind_of(value):
     if inspect.isclass(value) or type(value).__name__ == "HostClass":
         return "type"
     return "function" if inspect.isroutine(value) or type(value).__name__ == "HostFunction" else "variable"
+
+
+def is_changeable(value):
+    """Whether a value that lives here, and not with the host, can be changed without its name being given another."""
+    if isinstance(value, (tuple, frozenset)):
+        return any(is_changeable(member) for member in value)
+    fixed = (type(None), bool, int, float, complex, str, bytes, range, datetime.date, datetime.timedelta, types.ModuleType)
+    return kind_of(value) == "variable" and type(value).__name__ != "HostObject" and not isinstance(value, fixed)
 
 
 def declaration(name, value, wanted):

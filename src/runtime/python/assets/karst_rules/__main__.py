@@ -11,6 +11,11 @@ import sys
 from facts import LOADERS, Facts
 from names import NAMESPACE, is_below
 
+# What makes modules in other ways than by their names.
+MAKERS = {
+    *("importlib._bootstrap", "importlib._bootstrap_external", "importlib.machinery", "importlib.util.module_from_spec"),
+    *("importlib.util.spec_from_file_location", "runpy.run_path", "zipimport.zipimporter"),
+}
 # Hold loaders, or every module there is.
 LOADER_HOLDERS = {NAMESPACE, "importlib", "sys.modules"}
 # Modules that others carry along under their own name, or with a `_` before it.
@@ -50,7 +55,7 @@ def import_rule(facts, rule):
     for path, node, use in facts.names:
         if path in LOADER_HOLDERS and use in ("value", "call", "computed"):
             yield node, lost_track(path, use)
-        elif use not in ("alias", "test") and is_below(path, LOADERS):
+        elif use not in ("alias", "load", "test") and is_below(path, LOADERS | MAKERS):
             yield node, f"`{path}` loads modules; what it loads here cannot be checked"
         for step in path.split(".")[1:]:
             carried = step.lstrip("_")
@@ -61,11 +66,21 @@ def import_rule(facts, rule):
 def function_rule(facts, rule):
     refused, excepted = set(rule["names"]), set(rule["except"])
     holders = {NAMESPACE} | {name[:at] for name in refused for at, letter in enumerate(name) if letter == "."}
-    for path, node, use in facts.names:
-        if path in holders and use in ("value", "call", "computed"):
-            yield node, lost_track(path, use)
-        elif use != "test" and is_below(path, refused) and not is_below(path, excepted):
-            yield node, because(f"`{path}` is not allowed", rule)
+    for whole, node, use in facts.names:
+        for path in (whole, *carried_paths(whole, facts)):
+            if path in holders and use in ("value", "call", "computed"):
+                yield node, lost_track(path, use)
+            elif use != "test" and is_below(path, refused) and not is_below(path, excepted):
+                yield node, because(f"`{path}` is not allowed", rule)
+
+
+def carried_paths(path, facts):
+    """The same thing by the name of a module that another carries along: `shutil.os.system` is `os.system`."""
+    root, *steps = path.split(".")
+    if root in facts.modules:
+        for at, step in enumerate(steps):
+            if step.lstrip("_") in CARRIED:
+                yield ".".join([step.lstrip("_"), *steps[at + 1 :]])
 
 
 def attribute_rule(facts, rule):

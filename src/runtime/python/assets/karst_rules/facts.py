@@ -6,11 +6,16 @@ import string
 from names import COMPREHENSIONS, FUNCTIONS, NAMESPACE, assigned_pairs, bound_by, bound_names, join, local_names, plain
 from texts import text_of
 
-LOADERS = {"__import__", "importlib.import_module", "importlib.__import__", "pkgutil.resolve_name", "runpy.run_module"}
-READERS = {"getattr", "hasattr", "setattr", "delattr", "object.__getattribute__", "object.__setattr__", "type.__getattribute__"}
+LOADERS = {
+    *("__import__", "__loader__.load_module", "importlib.__import__", "importlib.import_module", "importlib.util.find_spec"),
+    *("pkgutil.find_loader", "pkgutil.get_loader", "pkgutil.resolve_name", "runpy.run_module"),
+}
+BASE_READERS = {"object.__getattribute__", "type.__getattribute__", "inspect.getattr_static"}
+READERS = {"getattr", "hasattr", "setattr", "delattr", "object.__setattr__", *BASE_READERS}
 OWN_READERS = {"__getattribute__", "__getattr__", "__setattr__", "__delattr__"}
 PICKERS = {"operator.attrgetter", "operator.methodcaller"}
 LOOKUPS = {"get", "pop", "setdefault", "__getitem__"}
+HARMLESS = {"keys", "update"}
 
 
 class Facts:
@@ -24,12 +29,21 @@ class Facts:
         self.deleted = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
         self.own = {}
         self.scopes = []
+        self.in_class = False
         for statement in tree.body:
             for name in bound_by(statement):
                 self.own.setdefault(name, statement.lineno)
         self.collect(tree)
         for statement in tree.body:
             self.inner(statement)
+        if any(use == "value" and path in READERS | PICKERS for path, _, use in self.names):
+            self.every_text(tree)
+
+    def every_text(self, tree):
+        """What reads members by name is handed on: any text may be such a name."""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self.dotted(node.value, node)
 
     def collect(self, tree):
         """Finds the aliases and texts, wherever in the cell they are; a chain of them needs a few rounds."""
@@ -88,7 +102,7 @@ class Facts:
     def paths_of_call(self, node):
         called, (first, second) = self.paths(node.func), (node.args + [None, None])[:2]
         if called & LOADERS:
-            module = self.text(first)
+            module = self.module_of(first)
             if module is None:
                 return set()
             return {plain(module.split(".")[0] if "__import__" in called else module)}
@@ -96,9 +110,12 @@ class Facts:
             return {NAMESPACE}
         if "vars" in called:
             return self.paths(first)
-        if "getattr" in called and second is not None:
+        if called & {"getattr", *BASE_READERS} and second is not None:
             key = self.text(second)
             return set() if key is None else {join(path, key) for path in self.paths(first)}
+        if isinstance(node.func, ast.Attribute) and node.func.attr in OWN_READERS:
+            key = self.text(first)
+            return set() if key is None else {join(path, key) for path in self.paths(node.func.value)}
         if isinstance(node.func, ast.Attribute) and node.func.attr in LOOKUPS and self.is_namespace(node.func.value):
             key = self.text(first)
             return set() if key is None else {join(path, key) for path in self.paths(node.func.value)}
@@ -114,6 +131,10 @@ class Facts:
         if isinstance(node, ast.Call) and self.paths(node.func) & {"vars", "globals", "locals"}:
             return True
         return bool(self.paths(node) & {NAMESPACE, "sys.modules"})
+
+    def module_of(self, node):
+        text = self.text(node)
+        return text and text.replace(":", ".")
 
     def text(self, node):
         return text_of(node, self.texts)
@@ -147,15 +168,22 @@ class Facts:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 self.inner(target)
-            self.visit(node.value, "alias" if all(isinstance(target, ast.Name) for target in targets) else "value")
+            is_alias = not self.in_class and all(isinstance(target, ast.Name) for target in targets)
+            self.visit(node.value, "alias" if is_alias else "value")
             return self.visit(node.annotation) if isinstance(node, ast.AnnAssign) else None
         if isinstance(node, FUNCTIONS + COMPREHENSIONS):
             return self.inner_scope(node)
         if isinstance(node, ast.MatchClass):
             self.members.extend((name, node) for name in node.kwd_attrs)
-        for child in ast.iter_child_nodes(node):
-            self.child(child)
+        self.children(ast.iter_child_nodes(node), self.in_class or isinstance(node, ast.ClassDef))
         return None
+
+    def children(self, nodes, in_class):
+        """What a class gives a name is found by that of the class, too."""
+        outer, self.in_class = self.in_class, in_class
+        for node in nodes:
+            self.child(node)
+        self.in_class = outer
 
     def child(self, node):
         if not isinstance(node, ast.expr):
@@ -171,9 +199,7 @@ class Facts:
         for each in outer:
             self.visit(each, "call" if each in getattr(node, "decorator_list", []) else "value")
         self.scopes.append(local_names(node))
-        for child in ast.iter_child_nodes(node):
-            if child not in outer:
-                self.child(child)
+        self.children((child for child in ast.iter_child_nodes(node) if child not in outer), False)
         self.scopes.pop()
 
     def inner_import(self, node):
@@ -194,9 +220,9 @@ class Facts:
         called, arguments = self.paths(node.func), list(node.args)
         first, second = (arguments + [None, None])[:2]
         if called & LOADERS:
-            module = self.text(first)
+            module = self.module_of(first)
             self.imports.append((None if module is None else [module], node))
-            self.inner(node.func)
+            self.visit(node.func, "load")
         else:
             self.visit(node.func, "call")
         own = isinstance(node.func, ast.Attribute) and node.func.attr
@@ -205,8 +231,13 @@ class Facts:
             arguments = arguments[2:]
         elif own in OWN_READERS and first is not None and not called & READERS:
             self.key(node.func.value, first, node)
+            # Asked of a class, the name comes after the object.
+            self.dotted(self.text(second), node)
         elif own in LOOKUPS and self.is_namespace(node.func.value) and first is not None:
             self.key(node.func.value, first, node)
+        elif own and own not in HARMLESS and self.is_namespace(node.func.value):
+            for path in self.paths(node.func.value):
+                self.names.append((path, node, "value"))
         elif called & PICKERS:
             for argument in arguments:
                 self.dotted(self.text(argument), node)

@@ -1,0 +1,26 @@
+// Images: a tool shows one to the model, from the workspace or from the web, and it goes after all results of that answer.
+// What a file is called says nothing: png, jpeg, webp, gif and bmp are known by their first bytes.
+import { createAgent, type Json, type ModelPart, memoryWorkspace, scripted } from "karst"
+
+const red = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+const workspace = memoryWorkspace({
+  "photos/wall": new Uint8Array(Buffer.from(red, "base64")),
+  "photos/notes.png": "not an image at all",
+})
+
+const call = (name: string, input: Json, id = name): ModelPart => ({ type: "tool-call", id, name, input })
+const model =
+  process.env.MODEL ??
+  scripted([
+    [call("read_image", { path: "photos/wall" }), call("read_image", { path: "photos/notes.png" }, "second")],
+    ({ messages }) => {
+      const images = messages.filter(({ parts }) => parts.some(({ type }) => type === "image"))
+      return [call("finish", { message: `I have seen ${images.length} image; the wall is red.` })]
+    },
+  ])
+
+const agent = createAgent({ model, workspace })
+for await (const event of agent.run("What colour is the wall?")) {
+  if (event.type === "tool-end") console.log(event.ok ? "shown:" : "not shown:", event.text, event.images?.length ?? 0)
+  if (event.type === "run-end") console.log(event.output)
+}

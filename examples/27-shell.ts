@@ -1,0 +1,42 @@
+// A shell that asks first: harmless commands run at once, the others wait for an answer. Under bubblewrap, where that is
+// installed, only the workspace can be written and there is no network. Nothing is left running when the run ends.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createAgent, type Json, localWorkspace, type ModelPart, scripted } from "karst"
+
+const folder = await mkdtemp(join(tmpdir(), "karst-example-"))
+const workspace = localWorkspace(folder)
+await workspace.write("notes.txt", "one\ntwo\nthree\n")
+
+let calls = 0
+const call = (name: string, input: Json): ModelPart[] => [{ type: "tool-call", id: `call_${++calls}`, name, input }]
+const model =
+  process.env.MODEL ??
+  scripted([
+    call("shell", { command: "wc -l notes.txt" }),
+    call("shell", { command: "rm notes.txt" }),
+    call("shell", { command: "echo tick; sleep 1000", background: true }),
+    call("check_command", { id: "c2", waitMs: 200 }),
+    call("finish", { message: "There are three notes. They are still there, and a clock is ticking." }),
+  ])
+
+const harmless = /^(ls|wc|cat)( [\w.-]+)*$/
+const commandOf = (args: readonly unknown[]) => (args[0] as { command: string }).command
+
+const agent = createAgent({
+  model,
+  workspace,
+  shell: { sandbox: "auto", approve: ({ args }) => !harmless.test(commandOf(args)) },
+  approve({ args }) {
+    const yes = !commandOf(args).startsWith("rm")
+    console.log(`may it run \`${commandOf(args)}\`? ${yes ? "yes" : "no"}`)
+    return yes
+  },
+})
+
+for await (const event of agent.run("Count the notes, tidy up, then start the clock.")) {
+  if (event.type === "tool-end") console.log(`${event.name}: ${event.text}\n`)
+  if (event.type === "run-end") console.log(event.output)
+}
+await rm(folder, { recursive: true })

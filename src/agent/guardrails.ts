@@ -1,0 +1,91 @@
+import type { HookContext, Hooks } from "../actions/hooks.ts"
+import type { PromptPart } from "../core/message.ts"
+import type { SchemaLike } from "../runtime/bindings.ts"
+import { isStandardSchema, validate } from "../runtime/schema.ts"
+
+/** Looks at a text on its way in or out. Gives nothing to let it pass, why to `block` it, or the text to `rewrite` it to. */
+export type Guardrail = (text: string, context: HookContext) => Guarded | Promise<Guarded>
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a guardrail that returns nothing is the common one.
+export type Guarded = void | undefined | { block: string } | { rewrite: string }
+
+/** Guards what is said to the model. A blocked prompt ends the run as `stopped`, reason `guardrail`, and is not remembered;
+ *  images of a rewritten one stay. */
+export function guardInput(guard: Guardrail): Hooks {
+  return {
+    async beforeRun({ prompt }, context) {
+      const given = await guard(textOf(prompt), context)
+      if (!given) return undefined
+      if ("block" in given) return { stop: given.block, reason: "guardrail" }
+      return { prompt: [{ type: "text", text: given.rewrite }, ...prompt.filter(({ type }) => type === "image")] }
+    },
+  }
+}
+
+/** Guards what a run gives out, whatever its status. A blocked output is withheld, and the run is `stopped`, reason
+ *  `guardrail`. What was streamed meanwhile, and the conversation, are as the model said it. */
+export function guardOutput(guard: Guardrail): Hooks {
+  return {
+    async afterRun({ output }, context) {
+      if (output === "") return undefined
+      const given = await guard(output, context)
+      if (!given) return undefined
+      return "block" in given ? { stop: given.block, reason: "guardrail" } : { output: given.rewrite }
+    },
+  }
+}
+
+export interface ValidateOptions {
+  /** How often an answer is sent back before the run stops. Default 1. */
+  repairs?: number | undefined
+}
+
+/** Says what is wrong with an answer; nothing where it is right. */
+export type OutputCheck = (output: string) => string | undefined | Promise<string | undefined>
+
+/** Accepts an answer only if it is JSON that a schema describes, or passes a check of yours. Another is sent back with what is
+ *  wrong, once; then the run is `stopped`, reason `guardrail`. For the run itself, not for those it starts. */
+export function validateOutput(accepts: SchemaLike | OutputCheck, options: ValidateOptions = {}): Hooks {
+  const { repairs = 1 } = options
+  const check = toCheck(accepts)
+  const sentBack = new Map<string, number>()
+  return {
+    inherited: false,
+    async afterCycle({ next, output }, { run }) {
+      if (next !== "done") return undefined
+      const problem = await check(output)
+      if (problem === undefined) return undefined
+      const times = sentBack.get(run) ?? 0
+      if (times >= repairs) return { stop: `The answer was not accepted: ${problem}`, reason: "guardrail" }
+      sentBack.set(run, times + 1)
+      return { steer: `(Your answer was not accepted: ${problem}\nMend it and give the whole answer again.)` }
+    },
+    afterRun(_end, { run }) {
+      sentBack.delete(run)
+    },
+  }
+}
+
+function toCheck(accepts: SchemaLike | OutputCheck): OutputCheck {
+  if (typeof accepts === "function" && !isStandardSchema(accepts)) return accepts
+  return async (output) => {
+    const parsed = parseJson(output)
+    if (!parsed.ok) return "it is not JSON alone."
+    const validation = await validate(accepts, parsed.value)
+    return validation.ok ? undefined : validation.message
+  }
+}
+
+// Models like to put JSON in a fence.
+function parseJson(output: string): { ok: true; value: unknown } | { ok: false } {
+  const [, fenced = output] = /^\s*```(?:json)?\n([\s\S]*?)\n?```\s*$/i.exec(output) ?? []
+  try {
+    return { ok: true, value: JSON.parse(fenced) }
+  } catch {
+    return { ok: false }
+  }
+}
+
+function textOf(prompt: readonly PromptPart[]): string {
+  return prompt.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
+}

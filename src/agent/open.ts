@@ -1,0 +1,77 @@
+import type { Emit, EventBody } from "../core/event.ts"
+import { type Message, userMessage } from "../core/message.ts"
+import type { Name, Runtime } from "../runtime/runtime.ts"
+import type { AgentConfig } from "./config.ts"
+import type { LoopSetup } from "./loop.ts"
+import { outputsAsked } from "./outputs.ts"
+import { announcement, systemPrompt } from "./prompt.ts"
+import type { AgentSkills } from "./skills.ts"
+
+/** Tells how the run begins, and gives the system prompt and the skills it works with. */
+export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: string; skills: AgentSkills | undefined }> {
+  const { config, conversation, prompt, metadata, outputs, values } = setup
+  const { runtime } = conversation
+  const messages: Message[] = conversation.messages.length === 0 ? [...config.messages] : []
+  const start = (system?: string): EventBody => {
+    messages.push(prompt)
+    const { name: agent, model } = config
+    return { type: "run-start", agent, model: model.id, messages, metadata, ...(system !== undefined && { system }) }
+  }
+  try {
+    if (values) await runtime.update(values)
+    const skills = await skillsFor(config, runtime)
+    const there = config.usesCode ? await runtime.names() : []
+    const names = there.filter((name) => name.injected).map(({ name }) => name)
+    const frozen = config.freshPrompt ? undefined : conversation.system
+    const fresh = [
+      ...(frozen === undefined ? [] : names.filter((name) => !conversation.told.has(name))),
+      ...madeByOthers(there, conversation.told),
+    ]
+    const system = frozen ?? (await promptFor(config, runtime))
+    if (fresh.length > 0) {
+      const text = announcement(await runtime.describe(fresh), config.tag(runtime.language))
+      messages.push({ ...userMessage(text, "host"), pinned: true })
+    }
+    if (outputs) {
+      messages.push(userMessage(await outputsAsked(outputs, runtime, config.tag(runtime.language)), "host"))
+    }
+    for (const name of fresh) conversation.told.add(name)
+    // What one run alone says differently is not for those after it.
+    if (!config.freshPrompt) {
+      conversation.system = system
+      for (const name of names) conversation.told.add(name)
+    }
+    emit(start(frozen === undefined ? system : undefined))
+    if (frozen === undefined) {
+      for (const message of runtime.warnings ?? []) emit({ type: "warning-raised", code: "runtime", message })
+      for (const message of skills?.warnings ?? []) emit({ type: "warning-raised", code: "skill", message })
+    }
+    return { system, skills }
+  } catch (error) {
+    emit(start())
+    throw error
+  }
+}
+
+// What cells of other conversations left in a runtime that is shared; of much, the newest.
+function madeByOthers(there: readonly Name[], told: ReadonlySet<string>): string[] {
+  const made = there.filter(({ name, injected }) => !injected && !name.startsWith("_") && !told.has(name))
+  return made.map(({ name }) => name).slice(-mostAnnounced)
+}
+
+const mostAnnounced = 30
+
+/** The system prompt of an agent over a runtime: exactly what the model sees. */
+export async function promptFor(config: AgentConfig, runtime: Runtime): Promise<string> {
+  const { language } = runtime
+  const skills = (await skillsFor(config, runtime))?.offered
+  const declarations = config.usesCode ? await runtime.describe() : ""
+  const context = { ...config, skills, language, tag: config.tag(language), declarations }
+  return systemPrompt(context, config.prompt)
+}
+
+async function skillsFor({ skills, usesCode }: AgentConfig, runtime: Runtime): Promise<AgentSkills | undefined> {
+  if (!skills) return undefined
+  const { openSkills } = await import("./skills.ts")
+  return openSkills(skills, usesCode ? runtime : undefined)
+}

@@ -1,0 +1,84 @@
+import type { HookContext, Hooks } from "../actions/hooks.ts"
+import { runAfterRun } from "../actions/run-hooks.ts"
+import type { Completion, RunResult } from "../core/agent.ts"
+import { errorData } from "../core/errors.ts"
+import type { Pending, StopReason } from "../core/event.ts"
+import type { Message } from "../core/message.ts"
+import { trajectory } from "../core/trajectory.ts"
+import type { State } from "./state.ts"
+
+/** What a run came to, before its messages and its record are there. */
+export function resultOf(id: string, state: State, failure: unknown): RunResult {
+  const { end, output, cycle: cycles, usage } = state
+  const status = end?.status ?? "failed"
+  const reason: StopReason | undefined = end?.status === "stopped" ? end.reason : undefined
+  const pending: Pending | undefined = end?.status === "waiting" ? end.pending : undefined
+  const error = end?.status === "failed" ? { ...end.error, cause: failure } : undefined
+  return {
+    id,
+    status,
+    output,
+    cycles,
+    usage,
+    messages: [],
+    trajectory: trajectory([]),
+    completion: completionOf(end),
+    ...(end?.status === "done" && end.files && { files: end.files }),
+    ...(reason && { reason }),
+    ...(end?.status === "stopped" && end.detail !== undefined && { detail: end.detail }),
+    ...(pending && { pending }),
+    ...(error && { error }),
+  }
+}
+
+/** Makes of a result what the hooks after the run say. */
+export async function hookedResult(
+  result: RunResult,
+  messages: readonly Message[],
+  hooks: readonly Hooks[],
+  context: HookContext,
+): Promise<void> {
+  if (!hooks.some((hook) => hook.afterRun)) return
+  const { status, output, reason, pending, error, cycles, usage } = result
+  const end = { status, output, reason, pending, error, cycles, usage, messages: messages.slice() }
+  const given = await runAfterRun(end, hooks, context)
+  if (!given) return
+  if ("output" in given) {
+    result.output = given.output
+    return
+  }
+  result.output = ""
+  result.detail = given.stop
+  // What failed or was aborted stays so, and says nothing.
+  if (status === "failed" || status === "aborted") return
+  result.status = "stopped"
+  result.reason = given.reason ?? "hook"
+  result.completion = { by: "hook" }
+  delete result.pending
+  delete result.files
+}
+
+/** Makes a failure of a result: nothing of what the run said is let out. */
+export function failResult(result: RunResult, failure: unknown): void {
+  Object.assign(result, { status: "failed", output: "", completion: { by: "failure" } })
+  result.error = { ...errorData(failure), cause: failure }
+  delete result.reason
+  delete result.pending
+  delete result.files
+}
+
+function completionOf(end: State["end"]): Completion {
+  switch (end?.status) {
+    case "done":
+      if (end.handedTo !== undefined) return { by: "handoff", agent: end.handedTo, ...(end.tool && { tool: end.tool }) }
+      return end.tool === undefined ? { by: "answer" } : { by: "tool", tool: end.tool }
+    case "waiting":
+      return end.tool === undefined ? { by: "question" } : { by: "question", tool: end.tool }
+    case "stopped":
+      return { by: end.reason === "hook" || end.reason === "guardrail" ? "hook" : "limit" }
+    case "aborted":
+      return { by: "abort" }
+    default:
+      return { by: "failure" }
+  }
+}

@@ -1,0 +1,143 @@
+import type { CallPolicy } from "../actions/call-policy.ts"
+import type { Stopwatch } from "../actions/limits.ts"
+import type { ToolFilter } from "../actions/tool-policy.ts"
+import type { Message } from "../core/message.ts"
+import type { RunControl } from "../core/run.ts"
+import { estimateTokens } from "../core/usage.ts"
+import { keep, keptName } from "../memory/keep.ts"
+import type { SkillAccess } from "../tools/skills.ts"
+import type { Tool } from "../tools/tool.ts"
+import type { AgentConfig } from "./config.ts"
+import type { Conversation } from "./conversation.ts"
+import type { CycleServices } from "./cycle.ts"
+import type { LoopSetup } from "./loop.ts"
+import type { DeclaredOutputs } from "./outputs.ts"
+import { clockText } from "./prompt.ts"
+import { contextOn, openGround, openToolbox, type Toolbox, type ToolGround } from "./toolbox.ts"
+
+/** What a run works with beside its runtime. */
+export interface RunMeans {
+  outputs: DeclaredOutputs | undefined
+  tools: RunTools | undefined
+  system: string
+  policy: CallPolicy
+  watch: Stopwatch
+  /** Fires when the run is aborted or out of time. */
+  signal: AbortSignal
+  said: Said
+  aborted(): boolean
+  failed(error: unknown): void
+}
+
+interface RunTools extends Toolbox {
+  ground: ToolGround
+}
+
+/** The tools of a run, and the ground they stand on. */
+export async function toolsFor(
+  { config, conversation }: LoopSetup,
+  allowed: ToolFilter,
+  skills: SkillAccess | undefined,
+): Promise<RunTools> {
+  const ground = await groundOf(config, conversation)
+  return { ground, ...(await openToolbox(config, ground, { allowed, skills, messages: conversation.messages })) }
+}
+
+/** What tools that are called from cells work with, if any is. */
+export async function cellContext({ config, conversation }: LoopSetup): Promise<Toolbox["context"]> {
+  return contextOn(await groundOf(config, conversation), conversation.messages)
+}
+
+function groundOf({ workspace }: AgentConfig, conversation: Conversation): Promise<ToolGround> {
+  conversation.ground ??= openGround(workspace, conversation.tools)
+  return conversation.ground
+}
+
+/** What the user has said and the model has not heard. */
+export interface Said {
+  /** How much that is. */
+  count(): number
+  take(): string[]
+}
+
+export function saidTo(conversation: Conversation, control: RunControl): Said {
+  const said: string[] = []
+  const listen = () => said.push(...conversation.steered.splice(0), ...control.steered())
+  return {
+    count: listen,
+    take() {
+      listen()
+      return said.splice(0)
+    },
+  }
+}
+
+export function cycleServices(
+  control: RunControl,
+  { config, conversation }: LoopSetup,
+  { outputs, tools, system, policy, watch, signal, said, aborted, failed }: RunMeans,
+): CycleServices {
+  const { runtime } = conversation
+  const kept = config.usesCode || !tools ? runtime : tools.ground.artifacts
+  const taken = keptNames(config.messages)
+  return {
+    model: config.model,
+    request: { ...config.request, system, ...(tools && { tools: tools.specs }) },
+    systemTokens: estimateTokens(tools ? system + JSON.stringify(tools.specs) : system),
+    memory: config.memory,
+    messages: conversation.messages,
+    signal,
+    tags: config.tags(runtime.language),
+    language: runtime.language,
+    clock: clockText(new Date(config.now())),
+    contextWindow: config.contextWindow,
+    runtime,
+    maxOutputChars: config.maxOutputChars,
+    cellTimeoutMs: config.cellTimeoutMs,
+    transaction: config.transaction,
+    typeGate: config.typeGate,
+    now: config.now,
+    ...policy,
+    caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
+    approved: conversation.approved,
+    watcher: (id) => (control.watched ? control.decision(id) : undefined),
+    paused: control.paused,
+    pauses: watch.pauses,
+    leftMs: watch.leftMs,
+    usesCode: config.usesCode,
+    tools: tools?.tools ?? noTools,
+    toolContext: tools?.context,
+    maxParallelTools: config.maxParallelTools,
+    noTool: config.noTool,
+    stopOn: config.stopOn,
+    callIds: callIdsOf(conversation),
+    kept,
+    keptIn: kept === runtime ? "variable" : "artifact",
+    keepResult: (text) => keep("_output", text, { kept, taken }),
+    interrupted: () => said.count() > 0,
+    steered: said.take,
+    taken,
+    unfilled: outputs?.unfilled,
+    spend: control.spend,
+    takeSpent: control.takeSpent,
+    aborted,
+    failed,
+  }
+}
+
+const noTools: ReadonlyMap<string, Tool> = new Map()
+
+// Also of what is no longer in the conversation, because its results are kept by them.
+function callIdsOf({ messages, events }: Conversation): Set<string> {
+  const told = events.flatMap((event) => (event.type === "message-end" ? [event.message] : []))
+  const ids = new Set<string>()
+  for (const { parts } of [...messages, ...told]) {
+    for (const part of parts) if (part.type === "tool-call") ids.add(part.id)
+  }
+  return ids
+}
+
+// Names that a conversation from elsewhere speaks of: giving one to something else would mislead the model.
+function keptNames(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set(messages.length === 0 ? [] : JSON.stringify(messages).match(keptName))
+}

@@ -1,0 +1,125 @@
+import { ConfigError, ModelError } from "../core/errors.ts"
+import { abortError } from "../core/run.ts"
+import { modelFailure } from "./failure.ts"
+import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { closable } from "./stream.ts"
+
+export interface RotateOptions {
+  /** Tries those that did not answer last in any order, so that many programs spread over them. Default false: in theirs. */
+  shuffle?: boolean | undefined
+  /** From 0 to 1. Default `Math.random`. */
+  random?: (() => number) | undefined
+  /** Sees each change of endpoint; what it throws is ignored. */
+  onChange?: ((change: EndpointChange) => void) | undefined
+}
+
+export interface EndpointChange {
+  /** Places in the list. */
+  from: number
+  to: number
+  error: ModelError
+}
+
+/** One model behind several endpoints or keys: `rotate([await resolve(id, { apiKey, retry: false }), …])`. The endpoint that
+ *  answered last is asked first. Where it fails in a way that may pass (rate limits, overload, server errors, lost
+ *  connections, time-outs), the next is asked at once; any other failure is thrown. Only until the first part was given
+ *  out: an answer is never begun twice, but the next request goes to another endpoint. Where all fail, the error names each
+ *  attempt; `retry(rotate(…))` then waits and begins anew. */
+export function rotate(models: readonly Model[], options: RotateOptions = {}): Model {
+  const { shuffle = false, random = Math.random, onChange } = options
+  const first = firstOf(models)
+  let preferred = 0
+
+  async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    const order = orderFrom(preferred, models.length, shuffle ? random : undefined)
+    const failures: Failure[] = []
+    for (const [nth, index] of order.entries()) {
+      const model = models[index] ?? first
+      let started = false
+      try {
+        for await (const part of model.stream({ ...request, signal })) {
+          if (!started) preferred = index
+          started = true
+          yield part
+        }
+        return
+      } catch (thrown) {
+        if (signal.aborted) throw abortError(signal)
+        const error = modelFailure(thrown, { id: model.id })
+        if (!(error instanceof ModelError) || !error.retryable) throw error
+        const next = order[(nth + 1) % order.length] ?? 0
+        if (started) {
+          // What was said cannot be taken back; whoever goes on from there had better ask another.
+          if (preferred === index) preferred = next
+          throw error
+        }
+        failures.push({ index, error })
+        if (nth + 1 < order.length) tell({ from: index, to: next, error }, failures.length, request)
+      }
+    }
+    throw allFailed(first.id, failures)
+  }
+
+  // An observer cannot change what happens, not even by throwing.
+  function tell(change: EndpointChange, attempt: number, request: ModelRequest): void {
+    request.onRetry?.({ attempt, delayMs: 0, error: change.error })
+    try {
+      onChange?.(change)
+    } catch {}
+  }
+
+  return {
+    id: first.id,
+    // What holds for all of them.
+    contextWindow: smallest(models.map(({ contextWindow }) => contextWindow)),
+    price: models.every(({ price }) => price) ? first.price : undefined,
+    stream: (request) => closable(request.signal, (signal) => answer(request, signal)),
+  }
+}
+
+function firstOf(models: readonly Model[]): Model {
+  const [first] = models
+  if (first) return first
+  throw new ConfigError("rotate: the list of models is empty. Give at least one.")
+}
+
+interface Failure {
+  index: number
+  error: ModelError
+}
+
+// The preferred one, then those after it, round to those before it.
+function orderFrom(preferred: number, count: number, random: (() => number) | undefined): number[] {
+  const rest = Array.from({ length: count - 1 }, (_, index) => (preferred + 1 + index) % count)
+  if (random) {
+    for (let left = rest.length; left > 1; left--) {
+      const [taken] = rest.splice(Math.min(left - 1, Math.floor(random() * left)), 1)
+      if (taken !== undefined) rest.push(taken)
+    }
+  }
+  return [preferred, ...rest]
+}
+
+function allFailed(id: string, failures: readonly Failure[]): ModelError {
+  const [only] = failures
+  if (only && failures.length === 1) return only.error
+  const list = failures.map(({ index, error }) => `- endpoint ${index + 1} (${error.code}): ${error.message}`)
+  return new ModelError(`None of the ${failures.length} endpoints of ${id} answered:\n${list.join("\n")}`, {
+    // Of several reasons, that of the first choice; it passes when any of them does.
+    code: only?.error.code ?? "server-error",
+    retryable: true,
+    status: only?.error.status,
+    retryAfterMs: soonest(failures),
+  })
+}
+
+// One that does not say how long to wait may be there at once.
+function soonest(failures: readonly Failure[]): number | undefined {
+  const waits = failures.map(({ error }) => error.retryAfterMs)
+  return smallest(waits.some((wait) => wait === undefined) ? [] : waits)
+}
+
+function smallest(numbers: readonly (number | undefined)[]): number | undefined {
+  const known = numbers.filter((number) => number !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}

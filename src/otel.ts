@@ -1,0 +1,262 @@
+import type { Context, Span, Tracer } from "@opentelemetry/api"
+import type { AgentEvent, EventOf } from "./core/event.ts"
+import { importPeer } from "./core/peer.ts"
+import {
+  chatAttributes,
+  errorAttributes,
+  messagesText,
+  operation,
+  schemaUrl,
+  systemText,
+  usageAttributes,
+} from "./otel/attributes.ts"
+
+export interface TraceOptions {
+  /** Default: the one of the globally registered provider. */
+  tracer?: Tracer | undefined
+  /** Puts prompts, answers, code, arguments and results on the spans. Default false: names, counts and times only. */
+  content?: boolean | undefined
+}
+
+/** An observer that makes spans of a run's events, for `onEvent` of an agent, a session or a run: a span for the run, its
+ *  cycles, model calls, tool calls and cells, and the calls that cells make, with the attributes of the GenAI conventions.
+ *  Runs that a run starts are spans below it. One observer serves any number of agents, and sees no event twice. Rejects with
+ *  a `MissingPeerError` where `@opentelemetry/api` is not installed. */
+export async function traced(options: TraceOptions = {}): Promise<(event: AgentEvent) => void> {
+  const api = toApi(await importPeer("@opentelemetry/api", "traces (karst/otel)"))
+  const tracer = options.tracer ?? api.trace.getTracerProvider().getTracer("karst", undefined, { schemaUrl })
+  const runs = new Map<string, RunTrace>()
+  return (event) => {
+    const known = runs.get(event.run)
+    if (event.type === "run-start") {
+      if (known) return
+      const above = event.parent === undefined ? undefined : runs.get(event.parent)
+      const within = above?.innermost() ?? api.context.active()
+      runs.set(event.run, runTrace(event, { api, tracer, within, content: options.content ?? false }))
+      return
+    }
+    // Where a child has the same observer as its parent, what it tells comes here twice.
+    if (!known || event.seq <= known.seq) return
+    known.seq = event.seq
+    known.see(event)
+    if (event.type === "run-end") runs.delete(event.run)
+  }
+}
+
+type Api = typeof import("@opentelemetry/api")
+
+// The package is CommonJS: depending on how it is found, its names are on the module or on its default export.
+function toApi(module: Record<string, unknown>): Api {
+  const api = "trace" in module ? module : module.default
+  return api as Api
+}
+
+interface Place {
+  api: Api
+  tracer: Tracer
+  /** What the run is a part of. */
+  within: Context
+  content: boolean
+}
+
+interface RunTrace {
+  /** The newest event that was seen. */
+  seq: number
+  see(event: AgentEvent): void
+  /** What is under way right now, as far as it is one thing. */
+  innermost(): Context
+}
+
+interface Open {
+  span: Span
+  context: Context
+}
+
+function runTrace(start: EventOf<"run-start">, { api, tracer, within, content }: Place): RunTrace {
+  const { INTERNAL, CLIENT } = api.SpanKind
+  const run = open(operation.run(start), within, start.at, content ? runContent(start) : {})
+  const actions = new Map<string, Open & { within: Context }>()
+  let cycle: Open | undefined
+  let asked: Asked | undefined
+
+  function open(
+    { name, attributes, kind = INTERNAL }: { name: string; attributes: Attributes; kind?: number },
+    parent: Context,
+    at: number,
+    more: Attributes = {},
+  ): Open {
+    const span = tracer.startSpan(
+      name,
+      { kind, startTime: new Date(at), attributes: { ...attributes, ...more } },
+      parent,
+    )
+    return { span, context: api.trace.setSpan(parent, span) }
+  }
+
+  const here = () => cycle ?? run
+
+  function act(id: string, what: { name: string; attributes: Attributes }, parent: Context, at: number): void {
+    actions.set(id, { ...open(what, parent, at), within: parent })
+  }
+
+  function endAction(id: string, at: number, failure: Failure | undefined, more: Attributes = {}): void {
+    const action = actions.get(id)
+    if (!action) return
+    actions.delete(id)
+    action.span.setAttributes(more)
+    end(action.span, at, failure)
+  }
+
+  function end(span: Span, at: number, failure?: Failure): void {
+    if (failure) {
+      span.setAttributes(errorAttributes(failure))
+      span.setStatus({ code: api.SpanStatusCode.ERROR, message: failure.message })
+      span.recordException({ name: failure.type, message: failure.message }, new Date(at))
+    }
+    span.end(new Date(at))
+  }
+
+  // A model call is known whole only when its answer is there.
+  function endAsked(at: number, answer: EventOf<"message-end"> | undefined, failure?: Failure): void {
+    if (!asked || !cycle) return
+    const { since, first, retries } = asked
+    asked = undefined
+    const kind = { kind: CLIENT, ...operation.chat(start.model) }
+    const { span } = open(
+      kind,
+      cycle.context,
+      since,
+      chatAttributes(answer, first === undefined ? undefined : first - since),
+    )
+    for (const { code, message, at: when } of retries) span.addEvent("karst.warning", { code, message }, new Date(when))
+    if (content && answer) span.setAttribute("gen_ai.output.messages", messagesText([answer.message], answer.finish))
+    end(span, at, failure ?? (answer?.finish === "error" ? brokenOff : undefined))
+  }
+
+  function endCycle(at: number, failure?: Failure): void {
+    endAsked(asked?.until ?? at, undefined, failure)
+    cycle?.span.end(new Date(at))
+    cycle = undefined
+  }
+
+  function see(event: AgentEvent): void {
+    const { at } = event
+    switch (event.type) {
+      case "cycle-start":
+        endCycle(at)
+        cycle = open({ name: "cycle", attributes: { "karst.cycle": event.cycle } }, run.context, at)
+        asked = { since: at, retries: [] }
+        return
+      case "text-delta":
+      case "reasoning-delta":
+      case "code-start":
+        if (asked) asked.first ??= at
+        return
+      case "message-end": {
+        endAsked(at, event)
+        const code = event.message.parts.find((part) => part.type === "code")
+        if (code) act(code.id, operation.cell(code.id, content ? code.code : undefined), here().context, at)
+        return
+      }
+      case "code-end":
+        return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
+      case "tool-start":
+        return act(event.id, operation.tool(event, content), here().context, at)
+      case "tool-end":
+        if (!actions.has(event.id)) here().span.addEvent("karst.tool-skipped", { name: event.name }, new Date(at))
+        return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
+      case "call-start":
+        return act(event.id, operation.call(event, content), (actions.get(event.within) ?? here()).context, at)
+      case "call-end":
+        return endAction(event.id, at, event.ok ? undefined : { type: "throw", message: event.error ?? "It failed." })
+      case "approval-requested":
+      case "approval-resolved": {
+        const details = event.type === "approval-resolved" ? { decision: event.decision } : {}
+        ;(actions.get(event.id) ?? here()).span.addEvent(`karst.${event.type}`, details, new Date(at))
+        return
+      }
+      case "memory-compacted":
+        here().span.addEvent("karst.memory-compacted", { tier: event.tier }, new Date(at))
+        // What follows is the request that it was done for.
+        if (asked) asked.since = at
+        return
+      case "skill-activated":
+        here().span.addEvent("karst.skill-activated", { name: event.name }, new Date(at))
+        return
+      case "warning-raised":
+        if (asked && event.code === "model-retried") asked.retries.push(event)
+        else here().span.addEvent("karst.warning", { code: event.code, message: event.message }, new Date(at))
+        return
+      case "cycle-end":
+        // Why there was no answer, if there was none, is known when the run ends.
+        if (asked) asked.until = at
+        else endCycle(at)
+        return
+      case "run-end":
+        return endRun(event)
+      default:
+    }
+  }
+
+  function endRun(event: EventOf<"run-end">): void {
+    const { at, status, error, reason, cycles, usage } = event
+    const failure = error && { type: error.code ?? error.name, message: error.message }
+    for (const id of [...actions.keys()].reverse()) endAction(id, at, undefined)
+    endCycle(asked?.until ?? at, failure)
+    run.span.setAttributes({
+      "karst.status": status,
+      "karst.cycles": cycles,
+      ...(reason && { "karst.stop_reason": reason }),
+      ...usageAttributes(usage),
+      ...(content && { "gen_ai.output.messages": messagesText([answerOf(event)], "stop") }),
+    })
+    end(run.span, at, failure)
+  }
+
+  function resultText(event: EventOf<"code-end" | "tool-end">): Attributes {
+    return content ? { "gen_ai.tool.call.result": event.text } : {}
+  }
+
+  return {
+    seq: start.seq,
+    see,
+    innermost() {
+      const outer = new Set([...actions.values()].map((action) => action.within))
+      const leaves = [...actions.values()].filter((action) => !outer.has(action.context))
+      const [only] = leaves
+      return only && leaves.length === 1 ? only.context : here().context
+    },
+  }
+}
+
+type Attributes = Record<string, string | number | boolean | string[]>
+
+interface Failure {
+  type: string
+  message: string
+}
+
+/** A model call that is under way. */
+interface Asked {
+  since: number
+  first?: number
+  until?: number
+  retries: EventOf<"warning-raised">[]
+}
+
+const brokenOff: Failure = { type: "incomplete", message: "The answer broke off." }
+
+function failureOf(error: EventOf<"code-end">["error"]): Failure {
+  return { type: error?.code ?? error?.kind ?? "_OTHER", message: error?.message ?? "It failed." }
+}
+
+function runContent({ messages, system }: EventOf<"run-start">): Attributes {
+  return {
+    "gen_ai.input.messages": messagesText(messages),
+    ...(system !== undefined && { "gen_ai.system_instructions": systemText(system) }),
+  }
+}
+
+function answerOf({ output, run }: EventOf<"run-end">) {
+  return { id: run, role: "assistant" as const, parts: [{ type: "text" as const, text: output }] }
+}

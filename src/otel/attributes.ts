@@ -1,0 +1,143 @@
+import type { EventOf } from "../core/event.ts"
+import type { ImagePart, Message } from "../core/message.ts"
+import type { Usage } from "../core/usage.ts"
+
+/** The one version of the conventions that our names follow. */
+export const schemaUrl = "https://opentelemetry.io/schemas/1.41.0"
+
+type Attributes = Record<string, string | number | boolean | string[]>
+
+interface Named {
+  name: string
+  attributes: Attributes
+}
+
+/** What spans are called, and what is known when they begin. */
+export const operation = {
+  run({ agent, run, model }: EventOf<"run-start">): Named {
+    return named("invoke_agent", agent, { "gen_ai.agent.name": agent, "karst.run": run, ...modelAttributes(model) })
+  },
+  chat(model: string | undefined): Named {
+    const attributes = modelAttributes(model)
+    return named("chat", String(attributes["gen_ai.request.model"] ?? "model"), attributes)
+  },
+  tool({ id, name, input }: EventOf<"tool-start">, content: boolean): Named {
+    return toolNamed(id, name, content ? JSON.stringify(input) : undefined)
+  },
+  /** A cell counts as a tool called `code`. */
+  cell(id: string, code: string | undefined): Named {
+    return toolNamed(id, "code", code)
+  },
+  call({ id, call }: EventOf<"call-start">, content: boolean): Named {
+    const name = call.method === undefined ? call.binding : `${call.binding}.${call.method}`
+    return {
+      name: `call ${name}`,
+      attributes: { "karst.call": name, ...(content && { "karst.call.args": call.args }), "karst.call.id": id },
+    }
+  },
+}
+
+function named(kind: string, of: string, attributes: Attributes): Named {
+  return { name: `${kind} ${of}`, attributes: { "gen_ai.operation.name": kind, ...attributes } }
+}
+
+function toolNamed(id: string, name: string, args: string | undefined): Named {
+  return named("execute_tool", name, {
+    "gen_ai.tool.name": name,
+    "gen_ai.tool.call.id": id,
+    "gen_ai.tool.type": "function",
+    ...(args !== undefined && { "gen_ai.tool.call.arguments": args }),
+  })
+}
+
+// `openai/gpt-5.2`, or `openai-compatible:<base URL>#<model>`.
+function modelAttributes(id: string | undefined): Attributes {
+  if (id === undefined) return {}
+  const [, provider = "_OTHER", model = id] = /^([^/:]+)(?:\/|:.*#)(.+)$/.exec(id) ?? []
+  return { "gen_ai.provider.name": providers[provider] ?? provider, "gen_ai.request.model": model }
+}
+
+// Where the conventions have another name for it.
+const providers: { [provider: string]: string } = {
+  "amazon-bedrock": "aws.bedrock",
+  azure: "azure.ai.openai",
+  google: "gcp.gemini",
+  "google-vertex": "gcp.vertex_ai",
+  mistral: "mistral_ai",
+  xai: "x_ai",
+}
+
+/** What is known of an answer when it is there. */
+export function chatAttributes(answer: EventOf<"message-end"> | undefined, firstMs: number | undefined): Attributes {
+  return {
+    "gen_ai.request.stream": true,
+    ...(firstMs !== undefined && { "gen_ai.response.time_to_first_chunk": firstMs / 1000 }),
+    ...(answer && { "gen_ai.response.finish_reasons": [answer.finish], ...usageAttributes(answer.usage) }),
+  }
+}
+
+export function usageAttributes({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+  reasoning,
+  costUsd,
+  complete,
+}: Usage): Attributes {
+  const counts = {
+    "gen_ai.usage.input_tokens": input,
+    "gen_ai.usage.output_tokens": output,
+    "gen_ai.usage.cache_read.input_tokens": cacheRead,
+    "gen_ai.usage.cache_creation.input_tokens": cacheWrite,
+    "gen_ai.usage.reasoning.output_tokens": reasoning,
+    "karst.usage.cost_usd": costUsd,
+  }
+  const attributes: Attributes = { "karst.usage.complete": complete }
+  for (const [name, count] of Object.entries(counts)) if (count !== undefined) attributes[name] = count
+  return attributes
+}
+
+export function errorAttributes({ type }: { type: string }): Attributes {
+  return { "error.type": type }
+}
+
+/** A system prompt, in the form of the conventions. */
+export function systemText(system: string): string {
+  return JSON.stringify([{ type: "text", content: system }])
+}
+
+/** Messages in the form of the conventions; a cell is a call of the tool `code`. */
+export function messagesText(messages: readonly Message[], finish?: string): string {
+  const shown = messages.map(({ role, parts }) => ({
+    role: role === "result" ? "tool" : role,
+    parts: parts.map(partOf),
+    ...(finish !== undefined && { finish_reason: finish }),
+  }))
+  return JSON.stringify(shown)
+}
+
+function partOf(part: Message["parts"][number]): object {
+  switch (part.type) {
+    case "text":
+    case "summary":
+      return { type: "text", content: part.text }
+    case "reasoning":
+      return { type: "reasoning", content: part.text }
+    case "code":
+      return { type: "tool_call", id: part.id, name: "code", arguments: { code: part.code } }
+    case "tool-call":
+      return { type: "tool_call", id: part.id, name: part.name, arguments: part.input }
+    case "code-result":
+    case "tool-result":
+      return { type: "tool_call_response", id: part.id, response: part.text }
+    case "image":
+      return imagePart(part)
+  }
+}
+
+// The bytes of an image are no text for a trace.
+function imagePart({ mediaType, data }: ImagePart): object {
+  if (/^https?:/.test(data)) return { type: "uri", modality: "image", mime_type: mediaType, uri: data }
+  return { type: "blob", modality: "image", mime_type: mediaType, content: "" }
+}

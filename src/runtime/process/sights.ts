@@ -1,0 +1,99 @@
+import { types } from "node:util"
+import { isPlain } from "../declare/inspect.ts"
+import { isRecord, isStrings } from "./protocol.ts"
+
+/** Names, and members of members of them, that somebody wants to know about. */
+export interface Wanted {
+  [name: string]: Wanted
+}
+
+/** What can be seen of a value without running anything of it, as far down as it was wanted. */
+export type Sight =
+  /** An object of the host. */
+  | { as: "handle"; id: number }
+  | { as: "string" | "number" | "boolean" | "bigint" }
+  /** Its members, those of its classes included. */
+  | { as: "object"; plain: boolean; members: string[]; parts: { [name: string]: Sight } }
+
+/** Looks at a value; undefined where that tells nothing. */
+export function sightOf(
+  value: unknown,
+  wanted: Wanted,
+  idOf: (value: object) => number | undefined,
+): Sight | undefined {
+  const as = typeof value
+  if (as === "string" || as === "number" || as === "boolean" || as === "bigint") return { as }
+  if (!isObject(value)) return undefined
+  const id = idOf(value)
+  if (id !== undefined) return { as: "handle", id }
+  const members = membersOf(value)
+  if (!members) return undefined
+  const parts: { [name: string]: Sight } = {}
+  for (const [name, more] of Object.entries(wanted)) {
+    const property = Object.getOwnPropertyDescriptor(value, name)
+    const part = property && "value" in property ? sightOf(property.value, more, idOf) : undefined
+    if (part) parts[name] = part
+  }
+  return { as: "object", plain: isPlain(value), members, parts }
+}
+
+/** Something on this side that has the members of what was seen on the other, and nothing in those that were not looked
+ *  at. The inside of a handle is never shown: whoever reads it gets a promise. */
+export function standInFor(sight: Sight, find: (id: number) => object | undefined): unknown {
+  switch (sight.as) {
+    case "handle": {
+      const value = find(sight.id)
+      const members = value && membersOf(value)
+      return members && withMembers(isPlain(value), members, () => undefined)
+    }
+    case "object":
+      return withMembers(sight.plain, sight.members, (name) => {
+        const part = Object.hasOwn(sight.parts, name) ? sight.parts[name] : undefined
+        return part && standInFor(part, find)
+      })
+    default:
+      return samples[sight.as]
+  }
+}
+
+export function readSights(value: unknown): Map<string, Sight> | undefined {
+  if (!isRecord(value)) return undefined
+  const entries = Object.entries(value)
+  return entries.every((entry): entry is [string, Sight] => isSight(entry[1])) ? new Map(entries) : undefined
+}
+
+function isSight(value: unknown): value is Sight {
+  if (!isRecord(value)) return false
+  if (value.as === "handle") return Number.isSafeInteger(value.id)
+  if (value.as !== "object") return typeof value.as === "string" && Object.hasOwn(samples, value.as)
+  const { plain, members, parts } = value
+  return typeof plain === "boolean" && isStrings(members) && isRecord(parts) && Object.values(parts).every(isSight)
+}
+
+const samples = { string: "", number: 0, boolean: false, bigint: 0n }
+
+/** The names of all members up to those that everything has; undefined where there are too many, or they are secret. */
+function membersOf(value: object): string[] | undefined {
+  const names = new Set<string>()
+  for (let holder: object | null = value; holder; holder = Object.getPrototypeOf(holder)) {
+    if (types.isProxy(holder)) return undefined
+    for (const name of Object.getOwnPropertyNames(holder)) names.add(name)
+    if (names.size > mostMembers) return undefined
+  }
+  names.delete("__proto__")
+  return [...names]
+}
+
+const mostMembers = 1_000
+
+class Instance {}
+
+function withMembers(plain: boolean, members: readonly string[], partNamed: (name: string) => unknown): object {
+  const made: object = Object.create(plain ? Object.prototype : Instance.prototype)
+  for (const name of members) Object.defineProperty(made, name, { value: partNamed(name) })
+  return made
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
+}

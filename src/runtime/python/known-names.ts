@@ -1,0 +1,74 @@
+import { type Binding, boundValue } from "../bindings.ts"
+import type { Execution, Lost } from "../runtime.ts"
+import type { Bridge } from "./bridge.ts"
+import { pythonObjectOf } from "./handles.ts"
+
+/** What the host knows of the names in a kernel: enough to tell what is gone when the kernel is. */
+export interface KnownNames {
+  /** Every name in the namespace, as far as it is known. */
+  readonly all: Set<string>
+  /** Names that the setup made, or modules that were loaded. */
+  readonly setup: Set<string>
+  /** Names that were put in and that a cell gave another value. */
+  readonly changed: ReadonlySet<string>
+  /** These were put in, and are what they are given as. */
+  put(names: readonly string[], bridge: Bridge): Promise<void>
+  /** A cell begins: from now on, what was put in may not be what it was. */
+  use(): void
+  /** What a cell did to them. */
+  note(changes: Execution["changes"]): void
+  /** Forgets them with their kernel, and tells what is gone. */
+  lose(reason: string): Lost[]
+}
+
+export function knownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
+  const all = new Set<string>()
+  const setup = new Set<string>()
+  const changed = new Set<string>()
+  // Of what was put in, what cells can change in place: when they do, nobody is told.
+  const changeable = new Set<string>()
+  let used = false
+
+  const isPut = (name: string) => bindings.has(name) || setup.has(name)
+  // An object of this kernel cannot be put in again: the next kernel tells.
+  const isHandle = (name: string) => {
+    const binding = bindings.get(name)
+    const value = binding && boundValue(binding)
+    return typeof value === "function" && pythonObjectOf(value) !== undefined
+  }
+
+  return {
+    all,
+    setup,
+    changed,
+    async put(names, bridge) {
+      for (const name of names) {
+        all.add(name)
+        changed.delete(name)
+        changeable.delete(name)
+      }
+      const found = await bridge.ask("changeable", { names })
+      if (Array.isArray(found)) for (const name of names) if (found.includes(name)) changeable.add(name)
+    },
+    use() {
+      used = true
+    },
+    note({ created, reassigned, removed }) {
+      for (const name of created) all.add(name)
+      for (const name of removed) all.delete(name)
+      for (const name of [...reassigned, ...removed, ...created]) if (isPut(name)) changed.add(name)
+    },
+    lose(reason) {
+      const gone = [...all].filter((name) => !isPut(name))
+      const again = used ? [...changed.union(changeable)].filter((name) => !isHandle(name)) : []
+      for (const names of [all, changed, changeable]) names.clear()
+      used = false
+      return [
+        ...gone.map((name) => ({ name, reason })),
+        ...again.map((name) => ({ name, reason: asInjected, asInjected: true })),
+      ]
+    },
+  }
+}
+
+const asInjected = "it is as it was injected again; what cells did to it is gone"

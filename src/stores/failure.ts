@@ -1,0 +1,36 @@
+import { AgentError, ConflictError } from "../core/errors.ts"
+import type { Guard } from "./store.ts"
+
+/** `store` says which, such as `The store "karst.db"`. */
+export function closedError(store: string): AgentError {
+  return new AgentError(`${store} is closed. Open it again.`, { code: "closed" })
+}
+
+export function checkGuard(guard: Guard, found: number): void {
+  if (found !== guard.ifRevision) throw conflict(guard, found)
+}
+
+export function conflict({ key, ifRevision }: Guard, found: number): ConflictError {
+  const now = found === 0 ? "is not there" : `is at revision ${found}`
+  const wanted = ifRevision === 0 ? "it must not exist yet" : `revision ${ifRevision} was asked for`
+  return new ConflictError(`"${key}" ${now}, and ${wanted}. Somebody else changed it first: read it again.`, {
+    details: { key, revision: found },
+  })
+}
+
+export function corrupt(store: string, what: string, cure: string, cause?: unknown): AgentError {
+  return new AgentError(`${store} is damaged: ${what}. Nothing was changed. ${cure}`, { code: "corrupt", cause })
+}
+
+export function noSpace(store: string, cause: unknown): AgentError {
+  return new AgentError(`${store} has no room left, so the commit was not made. Make room, then try again.`, {
+    code: "no-space",
+    retryable: true,
+    cause,
+  })
+}
+
+export function busy(store: string, waitedMs: number, cause?: unknown): AgentError {
+  const message = `${store} was held by another process for ${waitedMs} ms. If it is stopped or hangs, end it; then try again.`
+  return new AgentError(message, { code: "busy", retryable: true, cause })
+}

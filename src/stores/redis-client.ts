@@ -1,0 +1,110 @@
+import { AgentError, ConfigError } from "../core/errors.ts"
+import { importPeer } from "../core/peer.ts"
+import { noSpace } from "./failure.ts"
+import type { Script } from "./redis-scripts.ts"
+
+type Argument = string | number | Buffer
+
+/** What is used of a client of ioredis, 5 or newer: a `Redis` or a `Cluster`. */
+export interface RedisClient {
+  readonly status: string
+  readonly options: { keyPrefix?: string | undefined }
+  call(command: string, ...args: Argument[]): Promise<unknown>
+  callBuffer(command: string, ...args: Argument[]): Promise<unknown>
+  subscribe(channel: string): Promise<unknown>
+  on(event: string, listener: (...args: never[]) => void): unknown
+  quit(): Promise<unknown>
+  disconnect(): void
+}
+
+/** A connection that is ours to close. While the server is away its commands wait, for some eight seconds. */
+export async function connect(url: string): Promise<RedisClient> {
+  const { Redis } = await importPeer("ioredis", "redisStore")
+  if (typeof Redis !== "function")
+    throw new ConfigError('The package "ioredis" is too old for redisStore. Install 5 or newer.')
+  const retryStrategy = (attempt: number) => Math.min(50 * attempt, 500)
+  return quiet(Reflect.construct(Redis, [url, { retryStrategy, maxRetriesPerRequest: 20 }]))
+}
+
+/** Another connection to where a client goes, for messages; ours to close. */
+export function duplicate(client: RedisClient): RedisClient {
+  const { duplicate, isCluster } = client as RedisClient & {
+    duplicate: (options?: object) => RedisClient
+    isCluster?: boolean
+  }
+  // Messages are told without the client's own prefix, and waited for as long as it takes.
+  const options = isCluster ? [] : [{ keyPrefix: "", maxRetriesPerRequest: null }]
+  return quiet(duplicate.apply(client, options as []))
+}
+
+export async function letGo(client: RedisClient): Promise<void> {
+  if (client.status !== "ready") return client.disconnect()
+  await client.quit().catch(() => client.disconnect())
+}
+
+/** Sends the script itself only where the server does not know it yet. */
+export async function evaluate(
+  client: RedisClient,
+  script: Script,
+  keys: string[],
+  args: Argument[],
+): Promise<unknown> {
+  try {
+    return await client.callBuffer("evalsha", script.sha, keys.length, ...keys, ...args)
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error
+    return client.callBuffer("eval", script.text, keys.length, ...keys, ...args)
+  }
+}
+
+/** What went wrong, as an error of ours. */
+export function redisFailure(error: unknown, name: string): unknown {
+  if (error instanceof AgentError || !(error instanceof Error)) return error
+  const kind = /^[A-Z]+(?= )/.exec(error.message)?.[0] ?? ""
+  if (kind === "OOM") return noSpace(name, error)
+  const known = answers[kind]
+  const isAnswer = error.name === "ReplyError"
+  const { code, retryable, cure } = known ?? (isAnswer ? unexpected : unreachable)
+  return new AgentError(`${name} is out of reach: ${error.message} ${cure}`, { code, retryable, cause: error })
+}
+
+interface Trouble {
+  code: string
+  retryable: boolean
+  cure: string
+}
+
+const unreachable: Trouble = {
+  code: "connection",
+  retryable: true,
+  cure: "Whether a commit under way was done is not known: read again before you repeat it. Check that the server runs.",
+}
+const unexpected: Trouble = { code: "server-error", retryable: false, cure: "See the cause." }
+const locked: Trouble = {
+  code: "authentication",
+  retryable: false,
+  cure: "Check the user and password of the connection.",
+}
+const later: Trouble = { code: "server-error", retryable: true, cure: "Try again later." }
+const answers: { [kind: string]: Trouble } = {
+  NOAUTH: locked,
+  WRONGPASS: locked,
+  NOPERM: { ...locked, cure: "Give the user the commands and keys that the store needs." },
+  MISCONF: {
+    code: "no-space",
+    retryable: true,
+    cure: "The server cannot save to its disk: make room there, then try again.",
+  },
+  LOADING: later,
+  BUSY: { ...later, code: "busy" },
+  READONLY: { ...later, cure: "It is a replica: connect to the primary." },
+  CLUSTERDOWN: later,
+  TRYAGAIN: later,
+  MASTERDOWN: later,
+}
+
+// Without a listener every attempt to connect is written to the console; whoever waits for an answer gets the error.
+function quiet(client: RedisClient): RedisClient {
+  client.on("error", () => {})
+  return client
+}

@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto"
+
+export interface Script {
+  text: string
+  sha: string
+}
+
+/** One commit. Gives { 1, revision }, or { 0, revision of the guarded value } when the guard does not hold.
+ *
+ *  KEYS: the counter, the index of keys, what this client did, then those that the changes name.
+ *  ARGV: the number of this commit among the client's, those whose answers arrived, the guarded key's place in KEYS or 0,
+ *  the revision it must have, the channel, then the changes, each its letter and fields.
+ *
+ *  A connection can break between the commit and its answer. The client then asks again with the same number, and is
+ *  told what it was told before. */
+export const commitScript = script(`
+  local known = redis.call('HGET', KEYS[3], ARGV[1])
+  if known then return { 1, tonumber(known) } end
+
+  local guarded = tonumber(ARGV[3])
+  if guarded > 0 then
+    local found = tonumber(redis.call('HGET', KEYS[guarded], 'revision') or '0')
+    if found ~= tonumber(ARGV[4]) then return { 0, found } end
+  end
+
+  local revision = redis.call('INCR', KEYS[1])
+  local changed = {}
+  local at = 6
+  while at <= #ARGV do
+    local kind, key = ARGV[at], KEYS[tonumber(ARGV[at + 1])]
+    if kind == 'put' then
+      redis.call('HSET', key, 'revision', revision, 'kind', ARGV[at + 3], 'value', ARGV[at + 4])
+      redis.call('ZADD', KEYS[2], 0, ARGV[at + 2])
+      at = at + 5
+    elseif kind == 'append' then
+      -- The first item is the log's own mark: who watches sees by it that the log was replaced.
+      if redis.call('EXISTS', key) == 0 then redis.call('RPUSH', key, revision) end
+      local first, last = at + 4, at + 3 + tonumber(ARGV[at + 3])
+      for from = first, last, 5000 do
+        redis.call('RPUSH', key, unpack(ARGV, from, math.min(from + 4999, last)))
+      end
+      changed[ARGV[at + 2]] = true
+      at = last + 1
+    else
+      redis.call('DEL', key, KEYS[tonumber(ARGV[at + 2])])
+      redis.call('ZREM', KEYS[2], ARGV[at + 3])
+      changed[ARGV[at + 3]] = true
+      at = at + 4
+    end
+  end
+
+  for number in string.gmatch(ARGV[2], '%d+') do redis.call('HDEL', KEYS[3], number) end
+  redis.call('HSET', KEYS[3], ARGV[1], revision)
+  redis.call('EXPIRE', KEYS[3], 86400)
+  for log in pairs(changed) do redis.call('PUBLISH', ARGV[5], log) end
+  return { 1, revision }
+`)
+
+/** A page of a log: { its mark, its length, items… }, at least one item if there is one; {} where there is no log.
+ *  KEYS: the log. ARGV: the first position, the position to stop before, about how many bytes. */
+export const pageScript = script(`
+  local mark = redis.call('LINDEX', KEYS[1], 0)
+  if not mark then return {} end
+  local length = redis.call('LLEN', KEYS[1]) - 1
+  local page = { mark, tostring(length) }
+  local at, stop = tonumber(ARGV[1]), math.min(tonumber(ARGV[2]), length)
+  local size = 0
+  while at < stop and size < tonumber(ARGV[3]) do
+    local items = redis.call('LRANGE', KEYS[1], at + 1, math.min(at + 64, stop))
+    for _, item in ipairs(items) do
+      page[#page + 1] = item
+      size = size + #item
+    end
+    at = at + #items
+  end
+  return page
+`)
+
+function script(text: string): Script {
+  return { text, sha: createHash("sha1").update(text).digest("hex") }
+}

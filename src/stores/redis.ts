@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto"
+import { ConfigError } from "../core/errors.ts"
+import { checkFrom, checkKey, decode, type Encoded, encode, parse } from "./encode.ts"
+import { closedError, conflict } from "./failure.ts"
+import { connect, duplicate, evaluate, letGo, type RedisClient, redisFailure } from "./redis-client.ts"
+import { commitScript, pageScript } from "./redis-scripts.ts"
+import type { Guard, Store } from "./store.ts"
+import { createBell, readWalk, type Walk, watchWalk } from "./watch.ts"
+
+export type { RedisClient } from "./redis-client.ts"
+
+export interface RedisStoreOptions {
+  /** What all keys of the store begin with. It names one store: two with the same see the same. In a cluster a store lies in
+   *  one slot, chosen by what is in braces here, or by all of it. Default `karst`. */
+  prefix?: string | undefined
+}
+
+/** State in Redis 6.2 or newer, for any number of machines. Takes a URL, or a client of ioredis that stays yours to close.
+ *  What survives a crash of the server is the server's to say: `appendonly yes`, and `maxmemory-policy noeviction`. */
+export function redisStore(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
+  if (!server) throw new ConfigError("redisStore needs a URL such as redis://localhost:6379, or a client of ioredis.")
+  const { prefix = "karst" } = options
+  const keys = keysOf(prefix)
+  const name = `The store "${prefix}" in Redis`
+  const id = randomUUID()
+  const answered: number[] = []
+  let lastNumber = 0
+  let connecting: Promise<RedisClient> | undefined
+  let closed = false
+  const bell = createBell(listening)
+
+  async function open(): Promise<RedisClient> {
+    if (closed) throw closedError(name)
+    if (typeof server !== "string") return server
+    connecting ??= connect(server)
+    const client = await connecting
+    if (closed) throw closedError(name)
+    return client
+  }
+
+  async function ask<T>(question: (client: RedisClient) => Promise<T>): Promise<T> {
+    try {
+      return await question(await open())
+    } catch (error) {
+      throw closed ? closedError(name) : redisFailure(error, name)
+    }
+  }
+
+  async function commit(changes: readonly Encoded[], guard: Guard | undefined): Promise<number> {
+    const number = ++lastNumber
+    const known = answered.splice(0)
+    const [isDone, revision] = await ask(async (client) => {
+      const channel = channelOf(client)
+      const named = [keys.revision, keys.index, keys.client(id)]
+      const head = [
+        number,
+        known.join(),
+        guard ? named.push(keys.value(guard.key)) : 0,
+        guard?.ifRevision ?? 0,
+        channel,
+      ]
+      const fields = changes.flatMap((change) => fieldsOf(change, named))
+      return (await evaluate(client, commitScript, named, [...head, ...fields])) as [number, number]
+    })
+    answered.push(number)
+    if (guard && Number(isDone) === 0) throw conflict(guard, Number(revision))
+    return Number(revision)
+  }
+
+  /** The fields of a change for the script, and its keys among those named. */
+  function fieldsOf(change: Encoded, named: string[]): (string | number | Buffer)[] {
+    switch (change.type) {
+      case "put": {
+        const { key, value } = change
+        const [kind, stored] = typeof value === "string" ? ["json", value] : ["bytes", Buffer.from(value.buffer)]
+        return ["put", named.push(keys.value(key)), key, kind, stored]
+      }
+      case "append":
+        return ["append", named.push(keys.log(change.log)), change.log, change.items.length, ...change.items]
+      case "delete":
+        return ["delete", named.push(keys.value(change.key)), named.push(keys.log(change.key)), change.key]
+    }
+  }
+
+  function walk(log: string, from: number, isLive: boolean): Walk {
+    checkKey(log)
+    let at = checkFrom(from)
+    let mark: string | undefined
+    let end: number | undefined
+    return {
+      async next() {
+        const stop = end ?? Number.MAX_SAFE_INTEGER
+        const page = (await ask((client) =>
+          evaluate(client, pageScript, [keys.log(log)], [at, stop, pageSize]),
+        )) as Buffer[]
+        const [found, length, ...items] = page.map(String)
+        if (mark !== undefined && found !== mark) return undefined
+        mark = found
+        if (!isLive) end ??= Number(length ?? 0)
+        at += items.length
+        return items.map((item) => parse(item, `${name}, log "${log}"`))
+      },
+    }
+  }
+
+  function channelOf(client: RedisClient): string {
+    return `${client.options.keyPrefix ?? ""}${keys.channel}`
+  }
+
+  function listening(ring: (log?: string) => void): () => void {
+    let stopped = false
+    let listener: RedisClient | undefined
+    async function listen(): Promise<void> {
+      const client = await open()
+      if (stopped) return
+      const own = duplicate(client)
+      listener = own
+      own.on("message", (_channel: string, log: string) => ring(log))
+      // What was said while nobody listened, at first or after a break, is found by looking.
+      const resume = () =>
+        own.subscribe(channelOf(client)).then(
+          () => ring(),
+          () => {},
+        )
+      own.on("ready", resume)
+      if (own.status === "ready") resume()
+    }
+    listen().catch(() => ring())
+    return () => {
+      stopped = true
+      listener?.disconnect()
+    }
+  }
+
+  async function close(): Promise<void> {
+    if (closed) return
+    closed = true
+    bell.ring()
+    const client = await connecting?.catch(() => undefined)
+    if (client) await letGo(client)
+  }
+
+  return {
+    async get(key) {
+      checkKey(key)
+      const fields = ["revision", "kind", "value"]
+      const found = await ask((client) => client.callBuffer("hmget", keys.value(key), ...fields))
+      const [revision, kind, value] = found as (Buffer | null)[]
+      if (!revision || !kind || !value) return undefined
+      const stored = String(kind) === "json" ? String(value) : new Uint8Array(value)
+      return { value: decode(stored, `${name}, key "${key}"`), revision: Number(revision) }
+    },
+    async commit(changes, guard) {
+      const encoded = encode(changes)
+      if (guard) checkKey(guard.key)
+      return commit(encoded, guard)
+    },
+    async *keys(prefix) {
+      for (let from = `[${prefix}`; ; ) {
+        const page = await ask((client) => client.call("zrangebylex", keys.index, from, "+", "LIMIT", 0, 500))
+        const found = page as string[]
+        for (const key of found) {
+          if (!key.startsWith(prefix)) return
+          yield key
+        }
+        if (found.length === 0) return
+        from = `(${found.at(-1)}`
+      }
+    },
+    async *read(log, from = 0) {
+      yield* readWalk(walk(log, from, false))
+    },
+    async *watch(log, from, signal) {
+      await open()
+      yield* watchWalk(walk(log, from, true), bell.listen(log), signal, () => closed)
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function keysOf(prefix: string) {
+  const base = /\{.+\}/.test(prefix) ? prefix : `{${prefix}}`
+  return {
+    revision: `${base}:revision`,
+    index: `${base}:keys`,
+    channel: `${base}:logs`,
+    client: (id: string) => `${base}:client:${id}`,
+    value: (key: string) => `${base}:value:${key}`,
+    log: (log: string) => `${base}:log:${log}`,
+  }
+}
+
+const pageSize = 1_000_000

@@ -1,0 +1,138 @@
+import { mkdirSync } from "node:fs"
+import { dirname, resolve } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
+import { setTimeout as after } from "node:timers/promises"
+import { AgentError, ConfigError } from "../core/errors.ts"
+import { busy, closedError, corrupt, noSpace } from "./failure.ts"
+import { prepareQueries, type Queries, schema } from "./sqlite-queries.ts"
+
+export interface SqliteDatabase {
+  queries: Queries
+  /** Does the work as one transaction, in one turn of the event loop. While another process writes, waits its turn. */
+  transact<T>(kind: "read" | "write", work: () => T): Promise<T>
+  /** Whether another connection committed something since this was last asked. */
+  wasChangedByOthers(): boolean
+  close(): void
+}
+
+interface Settings {
+  /** Which store, for errors. */
+  name: string
+  sync: boolean
+  busyTimeoutMs: number
+}
+
+export async function openDatabase(path: string, settings: Settings): Promise<SqliteDatabase> {
+  const { name, sync, busyTimeoutMs } = settings
+  const { DatabaseSync } = await import("node:sqlite")
+  const database = connect()
+
+  function connect(): DatabaseSync {
+    try {
+      if (path !== ":memory:") mkdirSync(dirname(resolve(path)), { recursive: true })
+      // A short commit of another process is over sooner than a timer fires; a longer wait must not hold up this one.
+      return new DatabaseSync(path, { timeout: 5 })
+    } catch (error) {
+      throw failure(error, name)
+    }
+  }
+
+  /** Tries until the file is free. */
+  async function persistently<T>(attempt: () => T): Promise<T> {
+    const start = performance.now()
+    for (;;) {
+      if (!database.isOpen) throw closedError(name)
+      try {
+        return attempt()
+      } catch (error) {
+        const waitedMs = Math.round(performance.now() - start)
+        if (primaryCode(error) !== codes.busy) throw failure(error, name)
+        if (waitedMs > busyTimeoutMs) throw busy(name, waitedMs, error)
+      }
+      await after(2 + Math.random() * 10)
+    }
+  }
+
+  try {
+    await persistently(() => {
+      const isNew = !isOurs(database, path)
+      database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync ? "FULL" : "NORMAL"}`)
+      // What a large value made of the write-ahead log is given back.
+      database.exec("PRAGMA journal_size_limit = 67108864")
+      if (isNew) database.exec(`BEGIN IMMEDIATE; ${schema}; COMMIT`)
+    })
+  } catch (error) {
+    database.close()
+    throw error
+  }
+
+  const begin = { read: database.prepare("BEGIN"), write: database.prepare("BEGIN IMMEDIATE") }
+  const commit = database.prepare("COMMIT")
+  const version = database.prepare("PRAGMA data_version")
+  let seen: unknown
+
+  return {
+    queries: prepareQueries(database),
+    transact: (kind, work) =>
+      persistently(() => {
+        begin[kind].run()
+        try {
+          const result = work()
+          commit.run()
+          return result
+        } catch (error) {
+          if (database.isTransaction) database.exec("ROLLBACK")
+          throw error
+        }
+      }),
+    wasChangedByOthers() {
+      if (!database.isOpen) return false
+      const before = seen
+      seen = version.get()?.data_version
+      return before !== undefined && seen !== before
+    },
+    close() {
+      database.close()
+    },
+  }
+}
+
+/** False where there is nothing yet. */
+function isOurs(database: DatabaseSync, path: string): boolean {
+  const { application_id: owner } = database.prepare("PRAGMA application_id").get() ?? {}
+  const { user_version: version } = database.prepare("PRAGMA user_version").get() ?? {}
+  const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() ?? {}
+  if (tables === 0) return false
+  if (owner !== karst)
+    throw new ConfigError(`"${path}" holds tables of another program. Give the store a file of its own.`)
+  if (Number(version) <= 1) return true
+  throw new ConfigError(`"${path}" was made by a newer version of Karst (format ${version}). Update karst to open it.`)
+}
+
+function failure(error: unknown, name: string): unknown {
+  if (error instanceof AgentError) return error
+  const primary = primaryCode(error)
+  if (primary === codes.corrupt || primary === codes.notDatabase) {
+    const what = `SQLite says "${(error as Error).message}"`
+    return corrupt(
+      name,
+      what,
+      "Restore it from a backup, or save what can be read with: sqlite3 <file> .recover",
+      error,
+    )
+  }
+  if (primary === codes.full) return noSpace(name, error)
+  const why = error instanceof Error ? error.message : String(error)
+  const message = `${name} is out of reach: ${why}. Check that its folder is there, has room, and may be written.`
+  return new AgentError(message, { code: "file-system", cause: error, retryable: primary === codes.inputOutput })
+}
+
+function primaryCode(error: unknown): number | undefined {
+  const code = error instanceof Error && "errcode" in error ? error.errcode : undefined
+  return typeof code === "number" ? code & 0xff : undefined
+}
+
+const codes = { busy: 5, inputOutput: 10, corrupt: 11, full: 13, notDatabase: 26 }
+
+// "KRST", in the header of each of our files.
+const karst = 0x4b525354

@@ -1,0 +1,78 @@
+import { AgentError } from "../core/errors.ts"
+import { newId } from "../core/message.ts"
+import { type RunContext, startingRun } from "../core/run-context.ts"
+import { type FunctionBinding, fn } from "../runtime/bindings.ts"
+import { currentCall } from "../runtime/gated-call.ts"
+import type { StandardSchema } from "../runtime/runtime.ts"
+import { memoryWorkspace } from "../workspace/memory.ts"
+import type { Tool, ToolContext, ToolDefinition, ToolState } from "./tool.ts"
+
+/** What a run gives to tools that its cells call as functions. */
+export interface CellGround {
+  /** The same that its tool calls work with. */
+  context(): Promise<Pick<ToolContext, "workspace" | "state" | "messages">>
+  /** Whether its policy lets it use the tool. */
+  allows(tool: Tool): boolean
+}
+
+const grounds = new WeakMap<RunContext, CellGround>()
+
+/** Says what the tools in the cells of a run work with. */
+export function groundCells(run: RunContext, ground: CellGround): void {
+  grounds.set(run, ground)
+}
+
+/** A tool as a function in a cell: the same validation, the same gate, the same context. `toValue` gives what the cell
+ *  gets of a result, or throws. */
+export function cellFunction(
+  tool: Tool,
+  output: ToolDefinition["output"],
+  toValue: (given: unknown) => unknown,
+): FunctionBinding {
+  const { description, options } = tool
+  const { approve, maxCalls, timeoutMs } = options
+  const call = async (input: unknown) => toValue(await tool.run(input, await contextOf(tool)))
+  return fn(call, { description, input: inputOf(tool), output, approve, maxCalls, timeoutMs })
+}
+
+async function contextOf(tool: Tool): Promise<ToolContext> {
+  const call = currentCall()
+  const run = startingRun()?.parent
+  const ground = run && grounds.get(run)
+  if (ground && !ground.allows(tool)) {
+    throw new AgentError(`The tool "${tool.name}" may not be used in this run.`, { code: "unknown-tool" })
+  }
+  const context = ground ? await ground.context() : emptyContext()
+  return {
+    ...context,
+    call: call?.id ?? newId("call"),
+    signal: call?.signal ?? new AbortController().signal,
+    // A cell has its own way to tell how far it is.
+    progress() {},
+  }
+}
+
+// A tool without required input may be called with nothing.
+function inputOf(tool: Tool): StandardSchema {
+  const shown = () => tool.input
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "karst",
+      async validate(value) {
+        const validation = await tool.accept(value ?? {})
+        return validation.ok ? { value: validation.value } : { issues: [{ message: validation.message }] }
+      },
+      jsonSchema: { input: shown, output: shown },
+    },
+  }
+}
+
+// Outside of any run there are no files, and nothing is remembered.
+function emptyContext(): Pick<ToolContext, "workspace" | "state"> {
+  const state = new Map<string, Parameters<ToolState["set"]>[1]>()
+  return {
+    workspace: memoryWorkspace(),
+    state: { get: (key) => state.get(key), set: (key, value) => void state.set(key, value) },
+  }
+}

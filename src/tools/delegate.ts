@@ -1,0 +1,174 @@
+import * as z from "zod"
+import type { Agent } from "../core/agent.ts"
+import { ConfigError } from "../core/errors.ts"
+import { reportOf } from "./delegate/report.ts"
+import { type Slots, type Subtask, type Subtasks, slots, subtasksOf, type Work } from "./delegate/tasks.ts"
+import {
+  isToolResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  type ToolState,
+  tool,
+  toolFailure,
+  toolResult,
+} from "./tool.ts"
+
+/** The agents that one may give tasks to, by the names the model knows them by. */
+export type SubAgents = Readonly<Record<string, Agent>>
+
+export interface DelegateOptions {
+  /** How many sub-tasks run at a time. Default 8. */
+  maxParallel?: number | undefined
+}
+
+/** The tools by which a model gives tasks to sub-agents and follows them. */
+export function delegateTools(agents: SubAgents, options: DelegateOptions = {}): Tool[] {
+  return [delegateTool(agents, options), delegateStatusTool()]
+}
+
+const shownChars = 40_000
+
+function delegateTool(agents: SubAgents, { maxParallel = 8 }: DelegateOptions): Tool {
+  const places = new WeakMap<ToolState, Slots>()
+  const list = Object.entries(agents).map(
+    ([name, { description }]) => `- ${name}${description ? `: ${description}` : ""}`,
+  )
+  return tool({
+    name: "delegate",
+    description: `Gives tasks to sub-agents, which work on their own, side by side, and report back. There are:\n${list.join("\n")}`,
+    input: z.object({
+      tasks: z
+        .array(
+          z.object({
+            agent: z.enum(Object.keys(agents)).optional(),
+            prompt: z.string().min(1).describe("All it must know: it sees nothing of this conversation."),
+            continue: z
+              .string()
+              .optional()
+              .describe("Instead of agent: id of a task that asked; prompt is the answer."),
+          }),
+        )
+        .min(1)
+        .max(100),
+      background: z.boolean().optional().describe("Go on at once; see delegate_status. What runs ends with your task."),
+    }),
+    parallel: true,
+    maxChars: shownChars,
+    async run({ tasks, background = false }, context) {
+      const known = subtasksOf(context.state)
+      const free = places.get(context.state) ?? slots(maxParallel)
+      places.set(context.state, free)
+      const works: Work[] = []
+      for (const task of tasks) {
+        const work = workOf(task, agents, known, { slots: free, signal: background ? undefined : context.signal })
+        if (isToolResult(work)) return work
+        if (works.some(({ continues }) => continues && continues === work.continues)) {
+          return toolFailure("same-task", `Nothing was delegated: ${task.continue} is there twice. Give it one answer.`)
+        }
+        works.push(work)
+      }
+      refuseShared(works, known.list())
+      const started = works.map((work) => known.start(work))
+      if (background) return reportOf(started, { goOn })
+      await settled(started, context)
+      return reportOf(started, { goOn })
+    },
+  })
+}
+
+function delegateStatusTool(): Tool {
+  return tool({
+    name: "delegate_status",
+    description: "How delegated tasks are doing, with the answers of those that are done.",
+    input: z.object({
+      ids: z.array(z.string()).optional().describe("Default: all, without what was reported before."),
+      wait: z.boolean().optional().describe("Wait until they are done."),
+    }),
+    sideEffect: false,
+    parallel: true,
+    maxChars: shownChars,
+    async run({ ids, wait = false }, context) {
+      const known = subtasksOf(context.state)
+      const tasks = ids ? ids.map((id) => known.get(id)).filter((task) => task !== undefined) : known.list()
+      const missing = ids?.find((id) => !known.get(id))
+      if (missing !== undefined) return unknownTask(missing, known)
+      const lost = ids ? [] : known.lost().map((task) => `[${task.id} ${task.agent}] ${lostText(task)}`)
+      if (tasks.length + lost.length === 0) return "Nothing was delegated."
+      if (wait) await settled(tasks, context)
+      const report = reportOf(tasks, { goOn, news: ids ? "named" : "all" })
+      return toolResult({ ...report, text: [...lost, ...(tasks.length > 0 ? [report.text] : [])].join("\n\n") })
+    },
+  })
+}
+
+interface AskedTask {
+  agent?: string | undefined
+  prompt: string
+  continue?: string | undefined
+}
+
+function workOf(
+  asked: AskedTask,
+  agents: SubAgents,
+  known: Subtasks,
+  place: { slots: Slots; signal: AbortSignal | undefined },
+): Work | ToolResult {
+  const { agent: name, prompt, continue: id } = asked
+  if (id !== undefined) {
+    const task = known.get(id)
+    if (!task) return unknownTask(id, known)
+    if (!task.open) {
+      const cure = task.status === "running" || task.status === "queued" ? "Wait for it." : "Give it as a new task."
+      return toolFailure("not-waiting", `Nothing was delegated: ${id} asked nothing, it is ${task.status}. ${cure}`)
+    }
+    return { agent: task.agent, name: task.name, prompt, continues: task, ...place }
+  }
+  const agent = name === undefined ? undefined : agents[name]
+  if (name !== undefined && agent) return { agent, name, prompt, ...place }
+  return toolFailure(
+    "agent-missing",
+    `Nothing was delegated: each task names its agent: ${Object.keys(agents).join(", ")}.`,
+  )
+}
+
+function unknownTask(id: string, known: Subtasks): ToolResult {
+  const lost = known.lost().find((each) => each.id === id)
+  if (lost) return toolFailure("lost-task", `The task ${id} of ${lost.agent} ${lostText(lost)}`)
+  const ids = known.list().map((task) => task.id)
+  return toolFailure("unknown-task", `There is no task "${id}". There is: ${ids.join(", ") || "none"}.`)
+}
+
+// What was said is gone with the process that heard it.
+function lostText({ status }: { status: string }): string {
+  const ended = ["done", "failed", "stopped", "aborted"].includes(status)
+  return ended ? `was ${status}, as reported.` : "was lost in a restart. Delegate it anew."
+}
+
+// Two runs at once on one runtime would find each other's names and values.
+function refuseShared(works: readonly Work[], known: readonly Subtask[]): void {
+  const busy = known.filter(({ status }) => status === "running" || status === "queued")
+  const used = new Set<unknown>(busy.map(({ agent }) => agent.runtime))
+  for (const { agent, name } of works) {
+    if (agent.runtime && used.has(agent.runtime)) {
+      throw new ConfigError(
+        `Nothing was delegated: tasks of "${name}" share one runtime and cannot run side by side. Delegate them one ` +
+          "after the other, or give the agent a factory: createAgent({ runtime: () => jsRuntime(…) }).",
+      )
+    }
+    used.add(agent.runtime)
+  }
+}
+
+async function settled(tasks: readonly Subtask[], { progress }: ToolContext): Promise<void> {
+  await Promise.all(
+    tasks.map(async (task) => {
+      await task.settled
+      progress(`${task.id} ${task.name}: ${task.status}\n`)
+    }),
+  )
+}
+
+function goOn({ id }: Subtask): string {
+  return `pass it on: delegate({ tasks: [{ continue: "${id}", prompt: "<the answer>" }] })`
+}

@@ -1,0 +1,206 @@
+import * as z from "zod"
+import { orAbort } from "../../core/abort.ts"
+import type { Agent, Run, RunResult } from "../../core/agent.ts"
+import type { AbortError } from "../../core/errors.ts"
+import type { Status } from "../../core/event.ts"
+import { follow, startingRun } from "../../core/run-context.ts"
+import type { ToolState } from "../tool.ts"
+
+/** A piece of work that was given to another agent: a conversation of its own, known to the model by a short id. */
+export interface Subtask {
+  readonly id: string
+  readonly agent: Agent
+  /** The agent as the model knows it. */
+  readonly name: string
+  status: "queued" | "running" | Status
+  /** What its last run came to. */
+  reply?: Reply | undefined
+  /** Why there was no run. */
+  error?: unknown
+  /** Where it goes on when the answer is there; what the run opened stays open until then. */
+  open?: { run: Run; result: RunResult } | undefined
+  /** Whether the model has seen what it came to. */
+  told: boolean
+  /** When it has ended or waits for an answer. Never rejects. */
+  readonly settled: Promise<void>
+}
+
+export type Reply = Pick<RunResult, "output" | "files" | "reason" | "pending" | "error">
+
+export interface Work {
+  agent: Agent
+  name: string
+  prompt: string
+  /** The conversation that it goes on with. */
+  from?: RunResult | undefined
+  /** The sub-task that waits for this. */
+  continues?: Subtask | undefined
+  /** Ends it. It ends with the run that started it in any case. */
+  signal?: AbortSignal | undefined
+  slots?: Slots | undefined
+}
+
+/** The sub-tasks of one conversation. */
+export interface Subtasks {
+  start(work: Work): Subtask
+  get(id: string): Subtask | undefined
+  list(): Subtask[]
+  /** Those that an earlier process knew, and this one does not. */
+  lost(): { id: string; agent: string; status: string }[]
+  /** Ends what waits. */
+  close(): Promise<void>
+}
+
+/** The sub-tasks of the conversation whose tools share this state. */
+export function subtasksOf(state: ToolState): Subtasks {
+  const known = conversations.get(state) ?? subtasks(state, [])
+  conversations.set(state, known)
+  return known
+}
+
+/** Lets a conversation that goes on from another answer the sub-tasks that wait there. */
+export function continueSubtasks(earlier: ToolState, state: ToolState): void {
+  const known = conversations.get(earlier)
+  if (known) conversations.set(state, subtasks(state, known.list()))
+}
+
+export async function closeSubtasks(state: ToolState): Promise<void> {
+  await conversations.get(state)?.close()
+}
+
+const conversations = new WeakMap<ToolState, Subtasks>()
+
+const entry = z.object({ id: z.string(), agent: z.string(), status: z.string() })
+
+const key = "subtasks"
+
+function subtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
+  const tasks = new Map(earlier.map((task) => [task.id, task]))
+  const entries = () => z.array(entry).catch([]).parse(state.get(key))
+
+  function save({ id, name, status }: Subtask): void {
+    const all = entries()
+    const index = all.findIndex((each) => each.id === id)
+    all.splice(index === -1 ? all.length : index, 1, { id, agent: name, status })
+    state.set(key, all)
+  }
+
+  return {
+    start(work) {
+      const { promise: settled, resolve } = Promise.withResolvers<void>()
+      const id = work.continues?.id ?? `t${entries().length + 1}`
+      const { agent, name } = work
+      const task: Subtask = { id, agent, name, status: "queued", told: false, settled }
+      tasks.set(id, task)
+      save(task)
+      const ending = endsWithRun(settled, work.signal)
+      void perform(task, work, ending.signal, save)
+        .finally(ending.stop)
+        .then(() => save(task))
+        .finally(resolve)
+      return task
+    },
+    get: (id) => tasks.get(id),
+    list: () => [...tasks.values()],
+    lost: () => entries().filter(({ id }) => !tasks.has(id)),
+    async close() {
+      await Promise.all([...tasks.values()].map(end))
+    },
+  }
+}
+
+async function perform(task: Subtask, work: Work, signal: AbortSignal, save: (task: Subtask) => void): Promise<void> {
+  const { agent, prompt, slots, continues } = work
+  const from = continues?.open?.result ?? work.from
+  let held = false
+  try {
+    await slots?.take(signal)
+    held = true
+    signal.throwIfAborted()
+    const run = agent.run(prompt, { signal, ...(from && { from }) })
+    task.status = "running"
+    save(task)
+    await finish(task, run, await run.settled)
+  } catch (error) {
+    task.error = error
+    task.status = signal.aborted ? "aborted" : "failed"
+    if (continues) Object.assign(task, { status: "waiting", reply: continues.reply, open: continues.open })
+  } finally {
+    if (held) slots?.release()
+  }
+}
+
+async function finish(task: Subtask, run: Run, result: RunResult): Promise<void> {
+  const { output, files, reason, pending, error } = result
+  task.reply = {
+    output,
+    ...(files && { files }),
+    ...(reason && { reason }),
+    ...(pending && { pending }),
+    ...(error && { error }),
+  }
+  task.status = result.status
+  task.open = { run, result }
+  if (result.status !== "waiting") await end(task)
+}
+
+async function end(task: Subtask): Promise<void> {
+  const { open } = task
+  task.open = undefined
+  try {
+    await open?.run[Symbol.asyncDispose]()
+  } catch {
+    // A runtime that cannot be closed changes nothing about what was said.
+  }
+}
+
+/** A signal that fires when the run under way ends, before work that is still queued gets its turn. */
+function endsWithRun(settled: Promise<void>, own: AbortSignal | undefined): { signal: AbortSignal; stop(): void } {
+  const controller = new AbortController()
+  const unfollow = follow(controller, own ? [own] : [])
+  const parent = startingRun()?.parent
+  const child = { settled, abort: (reason: AbortError) => controller.abort(reason) }
+  parent?.children.add(child)
+  return {
+    signal: controller.signal,
+    stop() {
+      unfollow()
+      parent?.children.delete(child)
+    },
+  }
+}
+
+/** Lets so many work at a time, in the order in which they came. */
+export interface Slots {
+  take(signal: AbortSignal): Promise<void>
+  release(): void
+}
+
+export function slots(count: number): Slots {
+  const queue: (() => void)[] = []
+  let free = count
+  const release = () => {
+    const next = queue.shift()
+    if (next) next()
+    else free++
+  }
+  return {
+    release,
+    async take(signal) {
+      if (free > 0) {
+        free--
+        return
+      }
+      const { promise, resolve } = Promise.withResolvers<void>()
+      queue.push(resolve)
+      try {
+        await orAbort(promise, signal)
+      } catch (error) {
+        const index = queue.indexOf(resolve)
+        if (index === -1) release()
+        else queue.splice(index, 1)
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto"
+import type { FileInfo } from "../../workspace/workspace.ts"
+
+/** Where to read on, and in which version of the file. */
+export interface Cursor {
+  line: number
+  byte: number
+  /** The last line that is wanted. */
+  endLine: number
+  version: string
+}
+
+export function writeCursor({ line, byte, endLine }: Omit<Cursor, "version">, info: FileInfo | undefined): string {
+  return [line, byte, Number.isFinite(endLine) ? endLine : "", versionOf(info)].join("-")
+}
+
+export function readCursor(text: string): Cursor | undefined {
+  const [, line, byte, endLine, version = ""] =
+    /^(\d{1,15})-(\d{1,15})-(\d{0,15})-([0-9a-f]{8})$/.exec(text.trim()) ?? []
+  if (version === "") return undefined
+  return { line: Number(line), byte: Number(byte), endLine: endLine ? Number(endLine) : Infinity, version }
+}
+
+export function isOf({ version }: Cursor, info: FileInfo | undefined): boolean {
+  return version === versionOf(info)
+}
+
+function versionOf(info: FileInfo | undefined): string {
+  return createHash("sha256").update(`${info?.path}\n${info?.etag}`).digest("hex").slice(0, 8)
+}

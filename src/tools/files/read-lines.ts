@@ -1,0 +1,118 @@
+import { decode, type Encoding, type TextKind } from "./encoding.ts"
+
+/** A place in a file: a byte, and the line it is in. */
+export interface Place {
+  line: number
+  byte: number
+}
+
+export interface SliceLimits {
+  /** The last line that is wanted. */
+  endLine: number
+  maxLines: number
+  /** Of all lines as they are shown. */
+  maxChars: number
+  /** Whether each is shown with its number. */
+  numbers: boolean
+}
+
+export interface Slice {
+  /** The number of the first line. */
+  first: number
+  lines: string[]
+  rendered: string[]
+  /** Where the rest begins; undefined at the end of the file. */
+  next: Place | undefined
+}
+
+/** Where a line begins; where there are fewer, the last one. The stream begins after the byte order mark. */
+export async function findLine(
+  stream: AsyncIterable<Uint8Array>,
+  { encoding, bom }: TextKind,
+  wanted: number,
+): Promise<Place> {
+  let place: Place = { line: 1, byte: bom }
+  if (wanted === 1) return place
+  const unit = unitOf(encoding)
+  let from = bom
+  let rest = new Uint8Array()
+  for await (const chunk of stream) {
+    if (place.line === wanted && chunk.length > 0) return place
+    const bytes = Buffer.concat([rest, chunk])
+    const whole = bytes.length - (bytes.length % unit)
+    for (let at = 0; ; ) {
+      const end = lineEnd(bytes.subarray(0, whole), at, encoding)
+      if (end < 0) break
+      // A line break at the end of the file begins no line.
+      at = end + unit
+      place = { line: place.line + 1, byte: from + at }
+      if (place.line === wanted && at < whole) return place
+    }
+    from += whole
+    rest = bytes.subarray(whole)
+  }
+  return place.byte < from || place.line === 1 ? place : { ...place, line: place.line - 1 }
+}
+
+/** The lines from a place on, as many as fit. `window` begins at that place; `isWhole` says that it reaches the end of the file. A line
+ *  that is too long on its own is cut. */
+export function sliceFrom(
+  window: Uint8Array,
+  isWhole: boolean,
+  { encoding }: TextKind,
+  from: Place,
+  { endLine, maxLines, maxChars, numbers }: SliceLimits,
+): Slice {
+  const slice: Slice = { first: from.line, lines: [], rendered: [], next: undefined }
+  const unit = unitOf(encoding)
+  let chars = 0
+  let at = 0
+  while (at < window.length) {
+    const line = from.line + slice.lines.length
+    const place = { line, byte: from.byte + at }
+    if (slice.lines.length === maxLines || line > endLine) return { ...slice, next: place }
+    const end = lineEnd(window, at, encoding)
+    const isOpen = end < 0 && !isWhole
+    if (isOpen && slice.lines.length > 0) return { ...slice, next: place }
+    const bytes = window.subarray(at, end < 0 ? window.length : end)
+    const text = decode(bytes, encoding).replace(/\r$/, "")
+    const prefix = numbers ? `${line}\t` : ""
+    chars += prefix.length + text.length + 1
+    const isTooLong = isOpen || chars > maxChars + 1
+    if (isTooLong && slice.lines.length > 0) return { ...slice, next: place }
+    if (isTooLong) {
+      const cut = cutBefore(bytes, maxChars - prefix.length, encoding)
+      const part = decode(bytes.subarray(0, cut), encoding)
+      return { ...slice, lines: [part], rendered: [prefix + part], next: { line, byte: place.byte + cut } }
+    }
+    slice.lines.push(text)
+    slice.rendered.push(prefix + text)
+    at = end < 0 ? window.length : end + unit
+  }
+  return isWhole ? slice : { ...slice, next: { line: from.line + slice.lines.length, byte: from.byte + at } }
+}
+
+/** Where the line break is that comes next; -1 when there is none. */
+export function lineEnd(bytes: Uint8Array, from: number, encoding: Encoding): number {
+  if (unitOf(encoding) === 1) return bytes.indexOf(0x0a, from)
+  const [first, second] = encoding === "utf-16le" ? [0x0a, 0] : [0, 0x0a]
+  for (let at = from; at + 1 < bytes.length; at += 2) if (bytes[at] === first && bytes[at + 1] === second) return at
+  return -1
+}
+
+export function unitOf(encoding: Encoding): 1 | 2 {
+  return encoding.startsWith("utf-16") ? 2 : 1
+}
+
+// Never within a character: at most as many bytes as characters may be shown.
+function cutBefore(bytes: Uint8Array, most: number, encoding: Encoding): number {
+  let cut = Math.min(most, bytes.length)
+  if (encoding === "latin1") return cut
+  if (encoding === "utf-8") {
+    for (let back = 0; back < 3 && ((bytes[cut] ?? 0) & 0xc0) === 0x80; back++) cut--
+    return cut
+  }
+  cut -= cut % 2
+  const high = bytes[encoding === "utf-16le" ? cut - 1 : cut - 2] ?? 0
+  return high >= 0xd8 && high <= 0xdb ? cut - 2 : cut
+}

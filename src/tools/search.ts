@@ -1,0 +1,174 @@
+import * as z from "zod"
+import { cleanFolder } from "../workspace/paths.ts"
+import type { FileInfo } from "../workspace/workspace.ts"
+import { nothingAt, onFiles, wholeNumber } from "./files.ts"
+import { candidates, type Place, readInPortions, type Unread } from "./search/candidates.ts"
+import type { FileMatch, MatchOptions, SearchMode } from "./search/lines.ts"
+import { startMatcher } from "./search/matcher.ts"
+import { compilePattern, type Pattern } from "./search/pattern.ts"
+import { findRipgrep } from "./search/ripgrep.ts"
+import { shapeMatches } from "./search/shape.ts"
+import { fileTypes } from "./search/types.ts"
+import { type Tool, type ToolContext, type ToolResult, tool, toolFailure } from "./tool.ts"
+
+export interface SearchOptions {
+  /** Whether ripgrep may name the files to look into, where it is installed and the workspace is a folder; a path says which. What is
+   *  found is the same without it, later. Default true. */
+  ripgrep?: boolean | string | undefined
+  /** How long one search may take. Default 20,000. */
+  timeoutMs?: number | undefined
+}
+
+/** Searches the texts of files. */
+export function searchFilesTool({ ripgrep = true, timeoutMs = 20_000 }: SearchOptions = {}): Tool {
+  const command = typeof ripgrep === "string" ? () => ripgrep : ripgrep ? findRipgrep : () => undefined
+  return tool({
+    name: "search_files",
+    description: "Searches file contents by a regular expression (JavaScript), line by line.",
+    input: z.object({
+      pattern: z.string().min(1),
+      path: z.string().optional().describe("Folder or file."),
+      glob: z.string().optional().describe("Such as src/**/*.{ts,js}, or !*.min.js"),
+      type: z.string().optional().describe("ts, py …"),
+      mode: z.enum(["content", "files", "count"]).optional(),
+      literal: z.boolean().optional(),
+      ignoreCase: z.boolean().optional(),
+      multiline: z.boolean().optional().describe("Dot is line breaks, too."),
+      context: wholeNumber(0).optional().describe("Lines around."),
+      hidden: z.boolean().optional().describe("Dot files and node_modules, too."),
+      limit: wholeNumber(1).optional(),
+      offset: wholeNumber(0).optional(),
+    }),
+    sideEffect: false,
+    parallel: true,
+    maxChars: 40_000,
+    run: (input, context) => onFiles(() => search(input, context, command(), timeoutMs)),
+  })
+}
+
+export interface SearchInput {
+  pattern: string
+  path?: string | undefined
+  glob?: string | undefined
+  type?: string | undefined
+  mode?: SearchMode | undefined
+  literal?: boolean | undefined
+  ignoreCase?: boolean | undefined
+  multiline?: boolean | undefined
+  context?: number | undefined
+  hidden?: boolean | undefined
+  limit?: number | undefined
+  offset?: number | undefined
+}
+
+async function search(
+  input: SearchInput,
+  context: ToolContext,
+  ripgrep: string | undefined,
+  timeoutMs: number,
+): Promise<ToolResult> {
+  const { path = "", type, glob, hidden = false, offset = 0 } = input
+  const pattern = patternOf(input)
+  if (!("source" in pattern)) return pattern
+  const extensions = type === undefined ? undefined : fileTypes.get(type)
+  if (type !== undefined && !extensions) return unknownType(type)
+  if (offset > mostOffset)
+    return toolFailure("offset-too-large", `Narrow the search: ${mostOffset} is the most to skip.`)
+  const late = AbortSignal.timeout(timeoutMs)
+  const signal = AbortSignal.any([context.signal, late])
+  const { workspace } = context
+  const folder = cleanFolder(path)
+  const place: Place = { workspace, folder, glob, extensions, hidden, signal }
+  try {
+    const file = folder === "" ? undefined : await workspace.stat(folder, { signal })
+    const missing = file ? undefined : await nothingAt(folder, workspace, { signal })
+    if (missing) return missing
+    const files = file ? justOne(file) : candidates(place, pattern, ripgrep)
+    const unread: Unread[] = []
+    const found = await matchesIn(files, place, pattern, input, unread)
+    return shapeMatches(found, input, unread)
+  } catch (error) {
+    if (context.signal.aborted) throw error
+    if (late.aborted) return tooSlow(timeoutMs)
+    // What the engine says when a pattern has too much to come back to.
+    if (error instanceof RangeError) return tooComplex(error)
+    throw error
+  }
+}
+
+async function* justOne(file: FileInfo): AsyncGenerator<FileInfo> {
+  yield file
+}
+
+// Reads on while the matcher searches what was read before.
+async function matchesIn(
+  files: AsyncIterable<FileInfo>,
+  place: Place,
+  pattern: Pattern,
+  input: SearchInput,
+  unread: Unread[],
+): Promise<FileMatch[]> {
+  const options = matchOptions(pattern, input)
+  await using matcher = startMatcher(options, place.signal)
+  const found: FileMatch[] = []
+  let left = wantedResults(input)
+  const take = (matches: readonly FileMatch[]) => {
+    found.push(...matches)
+    for (const { rows } of matches) left -= options.mode === "content" ? rows.length : 1
+  }
+  let running: Promise<FileMatch[]> | undefined
+  for await (const portion of readInPortions(files, place, unread)) {
+    if (running) take(await running)
+    if (left <= 0) return found
+    running = matcher.match({ files: portion, most: left })
+    running.catch(() => {})
+  }
+  if (running) take(await running)
+  return found
+}
+
+function matchOptions({ source, flags, spans }: Pattern, input: SearchInput): MatchOptions {
+  const { mode = "content", context = 0 } = input
+  return { source, flags, spans, mode, context: Math.min(context, mostContext) }
+}
+
+// One more than is shown, to know whether there are more.
+function wantedResults({ limit = 200, offset = 0 }: SearchInput): number {
+  return offset + Math.min(limit, 1000) + 1
+}
+
+function patternOf({
+  pattern,
+  literal = false,
+  ignoreCase = false,
+  multiline = false,
+}: SearchInput): Pattern | ToolResult {
+  try {
+    return compilePattern(pattern, { literal, ignoreCase, multiline })
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const reason = error.message.replace(/^Invalid regular expression: .*: /s, "")
+    const cure = "Write a regular expression of JavaScript, or search with literal."
+    return toolFailure("invalid-pattern", `${JSON.stringify(pattern)} is no pattern: ${reason}. ${cure}`)
+  }
+}
+
+function unknownType(type: string): ToolResult {
+  return toolFailure(
+    "unknown-type",
+    `There is no type "${type}". There are: ${[...fileTypes.keys()].join(", ")}. Or use glob.`,
+  )
+}
+
+function tooSlow(timeoutMs: number): ToolResult {
+  const cure = "Narrow path or glob, or write a simpler pattern, without repetitions in repetitions such as (a+)+."
+  return toolFailure("timeout", `The search was stopped after ${timeoutMs / 1000} seconds. ${cure}`)
+}
+
+function tooComplex({ message }: RangeError): ToolResult {
+  const cure = "Write a simpler one, such as [^c]*c for (?:a|b)*c, or leave out files with very long lines."
+  return toolFailure("pattern-too-complex", `The pattern could not be searched for (${message}). ${cure}`)
+}
+
+const mostContext = 50
+const mostOffset = 100_000

@@ -1,0 +1,21 @@
+// Searches texts in a thread of its own, which can be ended whatever a pattern does.
+import { parentPort, workerData } from "node:worker_threads"
+import { type FileMatch, type MatchOptions, matchFile } from "./lines.ts"
+import type { MatchRequest } from "./matcher.ts"
+
+// What `startMatcher` hands over.
+const options: MatchOptions = workerData
+const regex = new RegExp(options.source, options.spans ? `g${options.flags}` : options.flags)
+
+parentPort?.on("message", ({ files, most }: MatchRequest) => {
+  const found: FileMatch[] = []
+  let left = most
+  for (const { path, bytes } of files) {
+    const match = matchFile(path, bytes, regex, options, left)
+    if (!match) continue
+    found.push(match)
+    left -= options.mode === "content" ? match.rows.length : 1
+    if (left <= 0) break
+  }
+  parentPort?.postMessage(found)
+})

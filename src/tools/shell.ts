@@ -1,0 +1,137 @@
+import { basename } from "node:path"
+import * as z from "zod"
+import { AgentError, isAbort } from "../core/errors.ts"
+import type { AskFirst } from "../runtime/runtime.ts"
+import type { Command, CommandEnd } from "./shell/command.ts"
+import { type Commands, type CommandsOptions, commands } from "./shell/commands.ts"
+import { progressTeller } from "./shell/progress.ts"
+import { report } from "./shell/report.ts"
+import { type Tool, type ToolResult, tool, toolFailure } from "./tool.ts"
+
+export interface ShellOptions extends CommandsOptions, ShellToolOptions {}
+
+export interface ShellToolOptions {
+  /** Ask before each command, or only where this says so: `({ args: [{ command }] }) => …`. Default true. */
+  approve?: boolean | AskFirst | undefined
+  /** How long a command is waited for. Default 120 s. */
+  timeoutMs?: number | undefined
+  /** The longest the model may ask for. Default 600 s. */
+  maxTimeoutMs?: number | undefined
+  /** What becomes of a command that takes longer: it goes on in the background, or is killed. Default `background`. */
+  onTimeout?: "background" | "kill" | undefined
+}
+
+/** The tools of a shell, and what is running in it. */
+export interface ShellTools extends AsyncDisposable {
+  /** `shell` and `check_command`. */
+  readonly tools: readonly Tool[]
+  readonly commands: Commands
+  /** Ends every command that was started, and what those started. */
+  close(): Promise<void>
+}
+
+/** Lets the model run commands in the workspace, where that is a folder. Made for one run or conversation, and closed with it. */
+export function shellTools(options: ShellOptions = {}): ShellTools {
+  const own = commands(options)
+  const tools = [shellTool(own, options), checkCommandTool(own)]
+  return { tools, commands: own, close: own.close, [Symbol.asyncDispose]: own.close }
+}
+
+/** Runs a command and gives what it wrote, or leaves it in the background. */
+export function shellTool(commands: Commands, options: ShellToolOptions = {}): Tool {
+  const { approve = true, timeoutMs: usualMs = 120_000, maxTimeoutMs = 600_000, onTimeout = "background" } = options
+  const after = onTimeout === "kill" ? "it is killed" : "it goes on in the background"
+  return tool({
+    name: "shell",
+    description: `Runs a ${basename(commands.shell)} command in the workspace.${confinement(commands)}`,
+    input: z.object({
+      command: z.string(),
+      cwd: z.string().optional().describe("A folder of the workspace. Default: its root."),
+      stdin: z.string().optional(),
+      timeoutMs: z.int().min(1).max(maxTimeoutMs).optional().describe(`Default ${usualMs}; after that ${after}.`),
+      background: z.boolean().optional().describe("Give an id for check_command at once."),
+    }),
+    approve,
+    run: ({ command, cwd, stdin, timeoutMs = usualMs, background }, { workspace, signal, progress }) =>
+      mended(async () => {
+        const teller = progressTeller(progress)
+        const tell = background ? undefined : teller.add
+        const started = await commands.start({ command, cwd, stdin, workspace, signal, tell })
+        if (background) return await leave(started, "Started in the background")
+        const end = await within(started.ended, timeoutMs, signal)
+        teller.end()
+        signal.throwIfAborted()
+        // Of one that did well, what it wrote says enough.
+        if (end) return await report(started, end, end.exitCode === 0 && !end.stopped ? "" : undefined)
+        if (onTimeout === "background") return await leave(started, `Still running after ${timeoutMs} ms`)
+        await started.stop("timeout")
+        return await report(started, await within(started.ended, killedMs, signal))
+      }),
+  })
+}
+
+/** Tells how a command is doing, waits for it, or kills it. */
+export function checkCommandTool(commands: Commands): Tool {
+  return tool({
+    name: "check_command",
+    description: "Gives the state of a background command and what it wrote since the last check.",
+    input: z.object({
+      id: z.string(),
+      waitMs: z.int().min(0).max(600_000).optional().describe("Wait for its end, at most so long. Default 0."),
+      kill: z.boolean().optional(),
+    }),
+    run: ({ id, waitMs = 0, kill }, { signal }) =>
+      mended(async () => {
+        const command = commands.find(id)
+        if (!command) return toolFailure("unknown-command", unknownText(id, commands))
+        if (kill) await command.stop("killed")
+        const end = command.end ?? (await within(command.ended, kill ? killedMs : waitMs, signal))
+        signal.throwIfAborted()
+        return await report(command, end)
+      }),
+  })
+}
+
+// What was killed has ended by now, or never will.
+const killedMs = 5000
+
+async function leave(command: Command, what: string): Promise<ToolResult> {
+  command.release()
+  return await report(command, undefined, `${what}: command "${command.id}". See it with check_command.`)
+}
+
+/** The end of a command; undefined when it takes longer, or the signal fires first. */
+async function within(ended: Promise<CommandEnd>, ms: number, signal: AbortSignal): Promise<CommandEnd | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const giveUp = () => resolve(undefined)
+  const timer = setTimeout(giveUp, ms)
+  signal.addEventListener("abort", giveUp)
+  if (signal.aborted) giveUp()
+  try {
+    return await Promise.race([ended, promise])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener("abort", giveUp)
+  }
+}
+
+/** What the model can mend is a result with a code. */
+async function mended(work: () => Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AgentError) || isAbort(error)) throw error
+    return toolFailure(error.code, error.message)
+  }
+}
+
+function confinement({ sandbox, network }: Commands): string {
+  if (sandbox === "none") return ""
+  return ` It can write only there${network === "none" ? ", and has no network" : ""}.`
+}
+
+function unknownText(id: string, commands: Commands): string {
+  const running = commands.running()
+  const known = running.length === 0 ? "None is running" : `Running: ${running.join(", ")}`
+  return `There is no command "${id}". ${known}. Commands end with the run, or the process, that started them.`
+}

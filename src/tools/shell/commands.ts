@@ -1,0 +1,193 @@
+import { randomBytes } from "node:crypto"
+import { mkdir, mkdtemp, realpath } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import { AgentError } from "../../core/errors.ts"
+import { removeFolder } from "../../runtime/python/folder.ts"
+import type { Workspace } from "../../workspace/workspace.ts"
+import { type Command, followCommand } from "./command.ts"
+import { commandFolder, type Launcher, type LaunchOptions, launcher } from "./launch.ts"
+import { commandOutput } from "./output.ts"
+import { processEnder } from "./processes.ts"
+import { cannotStart, makeStreams } from "./streams.ts"
+import { startWatchdog, type Watchdog } from "./watchdog.ts"
+
+/** The commands of one run or conversation. Whoever makes it closes it. */
+export interface Commands extends AsyncDisposable, Omit<Launcher, "launch"> {
+  /** Starts one. Rejects with an `AgentError` that says why it cannot be, and with the signal's reason once it fires. A signal that fires
+   *  later ends the command. */
+  start(request: CommandRequest): Promise<Command>
+  find(id: string): Command | undefined
+  /** The ids of those that run. */
+  running(): string[]
+  /** Ends all that was ever started here and removes what was kept of it. Nothing can be started any more. Twice is fine. */
+  close(): Promise<void>
+}
+
+export interface CommandRequest {
+  command: string
+  workspace: Workspace
+  signal: AbortSignal
+  /** A folder of the workspace. Default: its root. */
+  cwd?: string | undefined
+  /** What the command reads. Default: nothing. */
+  stdin?: string | undefined
+  /** Told what it writes, as it comes. */
+  tell?: ((chunk: Uint8Array) => void) | undefined
+}
+
+export interface CommandsOptions extends LaunchOptions {
+  /** What is kept of a command's output, in bytes. Default 50 MB. */
+  maxOutputBytes?: number | undefined
+  /** What is shown of it at once, in bytes. Default 4,000. */
+  previewBytes?: number | undefined
+  /** How many may run at once. Default 100. */
+  maxRunning?: number | undefined
+  /** How long a command has to end by itself when it is asked to. Default 2 s. */
+  graceMs?: number | undefined
+}
+
+export function commands(options: CommandsOptions = {}): Commands {
+  const { maxOutputBytes = 50_000_000, previewBytes = 4000, maxRunning = 100, graceMs = 2000 } = options
+  const { launch, ...confinement } = launcher(options)
+  const token = randomBytes(12).toString("hex")
+  const marker = `KARST_COMMAND=${token}.`
+  const endProcesses = processEnder(graceMs)
+  const all = new Map<string, Command>()
+  let starting = 0
+  let count = 0
+  let place: Promise<Place> | undefined
+  let closing: Promise<void> | undefined
+
+  const running = () => [...all.values()].filter(({ end }) => end === undefined).map(({ id }) => id)
+  const groups = () => [...all.values()].flatMap(({ group }) => group ?? [])
+
+  async function start(request: CommandRequest): Promise<Command> {
+    const { workspace, signal } = request
+    if (workspace.root === undefined) throw noFolder()
+    const folders = await commandFolder(workspace.root, request.cwd ?? "")
+    if (closing) throw closed()
+    place ??= makePlace(marker).catch((error) => {
+      place = undefined
+      throw cannotStart(error)
+    })
+    const { folder, watchdog } = await place
+    const id = `c${++count}`
+    const path = join(folder, id)
+    const streams = await makeStreams(path, request.stdin)
+    try {
+      signal.throwIfAborted()
+      if (closing) throw closed()
+      const own = `${marker}${id}.`
+      const box = join(folder, "box")
+      const connected = launch({ command: request.command, ...folders, marker: own, streams, box })
+      const command: Command = followCommand(connected, {
+        id,
+        output: commandOutput({
+          file: `${path}.log`,
+          workspace,
+          path: `.karst/commands/${id}-${token.slice(0, 6)}.log`,
+          maxBytes: maxOutputBytes,
+          previewBytes,
+          tell: request.tell,
+        }),
+        endAll: () => endProcesses(() => ({ marker: own, groups: command.group ? [command.group] : [] })),
+        changed: () => watchdog.watch(groups().map((group) => group.id)),
+      })
+      // From here on it is found, whoever closes or aborts.
+      all.set(id, command)
+      await command.started.catch((error) => {
+        all.delete(id)
+        throw error
+      })
+      watchdog.watch(groups().map((group) => group.id))
+      stopOnAbort(command, signal)
+      return command
+    } finally {
+      await streams.remove()
+    }
+  }
+
+  async function end(): Promise<void> {
+    const ending = endProcesses(() => ({ marker, groups: groups() }))
+    await Promise.all([...all.values()].map((command) => command.stop("closed", ending)))
+    await ending
+    // One that cannot be killed is not waited for.
+    const patience = new AbortController()
+    const ended = Promise.all([...all.values()].map((command) => command.ended))
+    await Promise.race([ended, delay(1000, undefined, { signal: patience.signal }).catch(() => undefined)])
+    patience.abort()
+    const { folder, watchdog } = (await place?.catch(() => undefined)) ?? {}
+    watchdog?.end()
+    if (folder !== undefined) await removeFolder(folder)
+  }
+
+  const close = () => (closing ??= end())
+  return {
+    ...confinement,
+    async start(request) {
+      request.signal.throwIfAborted()
+      if (closing) throw closed()
+      const problem = problemOf(request.command)
+      if (problem) throw problem
+      if (running().length + starting >= maxRunning) throw tooMany(maxRunning, running())
+      starting++
+      try {
+        return await start(request)
+      } finally {
+        starting--
+      }
+    },
+    find: (id) => all.get(id),
+    running,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** A private folder for what commands write, and who ends them when this program is gone. */
+interface Place {
+  folder: string
+  watchdog: Watchdog
+}
+
+async function makePlace(marker: string): Promise<Place> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "karst-shell-")))
+  // What commands in a sandbox have as /tmp and /dev/shm.
+  for (const name of ["tmp", "shm"]) await mkdir(join(folder, "box", name), { recursive: true })
+  return { folder, watchdog: startWatchdog(marker, folder) }
+}
+
+function stopOnAbort(command: Command, signal: AbortSignal): void {
+  const abort = () => void command.stop("aborted")
+  if (signal.aborted) abort()
+  signal.addEventListener("abort", abort)
+  void command.ended.then(() => signal.removeEventListener("abort", abort))
+}
+
+function problemOf(command: string): AgentError | undefined {
+  if (command.trim() === "") return new AgentError("The command is empty.", { code: "empty-command" })
+  if (command.includes("\0")) return new AgentError("The command has a NUL character.", { code: "invalid-command" })
+  const bytes = Buffer.byteLength(command)
+  if (bytes <= mostCommandBytes) return undefined
+  const message = `The command has ${bytes} bytes, and may have ${mostCommandBytes}. Write it to a file and run that.`
+  return new AgentError(message, { code: "command-too-long" })
+}
+
+// Linux takes 128 kB in one argument.
+const mostCommandBytes = 100_000
+
+function tooMany(most: number, running: readonly string[]): AgentError {
+  const cure = `Wait for one with check_command, or kill one: ${running.join(", ")}.`
+  return new AgentError(`${most} commands are running already. ${cure}`, { code: "too-many-commands" })
+}
+
+function noFolder(): AgentError {
+  const cure = "Use the file tools, or an agent with a localWorkspace."
+  return new AgentError(`This workspace is not a folder that commands can run in. ${cure}`, { code: "no-folder" })
+}
+
+function closed(): AgentError {
+  return new AgentError("The run is over: no command can be started any more.", { code: "closed" })
+}

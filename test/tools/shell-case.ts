@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { TestContext } from "node:test"
+import { setTimeout as delay } from "node:timers/promises"
+import type { CommandReport } from "../../src/tools/shell/report.ts"
+import { type ShellOptions, type ShellTools, shellTools } from "../../src/tools/shell.ts"
+import { isToolResult, type Tool, type ToolContext, type ToolResult } from "../../src/tools/tool.ts"
+import { localWorkspace } from "../../src/workspace/local.ts"
+import type { Workspace } from "../../src/workspace/workspace.ts"
+
+export interface ShellCase {
+  root: string
+  workspace: Workspace
+  tools: ShellTools
+  shell: Tool
+  check: Tool
+  /** What was told while a command ran. */
+  told: string[]
+  /** An entry that everything started here has in its environment. */
+  mark: string
+  run(input: object, context?: Partial<ToolContext>): Promise<Reported>
+  checkUp(input: object, context?: Partial<ToolContext>): Promise<Reported>
+}
+
+export type Reported = ToolResult & { report: CommandReport }
+
+/** A shell in a fresh folder, closed and removed after the test; then nothing that it started is left. */
+export function shellCase(test: TestContext, options: ShellOptions = {}): ShellCase {
+  const root = mkdtempSync(join(tmpdir(), "karst-test-shell-"))
+  const mark = `KARST_TEST=${randomUUID()}`
+  const [name = "", value = ""] = mark.split("=")
+  const tools = shellTools({ ...options, env: { ...options.env, [name]: value } })
+  const workspace = localWorkspace(root)
+  const [shell, check] = tools.tools
+  if (!shell || !check) throw new Error("shellTools gives two tools")
+  const told: string[] = []
+  const context: ToolContext = {
+    call: "call",
+    signal: new AbortController().signal,
+    workspace,
+    state: { get: () => undefined, set: () => undefined },
+    progress: (text) => void told.push(text),
+  }
+  test.after(async () => {
+    await tools.close()
+    rmSync(root, { recursive: true, force: true })
+    const left = alive(mark)
+    if (left.length > 0) throw new Error(`still running: ${left.join(", ")}`)
+  })
+  const use =
+    (tool: Tool) =>
+    async (input: object, more: Partial<ToolContext> = {}) =>
+      reported(await tool.run(input, { ...context, ...more }))
+  return { root, workspace, tools, shell, check, told, mark, run: use(shell), checkUp: use(check) }
+}
+
+/** The processes that have an entry in their environment, as `number:name`; not those that only wait to be counted. */
+export function alive(mark: string): string[] {
+  return readdirSync("/proc").flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return []
+    const stat = read(`/proc/${pid}/stat`)
+    if (stat === "" || /\) [ZX] /.test(stat)) return []
+    const carries = read(`/proc/${pid}/environ`).split("\0").includes(mark)
+    return carries ? [`${pid}:${/\((.*)\)/.exec(stat)?.[1]}`] : []
+  })
+}
+
+/** Waits until something holds; a test that waits for what never comes runs into its time-out. */
+export async function until(holds: () => unknown): Promise<void> {
+  while (!(await holds())) await delay(5)
+}
+
+function reported(result: unknown): Reported {
+  if (!isToolResult(result)) throw new Error("not a tool result")
+  // Results of these two tools carry reports, but for failures before a command was started.
+  return { ...result, report: result.value as CommandReport }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "latin1")
+  } catch {
+    return ""
+  }
+}
