@@ -11,6 +11,7 @@ import { asJson, asTables, type Report } from "./report.ts"
 import { runtime } from "./runtime.ts"
 import { search } from "./search.ts"
 import { step } from "./step.ts"
+import { store } from "./store.ts"
 import { workspace } from "./workspace.ts"
 
 const benches: Record<string, () => Promise<Report>> = {
@@ -21,6 +22,7 @@ const benches: Record<string, () => Promise<Report>> = {
   minds,
   runtime,
   workspace,
+  store,
   search,
   import: importTime,
   install,

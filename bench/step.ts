@@ -1,6 +1,7 @@
-import { createAgent, jsRuntime, type Runtime, safeRules, scripted } from "karst"
+import { createAgent, jsRuntime, type Runtime, safeRules, scripted, tool } from "karst"
+import * as z from "zod"
 import { caveAgent } from "./anchors.ts"
-import { interleave, perUnit, ratio, stats } from "./measure.ts"
+import { interleave, perUnit, ratio, repeat, stats } from "./measure.ts"
 import { importPeerFile } from "./peers.ts"
 import { budget, type Report } from "./report.ts"
 
@@ -13,6 +14,7 @@ export async function step(): Promise<Report> {
     {
       code: () => perUnit(steps, () => karstRun(jsRuntime({ notes: [] as string[] }, { rules: safeRules() }))),
       bare: () => perUnit(steps, () => karstRun(idleRuntime())),
+      tools: () => perUnit(steps, karstTools),
       ai: await aiRun(),
       plain: () => perUnit(steps, plainLoop),
     },
@@ -21,6 +23,8 @@ export async function step(): Promise<Report> {
   const code = stats(samples.code)
   const toCave = code.median / caveAgent.stepMs.from
   const bareToAi = ratio(samples.bare, samples.ai)
+  const toolsToAi = ratio(samples.tools, samples.ai)
+  const aborts = stats(await repeat(20, abortLatency))
   return {
     rows: [
       {
@@ -35,12 +39,25 @@ export async function step(): Promise<Report> {
         ...stats(samples.bare),
         ratios: { ai: bareToAi, "plain loop": ratio(samples.bare, samples.plain) },
       },
+      {
+        what: "Karst, a tool step",
+        unit: "ms",
+        ...stats(samples.tools),
+        ratios: { ai: toolsToAi, "plain loop": ratio(samples.tools, samples.plain) },
+      },
       { what: "ai 7.0.169 generateText, a tool step", unit: "ms", ...stats(samples.ai) },
       { what: "plain loop, a tool step", unit: "ms", ...stats(samples.plain) },
+      {
+        what: "Karst, from an abort to the end of the run, while a tool runs that does not listen",
+        unit: "ms",
+        ...aborts,
+      },
     ],
     budgets: [
       budget("code step against CaveAgent's in-process step", 1 / 3, toCave, "×"),
       budget("bare step against ai generateText", 1 / 5, bareToAi, "×"),
+      budget("tool step against ai generateText", 1 / 5, toolsToAi, "×"),
+      budget("abort of a run in the middle of a tool", 100, aborts.median, "ms"),
     ],
   }
 }
@@ -51,6 +68,44 @@ async function karstRun(runtime: Runtime): Promise<void> {
   const { cycles } = await createAgent({ model, runtime, limits: { cycles: steps + 1 } }).run("Take the notes")
   if (cycles !== steps + 1) throw new Error(`The run took ${cycles} cycles.`)
   await runtime.close()
+}
+
+/** The same work as the tool step of `ai` below. */
+async function karstTools(): Promise<void> {
+  const notes: string[] = []
+  const answers = Array.from({ length: steps }, (_, step) => [
+    { type: "tool-call" as const, id: `call-${step}`, name: "note", input: { text: `note of step ${step}` } },
+  ])
+  const note = tool({
+    name: "note",
+    description: "Takes a note",
+    input: z.object({ text: z.string() }),
+    run: async ({ text }) => notes.push(text),
+  })
+  const model = scripted([...answers, "Done."], { usage })
+  const agent = createAgent({ model, tools: [note], noTool: "answer", limits: { cycles: steps + 1 } })
+  const { cycles } = await agent.run("Take the notes")
+  if (cycles !== steps + 1 || notes.length !== steps) throw new Error(`The run took ${cycles} cycles.`)
+}
+
+/** From `abort()` to a settled run. */
+async function abortLatency(): Promise<number> {
+  const { promise: begun, resolve } = Promise.withResolvers<void>()
+  const hang = tool({
+    name: "hang",
+    description: "Hangs",
+    run() {
+      resolve()
+      return new Promise(() => undefined)
+    },
+  })
+  const model = scripted([[{ type: "tool-call", id: "1", name: "hang", input: {} }]])
+  const run = createAgent({ model, tools: [hang] }).run("Hang")
+  await begun
+  return perUnit(1, async () => {
+    run.abort()
+    await run.settled
+  })
 }
 
 // Each cell is a new text, as a model's are.

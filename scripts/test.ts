@@ -1,4 +1,5 @@
-// Runs the tests: `npm test [-- <part of a file name>…] [--name=<pattern>…] [--lane=<name>]`. Ends with node's own summary.
+// Runs the tests: `npm test [-- <part of a file name>…] [--name=<pattern>…] [--lane=<name>]`. Ends with node's own summary. Those that
+// take long run with KARST_REQUIRE_ALL=1, or by name.
 import { globSync } from "node:fs"
 import { dirname } from "node:path"
 import { Readable } from "node:stream"
@@ -17,7 +18,13 @@ interface Lane {
   needs?: string[]
 }
 
-const realRuntimes = /^test\/runtime\/(conformance|isolation|process|python|type-gate)\b/
+// What starts kernels, child processes, sandboxes or commands.
+const realRuntimes =
+  /^test\/(runtime\/(conformance|isolation|process|python|type-gate)\b|(agent|skills|memory|tools)\/[\w-]*(process|python|runtimes|shell))/
+// What starts servers and kills processes in the middle of their work.
+const durable = /^test\/(stores|engine|sessions|workspace\/s3)/
+// Thorough and long: they run when everything must (KARST_REQUIRE_ALL=1), or when they are named.
+const long = /\/(attacks|mutants|corpus|crash-matrix|soak)[\w-]*\.test\.ts$|^test\/package\.test\.ts$/
 const lanes: Lane[] = [
   {
     name: "live",
@@ -25,9 +32,9 @@ const lanes: Lane[] = [
     deadlineMinutes: 10,
     needs: ["KARST_LIVE=1", "KARST_LIVE_MODEL=<provider/model>"],
   },
-  { name: "unit", has: (file) => !realRuntimes.test(file), deadlineMinutes: 5 },
-  // Real kernels, child processes and sandboxes.
-  { name: "runtimes", has: () => true, deadlineMinutes: 10 },
+  { name: "unit", has: (file) => !realRuntimes.test(file) && !durable.test(file), deadlineMinutes: 10 },
+  { name: "runtimes", has: (file) => realRuntimes.test(file), deadlineMinutes: 20 },
+  { name: "durable", has: () => true, deadlineMinutes: 20 },
 ]
 
 // With KARST_REQUIRE_ALL=1 a skipped test is a failed one, unless its reason starts with one of these.
@@ -74,8 +81,12 @@ function chosenLanes(): Lane[] {
 function filesOf(lane: Lane): string[] {
   return globSync("test/**/*.test.ts")
     .filter((file) => lanes.find(({ has }) => has(file)) === lane)
-    .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
+    .filter((file) => (positionals.length === 0 ? requireAll || !long.test(file) : named(file)))
     .sort()
+}
+
+function named(file: string): boolean {
+  return positionals.some((part) => file.includes(part))
 }
 
 async function* events(lane: Lane, files: string[]): AsyncGenerator<TestEvent> {

@@ -1,8 +1,23 @@
 // The front door. Names are listed one by one, and nothing here reaches an optional package before it is used.
 
 export type { Approver } from "./actions/approve.ts"
-export type { AfterCall, BeforeCall, CallContext, CallOutcome, Hooks } from "./actions/hooks.ts"
-export type { AgentOptions } from "./agent/config.ts"
+export type { AfterCall, BeforeCall, CallContext, CallOutcome, HookContext, Hooks } from "./actions/hooks.ts"
+export type {
+  AfterCycle,
+  AfterModel,
+  AfterRun,
+  BeforeModel,
+  BeforeRun,
+  CycleEnding,
+  ModelAnswer,
+  ModelTurn,
+  RunEnding,
+  RunHooks,
+  RunStart,
+  Stop,
+} from "./actions/run-hooks.ts"
+export type { ToolPolicy } from "./actions/tool-policy.ts"
+export type { AgentOptions, NoToolPolicy } from "./agent/config.ts"
 export {
   type CodeAgent,
   type CodeRunOptions,
@@ -10,6 +25,15 @@ export {
   type CodeSessionOptions,
   createAgent,
 } from "./agent/create-agent.ts"
+export {
+  type Guarded,
+  type Guardrail,
+  guardInput,
+  guardOutput,
+  type OutputCheck,
+  type ValidateOptions,
+  validateOutput,
+} from "./agent/guardrails.ts"
 export type { ObjectsOf, Outputs, ResultWith } from "./agent/outputs.ts"
 export { defaultSections, type PromptContext, type PromptSections } from "./agent/prompt.ts"
 export type { Verify } from "./agent/verify.ts"
@@ -17,6 +41,7 @@ export type { Verify } from "./agent/verify.ts"
 export type {
   Agent,
   AgentOverrides,
+  Completion,
   Decision,
   Limits,
   LiveObjects,
@@ -80,7 +105,7 @@ export type { Judgement, Verdict } from "./core/verdict.ts"
 export type { Compacted, CompactHooks, FullConversation, MemoryOptions } from "./memory.ts"
 export { type AiSdkOptions, aiSdk } from "./models/ai-sdk.ts"
 export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./models/model.ts"
-export { type RecordedCall, type ReplayOptions, record, replay } from "./models/record.ts"
+export { type RecordedCall, type RecordOptions, type ReplayOptions, record, replay } from "./models/record.ts"
 export { type ResolveOptions, resolve } from "./models/resolve.ts"
 export { type Retry, type RetryOptions, retry } from "./models/retry.ts"
 export { type EndpointChange, type RotateOptions, rotate } from "./models/rotate.ts"
@@ -146,6 +171,15 @@ export type {
 } from "./runtime/runtime.ts"
 export type { Codec, Codecs } from "./runtime/snapshot/codec.ts"
 
+export {
+  type ArchiveOptions,
+  type ArchiveSource,
+  deleteSession,
+  listSessions,
+  type SessionInfo,
+} from "./sessions/archive.ts"
+export { type Atif, type AtifStep, toAtif } from "./sessions/atif.ts"
+export { loadSession } from "./sessions/load.ts"
 export type { SessionOf } from "./sessions/session.ts"
 export {
   type LoadedSkills,
@@ -165,6 +199,19 @@ export { type RedisClient, type RedisStoreOptions, redisStore } from "./stores/r
 export { type SqliteStoreOptions, sqliteStore } from "./stores/sqlite.ts"
 export type { Append, Change, Delete, Entry, Guard, Put, Store } from "./stores/store.ts"
 
+export {
+  type Directive,
+  type InputOf,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolOptions,
+  type ToolResult,
+  type ToolState,
+  tool,
+  toolFailure,
+  toolResult,
+} from "./tools/tool.ts"
 export { localWorkspace } from "./workspace/local.ts"
 export { memoryWorkspace } from "./workspace/memory.ts"
 export { overlay } from "./workspace/overlay.ts"

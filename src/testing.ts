@@ -8,6 +8,10 @@ import { nameCases } from "./testing/runtime-names.ts"
 import { stopCases } from "./testing/runtime-stops.ts"
 import { valueCases } from "./testing/runtime-values.ts"
 
+export { type BackendCase, type BackendSuite, testBackend } from "./testing/backend.ts"
+export { backendHandle } from "./testing/backend-handle.ts"
+export { assertReplays, type ReplayCheckOptions, type Replayed, replayRecording } from "./testing/replay.ts"
+export type { Divergence } from "./testing/replay-steps.ts"
 export { type StoreCase, type StoreSuite, testStore } from "./testing/store.ts"
 export { testWorkspace, type WorkspaceCase, type WorkspaceSuite } from "./testing/workspace.ts"
 

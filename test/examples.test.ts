@@ -38,6 +38,17 @@ const shows: Record<string, RegExp> = {
   "17-parallel-batch": /^at once, at most: 2$/m,
   "18-approvals": /ApprovalDenied: mailbox\.empty was not approved; it was not called\./,
   "19-outputs": /1 of 2 passed, mean score 0\.50/,
+  "20-tools": /refund: Error \(not-approved\)/,
+  "21-ask": /^done The report of June is out\.$/m,
+  "22-hooks": /^stopped guardrail No passwords, please\.$/m,
+  "23-token-budget": /Error \(call-limit\)[^]*Two sent\. \[ 'Ada', 'Grace' \]/,
+  "24-images": /I have seen 1 image; the wall is red\./,
+  "25-workspaces": /^conflict: true$/m,
+  "26-custom-workspace": /^\d\d promises kept \[\]$/m,
+  "27-shell": /may it run `rm notes\.txt`\? no/,
+  "28-delegate": /\[t2 analyst\] done\./,
+  "29-steering": /Error \(skipped-steering\)/,
+  "30-cancellation": /^run: aborted$/m,
 }
 
 describe("the examples", () => {

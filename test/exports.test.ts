@@ -11,10 +11,11 @@ import * as testing from "karst/testing"
 // A change here is a change of what users may rely on, and belongs in CHANGELOG.md.
 const values = `
   AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError addUsage
-  aiSdk attributeRule createAgent currentCall defaultSections fenced fn functionRule importRule isDelta jsRuntime 
+  aiSdk attributeRule createAgent currentCall defaultSections fenced fn functionRule guardInput guardOutput importRule isDelta jsRuntime 
   loadSkills memoryStore messageText outsideRuns record regexRule replay resolve retry rotate skill
-  safeRules scripted timeouts totalTokens trajectory type variable
+  safeRules scripted timeouts totalTokens trajectory tool toolFailure toolResult type validateOutput variable
   fileStore redisStore sqliteStore
+  deleteSession listSessions loadSession toAtif
   localWorkspace memoryWorkspace overlay readOnly s3Workspace scoped`
 
 const types = `
@@ -23,15 +24,19 @@ const types = `
   CodeSession CodeSessionOptions Codec Codecs Decision Delete Entry EndpointChange ErrorData EventOf EventType ExecuteOptions Executed Execution
   FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions Json JsonSchema Limits LiveObjects
   Lost Message Metadata Model ModelErrorCode ModelPart ModelRequest ModelSource Name NameChanges Names NotExecuted
-  AfterCall AskFirst BeforeCall CallContext CallOptions CallOutcome Hooks MakeCall MethodGuard Pauses
+  AfterCall AfterCycle AfterModel AfterRun BeforeModel BeforeRun Completion CycleEnding Guarded Guardrail HookContext ModelAnswer ModelTurn
+  Directive InputOf NoToolPolicy Tool ToolContext ToolDefinition ToolOptions ToolPolicy ToolResult ToolState
+  OutputCheck RunEnding RunHooks RunStart Stop ValidateOptions
+  AskFirst BeforeCall CallContext CallOptions CallOutcome Hooks MakeCall MethodGuard Pauses
   CompactHooks Compacted FullConversation MemoryOptions SummaryPart SummarySections
   ObjectsOf Outputs ResultWith Verify Verdict Judgement
   OutputChunk Pending Price Prompt PromptContext PromptPart
-  PromptSections Put ReasoningPart RecordedCall
+  PromptSections Put ReasoningPart RecordedCall RecordOptions
   ReplayOptions ResolveOptions ResultMessage Retry RetryOptions RotateOptions Rule RuleContext RuleData RuleOptions Run RunOptions
   RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep
   LoadedSkills Session SessionOf SessionOptions Skill SkillBindings SkillFile SkillOptions SkillPath SkillProblem SkillSource Snapshot StandardSchema Status StopReason Store TextPart TimeoutOptions ToolCallPart
   ToolResultPart ToolSpec Trajectory TypeGateMode TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation
+  ArchiveOptions ArchiveSource Atif AtifStep SessionInfo
   FileStoreOptions RedisClient RedisStoreOptions SqliteStoreOptions
   FileData FileInfo S3Credentials S3Options Workspace`
 
@@ -60,8 +65,14 @@ describe("the public surface", () => {
     assert.deepEqual(Object.keys(evals), ["suite"])
   })
 
-  test('of "karst/testing" is the conformance suites', () => {
-    assert.deepEqual(Object.keys(testing), ["testRuntime", "testStore", "testWorkspace"])
+  test('of "karst/testing" is the conformance suites and replay', () => {
+    assert.deepEqual(Object.keys(testing), [
+      "assertReplays",
+      "replayRecording",
+      "testRuntime",
+      "testStore",
+      "testWorkspace",
+    ])
   })
 
   test("gives a Run at once and never a promise of one", async () => {

@@ -49,7 +49,7 @@ export async function startRedis(...settings: string[]): Promise<RedisServer> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()

@@ -1,3 +1,4 @@
+import { orAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
@@ -16,6 +17,8 @@ export interface Approvals {
   approved: string[]
   /** Waits for somebody who watches the run; undefined when nobody does. */
   watcher(id: string): Promise<Decision> | undefined
+  /** What was answered before, when this call was asked for the first time. */
+  decided?: Decision | undefined
   /** Stops the clocks while a person thinks. */
   paused<T>(work: () => Promise<T>): Promise<T>
 }
@@ -31,7 +34,7 @@ export async function requireApproval(call: Call, approvals: Approvals, emit: Em
   if (!call.approve || approvals.approved.includes(subject)) return
   const question = await askable(call)
   if (!question) return
-  const decision = await approvals.paused(() => decide(call, question, approvals, emit))
+  const decision = approvals.decided ?? (await approvals.paused(() => decide(call, question, approvals, emit)))
   if (decision === "always" && !approvals.approved.includes(subject)) approvals.approved.push(subject)
   if (decision === "allow" || decision === "always") return
   const why = decision === "deny" ? "was not approved" : "needs approval and nobody is there to give it"
@@ -67,7 +70,8 @@ async function decide(
   let decision: Decision = "deny"
   try {
     const answer = approve ? answered(call, approve) : watcher
-    decision = toDecision(await unlessAborted(answer, call.signal))
+    // Somebody may never answer, and need not once the cell is over.
+    decision = toDecision(await orAbort(answer, call.signal))
     return decision
   } finally {
     emit({ type: "approval-resolved", id: call.id, decision })
@@ -81,19 +85,6 @@ async function answered(call: Call, approve: Approver): Promise<unknown> {
   } catch (cause) {
     const { message } = errorData(cause)
     throw new ApprovalDenied(`${callName(call)} was not called: asking for approval failed: ${message}`, { cause })
-  }
-}
-
-/** Somebody may never answer, and need not once the cell is over. */
-async function unlessAborted(answer: Promise<unknown> | undefined, signal: AbortSignal): Promise<unknown> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener("abort", abort)
-  try {
-    return await Promise.race([aborted, answer])
-  } finally {
-    signal.removeEventListener("abort", abort)
   }
 }
 

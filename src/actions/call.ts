@@ -5,6 +5,7 @@ import type { Call, CallGate, MakeCall, Pauses } from "../runtime/runtime.ts"
 import { type Approvals, requireApproval } from "./approve.ts"
 import type { CallPolicy } from "./call-policy.ts"
 import { type CallContext, type CallOutcome, runAfterCall, runBeforeCall } from "./hooks.ts"
+import type { Journal } from "./journal.ts"
 import { spendCall } from "./limits.ts"
 import { callName, previewCall } from "./preview-call.ts"
 
@@ -15,6 +16,8 @@ export interface GateServices extends Approvals, CallPolicy {
   pauses: Pauses
   /** Whose calls these are, as hooks are told. */
   caller: Pick<CallContext, "run" | "parent" | "agent">
+  /** Of a durable run. */
+  journal?: Journal | undefined
 }
 
 export interface CountingGate {
@@ -27,33 +30,33 @@ export interface CountingGate {
 const toldCalls = 1000
 
 /** The gate every call passes, wherever it comes from: told, within its limits, past the hooks, approved, then made. A tool
- *  call is told by events of its own. */
-export function callGate(services: GateServices, within: string, emit: Emit, tell = true): CountingGate {
+ *  call is `told` by events of its own, and counted with those of the same answer. */
+export function callGate(services: GateServices, within: string, emit: Emit, told = false): CountingGate {
   let count = 0
   return {
     get count() {
       return count
     },
     gate: async (call, next) => {
-      const told = tell && count++ < toldCalls
-      if (!told && count === toldCalls + 1) {
+      const tell = !told && count++ < toldCalls
+      if (!tell && count === toldCalls + 1) {
         emit({ type: "warning-raised", code: "many-calls", message: tooMany })
       }
       const started = services.now()
-      if (told) emit({ type: "call-start", id: call.id, within, call: previewCall(call) })
+      if (tell) emit({ type: "call-start", id: call.id, within, call: previewCall(call) })
       const trace: Trace = {}
       try {
-        spendCall(call, services.budgets)
+        if (!told) spendCall(call, services.budgets)
         const value =
           services.hooks.length === 0
             ? await approvedCall(call, next, services, emit)
             : await hookedCall(call, next, services, within, emit, trace)
-        if (told) emit({ type: "call-end", id: call.id, ok: true, durationMs: services.now() - started, ...trace })
+        if (tell) emit({ type: "call-end", id: call.id, ok: true, durationMs: services.now() - started, ...trace })
         return value
       } catch (error) {
         const { name, message } = errorData(error)
         const durationMs = services.now() - started
-        if (told) emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}`, ...trace })
+        if (tell) emit({ type: "call-end", id: call.id, ok: false, durationMs, error: `${name}: ${message}`, ...trace })
         throw error
       }
     },
@@ -97,9 +100,19 @@ async function hookedCall(
 }
 
 async function approvedCall(call: Call, next: MakeCall, services: GateServices, emit: Emit): Promise<unknown> {
-  if (call.approve) await requireApproval(call, services, emit)
+  if (!services.journal) {
+    if (call.approve) await requireApproval(call, services, emit)
+    return makeCall(call, next, services.pauses)
+  }
+  return services.journal.call(call, {
+    approve: (by) => requireApproval(call, { ...services, ...by }, emit),
+    make: (idempotencyKey) => makeCall(call, (change) => next({ ...change, idempotencyKey }), services.pauses),
+  })
+}
+
+function makeCall(call: Call, next: MakeCall, pauses: Pauses): Promise<unknown> {
   const { timeoutMs, args } = call
-  return timeoutMs === undefined ? next({ args }) : timedCall(call, timeoutMs, next, services.pauses)
+  return timeoutMs === undefined ? next({ args }) : timedCall(call, timeoutMs, next, pauses)
 }
 
 /** What a cell or the model sees when a call took too long. */

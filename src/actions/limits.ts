@@ -66,8 +66,11 @@ export interface Reservation {
  *  of a name for which there are too many are all refused, and where all together are too many, all: half of what a model
  *  has planned may be worse than nothing. */
 export function reserveCalls(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
-  const refused = new Map<string, CallLimitReached>()
+  if (!budgets.some(({ calls: most, callsOf }) => most !== undefined || callsOf) && !calls.some(hasLimit)) {
+    return unlimited(calls, budgets)
+  }
   const reserved = new Map<string, CountedCall>()
+  const refused = new Map<string, CallLimitReached>()
   const byName = Map.groupBy(calls, callName)
   for (const [name, group] of byName) {
     const problem = groupProblem(name, group, budgets)
@@ -92,6 +95,24 @@ export function reserveCalls(calls: readonly CountedCall[], budgets: readonly Ca
       if (call && reserved.delete(id)) count(call, budgets, -1)
     },
   }
+}
+
+// The common case, on the way of every step.
+function unlimited(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
+  const add = (by: number) => {
+    for (const { counts } of budgets) counts.total += by
+  }
+  add(calls.length)
+  return {
+    refusal: () => undefined,
+    release(id) {
+      if (calls.some((call) => call.id === id)) add(-1)
+    },
+  }
+}
+
+function hasLimit({ maxCalls }: CountedCall): boolean {
+  return maxCalls !== undefined
 }
 
 function groupProblem(

@@ -4,7 +4,7 @@ import type { Emit } from "../core/event.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { forThisRun } from "../core/run-context.ts"
 import { currentCall, passGate } from "../runtime/gated-call.ts"
-import type { CallGate } from "../runtime/runtime.ts"
+import type { Validation } from "../runtime/schema.ts"
 import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailure } from "../tools/tool.ts"
 import { callGate, type GateServices } from "./call.ts"
 import { headAndTail } from "./head-and-tail.ts"
@@ -12,10 +12,7 @@ import { type CountedCall, type Reservation, reserveCalls } from "./limits.ts"
 import { failureOf, type Performed, type SkipReason, skipped, toolEnd, toToolResult } from "./tool-result.ts"
 
 export interface ToolServices extends GateServices {
-  /** What this agent may use, by name: what is not here is neither offered nor made. */
-  tools: ReadonlyMap<string, Tool>
   signal: AbortSignal
-  toolContext: Pick<ToolContext, "workspace" | "state" | "messages">
   maxOutputChars: number
   /** How many tools that may run together do. */
   maxParallelTools: number
@@ -27,6 +24,13 @@ export interface ToolServices extends GateServices {
   stopOn: "first-tool" | readonly string[] | undefined
   /** Whether the user has said something since. */
   interrupted(): boolean
+}
+
+/** The tools of one request. */
+export interface ToolsAtHand {
+  /** What may be used, by name: what is not here is neither offered nor made. */
+  tools: ReadonlyMap<string, Tool>
+  context: Pick<ToolContext, "workspace" | "state" | "messages">
 }
 
 /** What the calls of one answer came to. */
@@ -42,16 +46,16 @@ export interface ToolsOutcome {
  *  call has exactly one result, in the order of the calls. Never throws. */
 export async function performTools(
   calls: readonly ToolCallPart[],
+  { tools, context }: ToolsAtHand,
   services: ToolServices,
   emit: Emit,
 ): Promise<ToolsOutcome> {
   const outcome: ToolsOutcome = {}
-  const reservation = reserveCalls(countedCalls(calls, services), services.budgets)
-  // What is reserved has been counted.
-  const batch: Batch = { services: { ...services, budgets: [] }, reservation, emit, within: forThisRun() }
+  const reservation = reserveCalls(countedCalls(calls, tools), services.budgets)
+  const batch: Batch = { tools, context, services, reservation, emit, within: forThisRun() }
   let reason: SkipReason | undefined
   for (let index = 0; index < calls.length; ) {
-    const group = groupFrom(calls, index, services)
+    const group = groupFrom(calls, index, tools)
     index += group.length
     if (services.signal.aborted) reason = "aborted"
     if (reason) {
@@ -59,7 +63,9 @@ export async function performTools(
       skipTools(group, reason, emit)
       continue
     }
-    for (const performed of await performGroup(group, batch)) {
+    const [only] = group
+    const all = only && group.length === 1 ? [await performTool(only, batch)] : await performTogether(group, batch)
+    for (const performed of all) {
       emit(toolEnd(performed))
       note(performed, outcome, services)
     }
@@ -78,7 +84,7 @@ export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, em
   }
 }
 
-interface Batch {
+interface Batch extends ToolsAtHand {
   services: ToolServices
   reservation: Reservation
   emit: Emit
@@ -96,7 +102,7 @@ function note({ call, result }: Performed, outcome: ToolsOutcome, { stopOn }: To
   }
 }
 
-function countedCalls(calls: readonly ToolCallPart[], { tools }: ToolServices): CountedCall[] {
+function countedCalls(calls: readonly ToolCallPart[], tools: ToolsAtHand["tools"]): CountedCall[] {
   return calls.flatMap(({ id, name }) => {
     const tool = tools.get(name)
     return !tool || tool.options.free ? [] : [{ id, binding: name, maxCalls: tool.options.maxCalls }]
@@ -104,16 +110,14 @@ function countedCalls(calls: readonly ToolCallPart[], { tools }: ToolServices): 
 }
 
 // The calls from here on that may be under way together: one, or neighbours that are all marked parallel.
-function groupFrom(calls: readonly ToolCallPart[], from: number, { tools }: ToolServices): readonly ToolCallPart[] {
+function groupFrom(calls: readonly ToolCallPart[], from: number, tools: ToolsAtHand["tools"]): readonly ToolCallPart[] {
   const parallel = (call: ToolCallPart | undefined) => call && tools.get(call.name)?.options.parallel === true
   let end = from + 1
   if (parallel(calls[from])) while (parallel(calls[end])) end++
   return calls.slice(from, end)
 }
 
-async function performGroup(group: readonly ToolCallPart[], batch: Batch): Promise<Performed[]> {
-  const [only] = group
-  if (only && group.length === 1) return [await performTool(only, batch)]
+async function performTogether(group: readonly ToolCallPart[], batch: Batch): Promise<Performed[]> {
   const results: Performed[] = []
   const queue = group.entries()
   const worker = async () => {
@@ -124,29 +128,31 @@ async function performGroup(group: readonly ToolCallPart[], batch: Batch): Promi
 }
 
 async function performTool(call: ToolCallPart, batch: Batch): Promise<Performed> {
-  const { services, emit } = batch
+  const { services, tools, emit } = batch
   const started = services.now()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
   const result = await resultOf(call, batch)
-  const { retention, maxChars = services.maxOutputChars } = services.tools.get(call.name)?.options ?? {}
-  const shown = await shownText(result.text, maxChars, services)
+  const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
+  const short = result.text.length <= maxChars
+  const shown = short ? { shown: result.text } : await shortened(result.text, maxChars, services)
   return { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
 }
 
 async function resultOf(call: ToolCallPart, batch: Batch): Promise<ToolResult> {
-  const { services, reservation } = batch
+  const { services, tools, reservation } = batch
   // One of a parallel group may have waited for its turn while the run was aborted.
   if (services.signal.aborted) {
     reservation.release(call.id)
     return skipped("aborted")
   }
-  const tool = services.tools.get(call.name)
-  if (!tool) return unknownTool(call.name, services.tools)
+  const tool = tools.get(call.name)
+  if (!tool) return unknownTool(call.name, tools)
   try {
-    const input = await acceptedInput(call, tool)
+    const accepted = accept(call, tool)
+    const input = accepted instanceof Promise ? await accepted : accepted
     if (!input.ok) {
       reservation.release(call.id)
-      return input.failure
+      return toolFailure(typeof call.input === "string" ? "invalid-json" : "invalid-input", input.message)
     }
     const refusal = reservation.refusal(call.id)
     if (refusal) throw refusal
@@ -161,27 +167,20 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult
   return toolFailure("unknown-tool", `There is no tool "${name}". ${known}`)
 }
 
-async function acceptedInput(
-  { input }: ToolCallPart,
-  tool: Tool,
-): Promise<{ ok: true; value: unknown } | { ok: false; failure: ToolResult }> {
-  if (typeof input === "string") {
-    const failure = toolFailure("invalid-json", "The arguments are not valid JSON. Send one JSON object.")
-    return { ok: false, failure }
-  }
-  const validation = await tool.accept(input ?? {})
-  return validation.ok ? validation : { ok: false, failure: toolFailure("invalid-input", validation.message) }
+function accept({ input }: ToolCallPart, tool: Tool): Validation | Promise<Validation> {
+  if (typeof input !== "string") return tool.accept(input ?? {})
+  return { ok: false, message: "The arguments are not valid JSON. Send one JSON object." }
 }
 
 function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: Batch): Promise<unknown> {
-  const { services, emit, within } = batch
-  const { gate }: { gate: CallGate } = callGate(services, call.id, emit, false)
+  const { services, context: shared, emit, within } = batch
+  const { gate } = callGate(services, call.id, emit, true)
   return passGate(
     {
       id: call.id,
       binding: tool.name,
       args: [input],
-      options: tool.options,
+      options: { ...tool.options, journal: tool.options.journal ?? tool.options.sideEffect !== false },
       signal: services.signal,
       async accept([given]) {
         const validation = await tool.accept(given)
@@ -191,30 +190,31 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: Batch):
       async make([given]) {
         const { signal } = currentCall() ?? services
         const context: ToolContext = {
-          ...services.toolContext,
+          ...shared,
           call: call.id,
           signal,
           progress: (text) => emit({ type: "tool-delta", id: call.id, text }),
         }
-        // One that does not listen to its signal goes on alone: nobody waits for it. What it has started ends with it.
-        return toToolResult(
-          await orAbort(
-            within(signal, () => tool.run(given, context)),
-            signal,
-          ),
-        )
+        // What it starts ends with the call where the call has a time of its own, and else with the run.
+        const run = () => tool.run(given, context)
+        const result = signal === services.signal ? run() : within(signal, run)
+        // One that does not listen to its signal goes on alone: nobody waits for it.
+        return toToolResult(isPromise(result) ? await orAbort(result, signal) : result)
       },
     },
     gate,
   )
 }
 
-async function shownText(
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value
+}
+
+async function shortened(
   text: string,
   maxChars: number,
   { keepResult, keptIn }: ToolServices,
 ): Promise<{ shown: string; kept?: string }> {
-  if (text.length <= maxChars) return { shown: text }
   try {
     const kept = await keepResult(text)
     const where = (shown: number) =>

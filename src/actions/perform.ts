@@ -16,6 +16,8 @@ export interface PerformServices extends GateServices {
   /** What is left of the run's time: a cell that never lets go of the event loop can only be stopped by its own clock. */
   leftMs(): number | undefined
   transaction?: ExecuteOptions["transaction"]
+  /** Where the time and the randomness of each cell come from. Default: the real ones. */
+  cellEnv?: (() => ExecuteOptions["env"]) | undefined
   maxOutputChars: number
   /** Names that must not be given to kept output. */
   taken: ReadonlySet<string>
@@ -47,6 +49,7 @@ async function runCell(part: CodePart, services: PerformServices, emit: Emit): P
     typeGate: services.typeGate,
     call: partOfThisRun(calls.gate),
     transaction: services.transaction,
+    env: services.cellEnv?.(),
     output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
   const shaped = await shape(part.code, execution, services)

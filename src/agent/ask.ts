@@ -1,15 +1,15 @@
 import { type Prepared, runAfterModel, runBeforeModel, type Stop } from "../actions/run-hooks.ts"
 import { ModelError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
-import { userMessage } from "../core/message.ts"
-import { noUsage } from "../core/usage.ts"
+import { type AssistantMessage, newId, userMessage } from "../core/message.ts"
+import { noUsage, type Usage } from "../core/usage.ts"
 import { compact, compactionAsked, estimateRequest, isFull, type MemoryState, measured } from "../memory.ts"
 import type { Model } from "../models/model.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { CycleServices } from "./cycle.ts"
 import { withClock } from "./prompt.ts"
 import type { State } from "./state.ts"
-import { type Thought, think } from "./think.ts"
+import { freshId, type Thought, think } from "./think.ts"
 
 /** An answer, and what hooks had to say about it. */
 export interface Answer extends Thought {
@@ -46,19 +46,21 @@ function isOverflow({ message, error }: Thought): boolean {
   return !message && error instanceof ModelError && error.code === "context-overflow"
 }
 
-async function request(state: State, services: CycleServices, emit: Emit): Promise<Answer> {
+function request(state: State, services: CycleServices, emit: Emit): Promise<Answer> {
   const { messages, clock, hooks } = services
-  if (!hooks.some((hook) => hook.beforeModel || hook.afterModel)) {
-    return think(services, withClock(messages, clock), emit)
-  }
+  if (hooks.some((hook) => hook.beforeModel || hook.afterModel)) return hookedRequest(state, services, emit)
+  return think(services, withClock(messages, clock), emit)
+}
+
+async function hookedRequest(state: State, services: CycleServices, emit: Emit): Promise<Answer> {
   try {
-    return await hookedRequest(state, services, emit)
+    return await requestByHooks(state, services, emit)
   } catch (error) {
     return { usage: noUsage, error }
   }
 }
 
-async function hookedRequest(state: State, services: CycleServices, emit: Emit): Promise<Answer> {
+async function requestByHooks(state: State, services: CycleServices, emit: Emit): Promise<Answer> {
   const { hooks, caller, signal, messages, clock } = services
   const { system, tools = [] } = services.request
   const cycle = state.cycle + 1
@@ -75,10 +77,10 @@ async function hookedRequest(state: State, services: CycleServices, emit: Emit):
     ...services,
     model: prepared.answer === undefined ? services.model : saying(prepared.answer),
     request: { ...services.request, system: prepared.system, tools: prepared.tools },
-    async review(parts: Parameters<typeof runAfterModel>[0]["parts"], usage: Answer["usage"]) {
+    async review(parts: AssistantMessage["parts"], usage: Usage) {
       const reviewed = await runAfterModel({ cycle, parts, usage }, hooks, context)
       stop = reviewed.stop
-      return reviewed.parts
+      return reviewed.parts === parts ? parts : withOwnIds(reviewed.parts, parts, services.callIds)
     },
   }
   const thought = await think(asking, withClock(prepared.messages, clock), emit)
@@ -93,6 +95,22 @@ function offeredBy({ tools }: Prepared, services: CycleServices): ReadonlyMap<st
   if (tools === services.request.tools) return undefined
   const names = new Set(tools.map(({ name }) => name))
   return new Map([...services.tools].filter(([name]) => names.has(name)))
+}
+
+// A call or cell that came in by a hook gets an id of its own; only the first cell of an answer is one.
+function withOwnIds(
+  given: AssistantMessage["parts"],
+  before: AssistantMessage["parts"],
+  seen: Set<string>,
+): AssistantMessage["parts"] {
+  const own = new Set(before.flatMap((part) => ("id" in part ? [part.id] : [])))
+  const cell = given.find((part) => part.type === "code")
+  return given.flatMap((part): AssistantMessage["parts"] => {
+    if (part.type !== "code" && part.type !== "tool-call") return [part]
+    if (part.type === "code" && part !== cell) return []
+    if (own.delete(part.id)) return [part]
+    return [{ ...part, id: part.type === "code" ? newId("c") : freshId(part.id, seen) }]
+  })
 }
 
 /** A model that says what a hook said in its place. */

@@ -3,7 +3,7 @@ import type { Json } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
 import { foldMessages, ownEvents } from "../core/trajectory.ts"
 import { initialMemory, type MemoryState } from "../memory.ts"
-import type { Runtime } from "../runtime/runtime.ts"
+import type { Lost, Runtime } from "../runtime/runtime.ts"
 import type { ToolGround } from "./toolbox.ts"
 
 /** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
@@ -15,12 +15,20 @@ export interface Conversation {
   readonly ownsRuntime: boolean
   /** Frozen with the first run, so that prompt caches hit. */
   system: string | undefined
+  /** The run whose `run-start` has that prompt. */
+  systemRun: string | undefined
   /** Names the model was told about. */
   told: Set<string>
   /** The skills that were activated, each with the id of the message that has its instructions. */
   readonly activated: Map<string, string>
   /** What was said too late for the run it was meant for. */
   steered: string[]
+  /** What was not brought back with it; the model is told once. */
+  lost: readonly Lost[]
+  /** What the owner should know, told with the next run. */
+  readonly warnings: string[]
+  /** Names of kept values that what was brought back speaks of: given to nothing else. */
+  spoken: ReadonlySet<string>
   /** What was approved for good. */
   approved: string[]
   memory: MemoryState
@@ -29,6 +37,8 @@ export interface Conversation {
   /** What tools stand on, once some are used. */
   ground: Promise<ToolGround> | undefined
   record(event: AgentEvent): void
+  /** Stores what is new, where the conversation is archived: when a run has begun, after each cycle, and at its end. */
+  saved?: ((ended: boolean) => Promise<void>) | undefined
 }
 
 /** A new conversation; one that goes on from an earlier keeps what the model was told and the user allowed. */
@@ -38,15 +48,19 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
   const told = new Set(earlier?.told)
   const tools = { ...earlier?.tools }
   const isOwn = ownEvents()
-  return {
+  const shared: Conversation = {
     events,
     messages,
     runtime,
     ownsRuntime,
     system: earlier?.system,
+    systemRun: undefined,
     told,
     activated: new Map(earlier?.activated),
     steered: [...(earlier?.steered ?? [])],
+    lost: earlier?.lost ?? [],
+    warnings: [],
+    spoken: earlier?.spoken ?? new Set(),
     approved: [...(earlier?.approved ?? [])],
     memory: earlier?.memory ?? initialMemory,
     tools,
@@ -56,8 +70,12 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
       events.push(event)
       if (!isOwn(event)) return
       foldMessages(messages, event)
+      if (event.type === "run-start" && event.system !== undefined && event.system === shared.system) {
+        shared.systemRun = event.run
+      }
       // What the model has made itself, it need not be told of.
       if (event.type === "code-end") for (const name of event.changes.created) told.add(name)
     },
   }
+  return shared
 }

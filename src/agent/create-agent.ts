@@ -1,4 +1,6 @@
 import { observerOf } from "../actions/hooks.ts"
+import { keepJournal } from "../actions/journal.ts"
+import { orAbort } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
 import { ConfigError, errorData, isAbort } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -9,13 +11,17 @@ import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { createSession, type SessionOf } from "../sessions/session.ts"
+import type { ArchiveOptions } from "../sessions/archive.ts"
+import type { SessionOf } from "../sessions/session.ts"
+import { canReplay, openSession, type SessionSeat } from "./agent-session.ts"
 import { approvedInFamily, letInherit, refuseUnpriced, withInherited } from "./children.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./config.ts"
 import { type Conversation, conversation } from "./conversation.ts"
+import { canBeDurable, type Durable } from "./durable.ts"
 import { runLoop } from "./loop.ts"
 import { promptFor } from "./open.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
+import { restoreConversation } from "./restore.ts"
 import type { Verify } from "./verify.ts"
 
 /** What `run` and `send` of our own agents may change: any of the agent's options. */
@@ -28,7 +34,7 @@ export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions,
   verify?: Verify<ResultWith<O>> | undefined
 }
 
-export interface CodeSessionOptions extends SessionOptions, Partial<AgentOptions> {}
+export interface CodeSessionOptions extends SessionOptions, ArchiveOptions, Partial<AgentOptions> {}
 
 /** An agent that works by writing code in a runtime. */
 export interface CodeAgent extends Agent {
@@ -49,7 +55,7 @@ const conversations = new WeakMap<RunResult, Conversation>()
 
 export function createAgent(options: AgentOptions): CodeAgent {
   const config = resolveConfig(options)
-  return {
+  const agent: CodeAgent = {
     name: config.name,
     description: options.description,
     runtime: typeof config.runtime === "object" ? config.runtime : undefined,
@@ -77,32 +83,9 @@ export function createAgent(options: AgentOptions): CodeAgent {
       // A run that is done has each output that `outputs` declares: that is what its loop sees to.
       return run as Run<ResultWith<O>>
     },
-    async session({ signal, ...changes } = {}) {
-      const used = merge(options, changes)
-      const shared = await openConversation(resolveConfig(used))
-      const session = createSession<CodeRunOptions>({
-        runtime: shared.runtime,
-        start(prompt, sent = {}, turn) {
-          const { signal: own, outputs, verify, values, ...sentChanges } = sent
-          refuseInSession(sentChanges)
-          return startAgentRun(merge(used, sentChanges), prompt, {
-            signal: anySignal(signal, own),
-            freshPrompt: changesPrompt(sentChanges),
-            conversation: async () => shared,
-            turn,
-            outputs,
-            verify,
-            values,
-          })
-        },
-        messages: () => shared.messages,
-        events: () => shared.events,
-        async close() {
-          await endConversation(shared)
-        },
-      })
+    async session({ signal, archive, resume, recording, ...changes } = {}) {
       // The same sends, with the outputs typed as above.
-      return session as CodeSession
+      return (await openSession(seatOf(options, changes, signal), { archive, resume, recording })) as CodeSession
     },
     async describe() {
       const { runtime, ownsRuntime } = await openConversation(config)
@@ -112,6 +95,62 @@ export function createAgent(options: AgentOptions): CodeAgent {
     },
     with: (overrides) => createAgent(merge(options, overrides)),
   }
+  canBeDurable(agent, (durable) => startDurableRun(options, durable))
+  canReplay(agent, (journal) => openSession(seatOf(options, {}, undefined), {}, journal))
+  return agent
+}
+
+function seatOf(options: AgentOptions, changes: Partial<AgentOptions>, signal: AbortSignal | undefined): SessionSeat {
+  const used = merge(options, changes)
+  const config = resolveConfig(used)
+  return {
+    config,
+    open: () => openConversation(config),
+    end: endConversation,
+    start(prompt, sent = {}, turn, enter) {
+      const { signal: own, outputs, verify, values, ...sentChanges } = sent
+      refuseInSession(sentChanges)
+      return startAgentRun(merge(used, sentChanges), prompt, {
+        signal: anySignal(signal, own),
+        freshPrompt: changesPrompt(sentChanges),
+        conversation: (_config, run) => enter(run),
+        turn,
+        outputs,
+        verify,
+        values,
+      })
+    },
+  }
+}
+
+function startDurableRun(options: AgentOptions, durable: Durable): Run {
+  const config = resolveConfig(options)
+  const { run: id, prompt, metadata, resumed, earlier } = durable
+  const observer = observerOf(options.onEvent, config.hooks)
+  return startRun({
+    id,
+    agent: config.name,
+    depth: config.limits.depth,
+    signal: durable.signal,
+    firstSeq: durable.firstSeq,
+    onEvent: observer,
+    now: config.now,
+    broken: (error) => ({ ...brokenOutcome(id, error, []), suspended: true }),
+    async body(control) {
+      keepJournal(control.context, durable.journal)
+      letInherit(control.context, config)
+      const kept = resumed ?? earlier
+      const shared = kept
+        ? await restoreConversation(kept, config)
+        : await openConversation(config, undefined, control.signal)
+      try {
+        await durable.check(config, shared, control.emit)
+        return await runLoop(control, { config, conversation: shared, prompt, metadata, durable })
+      } finally {
+        await endConversation(shared)
+      }
+    },
+  })
 }
 
 interface RunPlace {
@@ -130,7 +169,7 @@ interface RunPlace {
 function startAgentRun(options: AgentOptions, prompt: Prompt, place: RunPlace): Run {
   // A wrong option is told at once, where it was written, and not as a failed run.
   const config = resolveConfig(withInherited(options), place.freshPrompt)
-  checkOutputs(place.outputs)
+  checkOutputs(place.outputs, config.usesCode)
   refuseUnpriced(config)
   const message = userMessage(prompt)
   const id = newId("run")
@@ -156,7 +195,7 @@ async function agentRun(
   let shared: Conversation
   letInherit(control.context, config)
   try {
-    await turnOrAbort(place.turn, control.signal)
+    if (place.turn) await unlessAborted(place.turn, control.signal)
     shared = await place.conversation(config, control.context)
   } catch (error) {
     // The conversation never hears of it, whoever watches the run does.
@@ -171,28 +210,22 @@ async function agentRun(
   return outcome
 }
 
-// Nor need it wait for a runtime that takes its time to be made; one that comes too late is closed.
-async function unlessAborted(making: Promise<Runtime>, signal: AbortSignal): Promise<Runtime> {
+// A run that is aborted while it waits for the one before it, or for its runtime, need not wait any longer.
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   try {
-    await turnOrAbort(making, signal)
+    return await orAbort(work, signal)
+  } catch (error) {
+    throw signal.aborted ? abortError(signal) : error
+  }
+}
+
+// A runtime that comes too late is closed.
+async function madeInTime(making: Promise<Runtime>, signal: AbortSignal): Promise<Runtime> {
+  try {
+    return await unlessAborted(making, signal)
   } catch (error) {
     void making.then((late) => late.close()).catch(() => undefined)
     throw error
-  }
-  return making
-}
-
-// A run that is aborted while it waits for the one before it need not wait any longer.
-async function turnOrAbort(turn: Promise<unknown> | undefined, signal: AbortSignal): Promise<void> {
-  if (!turn) return
-  const { promise, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(abortError(signal))
-  if (signal.aborted) abort()
-  signal.addEventListener("abort", abort)
-  try {
-    await Promise.race([promise, turn])
-  } finally {
-    signal.removeEventListener("abort", abort)
   }
 }
 
@@ -205,7 +238,7 @@ async function openConversation(
   const { runtime = () => jsRuntime() } = config
   if (typeof runtime === "object") return conversation(runtime, false)
   const making = Promise.resolve(runtime())
-  return conversation(signal ? await unlessAborted(making, signal) : await making, true)
+  return conversation(signal ? await madeInTime(making, signal) : await making, true)
 }
 
 async function endConversation({ ground, ownsRuntime, runtime }: Conversation): Promise<void> {

@@ -1,5 +1,11 @@
 import { notRun, type PerformServices, performCode } from "../actions/perform.ts"
-import { performTools, skipTools, type ToolServices, type ToolsOutcome } from "../actions/perform-tools.ts"
+import {
+  performTools,
+  skipTools,
+  type ToolServices,
+  type ToolsAtHand,
+  type ToolsOutcome,
+} from "../actions/perform-tools.ts"
 import type { SkipReason } from "../actions/tool-result.ts"
 import { isAbort } from "../core/errors.ts"
 import type { ActionError, Emit } from "../core/event.ts"
@@ -13,11 +19,7 @@ import type { Ending, State } from "./state.ts"
 import type { ThinkServices } from "./think.ts"
 
 /** What a cycle needs from its host. The in-process loop gives it now; an engine or a worker gives the same. */
-export interface CycleServices
-  extends ThinkServices,
-    PerformServices,
-    MemoryServices,
-    Omit<ToolServices, "toolContext"> {
+export interface CycleServices extends ThinkServices, PerformServices, MemoryServices, ToolServices {
   // Several parts give these; this is what a cycle has.
   keptIn: MemoryServices["keptIn"]
   request: ThinkServices["request"]
@@ -25,8 +27,9 @@ export interface CycleServices
   runtime: PerformServices["runtime"]
   hooks: PerformServices["hooks"]
   usesCode: boolean
+  tools: ToolsAtHand["tools"]
   /** Absent where there are no tools. */
-  toolContext: ToolServices["toolContext"] | undefined
+  toolContext: ToolsAtHand["context"] | undefined
   noTool: "continue" | "answer" | "wait"
   /** The time, as the model is told it; the same for a whole run. */
   clock: string
@@ -105,7 +108,7 @@ async function useTools(
   else if (failure !== undefined || !toolContext) reason = isAbort(failure) ? "aborted" : "incomplete"
   // The user may have spoken while the cell was running.
   else if (code && services.interrupted()) reason = "steering"
-  else return await performTools(calls, { ...services, toolContext, tools: tools ?? services.tools }, emit)
+  else return await performTools(calls, { tools: tools ?? services.tools, context: toolContext }, services, emit)
   skipTools(calls, reason, emit)
   return {}
 }

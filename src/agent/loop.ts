@@ -1,6 +1,7 @@
 import { policyWithin } from "../actions/call-policy.ts"
 import type { HookContext, Hooks } from "../actions/hooks.ts"
-import { reachedLimit, type Stopwatch, stopwatch } from "../actions/limits.ts"
+import { journalOf } from "../actions/journal.ts"
+import { noCalls, reachedLimit, type Stopwatch, stopwatch } from "../actions/limits.ts"
 import { runBeforeRun } from "../actions/run-hooks.ts"
 import { filterWithin } from "../actions/tool-policy.ts"
 import { errorData } from "../core/errors.ts"
@@ -15,7 +16,8 @@ import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
 import { cycle } from "./cycle.ts"
 import { stoppedBy } from "./decide.ts"
-import { open } from "./open.ts"
+import type { Durable } from "./durable.ts"
+import { open, reopen } from "./open.ts"
 import { declaredOutputs, type Outputs } from "./outputs.ts"
 import { failResult, hookedResult, resultOf } from "./result.ts"
 import { cellContext, cycleServices, saidTo, toolsFor } from "./services.ts"
@@ -32,21 +34,23 @@ export interface LoopSetup {
   verify?: Verify | undefined
   /** New values for names of the runtime, before it begins. */
   values?: Record<string, unknown> | undefined
+  /** Set where the run outlives its process. */
+  durable?: Durable | undefined
 }
 
 /** Runs cycles until the agent answers, waits, reaches a limit, fails or is aborted. */
 export async function runLoop(control: RunControl, setup: LoopSetup): Promise<RunOutcome> {
-  const { config, conversation } = setup
+  const { config, conversation, durable } = setup
   const firstEvent = conversation.events.length
   const { emit, context } = control
   const outputs = setup.outputs && declaredOutputs(setup.outputs, conversation.runtime)
   if (config.usesCode) control.useRuntime(conversation.runtime)
   control.useRecord(conversation.record)
   const { approve, limits } = config
-  const watch = stopwatch(limits.timeMs, config.now)
+  const watch = stopwatch(limits.timeMs, config.now, durable?.resumed?.state.activeMs)
   const said = saidTo(conversation, control)
   let failure: unknown
-  let state: State = initialState(conversation.approved, conversation.memory, conversation.tools)
+  let state = firstState(setup)
   control.useBudget({
     reached: () => reachedNow(state, control, watch, config),
     paused: watch.paused,
@@ -55,12 +59,19 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   const policy = policyWithin(context, { approve, hooks: config.hooks, budgets: [{ ...limits, counts: state.calls }] })
   const allowed = filterWithin(context, config.toolPolicy)
   groundCells(context, { context: () => cellContext(setup), allows: allowed })
+  const journal = journalOf(context, setup.prompt.parts)
+  const save = async (ended = false) => {
+    await durable?.save({ state, conversation, unheard: said.all(), ended })
+    await conversation.saved?.(ended)
+  }
   const signal = eitherSignal(control.signal, watch.expired)
   const place: HookContext = { run: control.id, parent: context.parent?.id, agent: config.name, signal }
   try {
-    const begun = await begin(setup, policy.hooks, place, control)
+    const begun = durable?.resumed ? setup : await begin(setup, policy.hooks, place, control)
     if ("prompt" in begun) {
-      const { system, skills } = await open({ ...setup, prompt: begun.prompt }, emit)
+      const { system, skills } = durable?.resumed
+        ? await reopen(setup, emit)
+        : await open({ ...setup, prompt: begun.prompt }, emit)
       const { usesCode } = config
       const work = skills?.forRun(conversation, { tag: config.tag(conversation.runtime.language), usesCode }, emit)
       await using tools = config.usesTools ? await toolsFor(setup, allowed, work?.access) : undefined
@@ -70,6 +81,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
         tools,
         system,
         policy,
+        journal,
         watch,
         signal,
         said,
@@ -79,12 +91,15 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
         },
       })
       if (work) services.runtime = work.runtime
-      while (!state.end) {
+      if (!durable?.resumed) await save()
+      while (!state.end && !(await durable?.leaves())) {
         const ending = beforeCycle(state, control, config)
         if (ending) state = { ...state, end: ending }
         else state = await cycle(state, services, work?.emit ?? emit)
         state.activeMs = watch.activeMs()
         conversation.memory = state.memory
+        if (durable?.suspended) break
+        await save()
       }
     } else {
       state = { ...state, end: begun }
@@ -96,6 +111,8 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     watch.stop()
   }
   await control.endChildren()
+  // Nothing has ended: neither hooks nor readers are told, and what was not saved never was.
+  if (durable?.suspended) return { result: resultOf(control.id, state, failure), suspended: true }
   state = { ...state, usage: addUsage(state.usage, control.takeSpent()) }
   if (state.end?.status === "aborted") failure = abortError(control.signal)
   conversation.steered.push(...said.take())
@@ -112,9 +129,20 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   if (verify) await outsideRuns(() => judge(verify, conversation.runtime, result))
   // The last event belongs to the record too, so it is emitted here and not left to the run.
   emit(runEnd(result))
+  await save(true)
   result.messages = conversation.messages.slice()
   result.trajectory = trajectory(conversation.events.slice(firstEvent))
   return failure === undefined ? { result } : { result, error: failure }
+}
+
+// A run that goes on has its counts and clock from before; what conversations share is the conversation's.
+function firstState({ conversation, durable }: LoopSetup): State {
+  const { approved, memory, tools } = conversation
+  const fresh = initialState(approved, memory, tools)
+  if (!durable?.resumed) return fresh
+  const { state } = durable.resumed
+  const calls = { total: state.calls.total, of: Object.assign(noCalls().of, state.calls.of) }
+  return { ...state, calls, approved, memory, tools }
 }
 
 // What the run begins with, or how it ends before that. What hooks do not let in is not remembered.

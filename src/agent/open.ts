@@ -5,6 +5,7 @@ import type { AgentConfig } from "./config.ts"
 import type { LoopSetup } from "./loop.ts"
 import { outputsAsked } from "./outputs.ts"
 import { announcement, systemPrompt } from "./prompt.ts"
+import { lostText } from "./restore.ts"
 import type { AgentSkills } from "./skills.ts"
 
 /** Tells how the run begins, and gives the system prompt and the skills it works with. */
@@ -28,6 +29,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
       ...madeByOthers(there, conversation.told),
     ]
     const system = frozen ?? (await promptFor(config, runtime))
+    if (conversation.lost.length > 0) messages.push(userMessage(lostText(conversation.lost), "host"))
     if (fresh.length > 0) {
       const text = announcement(await runtime.describe(fresh), config.tag(runtime.language))
       messages.push({ ...userMessage(text, "host"), pinned: true })
@@ -35,6 +37,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     if (outputs) {
       messages.push(userMessage(await outputsAsked(outputs, runtime, config.tag(runtime.language)), "host"))
     }
+    conversation.lost = []
     for (const name of fresh) conversation.told.add(name)
     // What one run alone says differently is not for those after it.
     if (!config.freshPrompt) {
@@ -42,6 +45,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
       for (const name of names) conversation.told.add(name)
     }
     emit(start(frozen === undefined ? system : undefined))
+    for (const message of conversation.warnings.splice(0)) emit({ type: "warning-raised", code: "archive", message })
     if (frozen === undefined) {
       for (const message of runtime.warnings ?? []) emit({ type: "warning-raised", code: "runtime", message })
       for (const message of skills?.warnings ?? []) emit({ type: "warning-raised", code: "skill", message })
@@ -51,6 +55,16 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     emit(start())
     throw error
   }
+}
+
+/** The same for a run that goes on: it has begun before, so only what was lost since is told. */
+export async function reopen({ config, conversation }: LoopSetup, emit: Emit): ReturnType<typeof open> {
+  const { runtime, lost } = conversation
+  const skills = await skillsFor(config, runtime)
+  const system = conversation.system ?? (await promptFor(config, runtime))
+  if (lost.length > 0) emit({ type: "prompt-steered", message: userMessage(lostText(lost), "host") })
+  conversation.lost = []
+  return { system, skills }
 }
 
 // What cells of other conversations left in a runtime that is shared; of much, the newest.

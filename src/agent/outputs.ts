@@ -2,6 +2,7 @@ import type { RunResult } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Status } from "../core/event.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
+import { nameProblem } from "../runtime/names.ts"
 import type { Runtime, StandardSchema } from "../runtime/runtime.ts"
 import { toJsonSchema, validate } from "../runtime/schema.ts"
 
@@ -32,17 +33,24 @@ export interface DeclaredOutputs {
 /** How often a run that ends without its outputs is sent back, before it stops. */
 export const maxReturns = 3
 
-/** Refuses names that no variable can have. */
-export function checkOutputs(outputs: Outputs | undefined): void {
+/** Refuses names that no variable can have, and an agent that can fill none. */
+export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): void {
+  if (outputs && !usesCode) {
+    throw new ConfigError(
+      "outputs: this agent has tools and no runtime, so it has no variables to fill. Give it one: runtime: () => jsRuntime().",
+    )
+  }
   for (const [name, schema] of Object.entries(outputs ?? {})) {
-    if (!/^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(name)) {
-      throw new ConfigError(`outputs: "${name}" cannot be the name of a variable.`)
-    }
+    const problem = nameProblem(name, noNames)
+    if (problem !== undefined)
+      throw new ConfigError(`outputs: "${name}" cannot be the name of a variable: it ${problem}.`)
     if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) {
       throw new ConfigError(`outputs.${name}: this is not a schema. Use zod, another Standard Schema, or JSON Schema.`)
     }
   }
 }
+
+const noNames: ReadonlySet<string> = new Set()
 
 export function declaredOutputs(outputs: Outputs, runtime: Runtime): DeclaredOutputs {
   let objects: Record<string, unknown> = {}

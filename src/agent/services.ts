@@ -1,4 +1,5 @@
 import type { CallPolicy } from "../actions/call-policy.ts"
+import type { Journal } from "../actions/journal.ts"
 import type { Stopwatch } from "../actions/limits.ts"
 import type { ToolFilter } from "../actions/tool-policy.ts"
 import type { Message } from "../core/message.ts"
@@ -21,6 +22,8 @@ export interface RunMeans {
   tools: RunTools | undefined
   system: string
   policy: CallPolicy
+  /** Of a durable run, and of those it starts. */
+  journal: Journal | undefined
   watch: Stopwatch
   /** Fires when the run is aborted or out of time. */
   signal: AbortSignal
@@ -58,6 +61,8 @@ export interface Said {
   /** How much that is. */
   count(): number
   take(): string[]
+  /** The same, left where it is. */
+  all(): readonly string[]
 }
 
 export function saidTo(conversation: Conversation, control: RunControl): Said {
@@ -65,6 +70,10 @@ export function saidTo(conversation: Conversation, control: RunControl): Said {
   const listen = () => said.push(...conversation.steered.splice(0), ...control.steered())
   return {
     count: listen,
+    all() {
+      listen()
+      return said
+    },
     take() {
       listen()
       return said.splice(0)
@@ -74,17 +83,17 @@ export function saidTo(conversation: Conversation, control: RunControl): Said {
 
 export function cycleServices(
   control: RunControl,
-  { config, conversation }: LoopSetup,
-  { outputs, tools, system, policy, watch, signal, said, aborted, failed }: RunMeans,
+  { config, conversation, durable }: LoopSetup,
+  { outputs, tools, system, policy, journal, watch, signal, said, aborted, failed }: RunMeans,
 ): CycleServices {
   const { runtime } = conversation
   const kept = config.usesCode || !tools ? runtime : tools.ground.artifacts
-  const taken = keptNames(config.messages)
+  const taken = keptNames(config.messages).union(conversation.spoken)
   return {
-    model: config.model,
+    model: journal ? journal.model(config.model) : config.model,
     request: { ...config.request, system, ...(tools && { tools: tools.specs }) },
-    systemTokens: estimateTokens(tools ? system + JSON.stringify(tools.specs) : system),
-    memory: config.memory,
+    systemTokens: estimateTokens(system) + toolTokens(tools?.tools ?? noTools),
+    memory: journal ? { ...config.memory, model: journal.model(config.memory.model) } : config.memory,
     messages: conversation.messages,
     signal,
     tags: config.tags(runtime.language),
@@ -94,7 +103,10 @@ export function cycleServices(
     runtime,
     maxOutputChars: config.maxOutputChars,
     cellTimeoutMs: config.cellTimeoutMs,
-    transaction: config.transaction,
+    transaction: config.transaction ?? (durable ? true : undefined),
+    journal,
+    // Only cells of this process can be given a clock.
+    cellEnv: journal && runtime.isolation === "none" ? journal.cellEnv : undefined,
     typeGate: config.typeGate,
     now: config.now,
     ...policy,
@@ -126,6 +138,20 @@ export function cycleServices(
 }
 
 const noTools: ReadonlyMap<string, Tool> = new Map()
+
+const tokensOf = new WeakMap<Tool, number>()
+
+// What the tools add to every request.
+function toolTokens(tools: ReadonlyMap<string, Tool>): number {
+  let sum = 0
+  for (const tool of tools.values()) {
+    const { name, description, input } = tool
+    const tokens = tokensOf.get(tool) ?? estimateTokens(JSON.stringify({ name, description, input }))
+    tokensOf.set(tool, tokens)
+    sum += tokens
+  }
+  return sum
+}
 
 // Also of what is no longer in the conversation, because its results are kept by them.
 function callIdsOf({ messages, events }: Conversation): Set<string> {

@@ -192,7 +192,7 @@ async function remember(turn: Turn, services: ThinkServices, emit: Emit): Promis
   let parts = partsOf(turn)
   if (services.review && error === undefined && isAnswer(parts)) {
     try {
-      parts = withOwnIds(await services.review(parts, usage), turn, services.callIds)
+      parts = await services.review(parts, usage)
     } catch (failed) {
       return { ...thought, error: failed }
     }
@@ -217,19 +217,8 @@ function partsOf(turn: Turn): AssistantMessage["parts"] {
   return parts
 }
 
-// A call or cell that came in by a hook gets an id of its own; only the first cell of an answer is one.
-function withOwnIds(given: AssistantMessage["parts"], turn: Turn, seen: Set<string>): AssistantMessage["parts"] {
-  const own = new Set(turn.calls.map(({ id }) => id))
-  const cell = given.find((part) => part.type === "code")
-  return given.flatMap((part): AssistantMessage["parts"] => {
-    if (part.type === "code") return part === cell ? [{ ...part, id: turn.codeId }] : []
-    if (part.type !== "tool-call" || own.delete(part.id)) return [part]
-    return [{ ...part, id: freshId(part.id, seen) }]
-  })
-}
-
-// Each call has an id of its own, whatever the provider says, because its result is found by it.
-function freshId(given: string, seen: Set<string>): string {
+/** An id for a call, whatever the provider says: its result is found by it. */
+export function freshId(given: string, seen: Set<string>): string {
   const id = given.trim() === "" || seen.has(given) ? newId("call") : given
   seen.add(id)
   return id

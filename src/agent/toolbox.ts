@@ -44,10 +44,7 @@ export async function openGround(
   workspace: Workspace | undefined,
   values: { [key: string]: Json },
 ): Promise<ToolGround> {
-  const [{ artifacts }, { continueSubtasks, closeSubtasks }] = await Promise.all([
-    import("../tools/artifacts.ts"),
-    import("../tools/delegate/tasks.ts"),
-  ])
+  const [{ artifacts }, { continueSubtasks, closeSubtasks }] = await groundModules()
   const place = workspace ?? memoryWorkspace()
   const kept = artifacts(place)
 
@@ -68,6 +65,18 @@ export async function openGround(
   return ground(stateOver(values))
 }
 
+// Tools come when the first agent has some. Asked for once: a dynamic import costs at every run, also of what is there.
+const groundModules = once(() => Promise.all([import("../tools/artifacts.ts"), import("../tools/delegate/tasks.ts")]))
+const builtinModule = once(() => import("../tools/builtin.ts"))
+
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  return () => {
+    loading ??= load()
+    return loading
+  }
+}
+
 function stateOver(values: { [key: string]: Json }): ToolState {
   return {
     get: (key) => (Object.hasOwn(values, key) ? values[key] : undefined),
@@ -79,7 +88,7 @@ function stateOver(values: { [key: string]: Json }): ToolState {
 
 /** The user's tools and those that follow from what the agent has, as far as the policy allows them. */
 export async function openToolbox(config: AgentConfig, ground: ToolGround, place: ToolPlace): Promise<Toolbox> {
-  const { builtinTools } = await import("../tools/builtin.ts")
+  const { builtinTools } = await builtinModule()
   const shell = await openShell(config)
   const { usesCode, workspace, agents, maxParallelTools } = config
   const { allowed, messages } = place

@@ -28,7 +28,9 @@ export async function add(args: string[]): Promise<number> {
     const from = temporary === undefined ? source : await cloned(source, temporary)
     const { skills, problems } = await loadSkills([from])
     tell(problems)
-    if (problems.some(({ severity }) => severity === "error")) return failed("Nothing was added.")
+    // Who names the ones to add need not mind the others.
+    const broken = !wanted && problems.some(({ severity }) => severity === "error")
+    if (broken) return failed("Nothing was added. Name those to add with --skill, or mend the others.")
     return await copyAll(picked(skills, wanted), to, force)
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })

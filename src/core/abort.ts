@@ -1,12 +1,34 @@
+const listeners = new WeakMap<AbortSignal, Set<() => void>>()
+
+/** Calls back when a signal fires, at once where it has; gives the way to stop listening. For signals that live long and are
+ *  listened to at every step: the first listener costs what an event listener does, each after it next to nothing. */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  if (signal.aborted) {
+    listener()
+    return () => {}
+  }
+  const known = listeners.get(signal) ?? listenersOf(signal)
+  known.add(listener)
+  return () => known.delete(listener)
+}
+
 /** What work comes to, or the reason of a signal that fires first: a rejection at once, whatever the work still does. */
 export async function orAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<Awaited<T>> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener("abort", abort)
+  const off = onAbort(signal, () => reject(signal.reason))
   try {
     return await Promise.race([aborted, work])
   } finally {
-    signal.removeEventListener("abort", abort)
+    off()
   }
+}
+
+function listenersOf(signal: AbortSignal): Set<() => void> {
+  const known = new Set<() => void>()
+  listeners.set(signal, known)
+  const fire = () => {
+    for (const listener of [...known]) listener()
+  }
+  signal.addEventListener("abort", fire, { once: true })
+  return known
 }

@@ -54,6 +54,8 @@ export interface RunControl {
 /** How a run ended, and the value its awaiter gets. `error` is thrown to who awaits. */
 export interface RunOutcome {
   result: RunResult
+  /** It has not come to an end and goes on later, perhaps elsewhere: there is no `run-end`. */
+  suspended?: boolean
   error?: unknown
 }
 
@@ -68,6 +70,8 @@ export interface RunSetup {
   signal?: AbortSignal | undefined
   onEvent?: ((event: AgentEvent) => unknown) | undefined
   now?: (() => number) | undefined
+  /** The number of its first event, for a run that goes on. Default 0. */
+  firstSeq?: number | undefined
   /** Emits everything but `run-end`, and answers with it. Must not reject: an error it lets out is a bug of ours, and
    *  still ends the run once. */
   body(control: RunControl): Promise<RunOutcome>
@@ -94,7 +98,7 @@ export function startRun(setup: RunSetup): Run {
   const steered: string[] = []
   const decisions = new Map<string, (decision: Decision) => void>()
   let spent = noUsage
-  let seq = 0
+  let seq = setup.firstSeq ?? 0
   let runtime: LiveObjects | undefined
   let record: ((event: AgentEvent) => void) | undefined
   let observerFailed = false
@@ -208,7 +212,7 @@ export function startRun(setup: RunSetup): Run {
     .catch(setup.broken)
     .then(async (end) => {
       await control.endChildren()
-      if (!ended) control.emit(runEnd(end.result))
+      if (!ended && !end.suspended) control.emit(runEnd(end.result))
       for (const reader of readers) reader.end()
       unfollow()
       return end

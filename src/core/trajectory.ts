@@ -15,6 +15,12 @@ export interface Trajectory {
   usage: Usage
   startedAt: number
   endedAt?: number
+  /** The session it is the record of, where it is one. */
+  session?: string
+  /** When that session was closed. */
+  completedAt?: number
+  /** Set when the last run failed because the account's limit was reached: it can go on later. */
+  usageLimited?: true
   /** Every stored event, deltas left out, sub-agents' included. */
   events: AgentEvent[]
 }
@@ -146,4 +152,11 @@ function closeRun(record: Trajectory, runs: Map<string, RunRecord>, event: Event
   if (error) run.error = error
   record.usage = addUsage(record.usage, usage)
   record.endedAt = event.at
+  delete record.usageLimited
+  if (usageLimitedBy(error)) record.usageLimited = true
+}
+
+/** Whether a run failed because an account may use no more for now. */
+export function usageLimitedBy(error: ErrorData | undefined): true | undefined {
+  return error?.code === "rate-limited" || error?.code === "billing" ? true : undefined
 }

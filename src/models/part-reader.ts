@@ -1,3 +1,4 @@
+import { onAbort } from "../core/abort.ts"
 import { abortError } from "../core/run.ts"
 import type { ModelPart } from "./model.ts"
 
@@ -6,11 +7,12 @@ export class PartReader {
   #iterator: AsyncIterator<ModelPart>
   #signal: AbortSignal
   #stop: ((error: Error) => void) | undefined
+  #unlisten: () => void
 
   constructor(stream: AsyncIterable<ModelPart>, signal: AbortSignal) {
     this.#iterator = stream[Symbol.asyncIterator]()
     this.#signal = signal
-    signal.addEventListener("abort", this.#abort)
+    this.#unlisten = onAbort(signal, () => this.#stop?.(abortError(signal)))
   }
 
   async next(): Promise<ModelPart | undefined> {
@@ -24,9 +26,7 @@ export class PartReader {
 
   /** Ends the request; how that goes is the stream's own affair and changes nothing for us. */
   close(): void {
-    this.#signal.removeEventListener("abort", this.#abort)
+    this.#unlisten()
     this.#iterator.return?.()?.then(undefined, () => undefined)
   }
-
-  #abort = (): void => this.#stop?.(abortError(this.#signal))
 }

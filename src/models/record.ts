@@ -30,11 +30,22 @@ export interface RecordedCall {
   error?: ErrorData & { status?: number; retryAfterMs?: number }
 }
 
-/** The same model, with every call written down as it ends: to a file of JSON lines, or into an array. */
-export function record(model: Model, sink: string | RecordedCall[]): Model {
+export interface RecordOptions {
+  /** Whether the shape of each request is written down, which grows with the conversation; `strict` needs it. Default
+   *  true. */
+  shapes?: boolean | undefined
+}
+
+/** The same model, with every call written down as it ends: to a file of JSON lines, into an array, or by a function. */
+export function record(
+  model: Model,
+  sink: string | RecordedCall[] | ((call: RecordedCall) => void),
+  { shapes = true }: RecordOptions = {},
+): Model {
   let calls = 0
 
   function write(entry: RecordedCall): void {
+    if (typeof sink === "function") return sink(entry)
     if (typeof sink !== "string") {
       sink.push(entry)
       return
@@ -44,7 +55,8 @@ export function record(model: Model, sink: string | RecordedCall[]): Model {
   }
 
   async function* recorded(request: ModelRequest): AsyncGenerator<ModelPart> {
-    const entry: RecordedCall = { version: 1, call: calls++, model: model.id, request: shape(request), parts: [] }
+    const told = shapes ? shape(request) : { messages: [], tools: [] }
+    const entry: RecordedCall = { version: 1, call: calls++, model: model.id, request: told, parts: [] }
     try {
       for await (const part of model.stream(request)) {
         pushMerged(entry.parts, part)

@@ -51,7 +51,18 @@ export interface CallOptions {
   maxCalls?: number | undefined
   /** How long a call may take, waiting for a person left out; then it is a `TimeoutError`. Default: no limit. */
   timeoutMs?: number | undefined
+  /** Whether making it twice is making it once; a durable run makes such a call again after a crash, with the same
+   *  `currentCall().idempotencyKey`. Default false. */
+  idempotent?: boolean | undefined
+  /** What a durable run does about a call of which nobody knows whether it took effect. Default: as the engine says. */
+  unknown?: UnknownPolicy | undefined
+  /** False: a durable run does not record it and makes it again whenever its cell is run again; for what has no effect
+   *  outside, or records what it does by itself. Default true. */
+  journal?: boolean | undefined
 }
+
+/** Somebody is asked whether to make the call again, the cell gets an error, or it is made again. */
+export type UnknownPolicy = "ask" | "fail" | "retry"
 
 export interface FunctionOptions extends CallOptions {
   description?: string | undefined
@@ -133,6 +144,16 @@ export function toBinding(value: unknown): Binding {
 
 function isBindable(value: unknown): value is { [asBinding](): Binding } {
   return typeof value === "object" && value !== null && asBinding in value
+}
+
+/** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
+export function renewed(old: Binding, given: unknown): Binding {
+  const next = toBinding(given)
+  if (isBinding(given) && next.kind === old.kind) return next
+  if (old.kind === "variable") return { ...old, value: boundValue(next) }
+  if (old.kind === "function" && next.kind === "function") return { ...old, call: next.call }
+  if (old.kind === "type" && next.kind === "type") return { ...old, type: next.type }
+  return next
 }
 
 /** What a binding wraps. */

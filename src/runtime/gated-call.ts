@@ -29,17 +29,21 @@ export function currentCall(): Call | undefined {
 /** Makes a call by the gate: the one way for every runtime, and for functions and methods alike. */
 export function passGate(asked: AskedCall, gate: CallGate | undefined): Promise<unknown> {
   const { id = newId("call"), binding, method, args, options = {}, signal, accept } = asked
-  const { approve = false, maxCalls, timeoutMs } = options
+  const { approve = false, maxCalls, timeoutMs, idempotent, unknown, journal } = options
   const call: Call = { id, binding, args, approve, signal }
   if (method !== undefined) call.method = method
   if (maxCalls !== undefined) call.maxCalls = maxCalls
   if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
   if (accept) call.accept = accept
+  if (idempotent !== undefined) call.idempotent = idempotent
+  if (unknown !== undefined) call.unknown = unknown
+  if (journal !== undefined) call.journal = journal
   let called = false
   const next: Parameters<CallGate>[1] = async (change) => {
     if (called) throw new Error(`The gate called ${nameOf(call)} twice; next() is for one call.`)
     called = true
-    const made = change?.signal || (change?.args ?? args) !== args ? { ...call, ...change } : call
+    const isChanged = change?.signal || change?.idempotencyKey !== undefined || (change?.args ?? args) !== args
+    const made = isChanged ? { ...call, ...change } : call
     return await calls.run(made, asked.make, made.args)
   }
   return gate ? gate(call, next) : next()

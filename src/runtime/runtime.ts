@@ -1,6 +1,6 @@
 import type { ActionError, NameChanges } from "../core/event.ts"
 import type { ImagePart } from "../core/message.ts"
-import type { Bindings } from "./bindings.ts"
+import type { Bindings, UnknownPolicy } from "./bindings.ts"
 import type { CellEnv } from "./cells/cell-env.ts"
 
 /** Where live objects live: a persistent namespace that code is run in. One cell runs at a time, first come first
@@ -93,7 +93,13 @@ export type Pauses = (listener: (paused: boolean) => void) => () => void
 export type CallGate = (call: Call, next: MakeCall) => Promise<unknown>
 
 /** Makes the call, with other arguments or another signal where they are given. */
-export type MakeCall = (change?: { args?: readonly unknown[]; signal?: AbortSignal }) => Promise<unknown>
+export type MakeCall = (change?: CallChange) => Promise<unknown>
+
+export interface CallChange {
+  args?: readonly unknown[]
+  signal?: AbortSignal
+  idempotencyKey?: string
+}
 
 export interface Call {
   id: string
@@ -110,6 +116,12 @@ export interface Call {
   timeoutMs?: number | undefined
   /** Fires when the cell is aborted or out of time, or this call is. */
   signal: AbortSignal
+  /** The same whenever this call of a durable run is made: hand it to a service that does nothing twice for one key. */
+  idempotencyKey?: string | undefined
+  /** As its binding says. */
+  idempotent?: boolean | undefined
+  unknown?: UnknownPolicy | undefined
+  journal?: boolean | undefined
   /** Other arguments as the binding takes them: validated, where it has a schema. Throws a `TypeError`. */
   accept?: ((args: readonly unknown[]) => readonly unknown[] | Promise<readonly unknown[]>) | undefined
 }

@@ -4,29 +4,42 @@ import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { type Message, newId, type Prompt } from "../core/message.ts"
 import { outsideRuns, startingRun, upwards } from "../core/run-context.ts"
-import { trajectory } from "../core/trajectory.ts"
+import { type Trajectory, trajectory } from "../core/trajectory.ts"
+import { handleOf } from "./handle.ts"
 
 /** What a session needs from the agent behind it. */
 export interface SessionDriver<O extends RunOptions = RunOptions> {
+  /** Default: a fresh one. */
+  id?: string | undefined
+  /** The folder of its archive, and its own folder there. */
+  archive?: { folder: string | undefined; directory: string | undefined } | undefined
   runtime: LiveObjects | undefined
   /** Starts a run that waits for `turn` before it does anything. */
   start(prompt: Prompt, options: O | undefined, turn: Promise<unknown>): Run
   messages(): readonly Message[]
   events(): readonly AgentEvent[]
-  /** Ends what the session opened. */
-  close(): Promise<void>
+  /** Another session with the same past and a copy of the runtime. Called when no run is under way. */
+  fork?: (() => Promise<SessionOf<O>>) | undefined
+  /** Ends what the session opened; gives when it ended, where that is written down. */
+  close(): Promise<number | undefined>
 }
 
 /** Runs that share one conversation, one after the other. */
 export function createSession<O extends RunOptions>(driver: SessionDriver<O>): SessionOf<O> {
-  const id = newId("s")
+  const id = driver.id ?? newId("s")
+  const { fork, archive } = driver
   const open = new Set<Run>()
   let steered: string[] = []
   let last: Promise<unknown> = Promise.resolve()
   let closing: Promise<void> | undefined
+  let completedAt: number | undefined
+
+  function refuseClosed(): void {
+    if (closing) throw new AgentError(`Session ${id} is closed. Open another with agent.session().`, { code: "closed" })
+  }
 
   function begin(prompt: Prompt, options?: O): Run {
-    if (closing) throw new AgentError(`Session ${id} is closed. Open another with agent.session().`, { code: "closed" })
+    refuseClosed()
     const run = driver.start(prompt, options, last)
     for (const text of steered.splice(0)) run.steer(text)
     open.add(run)
@@ -51,12 +64,15 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
 
   async function end(): Promise<void> {
     await last
-    await driver.close()
+    completedAt = (await driver.close()) ?? Date.now()
   }
+
+  const told = () => sessionTrajectory(id, driver.events(), completedAt)
 
   return {
     id,
-    handle: id,
+    handle: handleOf(id, archive?.folder),
+    directory: archive?.directory,
     runtime: driver.runtime,
     send,
     followUp: (prompt, options) => (isOwnRun() ? outsideRuns(() => begin(prompt, options)) : begin(prompt, options)),
@@ -65,17 +81,20 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
       if (current) current.steer(text)
       else steered = [...steered, text]
     },
+    ...(fork && {
+      async fork() {
+        refuseClosed()
+        await last
+        return await fork()
+      },
+    }),
     messages: () => driver.messages().slice(),
-    trajectory: () => trajectory(driver.events()),
-    async save(path) {
-      const temporary = `${path}.${newId("t")}`
-      await writeFile(temporary, `${JSON.stringify(trajectory(driver.events()), undefined, 2)}\n`)
-      await rename(temporary, path)
-    },
+    trajectory: told,
+    save: (path) => saveTrajectory(path, told()),
     async close() {
       closing ??= end()
       await closing
-      return trajectory(driver.events())
+      return told()
     },
     async [Symbol.asyncDispose]() {
       for (const run of open) run.abort("The session was disposed of.")
@@ -83,6 +102,22 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
       await closing
     },
   }
+}
+
+/** The record of a session. */
+export function sessionTrajectory(
+  session: string,
+  events: Iterable<AgentEvent>,
+  completedAt: number | undefined,
+): Trajectory {
+  return { ...trajectory(events), session, ...(completedAt !== undefined && { completedAt }) }
+}
+
+/** Writes a trajectory whole or not at all. */
+export async function saveTrajectory(path: string, record: Trajectory): Promise<void> {
+  const temporary = `${path}.${newId("t")}`
+  await writeFile(temporary, `${JSON.stringify(record, undefined, 2)}\n`)
+  await rename(temporary, path)
 }
 
 /** A session whose sends take this agent's own options. */

@@ -12,19 +12,7 @@ export type Encoded =
 /** Checks and encodes every change, before any is made. */
 export function encode(changes: readonly Change[]): Encoded[] {
   // Appending nothing makes no log.
-  const real = changes.filter((change) => change.type !== "append" || change.items.length > 0)
-  return real.map((change) => {
-    switch (change.type) {
-      case "put":
-        return { type: "put", key: checkKey(change.key), value: encodeValue(change) }
-      case "append": {
-        const log = checkKey(change.log)
-        return { type: "append", log, items: change.items.map((item) => textOf(item, log)) }
-      }
-      case "delete":
-        return { type: "delete", key: checkKey(change.key) }
-    }
-  })
+  return changes.filter((change) => change.type !== "append" || change.items.length > 0).map(encodeOne)
 }
 
 /** What was stored, the reader's own; `where` is told if it is no longer what was written. */
@@ -57,6 +45,19 @@ export function inOrder(keys: Iterable<string>): string[] {
   return Array.from(keys, (key) => Buffer.from(key))
     .sort(Buffer.compare)
     .map(String)
+}
+
+function encodeOne(change: Change): Encoded {
+  switch (change.type) {
+    case "put":
+      return { type: "put", key: checkKey(change.key), value: encodeValue(change) }
+    case "append": {
+      const log = checkKey(change.log)
+      return { type: "append", log, items: change.items.map((item) => textOf(item, log)) }
+    }
+    case "delete":
+      return { type: "delete", key: checkKey(change.key) }
+  }
 }
 
 function encodeValue({ key, value }: Put): string | Uint8Array {

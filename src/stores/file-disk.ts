@@ -3,7 +3,7 @@ import { open } from "node:fs/promises"
 import { uptime } from "node:os"
 import { dirname, join } from "node:path"
 import { ifThere, isMissing } from "./file-failure.ts"
-import { writeLine } from "./file-lines.ts"
+import { marks, writeLine } from "./file-lines.ts"
 import { type Steps, writeDraft } from "./file-steps.ts"
 
 /** Where the store keeps what is for itself only. A key's file never begins with a dot. */
@@ -20,7 +20,15 @@ export async function keepSteps(root: string, steps: readonly Steps[]): Promise<
       for (let folder = dirname(file); !folders.has(folder); folder = dirname(folder)) folders.add(folder)
     }
   }
-  for (const file of [...files, ...folders]) await keep(join(root, file))
+  // Many at once share the trips to the disk. Folders come last: they name the files.
+  for (const names of [...inBatches(files), ...inBatches(folders)]) {
+    await Promise.all(names.map((name) => keep(join(root, name))))
+  }
+}
+
+function* inBatches(names: Iterable<string>): Generator<string[]> {
+  const all = [...names]
+  for (let from = 0; from < all.length; from += 64) yield all.slice(from, from + 64)
 }
 
 /** A journal with nothing in it takes the place of the one before. */
@@ -30,7 +38,7 @@ export async function beginJournal(root: string, revision: number, sync: boolean
   // Drafts that nobody will move any more: who wrote them was stopped before it was decided.
   for (const name of readdirSync(folder)) if (name.endsWith(".draft")) unlinkSync(join(folder, name))
   const draft = join(folder, "journal.draft")
-  await writeDraft(draft, [writeLine({ format: 1, revision, boot: boot() }, true)], sync)
+  await writeDraft(draft, [writeLine({ format: 1, revision, boot: boot() }, marks.done)], sync)
   renameSync(draft, join(root, journalFile))
   if (sync) await keep(folder)
 }

@@ -5,7 +5,7 @@ import { ConfigError } from "../core/errors.ts"
 import { corrupt } from "./failure.ts"
 import { beginJournal, boot, journalFile, keepSteps } from "./file-disk.ts"
 import { ifThere } from "./file-failure.ts"
-import { doneMark, type Header, readLine, writeLine } from "./file-lines.ts"
+import { type Header, marks, readLine, writeLine } from "./file-lines.ts"
 import {
   doAppends,
   doTheRest,
@@ -73,7 +73,8 @@ export function createJournal({ root, name, sync, lastRevision }: JournalOptions
   function isDone(at: Look): boolean {
     if (isAlike(at, absent) || isAlike(at, done)) return true
     if (!opened || opened.header.boot !== boot()) return false
-    if (String(bytesOf(at.size - 2, at.size)) !== `${doneMark}\n`) return false
+    const end = String(bytesOf(at.size - 2, at.size))
+    if (end !== `${marks.done}\n` && end !== `${marks.void}\n`) return false
     done = at
     return true
   }
@@ -97,9 +98,9 @@ export function createJournal({ root, name, sync, lastRevision }: JournalOptions
   function redoLast(text: string, size: number): number {
     const line = readLine<Steps>(text.slice(text.lastIndexOf("\n") + 1))
     if (!line) throw damaged(path, name)
-    if (!line.isDone) {
+    if (line.mark === marks.decided) {
       redoSteps(root, line.data)
-      mark(size)
+      mark(size, marks.done)
     }
     return line.data.revision
   }
@@ -112,7 +113,7 @@ export function createJournal({ root, name, sync, lastRevision }: JournalOptions
     for (const line of whole) {
       if (!line) throw damaged(path, name)
       revision = line.data.revision
-      if (line !== whole[0]) redoSteps(root, line.data)
+      if (line !== whole[0] && line.mark !== marks.void) redoSteps(root, line.data)
     }
     await keepAll(whole.slice(1).flatMap((line) => line?.data ?? []))
     return restart(revision)
@@ -120,26 +121,36 @@ export function createJournal({ root, name, sync, lastRevision }: JournalOptions
 
   async function commit(steps: Steps): Promise<void> {
     if (!opened) throw damaged(path, name)
-    const { descriptor } = opened
-    const before = known
-    const line = writeLine(steps, false)
+    const size = await decide(opened.descriptor, steps)
     try {
-      prepareSteps(root, steps)
-      writeAll(descriptor, line, before.size)
-      if (sync) await datasync(descriptor)
       doAppends(root, steps)
     } catch (error) {
       takeBack(root, steps)
-      ftruncateSync(descriptor, before.size)
+      // The line stays: who read meanwhile sees by its length that something went on.
+      mark(size, marks.void)
       dropDrafts(root, steps)
       throw error
     }
     doTheRest(root, steps)
-    const size = before.size + line.length
-    mark(size)
-    known = { file: before.file, size, revision: steps.revision }
-    done = { file: before.file, size }
+    mark(size, marks.done)
+    known = { file: opened.file, size, revision: steps.revision }
+    done = { file: opened.file, size }
     if (size > longest) await shorten()
+  }
+
+  /** Gives the length of the journal with the line. */
+  async function decide(descriptor: number, steps: Steps): Promise<number> {
+    const line = writeLine(steps, marks.decided)
+    try {
+      prepareSteps(root, steps)
+      writeAll(descriptor, line, known.size)
+      if (sync) await datasync(descriptor)
+      return known.size + line.length
+    } catch (error) {
+      ftruncateSync(descriptor, known.size)
+      dropDrafts(root, steps)
+      throw error
+    }
   }
 
   async function shorten(): Promise<void> {
@@ -161,8 +172,8 @@ export function createJournal({ root, name, sync, lastRevision }: JournalOptions
     return revision
   }
 
-  function mark(size: number): void {
-    if (opened) writeAll(opened.descriptor, Buffer.from(doneMark), size - 2)
+  function mark(size: number, text: string): void {
+    if (opened) writeAll(opened.descriptor, Buffer.from(text), size - 2)
   }
 
   function bytesOf(from: number, to: number): Buffer {

@@ -10,26 +10,25 @@ export interface Header {
   boot: string
 }
 
-/** A line of the journal: a checksum, JSON, and whether it was done. */
+/** A line of the journal: a checksum, JSON, and a mark that is written over when it is done, or taken back. */
 export interface Line<T> {
   data: T
-  isDone: boolean
+  mark: string
 }
 
-export function writeLine(data: Header | Steps, isDone: boolean): Buffer {
+export const marks = { decided: "-", done: "+", void: "x" }
+
+export function writeLine(data: Header | Steps, mark: string): Buffer {
   const json = JSON.stringify(data)
-  return Buffer.from(`${checksum(json)} ${json} ${isDone ? doneMark : "-"}\n`)
+  return Buffer.from(`${checksum(json)} ${json} ${mark}\n`)
 }
 
 /** Undefined when it is not as it was written. The type is the caller's knowledge: the checksum says that we wrote it. */
 export function readLine<T extends Header | Steps>(line: string): Line<T> | undefined {
   const json = line.slice(9, -2)
   if (line.length < 12 || line.slice(0, 8) !== checksum(json)) return undefined
-  return { data: JSON.parse(json), isDone: line.endsWith(doneMark) }
+  return { data: JSON.parse(json), mark: line.slice(-1) }
 }
-
-/** How a line ends once it was done. */
-export const doneMark = "+"
 
 function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, "0")

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs"
+import { mkdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as after } from "node:timers/promises"
@@ -12,20 +12,24 @@ export interface FileLock {
 }
 
 /** A lock that ends with the process that holds it, however it ends: the operating system's own, which Node reaches
- *  through SQLite. Nothing is ever stale, so nothing is ever broken by force. The file itself stays empty. */
+ *  through SQLite. Nothing is ever stale, so nothing is ever broken by force. There is nothing in the file. */
 export function createLock(file: string, name: string, busyTimeoutMs: number): FileLock {
   let database: DatabaseSync | undefined
   let last: Promise<unknown> = Promise.resolve()
 
-  async function acquire(): Promise<DatabaseSync> {
+  async function connect(): Promise<DatabaseSync> {
     const { DatabaseSync } = await import("node:sqlite")
-    if (!database) {
-      mkdirSync(dirname(file), { recursive: true })
-      database = new DatabaseSync(file, { timeout: 0 })
-    }
+    mkdirSync(dirname(file), { recursive: true })
+    return new DatabaseSync(file, { timeout: 0 })
+  }
+
+  async function acquire(): Promise<DatabaseSync> {
+    database ??= await connect()
     const start = performance.now()
     for (;;) {
       try {
+        // Locking an empty file would begin to write it, each time.
+        if (statSync(file).size === 0) database.exec("PRAGMA user_version = 1")
         database.exec("BEGIN EXCLUSIVE")
         return database
       } catch (error) {

@@ -108,7 +108,7 @@ function remove(root: string, file: string): void {
   }
 }
 
-const isOwn = /^(?:\.store\/\d+-\d+\.draft|[a-z0-9_%/-]+\.(?:json|bin|jsonl))$/
+const isOwn = /^(?:\.store\/\d+-\d+\.draft|[a-z0-9_%-][a-z0-9_%/-]*\.(?:json|bin|jsonl))$/
 
 function tooShort(path: string, size: number, at: number): AgentError {
   const message = `The log "${path}" is damaged: it has ${size} bytes, and ${at} were written. Restore it from a backup, or delete it.`

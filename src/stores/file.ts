@@ -78,7 +78,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
   async function close(): Promise<void> {
     if (closed) return
     closed = true
-    bell.ring()
+    bell.close()
     // Of what is deleted no copy stays in the journal. What cannot be done now the next commit does.
     if (hasCommitted) await lock.hold(() => journal.recover().then(journal.shorten)).catch(() => {})
     await lock.close()

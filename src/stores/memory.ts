@@ -55,7 +55,7 @@ export function memoryStore(): Store {
 
   async function close(): Promise<void> {
     closed = true
-    bell.ring()
+    bell.close()
   }
 
   return {

@@ -12,7 +12,8 @@ export interface RedisClient {
   call(command: string, ...args: Argument[]): Promise<unknown>
   callBuffer(command: string, ...args: Argument[]): Promise<unknown>
   subscribe(channel: string): Promise<unknown>
-  on(event: string, listener: (...args: never[]) => void): unknown
+  duplicate(): RedisClient
+  on(event: string, listener: (...args: string[]) => void): unknown
   quit(): Promise<unknown>
   disconnect(): void
 }
@@ -28,13 +29,7 @@ export async function connect(url: string): Promise<RedisClient> {
 
 /** Another connection to where a client goes, for messages; ours to close. */
 export function duplicate(client: RedisClient): RedisClient {
-  const { duplicate, isCluster } = client as RedisClient & {
-    duplicate: (options?: object) => RedisClient
-    isCluster?: boolean
-  }
-  // Messages are told without the client's own prefix, and waited for as long as it takes.
-  const options = isCluster ? [] : [{ keyPrefix: "", maxRetriesPerRequest: null }]
-  return quiet(duplicate.apply(client, options as []))
+  return quiet(client.duplicate())
 }
 
 export async function letGo(client: RedisClient): Promise<void> {

@@ -123,7 +123,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
           () => {},
         )
       own.on("ready", resume)
-      if (own.status === "ready") resume()
+      resume()
     }
     listen().catch(() => ring())
     return () => {
@@ -135,7 +135,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
   async function close(): Promise<void> {
     if (closed) return
     closed = true
-    bell.ring()
+    bell.close()
     const client = await connecting?.catch(() => undefined)
     if (client) await letGo(client)
   }

@@ -59,7 +59,7 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   async function close(): Promise<void> {
     if (closed) return
     closed = true
-    bell.ring()
+    bell.close()
     const database = await opened?.catch(() => undefined)
     database?.close()
   }

@@ -12,6 +12,8 @@ export interface Bell {
   listen(log: string): Ear
   /** Something may have been appended to this log, or to any. */
   ring(log?: string): void
+  /** Wakes everybody for the last time. Those who do not come back to listen hold nothing open. */
+  close(): void
 }
 
 export interface Ear {
@@ -31,20 +33,30 @@ export function createBell(start?: (ring: Bell["ring"]) => () => void): Bell {
     for (const some of rung) for (const ear of some) ear.ring()
   }
 
+  function rest(): void {
+    stop?.()
+    stop = undefined
+  }
+
   function listen(log: string): Ear {
     const ear = createEar(() => {
       ears.get(log)?.delete(ear)
       if (ears.get(log)?.size === 0) ears.delete(log)
-      if (ears.size > 0) return
-      stop?.()
-      stop = undefined
+      if (ears.size === 0) rest()
     })
     ears.set(log, (ears.get(log) ?? new Set()).add(ear))
     stop ??= start?.(ring)
     return ear
   }
 
-  return { listen, ring }
+  return {
+    listen,
+    ring,
+    close() {
+      ring()
+      rest()
+    },
+  }
 }
 
 /** For media that do not tell: looks now and then whether somebody else changed something. */

@@ -77,7 +77,7 @@ export async function keysOf(store: Store, prefix = ""): Promise<string[]> {
   return await Array.fromAsync(store.keys(prefix))
 }
 
-export async function valueOf(store: Store, key: string): Promise<unknown> {
+export async function valueAt(store: Store, key: string): Promise<unknown> {
   return (await store.get(key))?.value
 }
 

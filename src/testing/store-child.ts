@@ -10,6 +10,8 @@ export type Job =
   | { type: "append"; log: string; name: string; times: number }
   /** Commits n = 1, 2 … to `a`, `b`, `blob` and the log `all` until it is killed, and says each n that was committed. */
   | { type: "endless"; blobBytes: number }
+  /** Puts JSON and bytes at `k` by turns until it is killed; says when it has begun. */
+  | { type: "flip" }
   /** Says what comes in a log. */
   | { type: "watch"; log: string; from: number }
 
@@ -32,6 +34,8 @@ async function work(job: Job): Promise<void> {
       return
     case "endless":
       return endless(new Uint8Array(job.blobBytes))
+    case "flip":
+      return flip()
     case "watch":
       say("ready")
       for await (const item of store.watch?.(job.log, job.from, new AbortController().signal) ?? []) say(item)
@@ -62,6 +66,13 @@ async function endless(blob: Uint8Array): Promise<void> {
       { type: "put", key: "b", value: number },
     ])
     say(number)
+  }
+}
+
+async function flip(): Promise<void> {
+  for (let number = 0; ; number++) {
+    await store.commit([{ type: "put", key: "k", value: number % 2 ? number : Uint8Array.of(1) }])
+    if (number === 1) say("begun")
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { ConflictError } from "../core/errors.ts"
-import { itemsOf, keysOf, refused, type StoreCheck, valueOf } from "./store-case.ts"
+import { itemsOf, keysOf, refused, type StoreCheck, valueAt } from "./store-case.ts"
 
 /** Commits: all or nothing, guarded, in order. */
 export const commitCases = {
@@ -83,7 +83,7 @@ export const commitCases = {
       const outcomes = await Promise.allSettled(Array.from({ length: 10 }, (_, owner) => claim(owner)))
       const winners = outcomes.flatMap(({ status }, owner) => (status === "fulfilled" ? [owner] : []))
       assert.equal(winners.length, 1)
-      assert.deepEqual([await valueOf(stores[0] ?? assert.fail(), "lease")], winners)
+      assert.deepEqual([await valueAt(stores[0] ?? assert.fail(), "lease")], winners)
       assert.deepEqual(await itemsOf(stores[1] ?? assert.fail(), "owners"), winners)
     },
   },
@@ -109,7 +109,7 @@ export const commitCases = {
         { type: "delete", key: "back" },
         { type: "put", key: "back", value: Uint8Array.of(1) },
       ])
-      assert.equal(await valueOf(store, "k"), 2)
+      assert.equal(await valueAt(store, "k"), 2)
       assert.deepEqual(await itemsOf(store, "l"), [1, 2, 3])
       assert.deepEqual(await keysOf(store), ["back", "k"])
     },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import type { Store } from "../stores/store.ts"
-import { itemsOf, type StoreCheck, valueOf } from "./store-case.ts"
+import { itemsOf, keysOf, type StoreCheck, valueAt } from "./store-case.ts"
 
 /** Several processes on one store, and their sudden end. */
 export const processCases = {
@@ -10,7 +10,7 @@ export const processCases = {
     async check(trial) {
       const workers = Array.from({ length: 4 }, () => trial.start({ type: "count", times: 25 }))
       await Promise.all(workers.map((worker) => worker.ended()))
-      assert.equal(await valueOf(await trial.open(), "counter"), 100)
+      assert.equal(await valueAt(await trial.open(), "counter"), 100)
     },
   },
 
@@ -41,11 +41,26 @@ export const processCases = {
       const worker = trial.start({ type: "endless", blobBytes: 100_000 })
       await worker.hear()
       for (let round = 0; round < 100; round++) {
-        const first = Number(await valueOf(store, "a"))
+        const first = Number(await valueAt(store, "a"))
         const log = await itemsOf(store, "all")
-        const last = Number(await valueOf(store, "b"))
+        const last = Number(await valueAt(store, "b"))
         assert.ok(log.length >= first && last >= log.length, `a ${first}, log ${log.length}, b ${last}`)
         assert.equal(log.at(-1), log.length)
+      }
+      await worker.kill()
+    },
+  },
+
+  "always-there": {
+    promise: "a value that another process replaces is never missing, and the set of keys never another",
+    needs: "module",
+    async check(trial) {
+      const store = await trial.open()
+      const worker = trial.start({ type: "flip" })
+      await worker.hear()
+      for (let round = 0; round < 1500; round++) {
+        assert.ok(await store.get("k"), `missing in round ${round}`)
+        if (round % 10 === 0) assert.deepEqual(await keysOf(store), ["k"])
       }
       await worker.kill()
     },
@@ -91,10 +106,10 @@ export const processCases = {
 } satisfies Record<string, StoreCheck>
 
 async function checkWhole(store: Store, told: number, blobBytes: number): Promise<void> {
-  const last = Number(await valueOf(store, "a"))
+  const last = Number(await valueAt(store, "a"))
   assert.ok(last >= told, `${told} was acknowledged, and ${last} is there`)
-  assert.equal(await valueOf(store, "b"), last)
-  const blob = (await valueOf(store, "blob")) as Uint8Array
+  assert.equal(await valueAt(store, "b"), last)
+  const blob = (await valueAt(store, "blob")) as Uint8Array
   assert.ok(blob.length === blobBytes && blob.every((byte) => byte === last % 256))
   const numbers = Array.from({ length: last }, (_, index) => index + 1)
   assert.deepEqual(await itemsOf(store, "all"), numbers)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import type { Json } from "../core/json.ts"
-import { keysOf, refused, type StoreCheck, valueOf } from "./store-case.ts"
+import { keysOf, refused, type StoreCheck, valueAt } from "./store-case.ts"
 
 /** Values, their keys, and opening and closing. */
 export const valueCases = {
@@ -24,11 +24,11 @@ export const valueCases = {
       const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte)
       // A view of a larger buffer, as they come from files and sockets.
       await store.commit([{ type: "put", key: "k", value: Buffer.from([9, ...bytes, 9]).subarray(1, 257) }])
-      assert.deepEqual(await valueOf(store, "k"), bytes)
+      assert.deepEqual(await valueAt(store, "k"), bytes)
       await store.commit([{ type: "put", key: "k", value: "text" }])
-      assert.equal(await valueOf(store, "k"), "text")
+      assert.equal(await valueAt(store, "k"), "text")
       await store.commit([{ type: "put", key: "k", value: new Uint8Array() }])
-      assert.deepEqual(await valueOf(store, "k"), new Uint8Array())
+      assert.deepEqual(await valueAt(store, "k"), new Uint8Array())
       assert.deepEqual(await keysOf(store), ["k"])
     },
   },
@@ -42,7 +42,7 @@ export const valueCases = {
         { type: "put", key: "k", value: { [text]: text } },
         { type: "append", log: "l", items: [text] },
       ])
-      assert.deepEqual(await valueOf(store, "k"), { [text]: text })
+      assert.deepEqual(await valueAt(store, "k"), { [text]: text })
       assert.deepEqual(await Array.fromAsync(store.read("l")), [text])
     },
   },
@@ -58,9 +58,9 @@ export const valueCases = {
         { type: "put", key: "text", value: [text] },
         { type: "append", log: "l", items: [text, 2] },
       ])
-      const found = await valueOf(store, "bytes")
+      const found = await valueAt(store, "bytes")
       assert.ok(found instanceof Uint8Array && Buffer.from(bytes).equals(found))
-      assert.ok(((await valueOf(store, "text")) as string[])[0] === text)
+      assert.ok(((await valueAt(store, "text")) as string[])[0] === text)
       const [first, second] = await Array.fromAsync(store.read("l"))
       assert.ok(first === text && second === 2)
     },
@@ -82,12 +82,12 @@ export const valueCases = {
       bytes[0] = 2
       items.push("b")
       await done
-      const read = (await valueOf(store, "k")) as typeof value
+      const read = (await valueAt(store, "k")) as typeof value
       read.tags.push("c")
-      const readBytes = (await valueOf(store, "bytes")) as Uint8Array
+      const readBytes = (await valueAt(store, "bytes")) as Uint8Array
       readBytes[0] = 3
-      assert.deepEqual(await valueOf(store, "k"), { tags: ["a"] })
-      assert.deepEqual(await valueOf(store, "bytes"), Uint8Array.of(1))
+      assert.deepEqual(await valueAt(store, "k"), { tags: ["a"] })
+      assert.deepEqual(await valueAt(store, "bytes"), Uint8Array.of(1))
       assert.deepEqual(await Array.fromAsync(store.read("l")), [["a"]])
     },
   },
@@ -100,7 +100,7 @@ export const valueCases = {
       await store.commit(keys.map((key, value) => ({ type: "put", key, value })))
       await store.commit(keys.map((key, value) => ({ type: "append", log: key, items: [value] })))
       for (const [value, key] of keys.entries()) {
-        assert.equal(await valueOf(store, key), value, key)
+        assert.equal(await valueAt(store, key), value, key)
         assert.deepEqual(await Array.fromAsync(store.read(key)), [value], key)
       }
       const sorted = keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))

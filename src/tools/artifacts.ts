@@ -35,15 +35,17 @@ export function artifacts(workspace: Workspace, folder = `.karst/${newId("kept")
 
 const shownChars = 20_000
 
+const place = z.object({
+  name: z.string().regex(/^_[a-z]+_\d+$/),
+  start: z.int().min(0).default(0).describe("The first character."),
+})
+
 /** Reads an artifact, a piece at a time. */
 export function readArtifactTool({ retrieve }: Artifacts): Tool {
   return tool({
     name: "read_artifact",
     description: "Reads text that was kept because it was too long or too old to show, by its name such as _output_1.",
-    input: z.object({
-      name: z.string().regex(/^_[a-z]+_\d+$/),
-      start: z.int().min(0).default(0).describe("The first character."),
-    }),
+    input: place,
     sideEffect: false,
     parallel: true,
     idempotent: true,

@@ -32,13 +32,25 @@ export interface Equipment {
 export function builtinTools(equipment: Equipment): Tool[] {
   const { ends, artifacts, workspace, images, skills, agents, maxParallel } = equipment
   return [
-    ...(ends ? [finishTool(), askTool(), todosTool(), compactMemoryTool()] : []),
+    ...(ends ? endingTools() : []),
     ...(artifacts ? [readArtifactTool(artifacts)] : []),
-    ...(workspace ? fileTools() : []),
+    ...(workspace ? standardFileTools() : []),
     ...(workspace && images ? [readImageTool()] : []),
     ...(skills?.names.length ? [activateSkillTool(skills)] : []),
     ...(agents ? delegateTools(agents, { maxParallel }) : []),
   ]
+}
+
+// What they work with comes with each call, so one of each serves every run; making them costs more than a step.
+const endingTools = once(() => [finishTool(), askTool(), todosTool(), compactMemoryTool()])
+const standardFileTools = once(fileTools)
+
+function once(make: () => Tool[]): () => Tool[] {
+  let made: Tool[] | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }
 
 /** The tools that work on files. */

@@ -54,6 +54,8 @@ function delegateTool(agents: SubAgents, { maxParallel = 8 }: DelegateOptions): 
       background: z.boolean().optional().describe("Go on at once; see delegate_status. What runs ends with your task."),
     }),
     parallel: true,
+    // What the runs do is recorded call by call.
+    journal: false,
     maxChars: shownChars,
     async run({ tasks, background = false }, context) {
       const known = subtasksOf(context.state)

@@ -35,6 +35,8 @@ export function todosTool(): Tool {
       ),
     }),
     idempotent: true,
+    // What it writes is state of the run, which is saved with it.
+    journal: false,
     run({ todos: given }, { state }) {
       const working = given.filter(({ status }) => status === "in_progress")
       if (working.length > 1) {

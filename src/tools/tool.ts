@@ -1,7 +1,8 @@
 import { ConfigError } from "../core/errors.ts"
 import type { Json, JsonSchema } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
-import { asBinding, type FunctionBinding, type SchemaLike } from "../runtime/bindings.ts"
+import { asBinding, type FunctionBinding, type SchemaLike, type UnknownPolicy } from "../runtime/bindings.ts"
+import { callOptionsProblem } from "../runtime/guard.ts"
 import type { AskFirst, StandardSchema } from "../runtime/runtime.ts"
 import { check, toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspace/workspace.ts"
@@ -32,6 +33,11 @@ export interface ToolOptions {
   sideEffect?: boolean | undefined
   /** Whether doing it twice with the same input is doing it once; such a call is made again after a crash. Default false. */
   idempotent?: boolean | undefined
+  /** What a durable run does about a call of which nobody knows whether it took effect. Default: as the engine says. */
+  unknown?: UnknownPolicy | undefined
+  /** False: a durable run does not record it and makes it again when its cycle is run again. Default: true where it has
+   *  a side effect. */
+  journal?: boolean | undefined
   /** What becomes of its old results when memory is cleared: cleared as any (`clear`), or kept (`keep`). Default `clear`. */
   retention?: "clear" | "keep" | undefined
   /** Time for one call. Default: none. */
@@ -108,8 +114,10 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
     throw new ConfigError(`tool "${name}": a name is a word of at most 64 letters, digits, "_" and "-".`)
   }
   if (typeof run !== "function") throw new ConfigError(`tool "${name}": \`run\` is missing.`)
+  const problem = callOptionsProblem(options)
+  if (problem !== undefined) throw new ConfigError(`tool "${name}": ${problem}`)
   const schema: SchemaLike = input ?? { type: "object", properties: {}, additionalProperties: false }
-  const { $schema: _, ...shown } = toJsonSchema(schema)
+  const shown = shownSchema(schema)
   if (shown.type !== "object") {
     throw new ConfigError(`tool "${name}": its input must be an object. Wrap it: z.object({ value: … }).`)
   }
@@ -129,6 +137,17 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
     run: (given, context) => run(given as InputOf<I>, context),
   }
   return made
+}
+
+const shownSchemas = new WeakMap<SchemaLike, JsonSchema>()
+
+// Made once for each schema: tools may be made anew for every run.
+function shownSchema(schema: SchemaLike): JsonSchema {
+  const known = shownSchemas.get(schema)
+  if (known) return known
+  const { $schema: _, ...shown } = toJsonSchema(schema)
+  shownSchemas.set(schema, shown)
+  return shown
 }
 
 /** What a cell sees of a result that is a failure. */

@@ -96,13 +96,11 @@ for (const { name, skip, open } of runtimes) {
         typescript: `const each = await Promise.allSettled([wipe("a"), wipe("b"), vault.wipe("c"), free("d")])
 each.map(({ status }) => status)`,
         python: `import asyncio
-from concurrent.futures import ThreadPoolExecutor
 def tried(call, what):
     try: return call(what) or "made"
     except Exception as error: return type(error).__name__
-with ThreadPoolExecutor() as pool:
-    each = list(pool.map(tried, [wipe, wipe, vault.wipe, free], "abcd"))
-print(each)`,
+calls = zip([wipe, wipe, vault.wipe, free], "abcd")
+print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what in calls)))`,
       }
       const { model } = await run([code], { approve })
       assert.match(told(model), /rejected|ApprovalDenied/)

@@ -3,6 +3,7 @@ import { describe, test } from "node:test"
 import { createAgent, jsRuntime, messageText, scripted } from "karst"
 import { pythonRuntime } from "karst/python"
 import * as z from "zod"
+import { tool } from "../../src/tools/tool.ts"
 import { requires } from "../system.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
@@ -74,8 +75,18 @@ describe("declared outputs", () => {
   test("refuse a name no variable can have, and what is no schema, where they are written", () => {
     const agent = createAgent({ model: scripted([]) })
     assert.throws(() => agent.run("Go", { outputs: { "my report": report } }), /"my report" cannot be the name/)
+    assert.throws(
+      () => agent.run("Go", { outputs: { class: report } }),
+      /"class" cannot be the name of a variable: it is/,
+    )
     // @ts-expect-error A type is no schema.
     assert.throws(() => agent.run("Go", { outputs: { report: "string" } }), /outputs\.report: this is not a schema/)
+  })
+
+  test("are refused for an agent that has no variables to fill", () => {
+    const look = tool({ name: "look", description: "Looks", input: { type: "object" }, run: async () => "seen" })
+    const agent = createAgent({ model: scripted([]), tools: [look] })
+    assert.throws(() => agent.run("Go", { outputs: { report } }), /outputs: this agent has tools and no runtime/)
   })
 
   test("hold for a Python runtime as well", { skip: requires("python") }, async () => {

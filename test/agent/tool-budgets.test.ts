@@ -38,7 +38,10 @@ describe("the calls a run may make", () => {
   })
 
   test("hold for tools that run together", async () => {
-    const { made } = await run({ calls: 2 }, [["p", "p", "p"], ["p", "p"]])
+    const { made } = await run({ calls: 2 }, [
+      ["p", "p", "p"],
+      ["p", "p"],
+    ])
     assert.deepEqual(made, ["p", "p"])
   })
 
@@ -93,7 +96,9 @@ describe("the calls a run may make", () => {
 
 describe("the tokens a run may use", () => {
   const spending = (usage: Usage, limits: object) =>
-    createAgent({ model: scripted(() => calls(call("a")), { usage }), tools, limits: { cycles: 5, ...limits } }).run("go")
+    createAgent({ model: scripted(() => calls(call("a")), { usage }), tools, limits: { cycles: 5, ...limits } }).run(
+      "go",
+    )
 
   test("count without what was read from a cache, where that is the limit", async () => {
     const usage = { input: 1000, cacheRead: 900, output: 10, complete: true }

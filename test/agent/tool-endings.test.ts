@@ -104,7 +104,11 @@ describe("a question", () => {
 
 describe("a directive", () => {
   const directing = (name: string, directive: NonNullable<Parameters<typeof toolResult>[0]["directive"]>, ok = true) =>
-    tool({ name, description: name, run: () => toolResult({ text: "said", directive, ok, ...(!ok && { code: "no" }) }) })
+    tool({
+      name,
+      description: name,
+      run: () => toolResult({ text: "said", directive, ok, ...(!ok && { code: "no" }) }),
+    })
 
   test("of any tool ends the run or has it wait", async () => {
     const submit = directing("submit", { kind: "finish", message: "Submitted." })
@@ -139,7 +143,9 @@ describe("a directive", () => {
         },
       })
     const model = scripted([calls(call("slow"), call("fast"))])
-    const { output, messages } = await createAgent({ model, tools: [racer("slow", true), racer("fast", false)] }).run("go")
+    const { output, messages } = await createAgent({ model, tools: [racer("slow", true), racer("fast", false)] }).run(
+      "go",
+    )
     assert.equal(output, "slow")
     assert.equal(resultsIn(messages).length, 2)
   })
@@ -190,7 +196,11 @@ describe("an answer without a tool call", () => {
 
 describe("the user's word between calls", () => {
   test("leaves out the calls that are left, and comes after all their results", async () => {
-    const speak = tool({ name: "speak", description: "Speaks.", run: () => void run.steer("Stop, use the other file.") })
+    const speak = tool({
+      name: "speak",
+      description: "Speaks.",
+      run: () => void run.steer("Stop, use the other file."),
+    })
     const model = scripted([calls(call("speak"), call("note"), call("note")), calls(finish("Other it is."))])
     noted.length = 0
     const run = createAgent({ model, tools: [speak, note] }).run("go")

@@ -198,7 +198,9 @@ describe("an agent with tools", () => {
   })
 
   test("gives each call an id of its own where a provider gives the same again, also in later runs", async () => {
-    const model = scripted(() => calls(call("add", { a: 1, b: 1 }, "call_0"), call("finish", { message: "ok" }, "call_0")))
+    const model = scripted(() =>
+      calls(call("add", { a: 1, b: 1 }, "call_0"), call("finish", { message: "ok" }, "call_0")),
+    )
     await using session = await createAgent({ model, tools: [add] }).session()
     await session.send("one")
     await session.send("two")

@@ -23,7 +23,8 @@ describe("a result that is too long to show", () => {
       calls(call("long")),
       ({ messages }) => {
         const [shown] = resultsIn(messages)
-        const [, name, start] = /artifact (\w+), read on with read_artifact from start (\d+)/.exec(shown?.text ?? "") ?? []
+        const [, name, start] =
+          /artifact (\w+), read on with read_artifact from start (\d+)/.exec(shown?.text ?? "") ?? []
         return calls(call("read_artifact", { name: name ?? "", start: Number(start) }))
       },
       calls(finish()),
@@ -143,7 +144,9 @@ describe("memory of an agent that calls tools", () => {
   })
 
   test("does not clear results whose tool says keep", async () => {
-    const steps = Array.from({ length: 4 }, (_, step) => calls(call("rules", {}, `k${step}`), call("facts", {}, `f${step}`)))
+    const steps = Array.from({ length: 4 }, (_, step) =>
+      calls(call("rules", {}, `k${step}`), call("facts", {}, `f${step}`)),
+    )
     const { messages } = await createAgent({
       model: scripted([...steps, calls(finish())]),
       tools: [facts("facts"), facts("rules", "keep")],
@@ -196,4 +199,3 @@ describe("memory of an agent that calls tools", () => {
     assert.deepEqual(kept.filter(Boolean), ["_output_1", "_output_2"])
   })
 })
-

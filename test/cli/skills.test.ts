@@ -105,7 +105,9 @@ describe("karst skills add", () => {
     }
     assert.ok(!existsSync(join(cwd, "skills")))
     assert.equal((await skills(cwd, "add", "linked", "--skill", "c", "--to", "mine")).code, 0)
-    assert.deepEqual(readdirSync(join(cwd, "mine")), ["c"])
+    assert.equal((await skills(cwd, "add", "bad", "--skill", "a", "--to", "mine")).code, 0)
+    assert.equal((await skills(cwd, "add", "bad", "--skill", "b", "--to", "mine")).code, 2)
+    assert.deepEqual(readdirSync(join(cwd, "mine")), ["a", "c"])
     const inPlace = await skills(cwd, "add", "mine/c", "--to", "mine", "--force")
     assert.match(inPlace.stderr, /is where it would be copied to/)
     assert.ok(existsSync(join(cwd, "mine/c/SKILL.md")))

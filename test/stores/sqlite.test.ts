@@ -5,10 +5,11 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { after, describe, test } from "node:test"
 import { testStore } from "karst/testing"
-import { refused } from "../../src/testing/store-case.ts"
 import { sqliteStore } from "../../src/stores/sqlite.ts"
+import { refused } from "../../src/testing/store-case.ts"
 import { open } from "../fixtures/stores/sqlite.ts"
 import { requires } from "../system.ts"
+import { only } from "./only.ts"
 import { smallDisk } from "./small-disk.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "karst-sqlite-"))
@@ -55,7 +56,13 @@ describe("sqliteStore", () => {
     database.exec("CREATE TABLE mine (a); INSERT INTO mine VALUES (1)")
     await using foreign = sqliteStore(other)
     await refused("config", foreign.commit([{ type: "put", key: "k", value: 1 }]))
-    assert.deepEqual(database.prepare("SELECT name FROM sqlite_schema").all().map(({ name }) => name), ["mine"])
+    assert.deepEqual(
+      database
+        .prepare("SELECT name FROM sqlite_schema")
+        .all()
+        .map(({ name }) => name),
+      ["mine"],
+    )
     database.close()
   })
 
@@ -110,8 +117,3 @@ describe("sqliteStore", () => {
     assert.equal(await store.get("k"), undefined)
   })
 })
-
-/** Declares one case of a suite only. */
-function only(name: string): typeof test {
-  return ((title: string, body: never) => title.startsWith(`${name}:`) && test(title, body)) as typeof test
-}

@@ -98,6 +98,7 @@ async function forCell(made: Promise<unknown>, cell: RunningCell): Promise<unkno
     cell.checkTime()
     return value
   } catch (error) {
+    cell.callFailed = true
     throw throughCell(error, new Error())
   }
 }

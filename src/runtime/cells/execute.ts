@@ -114,7 +114,7 @@ async function perform(
 
 /** A cell ends when every call it started has settled, also those it forgot to await. */
 async function unawaited(cell: RunningCell): Promise<void> {
-  if (cell.calls.size === 0) return
+  if (cell.calls.size === 0 && !cell.callFailed) return
   while (cell.calls.size > 0) await Promise.allSettled(cell.calls)
   // The failure of a forgotten call is printed a turn later; it still belongs to this cell.
   await setImmediate()

@@ -1,6 +1,6 @@
 import { ConfigError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
-import { type Binding, type Bindings, boundValue, isBinding, toBinding } from "../bindings.ts"
+import { type Binding, type Bindings, boundValue, renewed, toBinding } from "../bindings.ts"
 import type { CompiledCell, Scope } from "../compile.ts"
 import { describeType, impliedTypes } from "../declare/declare.ts"
 import { keptGuardProblem } from "../guard.ts"
@@ -233,22 +233,5 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
         },
       }
     },
-  }
-}
-
-/** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
-function renewed(old: Binding, given: unknown): Binding {
-  const next = toBinding(given)
-  if (isBinding(given) && next.kind === old.kind) return next
-  const value = boundValue(next)
-  switch (old.kind) {
-    case "variable":
-      return { ...old, value }
-    case "function":
-      return next.kind === "function" ? { ...old, call: next.call } : old
-    case "type":
-      return next.kind === "type" ? { ...old, type: next.type } : old
-    case "agent":
-      return next
   }
 }

@@ -54,6 +54,8 @@ export class RunningCell {
   readonly children = new Set<RunningCell>()
   /** Calls of function bindings that have not settled. */
   readonly calls = new Set<Promise<unknown>>()
+  /** Whether one of them failed. */
+  callFailed = false
   /** How often function bindings were called, where somebody wants to know. */
   called: Map<string, number> | undefined
   stdout = ""

@@ -18,7 +18,7 @@ import { runModule } from "./modules.ts"
 import { createPrinter } from "./printing.ts"
 import type { Ask, BindInput, ExecuteInput, FromChild, NameReport, Operation, Summary, ToChild } from "./protocol.ts"
 import { createProxies } from "./proxies.ts"
-import { sightOf, type Wanted } from "./sights.ts"
+import { sightsIn, type Wanted } from "./sights.ts"
 
 // The program of a child: a runtime of its own whose functions and handles are the host's. The host is trusted here, and
 // what it sends is taken as it is typed.
@@ -122,13 +122,7 @@ const asks: Record<Exclude<Ask, "execute">, (input: any) => Promise<unknown>> = 
     const values = await Promise.all(names.map((name) => core.retrieve(name)))
     return values.map((value) => printType(inspection(() => undefined).typeOf(value)))
   },
-  async look(wanted: Wanted) {
-    const sights = Object.entries(wanted).map(async ([name, more]) => {
-      const value = await core.retrieve(name).catch(() => undefined)
-      return [name, sightOf(value, more, proxies.idOf)] as const
-    })
-    return Object.fromEntries((await Promise.all(sights)).filter(([, sight]) => sight))
-  },
+  look: (wanted: Wanted) => sightsIn(core, wanted, proxies.idOf),
   load: (file: string) => runModule(file, core),
   describe: (names: string[]) => core.describe(names),
   undo: () => undoLast(),

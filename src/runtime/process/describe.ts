@@ -69,7 +69,7 @@ export async function namesOf(child: Live, { bindings }: Registry): Promise<Name
 /** What can be seen of names and of members of members of them; of what is the host's, only that. */
 export async function lookAt(wanted: Wanted, child: Live): Promise<RemoteSights> {
   if (Object.keys(wanted).length === 0) return { values: new Map(), handles: new Map() }
-  const sights = readSights(await child.ask("look", wanted))
+  const sights = readSights(await child.ask("look", wanted), wanted)
   if (!sights) throw child.accuse("sights that are none")
   const find = (id: number) => {
     const exposed = child.service.handles.find(id)

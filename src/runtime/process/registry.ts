@@ -1,6 +1,6 @@
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
-import { type AnyFunction, type Binding, type Bindings, boundValue, isBinding, toBinding } from "../bindings.ts"
+import { type AnyFunction, type Binding, type Bindings, boundValue, renewed, toBinding } from "../bindings.ts"
 import { type BoundFunction, bindFunction } from "../cells/call.ts"
 import type { Shared } from "../cells/running-cell.ts"
 import { createGuards, guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
@@ -126,14 +126,4 @@ function newKind(old: Binding, given: unknown): Binding["kind"] | undefined {
   if (kind === old.kind) return undefined
   const isKept = old.kind === "variable" && (kind === "agent" || typeof old.value === "function")
   return isKept ? undefined : kind
-}
-
-/** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
-function renewed(old: Binding, given: unknown): Binding {
-  const next = toBinding(given)
-  if (isBinding(given) && next.kind === old.kind) return next
-  if (old.kind === "variable") return { ...old, value: boundValue(next) }
-  if (old.kind === "function" && next.kind === "function") return { ...old, call: next.call }
-  if (old.kind === "type" && next.kind === "type") return { ...old, type: next.type }
-  return next
 }

@@ -1,5 +1,6 @@
 import { types } from "node:util"
 import { isPlain } from "../declare/inspect.ts"
+import type { Runtime } from "../runtime.ts"
 import { isRecord, isStrings } from "./protocol.ts"
 
 /** Names, and members of members of them, that somebody wants to know about. */
@@ -15,12 +16,20 @@ export type Sight =
   /** Its members, those of its classes included. */
   | { as: "object"; plain: boolean; members: string[]; parts: { [name: string]: Sight } }
 
-/** Looks at a value; undefined where that tells nothing. */
-export function sightOf(
-  value: unknown,
-  wanted: Wanted,
-  idOf: (value: object) => number | undefined,
-): Sight | undefined {
+type IdOf = (value: object) => number | undefined
+
+/** Looks at names of a namespace. Those that tell nothing are left out. */
+export async function sightsIn(runtime: Runtime, wanted: Wanted, idOf: IdOf): Promise<{ [name: string]: Sight }> {
+  const sights: { [name: string]: Sight } = {}
+  for (const [name, more] of Object.entries(wanted)) {
+    const value = await runtime.retrieve(name).catch(() => undefined)
+    const sight = sightOf(value, more, idOf)
+    if (sight) sights[name] = sight
+  }
+  return sights
+}
+
+function sightOf(value: unknown, wanted: Wanted, idOf: IdOf): Sight | undefined {
   const as = typeof value
   if (as === "string" || as === "number" || as === "boolean" || as === "bigint") return { as }
   if (!isObject(value)) return undefined
@@ -56,18 +65,28 @@ export function standInFor(sight: Sight, find: (id: number) => object | undefine
   }
 }
 
-export function readSights(value: unknown): Map<string, Sight> | undefined {
+/** Reads what a child says of names, as far as it was asked; undefined when it is none of ours. What it was not asked for is
+ *  never entered: it may lead anywhere, and back. */
+export function readSights(value: unknown, wanted: Wanted): Map<string, Sight> | undefined {
   if (!isRecord(value)) return undefined
-  const entries = Object.entries(value)
-  return entries.every((entry): entry is [string, Sight] => isSight(entry[1])) ? new Map(entries) : undefined
+  const sights = new Map<string, Sight>()
+  for (const [name, more] of Object.entries(wanted)) {
+    if (!Object.hasOwn(value, name)) continue
+    const sight = readSight(value[name], more)
+    if (!sight) return undefined
+    sights.set(name, sight)
+  }
+  return sights
 }
 
-function isSight(value: unknown): value is Sight {
-  if (!isRecord(value)) return false
-  if (value.as === "handle") return Number.isSafeInteger(value.id)
-  if (value.as !== "object") return typeof value.as === "string" && Object.hasOwn(samples, value.as)
-  const { plain, members, parts } = value
-  return typeof plain === "boolean" && isStrings(members) && isRecord(parts) && Object.values(parts).every(isSight)
+function readSight(value: unknown, wanted: Wanted): Sight | undefined {
+  if (!isRecord(value)) return undefined
+  const { as, id, plain, members, parts: given } = value
+  if (as === "handle") return Number.isSafeInteger(id) ? { as, id: Number(id) } : undefined
+  if (as === "string" || as === "number" || as === "boolean" || as === "bigint") return { as }
+  if (as !== "object" || typeof plain !== "boolean" || !isStrings(members) || members.length > mostMembers) return
+  const parts = readSights(given, wanted)
+  return parts && { as, plain, members, parts: Object.fromEntries(parts) }
 }
 
 const samples = { string: "", number: 0, boolean: false, bigint: 0n }

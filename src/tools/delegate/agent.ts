@@ -40,6 +40,8 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     // Runs on a runtime of their own do not get in each other's way.
     parallel: agent.runtime === undefined,
     maxChars: 40_000,
+    // What the runs do is recorded call by call.
+    journal: false,
     ...rest,
     async run({ prompt, continue: id }, context) {
       const task = await run(agent, name, { prompt, id }, context)
@@ -66,6 +68,8 @@ export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool 
       continue: continued,
     }),
     maxChars: 40_000,
+    // What the runs do is recorded call by call.
+    journal: false,
     ...rest,
     async run({ prompt = handedOver, continue: id }, context) {
       const from = handover(context.messages?.() ?? [])

@@ -1,0 +1,50 @@
+// Budgets: limits that stop a run with all it has said, and a hook that tells the model to come to an end in time.
+// The calls of one answer are reserved together: what does not fit has no effect at all.
+import { createAgent, type Hooks, scripted, tool, totalTokens } from "karst"
+
+const mails: string[] = []
+const mail = tool({
+  name: "mail",
+  description: "Sends a mail.",
+  input: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
+  run: ({ to }) => `Sent to ${mails.push(String(to)) && to}.`,
+})
+
+const thrift: Hooks = {
+  beforeModel({ usage }) {
+    const used = totalTokens(usage) ?? 0
+    if (used >= 3000) return { stop: `Used ${used} tokens.` }
+    if (used >= 2000) return { note: "Your budget is nearly used up: finish with what you have." }
+  },
+}
+
+const usage = { input: 900, output: 100, complete: true }
+let id = 0
+const to = (...names: string[]) =>
+  names.map((to) => ({ type: "tool-call" as const, id: `${id++}`, name: "mail", input: { to } }))
+
+// Of three calls there is room for two: none is made, and the model may choose. Then the note has it finish.
+const obedient = scripted(
+  [
+    to("Ada", "Grace", "Edsger"),
+    to("Ada", "Grace"),
+    ({ messages }) => {
+      const warned = JSON.stringify(messages).includes("nearly used up")
+      return [{ type: "tool-call", id: "end", name: "finish", input: { message: warned ? "Two sent." : "Unwarned." } }]
+    },
+  ],
+  { usage },
+)
+const run = createAgent({ model: obedient, tools: [mail], hooks: thrift, limits: { calls: 2 } }).run(
+  "Write to them all",
+)
+for await (const event of run) if (event.type === "tool-end") console.log(event.text)
+console.log((await run).output, mails)
+
+// One that does not listen is stopped.
+const stubborn = createAgent({ model: scripted(() => to("Ada"), { usage }), tools: [mail], hooks: thrift })
+const { status, reason, detail } = await stubborn.run("Write to Ada, forever")
+console.log(status, reason, detail)
+
+const limited = await stubborn.run("Write to Ada, forever", { hooks: [], limits: { tokens: 4000 } })
+console.log(limited.status, limited.reason, limited.usage)

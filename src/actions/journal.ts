@@ -1,0 +1,40 @@
+import { type RunContext, upwards } from "../core/run-context.ts"
+import type { Model } from "../models/model.ts"
+import type { Call, ExecuteOptions } from "../runtime/runtime.ts"
+import type { Approvals } from "./approve.ts"
+
+/** What a durable run remembers of the cycle under way, so that it can be run again after a crash: what was done is not done
+ *  again, and takes the same path. Each run has its own; those of the runs that it starts are within it. */
+export interface Journal {
+  /** Answers a call by what was recorded of it, else makes it and records what it comes to. */
+  call(call: Call, steps: CallSteps): Promise<unknown>
+  /** A model whose answers are recorded, and given again. */
+  model(model: Model): Model
+  /** The clock and the randomness of the next cell. */
+  cellEnv(): ExecuteOptions["env"]
+  /** That of a run which a call of this one starts. */
+  child(name: string, input: unknown): Journal
+}
+
+export interface CallSteps {
+  /** Throws where the call may not be made. */
+  approve(by?: Partial<Pick<Approvals, "watcher" | "decided">>): Promise<void>
+  make(idempotencyKey: string): Promise<unknown>
+}
+
+const journals = new WeakMap<RunContext, Journal>()
+
+/** Makes the calls of a run, and of those it starts, pass its journal. */
+export function keepJournal(run: RunContext, journal: Journal): void {
+  journals.set(run, journal)
+}
+
+/** The journal of a run: its own, or one within that of the run it was started by. */
+export function journalOf(run: RunContext, input: unknown): Journal | undefined {
+  const own = journals.get(run)
+  if (own) return own
+  const above = [...upwards(run.parent)].map((each) => journals.get(each)).find((found) => found !== undefined)
+  const journal = above?.child(run.agent, input)
+  if (journal) journals.set(run, journal)
+  return journal
+}

@@ -1,0 +1,173 @@
+import { type Journal, keepJournal } from "../actions/journal.ts"
+import type { Run } from "../core/agent.ts"
+import { ConfigError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import { newId, type Prompt } from "../core/message.ts"
+import type { RunContext } from "../core/run-context.ts"
+import { ownEvents } from "../core/trajectory.ts"
+import {
+  type Archive,
+  type ArchiveOptions,
+  type ArchiveSource,
+  openArchive,
+  readRecording,
+  readSession,
+  type StoredSession,
+} from "../sessions/archive.ts"
+import { parseHandle } from "../sessions/handle.ts"
+import { recordingJournal } from "../sessions/recording.ts"
+import { createSession, type SessionOf } from "../sessions/session.ts"
+import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
+import type { AgentConfig } from "./config.ts"
+import type { Conversation } from "./conversation.ts"
+import type { CodeRunOptions } from "./create-agent.ts"
+import { type ConversationHead, copyConversation, headOf, restoreConversation } from "./restore.ts"
+
+/** What a session of our own agents is made with. */
+export interface SessionSeat {
+  config: AgentConfig
+  /** A new conversation. */
+  open(): Promise<Conversation>
+  end(conversation: Conversation): Promise<void>
+  /** Starts a run of the session's agent. `enter` gives the conversation once the run may have it. */
+  start(
+    prompt: Prompt,
+    sent: CodeRunOptions | undefined,
+    turn: Promise<unknown>,
+    enter: (run: RunContext) => Promise<Conversation>,
+  ): Run
+}
+
+/** Opens a session, new or kept, and keeps it where there is an archive. `journal` gives what each run, by its number,
+ *  asks from outside. */
+export async function openSession(
+  seat: SessionSeat,
+  options: ArchiveOptions,
+  journal?: JournalOfRun,
+): Promise<SessionOf<CodeRunOptions>> {
+  const { id, source } = placeOf(options)
+  const archive = source === undefined ? undefined : openArchive(source)
+  try {
+    const stored = archive && id !== undefined ? await readSession(archive, id) : undefined
+    const writer = archive && stored ? await takeOver(archive, stored) : undefined
+    const shared = stored ? await restored(stored, seat.config) : await seat.open()
+    const { recording = true } = options
+    const keeping = archive && source !== undefined ? { archive, source, writer, recording } : undefined
+    return sessionOn(seat, shared, id ?? newId("s"), keeping, journal)
+  } catch (error) {
+    await archive?.close()
+    throw error
+  }
+}
+
+export type JournalOfRun = (run: number) => Journal
+
+type ReplaySession = (journal: JournalOfRun) => Promise<SessionOf<CodeRunOptions>>
+
+const replays = new WeakMap<object, ReplaySession>()
+
+export function canReplay(agent: object, open: ReplaySession): void {
+  replays.set(agent, open)
+}
+
+/** How a session of an agent of ours is replayed; undefined for any other. */
+export function replaySession(agent: object): ReplaySession | undefined {
+  return replays.get(agent)
+}
+
+interface Keeping {
+  archive: Archive
+  source: ArchiveSource
+  writer: SessionWriter | undefined
+  recording: boolean
+}
+
+function placeOf({ archive, resume }: ArchiveOptions): { id?: string; source: ArchiveOptions["archive"] } {
+  if (resume === undefined) return { source: archive }
+  const { id, folder } = parseHandle(resume)
+  const source = archive ?? folder
+  if (source !== undefined) return { id, source }
+  throw new ConfigError(
+    `Session "${id}" cannot be found without its archive: agent.session({ resume, archive }). Only the handle of a ` +
+      "session that is archived in a folder says where it is.",
+  )
+}
+
+function restored({ events, record, snapshot }: StoredSession, config: AgentConfig): Promise<Conversation> {
+  // What `headOf` gave when the session was stored.
+  const head = (record.head ?? undefined) as unknown as ConversationHead | undefined
+  return restoreConversation({ events, head, snapshot, covered: record.snapshot?.at }, config)
+}
+
+function sessionOn(
+  seat: SessionSeat,
+  shared: Conversation,
+  id: string,
+  keeping: Keeping | undefined,
+  journal?: JournalOfRun,
+): SessionOf<CodeRunOptions> {
+  const { runtime } = shared
+  const writer = keeping && (keeping.writer ?? createWriter(keeping.archive, id, seat.config.name))
+  const isOwn = ownEvents()
+  let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
+  if (writer) keepBy(writer, shared)
+  if (writer && !shared.ownsRuntime) shared.warnings.push(notKept)
+
+  return createSession<CodeRunOptions>({
+    id,
+    archive: keeping && { folder: keeping.archive.folder, directory: keeping.archive.directory(id) },
+    runtime,
+    start: (prompt, sent, turn) =>
+      seat.start(prompt, sent, turn, async (run) => {
+        await writer?.claim()
+        const number = runs++
+        if (journal) keepJournal(run, journal(number))
+        else if (writer && keeping?.recording) keepJournal(run, recordingJournal(String(number), writer.note))
+        return shared
+      }),
+    messages: () => shared.messages,
+    events: () => shared.events,
+    fork:
+      runtime.fork &&
+      (async () => {
+        const copy = await copyConversation(shared)
+        if (!keeping) return sessionOn(seat, copy, newId("s"), undefined)
+        const [forked, archive] = [newId("s"), openArchive(keeping.source)]
+        const writer = createWriter(archive, forked, seat.config.name)
+        for (const event of copy.events) writer.record(event)
+        for (const entry of await readRecording(keeping.archive, id)) writer.note(entry)
+        return sessionOn(seat, copy, forked, { ...keeping, archive, writer })
+      }),
+    async close() {
+      await seat.end(shared)
+      return await writer?.close()
+    },
+  })
+}
+
+const notKept =
+  "The runtime was given as an instance, so its objects are not kept with the session. Give a factory: runtime: () => jsRuntime({ … })."
+
+/** Has a conversation written down: its events as they come, the rest when a run has ended. */
+function keepBy(writer: SessionWriter, shared: Conversation): void {
+  const { record } = shared
+  shared.record = (event) => {
+    record(event)
+    writer.record(event)
+  }
+  shared.saved = async (ended) => {
+    if (!ended) return await writer.saved()
+    const head = headOf(shared) as unknown as Json
+    await writer.ended({ head, snapshot: await snapshotOf(shared) })
+  }
+}
+
+// A runtime that is gone keeps what was kept of it before; a shared one is its owner's to keep.
+async function snapshotOf({ runtime, ownsRuntime }: Conversation) {
+  if (!ownsRuntime) return undefined
+  try {
+    return await runtime.snapshot?.()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,59 @@
+import type { Journal } from "../actions/journal.ts"
+import type { Run } from "../core/agent.ts"
+import type { Emit, Metadata } from "../core/event.ts"
+import type { UserMessage } from "../core/message.ts"
+import type { AgentConfig } from "./config.ts"
+import type { Conversation } from "./conversation.ts"
+import type { KeptConversation } from "./restore.ts"
+import type { State } from "./state.ts"
+
+/** What makes a run outlive its process; an engine gives it. */
+export interface Durable {
+  run: string
+  prompt: UserMessage
+  metadata: Metadata
+  /** Fires when the run must stop here, for good or to go on elsewhere. */
+  signal: AbortSignal
+  /** The number of the next event. */
+  firstSeq: number
+  /** Where the run goes on, if it has begun. */
+  resumed?: Resumed | undefined
+  /** The conversation that a new run goes on with. */
+  earlier?: KeptConversation | undefined
+  journal: Journal
+  /** Looks at what the run is about to work with, and throws where it must not. */
+  check(config: AgentConfig, conversation: Conversation, emit: Emit): Promise<void>
+  /** Commits what is new: before the first side effect, after each cycle, and at the end. Throws when the run is no longer
+   *  ours, or cannot be saved; it is then `suspended`. */
+  save(progress: Progress): Promise<void>
+  /** Whether to leave off between two cycles; it is then `suspended`. */
+  leaves(): Promise<boolean>
+  /** The run goes on later, from what was saved: nothing that comes now counts. */
+  readonly suspended: boolean
+}
+
+export interface Resumed extends KeptConversation {
+  state: State
+}
+
+export interface Progress {
+  state: State
+  conversation: Conversation
+  /** What the user has said and the model has not heard. */
+  unheard: readonly string[]
+  /** Whether `run-end` is among the events. */
+  ended: boolean
+}
+
+type Start = (durable: Durable) => Run
+
+const starts = new WeakMap<object, Start>()
+
+export function canBeDurable(agent: object, start: Start): void {
+  starts.set(agent, start)
+}
+
+/** How an agent of ours starts or resumes a durable run; undefined for any other. */
+export function durableStart(agent: object): Start | undefined {
+  return starts.get(agent)
+}

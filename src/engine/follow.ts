@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Json } from "../core/json.ts"
+import type { Store } from "../stores/store.ts"
+
+/** What is in a log and what is appended, until the signal fires. */
+export async function* followLog(store: Store, log: string, from: number, signal: AbortSignal): AsyncGenerator<Json> {
+  if (store.watch) return yield* store.watch(log, from, signal)
+  for (let at = from; !signal.aborted; ) {
+    for await (const item of store.read(log, at)) {
+      if (signal.aborted) return
+      at++
+      yield item
+    }
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+const pollMs = 100

@@ -1,0 +1,20 @@
+import type { Backend, BackendOptions } from "./backend.ts"
+import { createJobQueue } from "./job-queue.ts"
+import { createReport } from "./report.ts"
+
+/** Works in this process. The queue is in its memory: after a crash the runs are in the store, and `engine.recover()`
+ *  pushes them again. */
+export function inlineBackend(options: BackendOptions = {}): Backend {
+  const queue = createJobQueue(createReport("inlineBackend", options))
+  return {
+    async push(job) {
+      queue.push(job)
+    },
+    async start(handle, { concurrency }) {
+      return queue.attach(handle, concurrency)
+    },
+    async queued() {
+      return queue.size()
+    },
+  }
+}

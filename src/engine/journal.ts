@@ -1,0 +1,211 @@
+import type { CallSteps, Journal } from "../actions/journal.ts"
+import { callName, previewCall } from "../actions/preview-call.ts"
+import type { Decision } from "../core/agent.ts"
+import { type ErrorData, errorData } from "../core/errors.ts"
+import type { CallPreview } from "../core/event.ts"
+import type { UnknownPolicy } from "../runtime/bindings.ts"
+import type { Call } from "../runtime/runtime.ts"
+import { type CellClock, cellClock } from "./cell-clock.ts"
+import { journaledModel, type RecordedAnswer } from "./journal-model.ts"
+import { completionOrder } from "./journal-order.ts"
+import { hashOf, type StoredValue, storedBack, storedValue } from "./values.ts"
+
+/** One line of a run's journal. A call is `started` before it is made, unless making it twice is making it once. */
+export type JournalEntry =
+  | ({ type: "model"; key: string } & RecordedAnswer)
+  | { type: "started"; key: string; call: CallPreview }
+  // Without a value: it could not be stored, so nobody knows it.
+  | { type: "done"; key: string; value?: StoredValue }
+  | { type: "failed"; key: string; error: ErrorData }
+  | { type: "time"; key: string; reads: number[] }
+
+export interface JournalSetup {
+  run: string
+  /** The number of cycles done. */
+  cycle: number
+  /** What the randomness of its cells is made from. */
+  seed: string
+  /** What was recorded of the cycle that is run again. */
+  entries: readonly JournalEntry[]
+  append(entries: readonly JournalEntry[]): Promise<void>
+  unknown: UnknownPolicy
+  /** Waits for somebody to allow or refuse a call; `decided` where that was done before the cycle was run again. */
+  approval: {
+    decided(key: string): Decision | undefined
+    wait(key: string, id: string, call: CallPreview): Promise<Decision>
+  }
+  /** Told where the cycle takes another way than before. */
+  diverged(what: string): void
+}
+
+export interface RunJournal {
+  journal: Journal
+  /** The cycle is over: tells what was recorded of it and not asked for again. */
+  endCycle(): void
+  /** The cycle is saved: forgets everything. */
+  nextCycle(): void
+  /** Resolves when no call is under way. */
+  idle(): Promise<void>
+  /** No call is made any more. */
+  close(reason: unknown): void
+}
+
+/** What a cell sees when nobody knows whether its call took effect. */
+export class UnknownOutcome extends Error {
+  override name = "UnknownOutcome"
+}
+
+export function createJournal(setup: JournalSetup): RunJournal {
+  let cycle = readCycle(setup.entries, setup.diverged, setup.cycle)
+  let closed: { reason: unknown } | undefined
+  const underWay = new Set<Promise<unknown>>()
+  const isOpen = () => {
+    if (closed) throw closed.reason
+  }
+
+  async function append(entry: JournalEntry): Promise<void> {
+    // What a cell has read so far is why it makes the calls it makes.
+    const times = [...cycle.clocks].flatMap(([key, clock]): JournalEntry[] => {
+      const reads = clock.takeReads()
+      return reads.length > 0 ? [{ type: "time", key, reads }] : []
+    })
+    await setup.append([...times, entry])
+  }
+
+  function scope(path: string): Journal {
+    return {
+      call: (call, steps) => answer(call, steps, nextKey(path, `${callName(call)}(${hashOf(call.args)})`)),
+      model: (model) =>
+        journaledModel(model, () => {
+          isOpen()
+          const key = nextKey(path, `model ${model.id}`)
+          const recorded = cycle.answers.get(key)
+          cycle.asked.add(key)
+          return { answer: recorded, record: (given) => append({ type: "model", key, ...given }) }
+        }),
+      cellEnv() {
+        const key = nextKey(path, "cell")
+        const clock = cellClock(cycle.reads.get(key) ?? [], `${setup.seed}/${cycle.number}/${key}`)
+        cycle.clocks.set(key, clock)
+        return clock.env
+      },
+      child: (name, input) => scope(`${nextKey(path, `${name}(${hashOf(input)})`)}/`),
+    }
+  }
+
+  function nextKey(path: string, what: string): string {
+    const ordinal = (cycle.ordinals.get(path + what) ?? 0) + 1
+    cycle.ordinals.set(path + what, ordinal)
+    return `${path}${what}#${ordinal}`
+  }
+
+  async function answer(call: Call, steps: CallSteps, key: string): Promise<unknown> {
+    isOpen()
+    const past = cycle.calls.get(key)
+    cycle.asked.add(key)
+    if (past?.outcome) {
+      await cycle.order.turn(past.outcome.position)
+      return past.outcome.give()
+    }
+    if (past && !call.idempotent) await settleUnknown(call, key)
+    else if (call.approve) await steps.approve(deciding(call, key))
+    isOpen()
+    const idempotencyKey = hashOf([setup.run, setup.seed, cycle.number, key])
+    if (call.journal === false) return steps.make(idempotencyKey)
+    const work = record(call, key, () => steps.make(idempotencyKey), past)
+    underWay.add(work)
+    return work.finally(() => underWay.delete(work))
+  }
+
+  function deciding(call: Call, key: string) {
+    return {
+      decided: setup.approval.decided(key),
+      watcher: (id: string) => setup.approval.wait(key, id, previewCall(call)),
+    }
+  }
+
+  async function settleUnknown(call: Call, key: string): Promise<void> {
+    const policy = call.unknown ?? setup.unknown
+    if (policy === "retry") return
+    const name = callName(call)
+    if (policy === "fail") throw new UnknownOutcome(`${name} was begun before an interruption, and ${unknownCure}`)
+    const { decided, watcher } = deciding(call, key)
+    const decision = decided ?? (await watcher(call.id))
+    if (decision === "deny") {
+      throw new UnknownOutcome(`${name} was begun before an interruption, and was not made again.`)
+    }
+  }
+
+  async function record(call: Call, key: string, make: () => Promise<unknown>, past: PastCall | undefined) {
+    if (!call.idempotent && !past) await append({ type: "started", key, call: previewCall(call) })
+    isOpen()
+    try {
+      const value = await make()
+      const stored = storedValue(value)
+      await append({ type: "done", key, ...(stored && { value: stored }) })
+      return value
+    } catch (error) {
+      // What was cut off by the end of its cell may have taken effect or not.
+      if (!call.signal.aborted && !closed) await append({ type: "failed", key, error: errorData(error) })
+      throw error
+    }
+  }
+
+  return {
+    journal: scope(""),
+    endCycle() {
+      const unasked = [...cycle.calls.values()].filter(({ key }) => !cycle.asked.has(key)).map(({ name }) => name)
+      if (unasked.length === 0) return
+      setup.diverged(`these calls had been made and were not asked for again: ${unasked.join(", ")}`)
+    },
+    nextCycle() {
+      cycle = readCycle([], setup.diverged, cycle.number + 1)
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.allSettled([...underWay])
+    },
+    close(reason) {
+      closed ??= { reason }
+    },
+  }
+}
+
+const unknownCure = "nobody knows whether it took effect. Find out before you call it again."
+
+interface PastCall {
+  key: string
+  name: string
+  outcome?: { position: number; give(): unknown }
+}
+
+// What is known of one cycle.
+function readCycle(entries: readonly JournalEntry[], diverged: JournalSetup["diverged"], number: number) {
+  const calls = new Map<string, PastCall>()
+  const answers = new Map<string, RecordedAnswer>()
+  const reads = new Map<string, number[]>()
+  let position = 0
+  for (const entry of entries) {
+    const { key } = entry
+    if (entry.type === "model") answers.set(key, entry)
+    else if (entry.type === "time") reads.set(key, [...(reads.get(key) ?? []), ...entry.reads])
+    else if (entry.type === "started") calls.set(key, { key, name: nameOf(entry.call) })
+    else {
+      const past = calls.get(key) ?? { key, name: key }
+      if (entry.type === "failed" || entry.value) past.outcome = { position: position++, give: () => given(entry) }
+      calls.set(key, past)
+    }
+  }
+  const order = completionOrder(() => diverged("calls are asked for in another order than before"))
+  const clocks = new Map<string, CellClock>()
+  return { number, calls, answers, reads, order, clocks, ordinals: new Map<string, number>(), asked: new Set<string>() }
+}
+
+function given(entry: Extract<JournalEntry, { type: "done" | "failed" }>): unknown {
+  if (entry.type === "done") return storedBack(entry.value ?? {})
+  const { name, message } = entry.error
+  throw Object.assign(new Error(message), { name })
+}
+
+function nameOf({ binding, method }: CallPreview): string {
+  return method === undefined ? binding : `${binding}.${method}`
+}

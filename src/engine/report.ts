@@ -1,0 +1,26 @@
+import type { BackendOptions, Job } from "./backend.ts"
+
+/** Tells what went wrong outside of runs. Never throws. */
+export type Report = (error: unknown, job?: Job) => void
+
+export function createReport(backend: string, { onError }: BackendOptions): Report {
+  const told = new Set<string>()
+  return (error, job) => {
+    const problem = error instanceof Error ? error : new Error(String(error))
+    if (onError) return observe(onError, problem, job)
+    const text = `${backend}: ${problem.message || problem.name}${job ? ` (run ${job.run}, which is tried again)` : ""}`
+    if (told.has(text)) return
+    // A server that is away for long says so in many ways; they must not fill the memory.
+    if (told.size >= 100) told.clear()
+    told.add(text)
+    process.emitWarning(text)
+  }
+}
+
+function observe(onError: NonNullable<BackendOptions["onError"]>, error: Error, job: Job | undefined): void {
+  try {
+    onError(error, job)
+  } catch (thrown) {
+    process.emitWarning(`onError of a backend threw: ${thrown}`)
+  }
+}

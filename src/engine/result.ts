@@ -1,0 +1,32 @@
+import { resultOf } from "../agent/result.ts"
+import { initialState } from "../agent/state.ts"
+import type { RunResult } from "../core/agent.ts"
+import type { AgentEvent } from "../core/event.ts"
+import { trajectory } from "../core/trajectory.ts"
+import type { Head } from "./checkpoint.ts"
+
+/** What a run came to, from what is stored of it. */
+export function resultFrom({ id, state = initialState(), pending }: Head, events: readonly AgentEvent[]): RunResult {
+  const record = trajectory(events)
+  const result = resultOf(id, state, undefined)
+  result.messages = record.messages
+  result.trajectory = record
+  const end = events.findLast((event) => event.type === "run-end" && event.run === id)
+  if (end?.type !== "run-end") {
+    return { ...result, status: "waiting", completion: { by: "question" }, ...(pending && { pending }) }
+  }
+  const { status, output, cycles, usage, reason, detail, error } = end
+  Object.assign(result, {
+    status,
+    output,
+    cycles,
+    usage,
+    ...(reason && { reason }),
+    ...(detail !== undefined && { detail }),
+  })
+  delete result.error
+  delete result.pending
+  if (error) result.error = error
+  if (status === "aborted") result.completion = { by: "abort" }
+  return result
+}

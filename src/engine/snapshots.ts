@@ -1,0 +1,62 @@
+import type { AgentConfig } from "../agent/config.ts"
+import type { Conversation } from "../agent/conversation.ts"
+import { errorData } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
+import type { Lost, Snapshot } from "../runtime/runtime.ts"
+import type { Change, Store } from "../stores/store.ts"
+import { type Head, keysOf, type SnapshotNote } from "./checkpoint.ts"
+
+/** What a checkpoint says about the live objects: nothing where they are as they were. */
+export interface TakenSnapshot {
+  note: SnapshotNote
+  changes: Change[]
+}
+
+/** Takes what can be kept of a runtime, after events that may have changed it. */
+export async function takeSnapshot(
+  { usesCode }: AgentConfig,
+  { runtime }: Conversation,
+  events: readonly AgentEvent[],
+  { id, snapshot: before }: Head,
+  maxBytes: number,
+): Promise<TakenSnapshot | undefined> {
+  if (!usesCode || !runtime.snapshot) return undefined
+  if (before && !events.some(({ type }) => mayChange.has(type))) return undefined
+  const key = keysOf(id).snapshot
+  const { language } = runtime
+  try {
+    const { data, hash, lost } = await runtime.snapshot()
+    if (before?.hash === hash && before.language === language) return undefined
+    if (data.byteLength > maxBytes) {
+      const reason = `all objects together were ${megabytes(data.byteLength)}, and ${megabytes(maxBytes)} are kept`
+      return notKept(await allNames(runtime, reason), hash)
+    }
+    return { note: { hash, language, lost, kept: true }, changes: [{ type: "put", key, value: data }] }
+  } catch (error) {
+    return notKept(await allNames(runtime, `it could not be kept: ${errorData(error).message}`), "")
+  }
+
+  function notKept(lost: Lost[], hash: string): TakenSnapshot {
+    return { note: { hash, language, lost, kept: false }, changes: [{ type: "delete", key }] }
+  }
+}
+
+/** What a run's runtime is filled with when it goes on; undefined where nothing was kept. */
+export async function storedSnapshot(store: Store, { id, snapshot }: Head): Promise<Snapshot | undefined> {
+  if (!snapshot?.kept) return undefined
+  const entry = await store.get(keysOf(id).snapshot)
+  if (!(entry?.value instanceof Uint8Array)) return undefined
+  const { hash, language, lost } = snapshot
+  return { version: 1, language, hash, lost, data: entry.value }
+}
+
+const mayChange = new Set<AgentEvent["type"]>(["code-end", "tool-end", "memory-compacted", "skill-activated"])
+
+async function allNames(runtime: Conversation["runtime"], reason: string): Promise<Lost[]> {
+  const names = await runtime.names()
+  return names.filter(({ injected }) => !injected).map(({ name }) => ({ name, reason }))
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MB`
+}

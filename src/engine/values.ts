@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto"
+import { types } from "node:util"
+import { deserialize, serialize } from "node:v8"
+import type { Json } from "../core/json.ts"
+
+/** A value in a store: as JSON where it is that, else as bytes in base64; without either it is `undefined`. */
+export type StoredValue = { json?: Json; bytes?: string }
+
+/** How to store a value so that it comes back equal; undefined for what has behaviour or an identity of its own. */
+export function storedValue(value: unknown): StoredValue | undefined {
+  if (value === undefined) return {}
+  const form = formOf(value, new Set())
+  if (form === "opaque") return undefined
+  // What is of this form is JSON.
+  if (form === "json") return { json: value as Json }
+  return { bytes: serialize(value).toString("base64") }
+}
+
+export function storedBack({ json, bytes }: StoredValue): unknown {
+  if (bytes !== undefined) return deserialize(Buffer.from(bytes, "base64"))
+  return json
+}
+
+/** The same for equal values; what cannot be stored counts by its kind alone. */
+export function hashOf(value: unknown): string {
+  const stored = storedValue(value) ?? { json: `opaque ${typeof value}` }
+  return createHash("sha256").update(JSON.stringify(stored)).digest("base64url").slice(0, 22)
+}
+
+type Form = "json" | "clone" | "opaque"
+
+function formOf(value: unknown, seen: Set<object>): Form {
+  switch (typeof value) {
+    case "boolean":
+    case "string":
+      return "json"
+    case "number":
+      return Number.isFinite(value) && !Object.is(value, -0) ? "json" : "clone"
+    case "undefined":
+    case "bigint":
+      return "clone"
+    case "object":
+      return value === null ? "json" : formOfObject(value, seen)
+    default:
+      return "opaque"
+  }
+}
+
+function formOfObject(value: object, seen: Set<object>): Form {
+  if (types.isProxy(value)) return "opaque"
+  // Shared or circular: only a clone keeps that.
+  if (seen.has(value)) return "clone"
+  seen.add(value)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Array.prototype || prototype === Object.prototype || prototype === null)
+    return ofMembers(value, seen)
+  if (types.isMap(value)) return worst([...value].flat(), seen, "clone")
+  if (types.isSet(value)) return worst([...value], seen, "clone")
+  if (types.isDate(value) || types.isRegExp(value) || types.isArrayBuffer(value) || ArrayBuffer.isView(value))
+    return "clone"
+  return "opaque"
+}
+
+function ofMembers(value: object, seen: Set<object>): Form {
+  const members = Object.values(Object.getOwnPropertyDescriptors(value))
+  if (members.some(({ get, set }) => get || set)) return "opaque"
+  const inside = Array.isArray(value) ? [...value] : members.map((member): unknown => member.value)
+  return worst(inside, seen, "json")
+}
+
+function worst(inside: readonly unknown[], seen: Set<object>, least: Form): Form {
+  let form = least
+  for (const each of inside) {
+    const own = formOf(each, seen)
+    if (own === "opaque") return own
+    if (own === "clone") form = own
+  }
+  return form
+}

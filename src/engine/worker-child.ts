@@ -1,0 +1,35 @@
+// A worker of the pool of `workerBackend`: imports the module it is given, and works for the engine that it exports.
+import { ConfigError, errorData } from "../core/errors.ts"
+import { joinPool, say } from "./worker-link.ts"
+
+interface Working {
+  work(options: { concurrency: number }): unknown
+  close?(): unknown
+}
+
+const [module = "", concurrency = "1"] = process.argv.slice(2)
+let engine: Working | undefined
+
+const pool = joinPool(async () => {
+  try {
+    await engine?.close?.()
+  } finally {
+    process.exit(0)
+  }
+})
+
+try {
+  const exported: { engine?: unknown } = await import(module)
+  engine = working(exported.engine)
+  await engine.work({ concurrency: Number(concurrency) })
+  if (!pool.hasStarted()) throw new ConfigError("its engine has another backend. Make it with the workerBackend.")
+} catch (error) {
+  say({ type: "unfit", error: errorData(error) })
+}
+
+function working(engine: unknown): Working {
+  if (typeof engine === "object" && engine && "work" in engine && typeof engine.work === "function") {
+    return engine as Working
+  }
+  throw new ConfigError("it has no export `engine` that can work. Write: export const engine = createEngine(…)")
+}

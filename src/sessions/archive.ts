@@ -1,0 +1,209 @@
+import { resolve } from "node:path"
+import { ConfigError, ConflictError } from "../core/errors.ts"
+import type { AgentEvent, Metadata, Status } from "../core/event.ts"
+import type { Json } from "../core/json.ts"
+import { messageText } from "../core/message.ts"
+import type { Lost, Snapshot } from "../runtime/runtime.ts"
+import { fileStore } from "../stores/file.ts"
+import { fileOf } from "../stores/file-names.ts"
+import type { Store } from "../stores/store.ts"
+import type { Recorded } from "./recording.ts"
+import { isAtWork, type Writer } from "./writer-identity.ts"
+
+/** Where sessions are kept: a folder, or any store. */
+export type ArchiveSource = string | Store
+
+/** What `agent.session` takes to keep a session, or to go on with one. */
+export interface ArchiveOptions {
+  /** Keeps the session: in this folder, as `sessions/<id>/events.jsonl`, or in a store. Default: it is not kept. */
+  archive?: ArchiveSource | undefined
+  /** Goes on with a session: its `handle`, or its id together with `archive`. */
+  resume?: string | undefined
+  /** Whether all that comes from outside its runs is archived as well, so that it can be replayed: what models said and
+   *  functions gave. Default true. */
+  recording?: boolean | undefined
+}
+
+/** A session as lists show it. */
+export interface SessionInfo {
+  id: string
+  agent: string
+  /** How its first prompt begins. */
+  title: string
+  createdAt: number
+  updatedAt: number
+  /** When it was closed, if it was. */
+  completedAt?: number
+  /** Its last run failed because the account's limit was reached. */
+  usageLimited?: true | undefined
+  /** Runs that have ended, and how the last one did. */
+  runs: number
+  status?: Status
+  metadata: Metadata
+}
+
+/** What is stored of a session beside its events. */
+export interface SessionRecord extends SessionInfo {
+  version: 1
+  writer: Writer
+  /** What of the conversation is not in its events: the agent's own affair. */
+  head?: Json
+  /** What is known of the stored snapshot, and how many events had come before it. */
+  snapshot?: Omit<Snapshot, "data" | "lost"> & { lost: Lost[]; at: number }
+}
+
+/** A session as it was stored. */
+export interface StoredSession {
+  record: SessionRecord
+  revision: number
+  events: AgentEvent[]
+  snapshot?: Snapshot | undefined
+}
+
+export interface Archive {
+  readonly store: Store
+  /** For people: a folder, or "the store". */
+  readonly name: string
+  /** Where a session is, in an archive that is a folder. */
+  directory(id: string): string | undefined
+  /** The folder, where it is one. */
+  readonly folder: string | undefined
+  /** Closes what was opened here: not a store that was given. */
+  close(): Promise<void>
+}
+
+export function openArchive(source: ArchiveSource): Archive {
+  const folder = typeof source === "string" ? resolve(source) : undefined
+  const store = typeof source === "string" ? fileStore(source) : source
+  return {
+    store,
+    folder,
+    name: folder === undefined ? "the store" : `"${folder}"`,
+    directory: (id) => (folder === undefined ? undefined : resolve(folder, fileOf(`sessions/${id}`))),
+    close: async () => (folder === undefined ? undefined : await store.close()),
+  }
+}
+
+export const keys = {
+  record: (id: string) => `sessions/${id}/session`,
+  events: (id: string) => `sessions/${id}/events`,
+  recording: (id: string) => `sessions/${id}/recording`,
+  snapshot: (id: string) => `sessions/${id}/snapshot`,
+}
+
+/** Does work on an archive, and closes what it opened for that. */
+export async function withArchive<T>(source: ArchiveSource, work: (archive: Archive) => Promise<T>): Promise<T> {
+  const archive = openArchive(source)
+  try {
+    return await work(archive)
+  } finally {
+    await archive.close()
+  }
+}
+
+/** The sessions of an archive, the newest first; with `search`, those that speak of a text. */
+export async function listSessions(
+  archive: ArchiveSource,
+  { agent, search }: { agent?: string | undefined; search?: string | undefined } = {},
+): Promise<SessionInfo[]> {
+  return await withArchive(archive, async ({ store }) => {
+    const found: SessionInfo[] = []
+    for await (const key of store.keys("sessions/")) {
+      const record = key.endsWith("/session") ? asRecord((await store.get(key))?.value) : undefined
+      if (!record || (agent !== undefined && record.agent !== agent)) continue
+      if (search === undefined || (await speaksOf(store, record, search))) found.push(infoOf(record))
+    }
+    return found.sort((one, other) => other.updatedAt - one.updatedAt)
+  })
+}
+
+/** Removes a session and all that is kept of it. One that is at work elsewhere is a `ConflictError`. */
+export async function deleteSession(archive: ArchiveSource, id: string): Promise<void> {
+  await withArchive(archive, async (opened) => {
+    const { record, revision } = await readRecord(opened, id)
+    refuseAtWork(record)
+    const gone = [keys.record(id), keys.events(id), keys.recording(id), keys.snapshot(id)]
+    const guard = { key: keys.record(id), ifRevision: revision }
+    await opened.store.commit(
+      gone.map((key) => ({ type: "delete", key })),
+      guard,
+    )
+  })
+}
+
+export async function readSession(archive: Archive, id: string): Promise<StoredSession> {
+  const { record, revision } = await readRecord(archive, id)
+  const events: AgentEvent[] = []
+  // What was appended are events: only this part of Karst writes here.
+  for await (const event of archive.store.read(keys.events(id))) events.push(event as unknown as AgentEvent)
+  const data = record.snapshot && (await archive.store.get(keys.snapshot(id)))?.value
+  const snapshot = record.snapshot && data instanceof Uint8Array ? { ...record.snapshot, data } : undefined
+  return { record, revision, events, snapshot }
+}
+
+/** All that came from outside the runs of a session. */
+export async function readRecording({ store }: Archive, id: string): Promise<Recorded[]> {
+  const entries: Recorded[] = []
+  for await (const entry of store.read(keys.recording(id))) entries.push(entry as unknown as Recorded)
+  return entries
+}
+
+export function refuseAtWork({ id, writer }: SessionRecord): void {
+  if (!isAtWork(writer)) return
+  throw new ConflictError(
+    `Session ${id} is at work in process ${writer.pid} on ${writer.host}. Wait until its run has ended, or stop it there; ` +
+      "if that process is gone, try again in a minute.",
+    { details: { id, pid: writer.pid, host: writer.host } },
+  )
+}
+
+export function infoOf(record: SessionRecord): SessionInfo {
+  const { version, writer, head, snapshot, ...info } = record
+  return info
+}
+
+async function readRecord({ store, name }: Archive, id: string): Promise<{ record: SessionRecord; revision: number }> {
+  const entry = await store.get(keys.record(id))
+  const record = asRecord(entry?.value)
+  if (entry && record) return { record, revision: entry.revision }
+  if (entry) {
+    throw new ConfigError(
+      `Session "${id}" in ${name} was written by another version of Karst. Update karst to read it.`,
+    )
+  }
+  throw new ConfigError(
+    `There is no session "${id}" in ${name}. listSessions(archive) tells which there are; one is kept from its first send on.`,
+  )
+}
+
+function asRecord(value: unknown): SessionRecord | undefined {
+  const isOurs = typeof value === "object" && value !== null && "version" in value && value.version === 1
+  return isOurs ? (value as SessionRecord) : undefined
+}
+
+async function speaksOf(store: Store, record: SessionRecord, text: string): Promise<boolean> {
+  const wanted = text.toLowerCase()
+  const has = (said: string) => said.toLowerCase().includes(wanted)
+  if (has(`${record.id} ${record.agent} ${record.title} ${JSON.stringify(record.metadata)}`)) return true
+  for await (const item of store.read(keys.events(record.id))) {
+    if (saidIn(item as unknown as AgentEvent).some(has)) return true
+  }
+  return false
+}
+
+function saidIn(event: AgentEvent): string[] {
+  switch (event.type) {
+    case "run-start":
+      return event.messages.map(messageText)
+    case "message-end":
+    case "prompt-steered":
+      return [messageText(event.message)]
+    case "code-end":
+    case "tool-end":
+      return [event.text]
+    case "run-end":
+      return [event.output]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { ConfigError } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
+import { type ArchiveSource, readRecording, readSession, withArchive } from "./archive.ts"
+import { parseHandle } from "./handle.ts"
+import type { Recorded } from "./recording.ts"
+
+/** What was recorded of a session: what happened, and all that came from outside. */
+export interface Recording {
+  events: AgentEvent[]
+  entries: Recorded[]
+}
+
+/** Where a recording is: the folder of an archived session, or a copy of it; a session's handle; or an archive and an id. */
+export type RecordingSource = string | { archive: ArchiveSource; id: string }
+
+export async function loadRecording(source: RecordingSource): Promise<Recording> {
+  const place = typeof source === "string" ? parseHandle(source) : { folder: source.archive, id: source.id }
+  const { folder, id } = place
+  if (folder === undefined) return await fromFolder(id)
+  return await withArchive(folder, async (archive) => ({
+    events: (await readSession(archive, id)).events,
+    entries: await readRecording(archive, id),
+  }))
+}
+
+async function fromFolder(folder: string): Promise<Recording> {
+  // Both were written by an archive.
+  const events = (await readLines(join(folder, "events.jsonl"))) as AgentEvent[]
+  return { events, entries: (await readLines(join(folder, "recording.jsonl"))) as Recorded[] }
+}
+
+async function readLines(path: string): Promise<unknown[]> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new ConfigError(
+      `The recording has no "${path}". Give the folder of an archived session, session.directory, or a copy of it.`,
+      { cause },
+    )
+  })
+  const lines = text.split("\n")
+  return lines.flatMap((line, index) => {
+    try {
+      return line.trim() === "" ? [] : [JSON.parse(line)]
+    } catch (cause) {
+      // A last line that was cut off never was.
+      if (index === lines.length - 1) return []
+      throw new ConfigError(`Line ${index + 1} of "${path}" is no JSON: take the file from its archive again.`, {
+        cause,
+      })
+    }
+  })
+}

@@ -1,0 +1,89 @@
+import { deserialize, serialize } from "node:v8"
+import { ApprovalDenied } from "../actions/approve.ts"
+import { CallTimeout } from "../actions/call.ts"
+import { type ErrorData, errorData } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
+
+/** What a call came to, as it can be stored. */
+export type Outcome =
+  /** `tool`: it is the result of a tool, which is more than its data. */
+  | { ok: true; json: Json; tool?: true }
+  /** Maps, dates, bytes and the like: base64 of the engine's own format. */
+  | { ok: true; bytes: string; tool?: true }
+  /** What has an identity or behaviour of its own cannot be stored: only what it is. */
+  | { ok: true; opaque: string }
+  | { ok: false; error: ErrorData }
+
+export function outcomeOf(value: unknown): Outcome {
+  const isTool = isToolResult(value)
+  const plain: unknown = isTool ? Object.fromEntries(Object.entries(value)) : value
+  const kind = kindOf(plain, new Set())
+  if (kind.opaque !== undefined) return { ok: true, opaque: kind.opaque }
+  const tool = isTool && { tool: true as const }
+  // Where nothing in it is more than JSON, people can read it.
+  const bytes = kind.json ? undefined : serialize(plain).toString("base64")
+  const size = bytes?.length ?? JSON.stringify(plain).length
+  if (size > mostBytes) return { ok: true, opaque: `a value of ${size} bytes` }
+  return bytes === undefined ? { ok: true, json: plain as Json, ...tool } : { ok: true, bytes, ...tool }
+}
+
+export function failureOutcome(error: unknown): Outcome {
+  return { ok: false, error: errorData(error) }
+}
+
+/** Gives the value again, or throws the error again. */
+export function replayOutcome(outcome: Exclude<Outcome, { opaque: string }>): unknown {
+  if (!outcome.ok) throw errorOf(outcome.error)
+  // What `outcomeOf` wrote: data that was checked, never code.
+  const value: unknown = "json" in outcome ? outcome.json : deserialize(Buffer.from(outcome.bytes, "base64"))
+  return outcome.tool ? toolResult(value as ToolResult) : value
+}
+
+function errorOf({ name, message }: ErrorData): Error {
+  if (name === "ApprovalDenied") return new ApprovalDenied(message)
+  if (name === "TimeoutError") return new CallTimeout(message)
+  return Object.assign(new Error(message), { name })
+}
+
+interface Kind {
+  json: boolean
+  opaque?: string
+}
+
+const asJson: Kind = { json: true }
+const asBytes: Kind = { json: false }
+const mostBytes = 1_000_000
+
+function kindOf(value: unknown, within: Set<object>): Kind {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return asJson
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0) ? asJson : asBytes
+  if (value === undefined || typeof value === "bigint") return asBytes
+  if (typeof value !== "object") return { json: false, opaque: `a ${typeof value}` }
+  // A cycle, or the same object twice, is kept as such by the engine's format.
+  if (within.has(value)) return asBytes
+  within.add(value)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Array.prototype) return together(value as unknown[], within)
+  if (prototype === Object.prototype || prototype === null) return together(Object.values(value), within)
+  if (prototype === Map.prototype) return together([undefined, ...(value as Map<unknown, unknown>)].flat(), within)
+  if (prototype === Set.prototype) return together([undefined, ...(value as Set<unknown>)], within)
+  if (prototype === Date.prototype || isBytes(prototype)) return asBytes
+  return { json: false, opaque: `a ${value.constructor?.name || "object"}` }
+}
+
+function together(values: readonly unknown[], within: Set<object>): Kind {
+  let kind = asJson
+  for (const value of values) {
+    const one = kindOf(value, within)
+    if (one.opaque !== undefined) return one
+    if (!one.json) kind = asBytes
+  }
+  return kind
+}
+
+function isBytes(prototype: unknown): boolean {
+  return (
+    prototype === Uint8Array.prototype || prototype === Float64Array.prototype || prototype === ArrayBuffer.prototype
+  )
+}

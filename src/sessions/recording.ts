@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto"
+import type { Journal } from "../actions/journal.ts"
+import { callName } from "../actions/preview-call.ts"
+import type { Json } from "../core/json.ts"
+import { type RecordedCall, record } from "../models/record.ts"
+import type { Call } from "../runtime/runtime.ts"
+import { failureOutcome, type Outcome, outcomeOf } from "./outcome.ts"
+
+/** One thing that came from outside a run: an answer of the model, what a call came to, the time and the randomness of a
+ *  cell. `in` is the run: its number in the session, and the way to it where another run has started it. */
+export type Recorded =
+  | { kind: "model"; in: string; model: number; call: RecordedCall }
+  | { kind: "call"; in: string; name: string; args: string; outcome: Outcome }
+  | { kind: "cell"; in: string; times: number[]; randoms: number[] }
+
+/** Writes down all that comes from outside a run, so that it can be replayed with nothing outside. */
+export function recordingJournal(path: string, write: (entry: Recorded) => void): Journal {
+  let models = 0
+  let children = 0
+  return {
+    async call(call, { approve, make }) {
+      const asked = { kind: "call" as const, in: path, name: callName(call), args: argsText(call) }
+      try {
+        await approve()
+        const value = await make(call.id)
+        write({ ...asked, outcome: outcomeOf(value) })
+        return value
+      } catch (error) {
+        write({ ...asked, outcome: failureOutcome(error) })
+        throw error
+      }
+    },
+    model(model) {
+      const number = models++
+      return record(model, (call) => write({ kind: "model", in: path, model: number, call }), { shapes: false })
+    },
+    cellEnv() {
+      // What is written is stored when the cycle ends: until then it grows.
+      const entry = { kind: "cell" as const, in: path, times: [] as number[], randoms: [] as number[] }
+      write(entry)
+      return { now: () => noted(entry.times, Date.now()), random: () => noted(entry.randoms, strongRandom()) }
+    },
+    child: (name) => recordingJournal(`${path}/${name}.${children++}`, write),
+  }
+}
+
+/** A call's arguments as text that is equal for equal arguments, as far as they are data. */
+export function argsText({ args }: Call): string {
+  try {
+    return JSON.stringify(args, (_key, value: unknown) => comparable(value)).slice(0, 100_000)
+  } catch {
+    return `${args.length} arguments`
+  }
+}
+
+function comparable(value: unknown): Json | unknown {
+  if (typeof value === "bigint") return `${value}n`
+  if (typeof value === "function") return "[function]"
+  if (value instanceof Map) return [...value]
+  if (value instanceof Set) return [...value]
+  return value
+}
+
+function noted(values: number[], value: number): number {
+  if (values.length < mostNoted) values.push(value)
+  return value
+}
+
+const mostNoted = 1000
+
+// Cells draw ids and keys from this, so it must not be weaker than the real one.
+function strongRandom(): number {
+  return Number(randomBytes(8).readBigUInt64LE() >> 11n) / 2 ** 53
+}

@@ -1,0 +1,193 @@
+import { ConflictError } from "../core/errors.ts"
+import type { AgentEvent, EventOf } from "../core/event.ts"
+import { isDelta } from "../core/event.ts"
+import type { Json } from "../core/json.ts"
+import { messageText, newId } from "../core/message.ts"
+import { ownEvents, usageLimitedBy } from "../core/trajectory.ts"
+import { addUsage, noUsage } from "../core/usage.ts"
+import type { Snapshot } from "../runtime/runtime.ts"
+import type { Change } from "../stores/store.ts"
+import { type Archive, keys, refuseAtWork, type SessionRecord, type StoredSession } from "./archive.ts"
+import type { Recorded } from "./recording.ts"
+import { forgetWriter, leaseMs, newWriter } from "./writer-identity.ts"
+
+/** Writes a session down as it goes on. Every commit is guarded: where another has taken the session over, it is a
+ *  `ConflictError`, and nothing of the other's is touched. */
+export interface SessionWriter {
+  /** Says that a run begins. */
+  claim(): Promise<void>
+  /** Takes what is to be stored with the next commit. */
+  record(event: AgentEvent): void
+  /** The same for what came from outside the run. */
+  note(entry: Recorded): void
+  /** Stores what was taken since the last time. */
+  saved(): Promise<void>
+  /** Stores how a run left the conversation and its runtime. */
+  ended(left: { head: Json; snapshot?: Snapshot | undefined }): Promise<void>
+  /** Says that the session has ended, and lets go of it. */
+  close(): Promise<number | undefined>
+}
+
+export function createWriter(archive: Archive, id: string, agent: string, stored?: StoredSession): SessionWriter {
+  const { store } = archive
+  const writer = newWriter(newId("w"))
+  const isOwn = ownEvents()
+  let revision = stored?.revision ?? 0
+  let count = stored?.events.length ?? 0
+  let record: SessionRecord = stored
+    ? { ...stored.record, writer }
+    : { version: 1, id, agent, title: "", createdAt: Date.now(), updatedAt: 0, runs: 0, metadata: {}, writer }
+  let events: AgentEvent[] = []
+  let notes: Recorded[] = []
+  let queue: Promise<unknown> = Promise.resolve()
+  let lease: NodeJS.Timeout | undefined
+  for (const event of stored?.events ?? []) isOwn(event)
+
+  // One after the other, each on what the one before it left.
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = queue.then(work)
+    queue = done.catch(() => undefined)
+    return done
+  }
+
+  async function commit(changed?: Partial<SessionRecord>, more: Change[] = []): Promise<void> {
+    const next = changed && { ...record, ...changed, updatedAt: Date.now() }
+    const [newEvents, newNotes] = [events, notes]
+    const changes: Change[] = [
+      // Events are plain JSON; an interface is not known to be.
+      { type: "append", log: keys.events(id), items: newEvents as unknown as Json[] },
+      { type: "append", log: keys.recording(id), items: newNotes as unknown as Json[] },
+      ...(next ? [{ type: "put" as const, key: keys.record(id), value: next as unknown as Json }] : []),
+      ...more,
+    ]
+    try {
+      const at = await store.commit(changes, { key: keys.record(id), ifRevision: revision })
+      if (next) {
+        revision = at
+        record = next
+      }
+      count += newEvents.length
+      // What has come meanwhile waits for the next commit.
+      events = events.slice(newEvents.length)
+      notes = notes.slice(newNotes.length)
+    } catch (error) {
+      throw error instanceof ConflictError ? takenOver(archive, id, error) : error
+    }
+  }
+
+  function renew(): void {
+    lease ??= setInterval(() => {
+      inTurn(() => commit({ writer: { ...writer, until: Date.now() + leaseMs } })).catch(() => undefined)
+    }, leaseMs / 3).unref()
+  }
+
+  function letGo(): void {
+    clearInterval(lease)
+    lease = undefined
+  }
+
+  return {
+    claim() {
+      renew()
+      return inTurn(() => commit({ writer: { ...writer, until: Date.now() + leaseMs } })).catch((error) => {
+        letGo()
+        throw error
+      })
+    },
+    record(event) {
+      if (isDelta(event)) return
+      events.push(event)
+      if (!isOwn(event)) return
+      if (event.type === "run-start") record = { ...record, ...begun(record, event) }
+      if (event.type === "run-end") record = { ...record, ...done(record, event) }
+    },
+    note(entry) {
+      notes.push(entry)
+    },
+    saved: () => inTurn(() => commit()),
+    ended({ head, snapshot }) {
+      letGo()
+      return inTurn(async () => {
+        const at = count + events.length
+        const isNew = snapshot && snapshot.hash !== record.snapshot?.hash
+        const bytes: Change[] = isNew ? [{ type: "put", key: keys.snapshot(id), value: snapshot.data }] : []
+        const known = snapshot && { ...withoutData(snapshot), at }
+        await commit({ writer, head, ...(known && { snapshot: known }) }, bytes)
+      })
+    },
+    async close() {
+      letGo()
+      forgetWriter(writer)
+      // What was never sent anything was never stored. Where others have gone on, it is not ours to end.
+      if (revision > 0) await inTurn(() => commit({ writer, completedAt: Date.now() })).catch(unlessConflict)
+      await queue
+      await archive.close()
+      return record.completedAt
+    },
+  }
+}
+
+/** Takes a stored session over: whoever had it open cannot write any more. A run that never ended is given an end. */
+export async function takeOver(archive: Archive, stored: StoredSession): Promise<SessionWriter> {
+  refuseAtWork(stored.record)
+  const { completedAt, ...record } = stored.record
+  const writer = createWriter(archive, record.id, record.agent, { ...stored, record })
+  const end = endOfInterrupted(stored.events)
+  if (end) {
+    writer.record(end)
+    stored.events.push(end)
+  }
+  await writer.ended({ head: record.head ?? null })
+  return writer
+}
+
+function endOfInterrupted(events: readonly AgentEvent[]): EventOf<"run-end"> | undefined {
+  const isOwn = ownEvents()
+  const own = events.filter(isOwn)
+  const start = own.findLast((event) => event.type === "run-start" || event.type === "run-end")
+  if (start?.type !== "run-start") return undefined
+  const { run } = start
+  const since = own.filter((event) => event.run === run)
+  const cycles = since.filter((event) => event.type === "cycle-end")
+  return {
+    type: "run-end",
+    run,
+    seq: (since.at(-1)?.seq ?? 0) + 1,
+    at: since.at(-1)?.at ?? start.at,
+    status: "failed",
+    output: "",
+    cycles: cycles.length,
+    usage: cycles.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
+    error: { name: "AgentError", code: "interrupted", message: "The process ended before this run did." },
+  }
+}
+
+function begun({ title, runs, agent, metadata }: SessionRecord, event: EventOf<"run-start">): Partial<SessionRecord> {
+  const prompt = event.messages.find((message) => message.role === "user" && message.origin === "prompt")
+  const first = prompt ? messageText(prompt).replace(/\s+/g, " ").trim().slice(0, 100).toWellFormed() : ""
+  return {
+    title: title || first,
+    agent: runs === 0 ? event.agent : agent,
+    metadata: { ...metadata, ...event.metadata },
+  }
+}
+
+function done({ runs }: SessionRecord, event: EventOf<"run-end">): Partial<SessionRecord> {
+  return { runs: runs + 1, status: event.status, usageLimited: usageLimitedBy(event.error) }
+}
+
+function withoutData({ data, ...rest }: Snapshot): Omit<Snapshot, "data"> {
+  return rest
+}
+
+function unlessConflict(error: unknown): void {
+  if (!(error instanceof ConflictError)) throw error
+}
+
+function takenOver({ name }: Archive, id: string, cause: ConflictError): ConflictError {
+  return new ConflictError(
+    `Session ${id} in ${name} was resumed or deleted elsewhere, so this one can no longer write it. ` +
+      "Open it again with agent.session({ resume, archive }).",
+    { cause, retryable: false, details: { id } },
+  )
+}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict"
+import type { BackendCheck, BackendTrial } from "./backend-case.ts"
+
+/** Workers that are killed, and a server that goes away. */
+export const troubleCases = {
+  killed: {
+    promise: "a job whose worker is killed, and the next one too, is handled by others",
+    workers: 2,
+    async check(trial) {
+      await trial.startProcesses(4, 1)
+      await trial.push("hold a")
+      for (let deaths = 0; deaths < 3; deaths++) {
+        await trial.until(() => trial.begun().length === deaths + 1, `it is begun after ${deaths} deaths`)
+        trial.kill(trial.begun().at(-1)?.pid)
+      }
+      await trial.until(() => trial.begun().length === 4, "it is begun once more")
+      trial.release()
+      await trial.until(() => trial.done().includes("hold a"), "it is done")
+      assert.equal(new Set(trial.begun().map(({ pid }) => pid)).size, 4)
+    },
+  },
+
+  "killed-amid": {
+    promise: "no job is lost when workers are killed amid many",
+    workers: 4,
+    async check(trial) {
+      const runs = Array.from({ length: 300 }, (_, number) => `run ${number}`)
+      await trial.startProcesses(4, 4)
+      await trial.push("hold a", "hold b", ...runs)
+      await trial.until(() => holders(trial).size > 0, "two are held")
+      for (const pid of holders(trial).values()) trial.kill(pid)
+      trial.release()
+      await trial.until(() => new Set(trial.done()).size === 302, "all are done")
+    },
+  },
+
+  outage: {
+    promise: "workers go on when the server is back, with all that was pushed",
+    needs: "outage",
+    async check(trial) {
+      await trial.start(1)
+      await trial.push("hold a", "b")
+      await trial.until(() => trial.begun().length === 1, "one is under way")
+      const back = await trial.outage()
+      const pushing = trial.push("c")
+      trial.release()
+      await back()
+      await pushing
+      await trial.push("d")
+      await trial.until(() => new Set(trial.done()).size === 4, "all are done")
+    },
+  },
+} satisfies Record<string, BackendCheck>
+
+/** The processes that have the two held jobs; empty while they are not both begun. */
+function holders(trial: BackendTrial): Set<number> {
+  const [a, b] = ["hold a", "hold b"].map((run) => trial.begun(run).at(-1)?.pid)
+  return a === undefined || b === undefined ? new Set() : new Set([a, b])
+}

@@ -1,0 +1,43 @@
+import { ConfigError } from "../core/errors.ts"
+import type { Backend } from "../engine/backend.ts"
+import type { DeclareTest } from "../testing.ts"
+import { type BackendCheck, createBackendTrial } from "./backend-case.ts"
+import { jobCases } from "./backend-jobs.ts"
+import { troubleCases } from "./backend-troubles.ts"
+
+export interface BackendSuite {
+  /** The test runner's own function. */
+  test: DeclareTest
+  /** Opens the queue of a folder, which each test has its own of. A backend with worker processes of its own has so many
+   *  of them, and they handle jobs by `backendHandle(backend, folder)`. */
+  open: (folder: string, workers: number) => Backend | Promise<Backend>
+  /** A module whose export `open` does the same, for a backend that processes share. */
+  module?: string | URL | undefined
+  /** Takes the server of the backend away; gives the way back. */
+  outage?: (() => Promise<() => Promise<void>>) | undefined
+  /** Cases this backend does not pass, by name, and why. */
+  skip?: { [C in BackendCase]?: string | undefined } | undefined
+}
+
+/** The name of a case of `testBackend`: the first word of its title. */
+export type BackendCase = keyof typeof cases
+
+/** Declares the tests that every backend passes: what the `Backend` contract promises, one test for each promise. */
+export function testBackend(suite: BackendSuite): void {
+  const { test, skip = {} } = suite
+  const unknown = Object.keys(skip).filter((name) => !(name in cases))
+  if (unknown.length > 0) {
+    throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)
+  }
+  for (const [name, { promise, needs, workers = 2, check }] of Object.entries<BackendCheck>(cases)) {
+    const missing = needs && !suite[needs] ? `by design: the suite was given no "${needs}"` : undefined
+    const reason = skip[name as BackendCase] ?? missing
+    test(`${name}: ${promise}`, async (context) => {
+      if (reason !== undefined) return void context.skip(reason)
+      await using trial = await createBackendTrial(suite, workers)
+      await check(trial)
+    })
+  }
+}
+
+const cases = { ...jobCases, ...troubleCases }

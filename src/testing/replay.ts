@@ -1,0 +1,131 @@
+import { AssertionError } from "node:assert"
+import { replaySession } from "../agent/agent-session.ts"
+import type { CodeAgent, CodeRunOptions } from "../agent/create-agent.ts"
+import type { Run } from "../core/agent.ts"
+import { ConfigError } from "../core/errors.ts"
+import type { AgentEvent, EventOf } from "../core/event.ts"
+import { messageText, type PromptPart } from "../core/message.ts"
+import { ownEvents, type Trajectory } from "../core/trajectory.ts"
+import { loadRecording, type Recording, type RecordingSource } from "../sessions/load-recording.ts"
+import { replayingJournal } from "../sessions/replay.ts"
+import { type Divergence, divergence, type Step, stepsOf } from "./replay-steps.ts"
+
+export interface ReplayCheckOptions {
+  /** Functions and tools that are called all the same, as `binding` or `binding.method`: what they give is not data. */
+  live?: readonly string[] | undefined
+  /** Also compares the system prompt and what Karst itself told the model. Default false. */
+  strict?: boolean | undefined
+  /** Makes texts comparable that differ each time, on both sides. Default: as they are. */
+  mask?: ((text: string) => string) | undefined
+  /** What each run was sent with beside its prompt, such as `outputs`; runs count from 0. */
+  options?: ((run: number) => CodeRunOptions) | undefined
+}
+
+/** How a recording went this time. */
+export interface Replayed {
+  trajectory: Trajectory
+  /** Where it first went another way. */
+  divergence?: Divergence | undefined
+}
+
+/** Sends a recorded session's prompts again: the model's answers, what every call gave, the time and the randomness come
+ *  from the recording. No model is asked, and no function or tool is called; cells are run in the agent's runtime. */
+export async function replayRecording(
+  agent: CodeAgent,
+  source: RecordingSource,
+  options: ReplayCheckOptions = {},
+): Promise<Replayed> {
+  const { live = [], strict = false, mask = (text) => text } = options
+  const recording = await loadRecording(source)
+  const open = replaySession(agent)
+  if (!open) throw new ConfigError(`The agent "${agent.name}" was not made by createAgent, and cannot be replayed.`)
+  const missing: string[] = []
+  const means = { live, missing: (what: string) => void missing.push(what) }
+  const session = await open((run) => replayingJournal(String(run), recording.entries, means))
+  const steps = (events: readonly AgentEvent[]): Step[] => stepsOf(events, { strict, mask })
+  try {
+    for (const [index, recorded] of runsOf(recording).entries()) {
+      const run = resend(recorded, options.options?.(index), (prompt, sent) => session.send(prompt, sent))
+      const { trajectory } = await run.settled
+      const { events, isCut } = beforeCut(recorded)
+      const expected = steps(events)
+      const actual = steps(trajectory.events).slice(0, isCut ? expected.length : undefined)
+      const found = divergence(expected, actual, index, missing)
+      if (found) return { trajectory: session.trajectory(), divergence: found }
+    }
+    return { trajectory: session.trajectory() }
+  } finally {
+    await session.close()
+  }
+}
+
+/** Fails where a recorded session goes another way than it did, and shows the first difference. */
+export async function assertReplays(
+  agent: CodeAgent,
+  source: RecordingSource,
+  options: ReplayCheckOptions = {},
+): Promise<void> {
+  const { divergence: found } = await replayRecording(agent, source, options)
+  if (!found) return
+  const { message, expected, actual } = found
+  throw new AssertionError({ message, expected, actual, operator: "assertReplays" })
+}
+
+/** The events of each run that nobody else started. */
+function runsOf({ events }: Recording): AgentEvent[][] {
+  const runs = new Map<string, AgentEvent[]>()
+  const isOwn = ownEvents()
+  for (const event of events) {
+    if (!isOwn(event)) continue
+    const run = runs.get(event.run) ?? []
+    runs.set(event.run, run)
+    run.push(event)
+  }
+  return [...runs.values()]
+}
+
+type Send = (prompt: PromptPart[], sent: CodeRunOptions) => Run
+
+// What the user said meanwhile is said again before the cycle that heard it.
+function resend(recorded: readonly AgentEvent[], sent: CodeRunOptions = {}, send: Send): Run {
+  const heard = heardBefore(recorded)
+  const say = (cycle: number) => {
+    for (const text of heard.get(cycle) ?? []) run.steer(text)
+  }
+  const onEvent = (event: AgentEvent) => {
+    if (event.type === "cycle-end" && event.run === run.id) say(event.cycle + 1)
+  }
+  const run = send(promptOf(recorded), { ...sent, onEvent })
+  say(1)
+  return run
+}
+
+function heardBefore(recorded: readonly AgentEvent[]): Map<number, string[]> {
+  const heard = new Map<number, string[]>()
+  let cycle = 1
+  for (const event of recorded) {
+    if (event.type === "cycle-start") cycle = event.cycle
+    if (event.type !== "prompt-steered" || event.message.origin !== "steer") continue
+    heard.set(cycle, [...(heard.get(cycle) ?? []), messageText(event.message)])
+  }
+  return heard
+}
+
+function promptOf(recorded: readonly AgentEvent[]): PromptPart[] {
+  const start = recorded.find((event): event is EventOf<"run-start"> => event.type === "run-start")
+  const prompt = start?.messages.findLast((message) => message.role === "user" && message.origin === "prompt")
+  return (prompt?.parts ?? []).filter((part) => part.type === "text" || part.type === "image")
+}
+
+/** What happened before a run was cut short from outside: that cannot be replayed. */
+function beforeCut(recorded: readonly AgentEvent[]): { events: readonly AgentEvent[]; isCut: boolean } {
+  const end = recorded.at(-1)
+  const isWhole = end?.type === "run-end" && end.status !== "aborted" && end.error?.code !== "interrupted"
+  if (isWhole) return { events: recorded, isCut: false }
+  const cut = recorded.findIndex(
+    (event) =>
+      event.type === "run-end" ||
+      ((event.type === "code-end" || event.type === "tool-end") && event.error?.kind === "aborted"),
+  )
+  return { events: cut < 0 ? recorded : recorded.slice(0, cut), isCut: true }
+}
