@@ -14,7 +14,7 @@ export async function step(): Promise<Report> {
     {
       code: () => perUnit(steps, () => karstRun(jsRuntime({ notes: [] as string[] }, { rules: safeRules() }))),
       bare: () => perUnit(steps, () => karstRun(idleRuntime())),
-      tools: () => perUnit(steps, karstTools),
+      tools: karstTools,
       ai: await aiRun(),
       plain: () => perUnit(steps, plainLoop),
     },
@@ -70,8 +70,8 @@ async function karstRun(runtime: Runtime): Promise<void> {
   await runtime.close()
 }
 
-/** The same work as the tool step of `ai` below. */
-async function karstTools(): Promise<void> {
+/** The same work as the tool step of `ai` below, of which also only the run is measured. */
+function karstTools(): Promise<number> {
   const notes: string[] = []
   const answers = Array.from({ length: steps }, (_, step) => [
     { type: "tool-call" as const, id: `call-${step}`, name: "note", input: { text: `note of step ${step}` } },
@@ -84,8 +84,10 @@ async function karstTools(): Promise<void> {
   })
   const model = scripted([...answers, "Done."], { usage })
   const agent = createAgent({ model, tools: [note], noTool: "answer", limits: { cycles: steps + 1 } })
-  const { cycles } = await agent.run("Take the notes")
-  if (cycles !== steps + 1 || notes.length !== steps) throw new Error(`The run took ${cycles} cycles.`)
+  return perUnit(steps, async () => {
+    const { cycles } = await agent.run("Take the notes")
+    if (cycles !== steps + 1 || notes.length !== steps) throw new Error(`The run took ${cycles} cycles.`)
+  })
 }
 
 /** From `abort()` to a settled run. */

@@ -29,6 +29,11 @@ export function keepJournal(run: RunContext, journal: Journal): void {
   journals.set(run, journal)
 }
 
+/** Whether a run above this one has a journal, which its calls then pass. */
+export function isJournaled({ parent }: RunContext): boolean {
+  return [...upwards(parent)].some((above) => journals.has(above))
+}
+
 /** The journal of a run: its own, or one within that of the run it was started by. */
 export function journalOf(run: RunContext, input: unknown): Journal | undefined {
   const own = journals.get(run)

@@ -1,4 +1,4 @@
-import { type Journal, keepJournal } from "../actions/journal.ts"
+import { isJournaled, type Journal, keepJournal } from "../actions/journal.ts"
 import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
@@ -122,7 +122,9 @@ function sessionOn(
         await writer?.claim()
         const number = runs++
         if (journal) keepJournal(run, journal(number))
-        else if (writer && keeping?.recording) keepJournal(run, recordingJournal(String(number), writer.note))
+        // One that must not do anything twice has a journal that this one must not replace.
+        else if (writer && keeping?.recording && !isJournaled(run))
+          keepJournal(run, recordingJournal(String(number), writer.note))
         return shared
       }),
     messages: () => shared.messages,

@@ -47,6 +47,7 @@ export interface CodeAgent extends Agent {
 export interface CodeSession extends SessionOf<CodeRunOptions> {
   send<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
   followUp<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
+  fork?(): Promise<CodeSession>
 }
 
 // Which conversation a result came from, so that `from` goes on in the same runtime. A result read back from JSON is not

@@ -92,14 +92,14 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
       })
       if (work) services.runtime = work.runtime
       if (!durable?.resumed) await save()
-      while (!state.end && !(await durable?.leaves())) {
+      while (!state.end && !(durable && (await durable.leaves()))) {
         const ending = beforeCycle(state, control, config)
         if (ending) state = { ...state, end: ending }
         else state = await cycle(state, services, work?.emit ?? emit)
         state.activeMs = watch.activeMs()
         conversation.memory = state.memory
         if (durable?.suspended) break
-        await save()
+        if (durable || conversation.saved) await save()
       }
     } else {
       state = { ...state, end: begun }

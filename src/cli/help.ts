@@ -10,6 +10,7 @@ karst: agents that write code against live objects
   karst run "<prompt>"       run a prompt; karst "<prompt>" is the same
   karst prompt               print exactly what the model sees before the first prompt
   karst skills list          the skills there are; also: validate, add
+  karst worker               work on the runs of a store, until told to end
 
   karst <command> --help     the options of a command
   karst --version
@@ -57,6 +58,20 @@ karst skills <action>: the skills that agents can activate, in the Agent Skills 
     --to <folder>             copy it there instead
     --skill <name>            only this one; may be given several times
     --force                   replace what is there
+`,
+  worker: `
+karst worker --agents <module> --store <store> [options]: work on the runs of a store
+
+  --agents <module>     the module that exports the agents: the same that whoever submits runs imports
+  --store <store>       redis://host:6379, sqlite:karst.db or file:folder
+  --backend <backend>   bullmq: take jobs from a queue in Redis; inline: look in the store for runs that wait.
+                        Default: bullmq for a store in Redis, else inline
+  --redis <url>         where the queue is. Default: where the store is
+  --queue <name>        its name. Default: runs
+  --prefix <text>       what keys in Redis begin with. Default: karst
+  --concurrency <n>     how many runs at a time. Default: 4
+
+Ctrl-C or SIGTERM ends it after the cycles under way; others go on with their runs. A second one leaves at once.
 `,
   prompt: `
 karst prompt [options]: print exactly what the model sees before the first prompt

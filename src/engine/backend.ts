@@ -3,7 +3,7 @@
  *  a run without a worker in the store pushes a job for it again. */
 export interface Backend {
   /** Resolves once the job cannot be lost any more by what the backend guards against. Allowed before any worker started,
-   *  and within `handle`. */
+   *  and within `handle`. A run that waits already waits once; one that is under way is handled again afterwards. */
   push(job: Job): Promise<void>
   /** Takes jobs, in the order they were pushed, and hands each to `handle`, in this process or in the workers of the backend.
    *  A job is done when `handle` resolves. When it rejects, or when its process ends, the job is handed over again, here

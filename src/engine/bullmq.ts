@@ -145,7 +145,8 @@ function jobOptions({ priority }: BullmqBackendOptions, job: Job): Record<string
   const rank = typeof priority === "function" ? priority(job) : priority
   // A job that was handed back is never given up: how often it may fail is not for the queue to decide.
   const again = { attempts: 1_000_000, backoff: { type: "growing" } }
-  return { ...again, removeOnComplete: true, ...(rank !== undefined && { priority: rank }) }
+  const once = { deduplication: { id: job.run, keepLastIfActive: true } }
+  return { ...again, ...once, removeOnComplete: true, ...(rank !== undefined && { priority: rank }) }
 }
 
 function workerOptions(options: BullmqBackendOptions): Record<string, unknown> {

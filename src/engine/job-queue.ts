@@ -11,24 +11,29 @@ export interface JobQueue {
 }
 
 export function createJobQueue(report: Report): JobQueue {
-  const waiting: Waiting[] = []
-  const resting = new Map<Waiting, NodeJS.Timeout>()
+  const waiting = new Map<string, Waiting>()
+  const resting = new Map<string, Resting>()
+  const underWay = new Set<string>()
   const takers = new Set<Taker>()
 
   function dispatch(): void {
-    for (let taker = freest(takers); taker && waiting.length > 0; taker = freest(takers)) {
-      const next = waiting.shift()
-      if (next) begin(next, taker)
+    for (;;) {
+      const taker = freest(takers)
+      const next = taker && firstOf(waiting, underWay)
+      if (!next) return
+      waiting.delete(next.job.run)
+      begin(next, taker)
     }
   }
 
   function begin(next: Waiting, taker: Taker): void {
-    const work = attempt(next, taker.handle)
-    taker.underWay.add(work)
-    work.finally(() => {
-      taker.underWay.delete(work)
+    underWay.add(next.job.run)
+    const work = attempt(next, taker.handle).then(() => {
+      taker.work.delete(work)
+      underWay.delete(next.job.run)
       dispatch()
     })
+    taker.work.add(work)
   }
 
   /** Never rejects: what goes wrong is told, and the job comes again. */
@@ -39,47 +44,50 @@ export function createJobQueue(report: Report): JobQueue {
       await handle(next.job)
     } catch (error) {
       report(error, next.job)
-      rest(next)
+      rest({ ...next, failures: next.failures + 1 })
     }
   }
 
   function rest(next: Waiting): void {
-    next.failures += 1
-    if (takers.size === 0) return void waiting.push(next)
+    const { run } = next.job
+    if (waiting.has(run)) return
+    // Without a taker there is nothing to wait for, and no timer must keep the process.
+    if (takers.size === 0) return void waiting.set(run, next)
     const ready = () => {
-      resting.delete(next)
-      waiting.push(next)
+      resting.delete(run)
+      waiting.set(run, next)
       dispatch()
     }
-    resting.set(next, setTimeout(ready, waitMs(next.failures)))
+    resting.set(run, { next, timer: setTimeout(ready, waitMs(next.failures)) })
   }
 
-  // Without a taker there is nothing to wait for, and no timer must keep the process.
   function wakeAll(): void {
-    for (const [next, timer] of resting) {
+    for (const { next, timer } of resting.values()) {
       clearTimeout(timer)
-      waiting.push(next)
+      waiting.set(next.job.run, next)
     }
     resting.clear()
   }
 
   return {
     push(job) {
-      waiting.push({ job, failures: 0 })
+      const found = waiting.get(job.run) ?? resting.get(job.run)?.next
+      if (found) found.job = job
+      else waiting.set(job.run, { job, failures: 0 })
       dispatch()
     },
     attach(handle, concurrency) {
       checkConcurrency(concurrency)
-      const taker: Taker = { handle, concurrency, underWay: new Set() }
+      const taker: Taker = { handle, concurrency, work: new Set() }
       takers.add(taker)
       dispatch()
       return async () => {
         takers.delete(taker)
-        while (taker.underWay.size > 0) await Promise.all(taker.underWay)
         if (takers.size === 0) wakeAll()
+        while (taker.work.size > 0) await Promise.all(taker.work)
       }
     },
-    size: () => waiting.length + resting.size,
+    size: () => waiting.size + resting.size,
   }
 }
 
@@ -98,16 +106,26 @@ interface Waiting {
   failures: number
 }
 
+interface Resting {
+  next: Waiting
+  timer: NodeJS.Timeout
+}
+
 interface Taker {
   handle: Handle
   concurrency: number
-  underWay: Set<Promise<void>>
+  work: Set<Promise<void>>
+}
+
+function firstOf(waiting: Map<string, Waiting>, underWay: Set<string>): Waiting | undefined {
+  for (const next of waiting.values()) if (!underWay.has(next.job.run)) return next
+  return undefined
 }
 
 function freest(takers: Set<Taker>): Taker | undefined {
-  const free = [...takers].filter(({ underWay, concurrency }) => underWay.size < concurrency)
-  return free.reduce<Taker | undefined>(
-    (best, taker) => (best && best.underWay.size <= taker.underWay.size ? best : taker),
-    undefined,
-  )
+  let best: Taker | undefined
+  for (const taker of takers) {
+    if (taker.work.size < taker.concurrency && taker.work.size < (best?.work.size ?? Infinity)) best = taker
+  }
+  return best
 }

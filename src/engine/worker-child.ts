@@ -4,18 +4,22 @@ import { joinPool, say } from "./worker-link.ts"
 
 interface Working {
   work(options: { concurrency: number }): unknown
+  drain?(): unknown
   close?(): unknown
 }
 
 const [module = "", concurrency = "1"] = process.argv.slice(2)
 let engine: Working | undefined
 
-const pool = joinPool(async () => {
-  try {
-    await engine?.close?.()
-  } finally {
-    process.exit(0)
-  }
+const pool = joinPool({
+  drain: () => engine?.drain?.(),
+  async end() {
+    try {
+      await engine?.close?.()
+    } finally {
+      process.exit(0)
+    }
+  },
 })
 
 try {

@@ -7,8 +7,14 @@ export function poolLink(): Backend | undefined {
   return link
 }
 
-/** Makes this process a worker of the pool that started it. `end` runs when the pool wants it to end. */
-export function joinPool(end: () => Promise<void>): { hasStarted(): boolean } {
+/** What the pool wants of this process. */
+export interface Wishes {
+  drain(): unknown
+  end(): unknown
+}
+
+/** Makes this process a worker of the pool that started it. */
+export function joinPool(wishes: Wishes): { hasStarted(): boolean } {
   let handle: Handle | undefined
   let last = 0
   const asked = new Map<number, (value: number) => void>()
@@ -36,8 +42,10 @@ export function joinPool(end: () => Promise<void>): { hasStarted(): boolean } {
       case "answer":
         asked.get(message.id)?.(message.value)
         return void asked.delete(message.id)
+      case "drain":
+        return void wishes.drain()
       case "end":
-        return void end()
+        return void wishes.end()
     }
   })
   // Without the pool nobody would end this process.

@@ -8,6 +8,7 @@ import type { JobQueue } from "./job-queue.ts"
 export type ToWorker =
   | { type: "job"; id: number; job: Job }
   | { type: "answer"; id: number; value: number }
+  | { type: "drain" }
   | { type: "end" }
 
 /** What it says. An `ask` with a job pushes it; either is answered by how many jobs are queued. */
@@ -23,6 +24,8 @@ export interface WorkerProcess {
   /** Resolves when the worker is done with the job; rejects when it hands it back, and when it ends. */
   run: Handle
   ended: Promise<void>
+  /** Asks it to come to an end with the jobs it has. */
+  drain(): void
   /** Asks it to end, and makes it end when it does not. */
   end(): Promise<void>
 }
@@ -91,6 +94,7 @@ export function startWorker({ module, concurrency, queue }: WorkerPlace): Worker
       tell({ type: "job", id, job })
       await work.promise
     },
+    drain: () => void tell({ type: "drain" }),
     async end() {
       if (isOver) return
       tell({ type: "end" })

@@ -89,6 +89,7 @@ function keepWorker({ open, concurrency, queue, report }: Pool): { ready: Promis
       if (isReady) {
         const detach = queue.attach(worker.run, concurrency)
         await Promise.race([worker.ended, stopped.promise])
+        if (isStopped) worker.drain()
         await detach()
       }
       if (isStopped) return worker.end()

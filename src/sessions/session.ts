@@ -124,4 +124,5 @@ export async function saveTrajectory(path: string, record: Trajectory): Promise<
 export interface SessionOf<O extends RunOptions> extends Session {
   send(prompt: Prompt, options?: O): Run
   followUp(prompt: Prompt, options?: O): Run
+  fork?(): Promise<SessionOf<O>>
 }

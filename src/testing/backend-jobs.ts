@@ -99,6 +99,23 @@ export const jobCases = {
     },
   },
 
+  again: {
+    promise: "a run pushed while it waits is handled once, and pushed while it is under way once more afterwards",
+    async check(trial) {
+      for (const revision of [1, 2, 3]) await trial.backend.push({ run: "hold a", revision })
+      assert.equal(await trial.backend.queued(), 1)
+      await trial.start(2)
+      await trial.until(() => trial.begun().length === 1, "it is under way")
+      for (const revision of [4, 5]) await trial.backend.push({ run: "hold a", revision })
+      await trial.push("b")
+      await trial.until(() => trial.done().includes("b"), "another is done meanwhile")
+      assert.equal(trial.begun("hold a").length, 1)
+      trial.release()
+      await trial.until(() => trial.done().length === 3, "it is done twice")
+      assert.equal(trial.begun("hold a").at(-1)?.revision, 5)
+    },
+  },
+
   rejection: {
     promise: "a job that a handler rejects is handed over again, while others go on",
     async check(trial) {

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict"
-import { readFile } from "node:fs/promises"
+import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { ConfigError, ConflictError, ModelError } from "../../src/core/errors.ts"
+import { AgentError, ConfigError, ConflictError, ModelError } from "../../src/core/errors.ts"
 import { scripted } from "../../src/models/scripted.ts"
+import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import { processRuntime } from "../../src/runtime/process.ts"
 import { deleteSession, listSessions } from "../../src/sessions/archive.ts"
 import { loadSession } from "../../src/sessions/load.ts"
 import { memoryStore } from "../../src/stores/memory.ts"
@@ -82,6 +84,80 @@ describe("an archived session", () => {
     assert.match(JSON.stringify(model.requests[0]?.messages), /- n: the runtime is shared/)
   })
 
+  test("comes back in a process of its own, and says that a shared runtime is not kept", async () => {
+    const store = memoryStore()
+    const factory = () => processRuntime({ add: (a: number, b: number) => a + b })
+    const model = scripted([
+      cell("const rows = [1, await add(1, 1)]"),
+      "ok",
+      cell("rows.concat(await add(2, 2))"),
+      "ok",
+    ])
+    const agent = createAgent({ model, runtime: factory })
+    const session = await agent.session({ archive: store })
+    await session.send("x")
+    await session.close()
+    await using resumed = await agent.session({ resume: session.id, archive: store })
+    const { messages, trajectory } = await resumed.send("y")
+    assert.match(JSON.stringify(messages.at(-2)), /1, 2, 4/)
+    assert.ok(!trajectory.events.some(({ type }) => type === "warning-raised"))
+
+    await using runtime = jsRuntime()
+    await using shared = await createAgent({ model: scripted(["a", "b"]), runtime }).session({ archive: store })
+    const warnings = async (prompt: string) => {
+      const { events } = (await shared.send(prompt)).trajectory
+      return events.flatMap((event) => (event.type === "warning-raised" ? [event.code] : []))
+    }
+    assert.deepEqual([await warnings("x"), await warnings("y")], [["archive"], []])
+  })
+
+  test("keeps no recording where none is wanted", async () => {
+    await using folder = await freshFolder()
+    await using session = await createAgent({ model: scripted(["a"]) }).session({
+      archive: folder.path,
+      recording: false,
+    })
+    await session.send("x")
+    assert.deepEqual((await readdir(session.directory ?? "")).sort(), ["events.jsonl", "session.json", "snapshot.bin"])
+  })
+
+  test("fails the run that cannot be written down, and goes on with all of it once it can", async () => {
+    const store = memoryStore()
+    let isFull = false
+    const full: Store = {
+      ...store,
+      async commit(changes, guard) {
+        if (isFull) throw new AgentError("There is no room left.", { code: "no-space", retryable: true })
+        return await store.commit(changes, guard)
+      },
+    }
+    let effects = 0
+    const runtime = () => jsRuntime({ effect: () => ++effects })
+    const model = scripted([
+      () => {
+        isFull = true
+        return cell("await effect()")
+      },
+      "never asked for",
+      "ok",
+    ])
+    const session = await createAgent({ model, runtime }).session({ archive: full })
+    await assert.rejects(async () => await session.send("x"), { code: "no-space" })
+    assert.equal(effects, 1)
+    isFull = false
+    await session.send("y")
+    await session.close()
+    const { runs, events } = (await loadSession(store, session.id)).trajectory()
+    assert.deepEqual(events, session.trajectory().events)
+    assert.deepEqual(
+      runs.map(({ status, error }) => [status, error?.code]),
+      [
+        ["failed", "no-space"],
+        ["done", undefined],
+      ],
+    )
+  })
+
   test("keeps images and the events of sub-agents", async () => {
     const store = memoryStore()
     const helper = createAgent({ model: scripted(["helped"]), name: "helper", description: "Helps" })
@@ -99,9 +175,8 @@ describe("an archived session", () => {
     assert.deepEqual(loaded.messages()[0]?.parts[1], { type: "image", mediaType: "image/png", data: "aGk=" })
   })
 
-  test("keeps what was allowed for good, what was said too late, and what tools remember", async () => {
+  test("keeps what was allowed for good", async () => {
     const store = memoryStore()
-    const { fn } = await import("../../src/runtime/bindings.ts")
     const factory = () => jsRuntime({ wipe: fn(() => "wiped", { approve: true }) })
     const asked: string[] = []
     const approve = ({ binding }: { binding: string }) => {

@@ -181,6 +181,25 @@ describe("a recording", () => {
     await assertReplays(again, { archive: store, id: session.id })
   })
 
+  test("replays a session that was resumed and forked", async () => {
+    const store = memoryStore()
+    const steps = [cell("let n = Math.random()"), "ok", cell("n += 1; n"), "ok", cell("n *= 2; n"), "ok"]
+    const agent = createAgent({ model: scripted(steps) })
+    const session = await agent.session({ archive: store })
+    await session.send("a")
+    await session.close()
+    const resumed = await agent.session({ resume: session.id, archive: store })
+    await resumed.send("b")
+    const fork = await (resumed.fork?.() ?? assert.fail("no fork"))
+    await fork.send("c")
+    await Promise.all([resumed.close(), fork.close()])
+    const offline = createAgent({ model: noModel })
+    await assertReplays(offline, { archive: store, id: resumed.id })
+    const { trajectory, divergence } = await replayRecording(offline, { archive: store, id: fork.id })
+    assert.equal(divergence, undefined)
+    assert.equal(trajectory.runs.length, 3)
+  })
+
   test("is compared as the mask says", async () => {
     const store = memoryStore()
     let count = 0

@@ -62,11 +62,14 @@ describe("fileStore", () => {
   })
 
   describe("on a full disk", { skip: requires("small-disk") }, () => {
-    const disk = requires("small-disk") ? undefined : smallDisk(8)
+    let disk: ReturnType<typeof smallDisk> | undefined
     after(() => disk?.remove())
     testStore({
       test: only("full"),
-      place: () => join(disk?.folder ?? "", "store"),
+      place() {
+        disk = smallDisk(8)
+        return join(disk.folder, "store")
+      },
       open,
       fill: () => disk?.fill() ?? assert.fail(),
     })

@@ -33,11 +33,14 @@ describe("sqliteStore", () => {
   })
 
   describe("on a full disk", { skip: requires("small-disk") }, () => {
-    const disk = requires("small-disk") ? undefined : smallDisk(8)
+    let disk: ReturnType<typeof smallDisk> | undefined
     after(() => disk?.remove())
     testStore({
       test: only("full"),
-      place: () => join(disk?.folder ?? "", "karst.db"),
+      place() {
+        disk = smallDisk(8)
+        return join(disk.folder, "karst.db")
+      },
       open,
       fill: () => disk?.fill() ?? assert.fail(),
     })

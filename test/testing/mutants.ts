@@ -36,6 +36,11 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
     "shows nothing": changing(({ preview: _, ...execution }) => execution),
     "shows what is not there": changing((execution) => ({ preview: "undefined", ...execution })),
   },
+  load: {
+    "takes what it should load for done": ({ load }) => ({
+      load: async (file) => (load === undefined ? [] : (await load(file)).slice(1)),
+    }),
+  },
   "top-level-await": { "does not wait": rewriting((code) => code.replace("= await ", "= ")) },
   "error-line": {
     "counts lines from zero": failing(({ line = 0, ...error }) => ({ ...error, line: line - 1 })),

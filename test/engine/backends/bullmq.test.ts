@@ -72,7 +72,7 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
     await using backend = make({ queue: "tidy" })
     await backend.start(async () => {}, { concurrency: 4 })
     const jobsOf = async () => (await client.keys("{karst}:tidy:*")).filter((key) => /:\d+(:lock)?$/.test(key))
-    for (let revision = 0; revision < 20; revision++) await backend.push({ run: "a", revision })
+    for (let revision = 0; revision < 20; revision++) await backend.push({ run: `run ${revision}`, revision })
     while ((await jobsOf()).length > 0) await client.ping()
     assert.equal(await client.zcard("{karst}:tidy:completed"), 0)
     await client.quit()
@@ -80,7 +80,7 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
 
   test("begins jobs with a smaller priority first, and those without before all", async () => {
     await using backend = make({ priority: ({ revision }) => (revision === 0 ? undefined : revision) })
-    for (const revision of [5, 1, 0, 3]) await backend.push({ run: "a", revision })
+    for (const revision of [5, 1, 0, 3]) await backend.push({ run: `run ${revision}`, revision })
     assert.equal(await backend.queued(), 4)
     const order: number[] = []
     const all = Promise.withResolvers<void>()
@@ -96,7 +96,7 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
 
   test("begins no more jobs in a time than the rate limit allows", async () => {
     await using backend = make({ rateLimit: { max: 2, durationMs: 60_000 } })
-    for (let revision = 0; revision < 5; revision++) await backend.push({ run: "a", revision })
+    for (let revision = 0; revision < 5; revision++) await backend.push({ run: `run ${revision}`, revision })
     let begun = 0
     const two = Promise.withResolvers<void>()
     const stop = await backend.start(
