@@ -41,7 +41,7 @@ const shows: Record<string, RegExp> = {
   "20-tools": /refund: Error \(not-approved\)/,
   "21-ask": /^done The report of June is out\.$/m,
   "22-hooks": /^stopped guardrail No passwords, please\.$/m,
-  "23-token-budget": /Error \(call-limit\)[^]*Two sent\. \[ 'Ada', 'Grace' \]/,
+  "23-token-budget": /Error \(call-limit\)[\s\S]*Two sent\. \[ 'Ada', 'Grace' \]/,
   "24-images": /I have seen 1 image; the wall is red\./,
   "25-workspaces": /^conflict: true$/m,
   "26-custom-workspace": /^\d\d promises kept \[\]$/m,
