@@ -2,6 +2,7 @@
 // tests: these figures are for people, on a machine that does nothing else.
 import { parseArgs } from "node:util"
 import { cell } from "./cell.ts"
+import { durable } from "./durable.ts"
 import { growth } from "./growth.ts"
 import { importTime } from "./import.ts"
 import { install } from "./install.ts"
@@ -23,6 +24,7 @@ const benches: Record<string, () => Promise<Report>> = {
   runtime,
   workspace,
   store,
+  durable,
   search,
   import: importTime,
   install,

@@ -4,6 +4,7 @@ import { caveAgent } from "./anchors.ts"
 import { interleave, perUnit, ratio, repeat, stats } from "./measure.ts"
 import { importPeerFile } from "./peers.ts"
 import { budget, type Report } from "./report.ts"
+import { langchain, mastra, openaiAgents } from "./step-peers.ts"
 
 const steps = 50
 const usage = { input: 900, output: 40, complete: true }
@@ -16,6 +17,9 @@ export async function step(): Promise<Report> {
       bare: () => perUnit(steps, () => karstRun(idleRuntime())),
       tools: karstTools,
       ai: await aiRun(),
+      openai: await openaiAgents(steps),
+      langchain: await langchain(steps),
+      mastra: await mastra(steps),
       plain: () => perUnit(steps, plainLoop),
     },
     { rounds: 60, warmups: 30 },
@@ -46,6 +50,9 @@ export async function step(): Promise<Report> {
         ratios: { ai: toolsToAi, "plain loop": ratio(samples.tools, samples.plain) },
       },
       { what: "ai 7.0.169 generateText, a tool step", unit: "ms", ...stats(samples.ai) },
+      { what: "@openai/agents 0.20.0 run, a tool step", unit: "ms", ...stats(samples.openai) },
+      { what: "langchain 1.5.14 createAgent, a tool step", unit: "ms", ...stats(samples.langchain) },
+      { what: "@mastra/core 0.24.9 generate, a tool step", unit: "ms", ...stats(samples.mastra) },
       { what: "plain loop, a tool step", unit: "ms", ...stats(samples.plain) },
       {
         what: "Karst, from an abort to the end of the run, while a tool runs that does not listen",

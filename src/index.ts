@@ -101,7 +101,14 @@ export { outsideRuns } from "./core/run-context.ts"
 export { type RunRecord, type Trajectory, trajectory } from "./core/trajectory.ts"
 export { addUsage, type Price, totalTokens, type Usage } from "./core/usage.ts"
 export type { Judgement, Verdict } from "./core/verdict.ts"
-
+export type { Backend, BackendOptions, Job, StartOptions } from "./engine/backend.ts"
+export { type BullmqBackendOptions, bullmqBackend, type RedisConnection } from "./engine/bullmq.ts"
+export type { RunStatus } from "./engine/checkpoint.ts"
+export { createEngine, type Engine, type EngineOptions, type WatchOptions } from "./engine/engine.ts"
+export { inlineBackend } from "./engine/inline.ts"
+export type { ListFilter, RunInfo } from "./engine/run-info.ts"
+export type { SubmitOptions } from "./engine/submit.ts"
+export { type WorkerBackendOptions, workerBackend } from "./engine/worker.ts"
 export type { Compacted, CompactHooks, FullConversation, MemoryOptions } from "./memory.ts"
 export { type AiSdkOptions, aiSdk } from "./models/ai-sdk.ts"
 export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./models/model.ts"
@@ -118,7 +125,7 @@ export {
 } from "./models/scripted.ts"
 export type { ModelSource } from "./models/source.ts"
 export { type TimeoutOptions, timeouts } from "./models/timeouts.ts"
-
+export type { UnknownPolicy } from "./runtime/bindings.ts"
 export {
   type Bindings,
   type CallOptions,
@@ -170,7 +177,6 @@ export type {
   TypeGateMode,
 } from "./runtime/runtime.ts"
 export type { Codec, Codecs } from "./runtime/snapshot/codec.ts"
-
 export {
   type ArchiveOptions,
   type ArchiveSource,

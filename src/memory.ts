@@ -170,7 +170,7 @@ export async function compact(
       if (!asked && job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
     }
   } catch (error) {
-    if (!isAbort(error)) {
+    if (!isAbort(error) && !services.signal.aborted) {
       const message = `The conversation could not be made shorter: ${errorData(error).message}`
       emit({ type: "warning-raised", code: "memory-failed", message })
     }

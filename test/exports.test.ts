@@ -11,10 +11,10 @@ import * as testing from "karst/testing"
 // A change here is a change of what users may rely on, and belongs in CHANGELOG.md.
 const values = `
   AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError addUsage
-  aiSdk attributeRule createAgent currentCall defaultSections fenced fn functionRule guardInput guardOutput importRule isDelta jsRuntime 
+  aiSdk attributeRule createAgent createEngine currentCall defaultSections fenced fn functionRule guardInput guardOutput importRule isDelta jsRuntime 
   loadSkills memoryStore messageText outsideRuns record regexRule replay resolve retry rotate skill
   safeRules scripted timeouts totalTokens trajectory tool toolFailure toolResult type validateOutput variable
-  fileStore redisStore sqliteStore
+  bullmqBackend fileStore inlineBackend redisStore sqliteStore workerBackend
   deleteSession listSessions loadSession toAtif
   localWorkspace memoryWorkspace overlay readOnly s3Workspace scoped`
 
@@ -38,6 +38,8 @@ const types = `
   ToolResultPart ToolSpec Trajectory TypeGateMode TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation
   ArchiveOptions ArchiveSource Atif AtifStep SessionInfo
   FileStoreOptions RedisClient RedisStoreOptions SqliteStoreOptions
+  Backend BackendOptions BullmqBackendOptions Job RedisConnection StartOptions WorkerBackendOptions
+  Engine EngineOptions ListFilter RunInfo RunStatus SubmitOptions UnknownPolicy WatchOptions
   FileData FileInfo S3Credentials S3Options Workspace`
 
 describe("the public surface", () => {
@@ -68,7 +70,9 @@ describe("the public surface", () => {
   test('of "karst/testing" is the conformance suites and replay', () => {
     assert.deepEqual(Object.keys(testing), [
       "assertReplays",
+      "backendHandle",
       "replayRecording",
+      "testBackend",
       "testRuntime",
       "testStore",
       "testWorkspace",

@@ -45,8 +45,9 @@ export async function requireApproval(call: Call, approvals: Approvals, emit: Em
 async function askable(call: Call): Promise<{ reason?: string } | undefined> {
   if (typeof call.approve !== "function") return {}
   try {
-    return (await call.approve(call)) === false ? undefined : {}
+    return (await orAbort(call.approve(call), call.signal)) === false ? undefined : {}
   } catch (error) {
+    if (call.signal.aborted) throw error
     return { reason: `Whether to ask could not be decided: ${errorData(error).message}` }
   }
 }

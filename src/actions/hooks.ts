@@ -1,3 +1,4 @@
+import { orAbort } from "../core/abort.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { CompactHooks } from "../memory.ts"
@@ -51,12 +52,18 @@ export class CallRefused extends Error {
   override name = "CallRefused"
 }
 
+const twoSided = ["Run", "Model", "Call", "Compact"]
+const points = [...twoSided.flatMap((point) => [`before${point}`, `after${point}`]), "afterCycle"]
+
 export function toHooks(hooks: Hooks | readonly Hooks[] | undefined): readonly Hooks[] {
   if (hooks === undefined) return []
   const list: readonly Hooks[] = isList<Hooks>(hooks) ? hooks : [hooks]
   if (list.some((each: unknown) => typeof each !== "object" || each === null)) {
     throw new ConfigError("hooks: one of them is no object of hooks, such as { beforeCall }.")
   }
+  const unknown = list.flatMap(Object.keys).find((name) => /^(before|after)[A-Z]/.test(name) && !points.includes(name))
+  // A guard whose name is misspelt would never be called, and nobody would know.
+  if (unknown !== undefined) throw new ConfigError(`hooks: there is no "${unknown}". There are ${points.join(", ")}.`)
   return list
 }
 
@@ -95,7 +102,7 @@ export async function runBeforeCall(
     if (change === undefined) continue
     if ("refuse" in change) throw new CallRefused(`${callName(call)} was not called: ${change.refuse}`)
     if ("result" in change) return { call, result: { value: change.result } }
-    const args = call.accept ? await call.accept(change.args) : change.args
+    const args = call.accept ? await orAbort(call.accept(change.args), context.signal) : change.args
     call = { ...call, args }
   }
   return { call }
@@ -112,12 +119,12 @@ export async function runAfterCall(
   for (const hook of hooks) {
     if (!hook.afterCall) continue
     try {
-      const change = await hook.afterCall(call, outcome, context)
+      const change = await orAbort(hook.afterCall(call, outcome, context), context.signal)
       if (change === undefined || change === null) continue
       if (typeof change !== "object" || !("value" in change)) throw misused("afterCall", "{ value }")
       outcome = { ok: true, value: change.value, by: "hook" }
     } catch (error) {
-      outcome = { ok: false, error: failed(call, "afterCall", error) }
+      outcome = { ok: false, error: context.signal.aborted ? error : failed(call, "afterCall", error) }
     }
   }
   return outcome
@@ -129,12 +136,12 @@ async function beforeCall(
   context: CallContext,
 ): Promise<Exclude<BeforeCall, void> | undefined> {
   try {
-    const change = await hook.beforeCall?.(call, context)
+    const change = await orAbort(hook.beforeCall?.(call, context), context.signal)
     if (change === undefined || change === null) return undefined
     if (typeof change === "object" && isChange(change)) return change
     throw misused("beforeCall", "{ args: [ … ] }, { result }, { refuse: reason }")
   } catch (error) {
-    throw failed(call, "beforeCall", error)
+    throw context.signal.aborted ? error : failed(call, "beforeCall", error)
   }
 }
 

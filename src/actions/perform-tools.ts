@@ -1,6 +1,7 @@
 import { orAbort } from "../core/abort.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
+import { copyJson } from "../core/json.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { forThisRun } from "../core/run-context.ts"
 import { currentCall, passGate } from "../runtime/gated-call.ts"
@@ -9,7 +10,15 @@ import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailu
 import { callGate, type GateServices } from "./call.ts"
 import { headAndTail } from "./head-and-tail.ts"
 import { type CountedCall, type Reservation, reserveCalls } from "./limits.ts"
-import { failureOf, type Performed, type SkipReason, skipped, toolEnd, toToolResult } from "./tool-result.ts"
+import {
+  failureOf,
+  InvalidInput,
+  type Performed,
+  type SkipReason,
+  skipped,
+  toolEnd,
+  toToolResult,
+} from "./tool-result.ts"
 
 export interface ToolServices extends GateServices {
   signal: AbortSignal
@@ -20,6 +29,8 @@ export interface ToolServices extends GateServices {
   keepResult(text: string): Promise<string>
   /** What the model knows the place as. */
   keptIn: "variable" | "artifact"
+  /** Whether the model does: then images of results go to it. */
+  seesImages: boolean
   /** The tools whose first result that is no failure ends the run. */
   stopOn: "first-tool" | readonly string[] | undefined
   /** Whether the user has said something since. */
@@ -69,19 +80,27 @@ export async function performTools(
       emit(toolEnd(performed))
       note(performed, outcome, services)
     }
-    if (outcome.directed) reason = outcome.directed.directive.kind === "ask" ? "ask" : "finish"
-    else if (outcome.stopped) reason = "finish"
-    else if (services.interrupted()) reason = "steering"
+    reason = reasonToSkip(outcome, services)
   }
   return outcome
 }
 
+// Why what has not begun is left out.
+function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolServices): SkipReason | undefined {
+  if (directed) return directed.directive.kind === "ask" ? "ask" : "finish"
+  if (stopped) return "finish"
+  if (services.signal.aborted) return "aborted"
+  return services.interrupted() ? "steering" : undefined
+}
+
 /** Answers calls that are not made. */
 export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): void {
-  for (const call of calls) {
-    const result = skipped(reason)
-    emit(toolEnd({ call, result, shown: result.text, durationMs: 0 }))
-  }
+  for (const call of calls) emit(toolEnd(notMade(call, reason)))
+}
+
+function notMade(call: ToolCallPart, reason: SkipReason): Performed {
+  const result = skipped(reason)
+  return { call, result, shown: result.text, durationMs: 0 }
 }
 
 interface Batch extends ToolsAtHand {
@@ -119,9 +138,17 @@ function groupFrom(calls: readonly ToolCallPart[], from: number, tools: ToolsAtH
 
 async function performTogether(group: readonly ToolCallPart[], batch: Batch): Promise<Performed[]> {
   const results: Performed[] = []
+  const soFar: ToolsOutcome = {}
   const queue = group.entries()
   const worker = async () => {
-    for (const [index, call] of queue) results[index] = await performTool(call, batch)
+    for (const [index, call] of queue) {
+      // One that waited for its turn may be too late.
+      const reason = results.length > 0 ? reasonToSkip(soFar, batch.services) : undefined
+      if (reason) batch.reservation.release(call.id)
+      const performed = reason ? notMade(call, reason) : await performTool(call, batch)
+      results[index] = performed
+      note(performed, soFar, batch.services)
+    }
   }
   await Promise.all(Array.from({ length: Math.min(batch.services.maxParallelTools, group.length) }, worker))
   return results
@@ -131,25 +158,27 @@ async function performTool(call: ToolCallPart, batch: Batch): Promise<Performed>
   const { services, tools, emit } = batch
   const started = services.now()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
-  const result = await resultOf(call, batch)
+  const result = seen(await resultOf(call, batch), services)
   const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxChars
   const shown = short ? { shown: result.text } : await shortened(result.text, maxChars, services)
   return { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
 }
 
+function seen(result: ToolResult, { seesImages }: ToolServices): ToolResult {
+  const { text, images = [] } = result
+  if (seesImages || images.length === 0) return result
+  const count = images.length === 1 ? "1 image" : `${images.length} images`
+  return { ...result, images: [], text: `${text}\n(${count} left out: the model cannot see images.)` }
+}
+
 async function resultOf(call: ToolCallPart, batch: Batch): Promise<ToolResult> {
   const { services, tools, reservation } = batch
-  // One of a parallel group may have waited for its turn while the run was aborted.
-  if (services.signal.aborted) {
-    reservation.release(call.id)
-    return skipped("aborted")
-  }
   const tool = tools.get(call.name)
   if (!tool) return unknownTool(call.name, tools)
   try {
     const accepted = accept(call, tool)
-    const input = accepted instanceof Promise ? await accepted : accepted
+    const input = accepted instanceof Promise ? await orAbort(accepted, services.signal) : accepted
     if (!input.ok) {
       reservation.release(call.id)
       return toolFailure(typeof call.input === "string" ? "invalid-json" : "invalid-input", input.message)
@@ -168,7 +197,8 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult
 }
 
 function accept({ input }: ToolCallPart, tool: Tool): Validation | Promise<Validation> {
-  if (typeof input !== "string") return tool.accept(input ?? {})
+  // A copy: what the model said stays as it is, whatever a hook or a tool does to its input.
+  if (typeof input !== "string") return tool.accept(copyJson(input ?? {}))
   return { ok: false, message: "The arguments are not valid JSON. Send one JSON object." }
 }
 
@@ -184,7 +214,7 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: Batch):
       signal: services.signal,
       async accept([given]) {
         const validation = await tool.accept(given)
-        if (!validation.ok) throw new TypeError(`Invalid input of ${tool.name}: ${validation.message}`)
+        if (!validation.ok) throw new InvalidInput(`Invalid input of ${tool.name}: ${validation.message}`)
         return [validation.value]
       },
       async make([given]) {

@@ -44,7 +44,11 @@ export function failureOf(error: unknown, signal: AbortSignal): ToolResult {
   return toolFailure("tool-failed", name === "Error" ? message : `${name}: ${message}`)
 }
 
+/** What a hook gave a tool in place of its input does not fit. */
+export class InvalidInput extends TypeError {}
+
 const codes = [
+  [InvalidInput, "invalid-input"],
   [ApprovalDenied, "not-approved"],
   [CallRefused, "refused"],
   [CallLimitReached, "call-limit"],

@@ -110,6 +110,7 @@ function sessionOn(
   const writer = keeping && (keeping.writer ?? createWriter(keeping.archive, id, seat.config.name))
   const isOwn = ownEvents()
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
+  let endedAt: number | undefined
   if (writer) keepBy(writer, shared)
   if (writer && !shared.ownsRuntime) shared.warnings.push(notKept)
 
@@ -138,11 +139,17 @@ function sessionOn(
         const writer = createWriter(archive, forked, seat.config.name)
         for (const event of copy.events) writer.record(event)
         for (const entry of await readRecording(keeping.archive, id)) writer.note(entry)
-        return sessionOn(seat, copy, forked, { ...keeping, archive, writer })
+        const session = sessionOn(seat, copy, forked, { ...keeping, archive, writer })
+        await copy.saved?.(true)
+        return session
       }),
     async close() {
-      await seat.end(shared)
-      return await writer?.close()
+      try {
+        await seat.end(shared)
+      } finally {
+        endedAt = await writer?.close()
+      }
+      return endedAt
     },
   })
 }

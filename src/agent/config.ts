@@ -156,6 +156,8 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   }
   const { tools = [], agents, workspace, noTool = "continue", stopOn, maxParallelTools = 8 } = options
   checkTools(tools, noTool)
+  checkStopOn(stopOn)
+  checkWorkspace(workspace)
   checkAgents(agents)
   checkToolPolicy(options.toolPolicy)
   checkNumber("maxParallelTools", maxParallelTools, 1)
@@ -219,6 +221,18 @@ function checkTools(tools: readonly unknown[], noTool: string): void {
     throw new ConfigError(`tools[${wrong}]: this is no tool. Make one by tool({ name, description, run }).`)
   if (["continue", "answer", "wait"].includes(noTool)) return
   throw new ConfigError(`noTool: "${noTool}" is unknown. Use "continue", "answer" or "wait".`)
+}
+
+function checkStopOn(stopOn: unknown): void {
+  if (stopOn === undefined || stopOn === "first-tool" || Array.isArray(stopOn)) return
+  throw new ConfigError(`stopOn: "${String(stopOn)}" is unknown. Use "first-tool" or a list of names of tools.`)
+}
+
+function checkWorkspace(workspace: unknown): void {
+  if (workspace === undefined) return
+  if (typeof workspace === "object" && workspace !== null && "read" in workspace) return
+  const dir = typeof workspace === "string" ? JSON.stringify(workspace) : "dir"
+  throw new ConfigError(`workspace: this is no workspace. Use localWorkspace(${dir}).`)
 }
 
 function checkAgents(agents: object | undefined): void {

@@ -25,6 +25,8 @@ export interface Conversation {
   steered: string[]
   /** What was not brought back with it; the model is told once. */
   lost: readonly Lost[]
+  /** The names that the model was told are gone. */
+  readonly gone: Set<string>
   /** What the owner should know, told with the next run. */
   readonly warnings: string[]
   /** Names of kept values that what was brought back speaks of: given to nothing else. */
@@ -47,6 +49,7 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
   const messages: Message[] = []
   const told = new Set(earlier?.told)
   const tools = { ...earlier?.tools }
+  const gone = new Set(earlier?.gone)
   const isOwn = ownEvents()
   const shared: Conversation = {
     events,
@@ -59,6 +62,7 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
     activated: new Map(earlier?.activated),
     steered: [...(earlier?.steered ?? [])],
     lost: earlier?.lost ?? [],
+    gone,
     warnings: [],
     spoken: earlier?.spoken ?? new Set(),
     approved: [...(earlier?.approved ?? [])],
@@ -74,7 +78,11 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
         shared.systemRun = event.run
       }
       // What the model has made itself, it need not be told of.
-      if (event.type === "code-end") for (const name of event.changes.created) told.add(name)
+      if (event.type !== "code-end") return
+      for (const name of event.changes.created) {
+        told.add(name)
+        gone.delete(name)
+      }
     },
   }
   return shared

@@ -2,6 +2,7 @@ import type { Emit, EventBody } from "../core/event.ts"
 import { type Message, userMessage } from "../core/message.ts"
 import type { Name, Runtime } from "../runtime/runtime.ts"
 import type { AgentConfig } from "./config.ts"
+import type { Conversation } from "./conversation.ts"
 import type { LoopSetup } from "./loop.ts"
 import { outputsAsked } from "./outputs.ts"
 import { announcement, systemPrompt } from "./prompt.ts"
@@ -37,7 +38,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     if (outputs) {
       messages.push(userMessage(await outputsAsked(outputs, runtime, config.tag(runtime.language)), "host"))
     }
-    conversation.lost = []
+    lostIsTold(conversation)
     for (const name of fresh) conversation.told.add(name)
     // What one run alone says differently is not for those after it.
     if (!config.freshPrompt) {
@@ -63,8 +64,15 @@ export async function reopen({ config, conversation }: LoopSetup, emit: Emit): R
   const skills = await skillsFor(config, runtime)
   const system = conversation.system ?? (await promptFor(config, runtime))
   if (lost.length > 0) emit({ type: "prompt-steered", message: userMessage(lostText(lost), "host") })
-  conversation.lost = []
+  lostIsTold(conversation)
   return { system, skills }
+}
+
+function lostIsTold(conversation: Conversation): void {
+  for (const { name, path, asInjected } of conversation.lost) {
+    if (path === undefined && !asInjected) conversation.gone.add(name)
+  }
+  conversation.lost = []
 }
 
 // What cells of other conversations left in a runtime that is shared; of much, the newest.

@@ -14,6 +14,8 @@ export interface ConversationHead {
   /** The run whose `run-start` has the frozen system prompt. */
   systemRun?: string
   told: string[]
+  /** Absent where nothing is. */
+  gone?: string[]
   approved: string[]
   steered: string[]
   memory: Conversation["memory"]
@@ -30,11 +32,12 @@ export interface KeptConversation {
 }
 
 /** What to store beside the events; plain data of its own. */
-export function headOf({ systemRun, told, approved, steered, memory, tools }: Conversation): ConversationHead {
+export function headOf({ systemRun, told, gone, approved, steered, memory, tools }: Conversation): ConversationHead {
   return structuredClone({
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
     told: [...told],
+    ...(gone.size > 0 && { gone: [...gone] }),
     approved,
     steered,
     memory,
@@ -84,6 +87,7 @@ function foldBack({ events, head }: KeptConversation, runtime: Runtime, ownsRunt
   restored.spoken = new Set(JSON.stringify(restored.messages).match(keptName))
   if (!head) return restored
   for (const name of head.told) restored.told.add(name)
+  for (const name of head.gone ?? []) restored.gone.add(name)
   Object.assign(restored.tools, head.tools)
   return Object.assign(restored, {
     approved: [...head.approved],
@@ -103,14 +107,14 @@ async function bringSkills({ skills }: AgentConfig, { runtime, activated }: Conv
 /** Fills the runtime, and gives what the conversation speaks of and is not there, or not as it was left. */
 async function bringBack(
   { snapshot, covered }: KeptConversation,
-  { runtime, ownsRuntime, events }: Conversation,
+  { runtime, ownsRuntime, events, gone }: Conversation,
 ): Promise<Lost[]> {
   const { lost, problem } = snapshot && ownsRuntime ? await fill(runtime, snapshot) : { lost: [] }
   const isTold = new Set(lost.map(({ name }) => name))
   const there = new Set((await runtime.names()).map(({ name }) => name))
   const why = problem ?? whyNotKept(snapshot, ownsRuntime)
   for (const [name, { changedAt }] of namesMade(events)) {
-    if (isTold.has(name)) continue
+    if (isTold.has(name) || gone.has(name)) continue
     const isLate = ownsRuntime && snapshot !== undefined && covered !== undefined && changedAt >= covered
     if (!there.has(name)) lost.push({ name, reason: isLate ? tooLate : why })
     else if (isLate) lost.push({ name, reason: `it is as it was before: ${tooLate}` })

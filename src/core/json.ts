@@ -3,3 +3,12 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 /** A JSON Schema document, as plain data. */
 export type JsonSchema = { [key: string]: Json }
+
+/** The same data, of which nothing is shared. */
+export function copyJson(value: Json): Json {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(copyJson)
+  const copy = { ...value }
+  for (const [key, part] of Object.entries(copy)) if (typeof part === "object") copy[key] = copyJson(part)
+  return copy
+}

@@ -140,6 +140,12 @@ export function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed()
 }
 
+/** Where a text may be cut at or just before a place, so that no character is cut in two. */
+export function wholeCharacter(text: string, place: number): number {
+  const end = Math.min(place, text.length)
+  return (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end
+}
+
 function cleanPart(part: PromptPart): PromptPart {
   return part.type === "text" ? { type: "text", text: wellFormed(part.text) } : part
 }

@@ -97,6 +97,8 @@ export const keysOf = (id: string) => ({
   journal: `runs/${id}/journal`,
   inbox: `runs/${id}/inbox`,
   snapshot: `runs/${id}/snapshot`,
+  /** The run of the same session that follows. */
+  next: `runs/${id}/next`,
 })
 
 export const keyOfKey = (agent: string, key: string) => `keys/${agent}/${key}`
@@ -158,6 +160,10 @@ export function claimRun(
     return { head: { ...rest, status: "running", lease, fence: head.fence + 1, updatedAt: Date.now() } }
   })
 }
+
+export const hasEnded = ({ status }: Head) => ["done", "stopped", "aborted", "failed"].includes(status)
+
+export const isUnderWay = ({ status }: Head) => status === "queued" || status === "running"
 
 export function isClaimable({ status, lease }: Head): boolean {
   if (status === "queued") return true

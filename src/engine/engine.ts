@@ -1,31 +1,35 @@
-import { durableStart } from "../agent/durable.ts"
 import type { Agent, Decision, RunResult } from "../core/agent.ts"
-import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
-import type { AgentEvent, Metadata, Pending } from "../core/event.ts"
+import { AgentError, ConfigError } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
-import { newId, type Prompt, userMessage } from "../core/message.ts"
+import { type Prompt, userMessage } from "../core/message.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Change, Store } from "../stores/store.ts"
 import type { Backend, Stop } from "./backend.ts"
 import {
   changeHead,
   type Head,
-  headChanges,
+  hasEnded,
   isClaimable,
+  isUnderWay,
   keyOfKey,
   keysOf,
-  type RunStatus,
   readHead,
   runStatuses,
-  type StoredHead,
   statusKey,
 } from "./checkpoint.ts"
 import { followLog } from "./follow.ts"
-import { type Letter, lettersFrom } from "./inbox.ts"
+import { remote } from "./idle.ts"
+import type { Letter } from "./inbox.ts"
 import { inlineBackend } from "./inline.ts"
+import { withEvents } from "./own-events.ts"
 import { thisOwner } from "./owner.ts"
+import { checkAgents } from "./refusal.ts"
 import { resultFrom } from "./result.ts"
-import { eventsOf, type SliceSetup, withEvents, workSlice } from "./slice.ts"
+import { infoOf, type ListFilter, type RunInfo } from "./run-info.ts"
+import { type SliceSetup, workSlice } from "./slice.ts"
+import { eventsOf } from "./stored-run.ts"
+import { type SubmitOptions, storeRun } from "./submit.ts"
 
 export interface EngineOptions {
   /** The agents whose runs it knows, by name. Each needs a runtime factory, or none. */
@@ -82,38 +86,10 @@ export interface Engine extends AsyncDisposable {
   close(): Promise<void>
 }
 
-export interface SubmitOptions {
-  /** Makes submitting it twice the same as once. */
-  key?: string | undefined
-  /** Runs of one session share a conversation and its objects, one after the other. */
-  session?: string | undefined
-  metadata?: Metadata | undefined
-}
-
 export interface WatchOptions {
   /** The first sequence number to give. Default 0. */
   from?: number | undefined
   signal?: AbortSignal | undefined
-}
-
-export interface ListFilter {
-  status?: RunStatus | readonly RunStatus[] | undefined
-  agent?: string | undefined
-}
-
-export interface RunInfo {
-  id: string
-  agent: string
-  status: RunStatus
-  key?: string
-  session?: string
-  metadata: Metadata
-  cycles: number
-  createdAt: number
-  updatedAt: number
-  pending?: Pending
-  /** Why no worker goes on with it. */
-  refused?: string
 }
 
 export function createEngine(options: EngineOptions): Engine {
@@ -139,6 +115,8 @@ export function createEngine(options: EngineOptions): Engine {
   let ownWork: Promise<void> | undefined
   let looking: NodeJS.Timeout | undefined
 
+  const { mustHave, send, endIdle, decideIdle, readLetters } = remote({ store, push, pushNext })
+
   async function handle({ run }: { run: string }): Promise<void> {
     const end = await workSlice(setup, run)
     if (end === "none") return
@@ -157,79 +135,17 @@ export function createEngine(options: EngineOptions): Engine {
   async function work({ concurrency = 4 }: { concurrency?: number | undefined } = {}): Promise<void> {
     if (stopping.signal.aborted) return
     stops.push(await backend.start(handle, { concurrency }))
-    looking ??= setInterval(() => recover().catch(() => undefined), leaseMs).unref()
+    looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs).unref()
   }
 
   // The run of the same session that waited for this one.
   async function pushNext(id: string): Promise<void> {
-    const next = await store.get(nextKey(id))
+    const next = await store.get(keysOf(id).next)
     if (typeof next?.value === "string") await push(next.value)
   }
 
-  /** What was said while the run was about to wait. */
-  async function readLetters(id: string): Promise<void> {
-    const found = await readHead(store, id)
-    if (found?.head.status !== "waiting") return
-    for (const letter of await lettersFrom(store, id, found.head.inbox)) {
-      if (letter.type === "abort") await endIdle(id, letter.reason)
-      if (letter.type === "decision") await decideIdle(id, letter.key, letter.decision)
-    }
-  }
-
-  async function endIdle(id: string, reason?: string): Promise<StoredHead | undefined> {
-    const ended = await changeHead(store, id, (head) => {
-      if (head.status !== "waiting" && head.status !== "queued") return undefined
-      const { cycle: cycles = 0, usage = { complete: true }, output = "" } = head.state ?? {}
-      const detail = reason === undefined ? {} : { detail: reason }
-      const end = { type: "run-end", status: "aborted", output, cycles, usage, ...detail } as const
-      const [next, changes] = withEvents(id, [end], ({ pending: _, ...rest }) => ({ ...rest, status: "aborted" }))
-      return { head: next(head), changes }
-    })
-    if (ended) await pushNext(id)
-    return ended
-  }
-
-  async function decideIdle(id: string, key: string, decision: Decision): Promise<boolean> {
-    const changed = await changeHead(store, id, (head) => {
-      const asked = head.asked.map((each) => (each.key === key ? { ...each, decision } : each))
-      const answered = head.asked.find((each) => each.key === key && each.decision === undefined)
-      if (head.status !== "waiting" || !answered) return undefined
-      const [first] = asked.filter((each) => each.decision === undefined)
-      const [next, changes] = withEvents(
-        id,
-        [{ type: "approval-resolved", id: answered.id, decision }],
-        ({ pending: _, ...rest }) =>
-          first
-            ? { ...rest, asked, pending: { kind: "approval", id: first.id, call: first.call } }
-            : { ...rest, asked, status: "queued" },
-      )
-      return { head: next(head), changes }
-    })
-    if (changed?.head.status === "queued") await push(id, changed.revision)
-    return changed !== undefined
-  }
-
-  async function send(id: string, letter: Letter): Promise<boolean> {
-    for (;;) {
-      const { head, revision } = await mustHave(id)
-      if (head.status !== "running") return false
-      const change: Change = { type: "append", log: keysOf(id).inbox, items: [letter as unknown as Json] }
-      try {
-        await store.commit([change], { key: keysOf(id).head, ifRevision: revision })
-        return true
-      } catch (error) {
-        if (!(error instanceof ConflictError)) throw error
-      }
-    }
-  }
-
-  async function mustHave(id: string): Promise<StoredHead> {
-    const found = await readHead(store, id)
-    if (!found) throw new AgentError(`There is no run "${id}" in this store.`, { code: "unknown-run" })
-    return found
-  }
-
-  async function recover(): Promise<string[]> {
+  /** With `silentMs`, only what nobody has touched for so long: the rest is in somebody's queue. */
+  async function recover(silentMs = 0): Promise<string[]> {
     const found: string[] = []
     for (const status of ["queued", "running", "waiting"] as const) {
       for await (const key of store.keys(statusKey(status, ""))) {
@@ -237,7 +153,7 @@ export function createEngine(options: EngineOptions): Engine {
         const entry = await readHead(store, id)
         if (!entry) continue
         if (entry.head.status === "waiting") await readLetters(id)
-        else if (isClaimable(entry.head)) {
+        else if (isClaimable(entry.head) && isForgotten(entry.head, silentMs)) {
           found.push(id)
           await push(id, entry.revision)
         }
@@ -257,7 +173,7 @@ export function createEngine(options: EngineOptions): Engine {
     const found = await readHead(store, id)
     if (!found || found.head.status === "running" || found.head.status === "queued") return false
     const { agent, key, status } = found.head
-    const names = [...Object.values(keysOf(id)), nextKey(id), statusKey(status, id)]
+    const names = [...Object.values(keysOf(id)), statusKey(status, id)]
     if (key !== undefined) names.push(keyOfKey(agent, key))
     const changes = names.map((name): Change => ({ type: "delete", key: name }))
     await store.commit(changes, { key: keysOf(id).head, ifRevision: found.revision })
@@ -279,10 +195,13 @@ export function createEngine(options: EngineOptions): Engine {
       await mustHave(id)
       const over = new AbortController()
       const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
+      let isReached = from === 0
       try {
         for await (const item of followLog(store, keysOf(id).events, 0, either)) {
           const event = item as unknown as AgentEvent
-          if (event.seq >= from || event.run !== id) yield event
+          // Runs that it has started count for themselves: theirs come where they were told.
+          if (event.run === id) isReached = event.seq >= from
+          if (isReached) yield event
           if (event.type === "run-end" && event.run === id) return
         }
       } finally {
@@ -292,18 +211,19 @@ export function createEngine(options: EngineOptions): Engine {
     async result(id, { signal } = {}) {
       const over = new AbortController()
       const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
-      const first = await mustHave(id)
+      let found = await mustHave(id)
+      const events = followLog(store, keysOf(id).events, found.head.stored, either)
       try {
-        let found = first
-        const events = followLog(store, keysOf(id).events, first.head.stored, either)
         while (isUnderWay(found.head)) {
           if (found.head.refused !== undefined) throw new ConfigError(found.head.refused)
-          if ((await events.next()).done) throw signal?.reason ?? new AgentError(`Run ${id} is gone.`, { code: "gone" })
-          found = await mustHave(id)
+          const { value, done } = await events.next()
+          if (done) throw signal?.reason ?? new AgentError(`Run ${id} is gone.`, { code: "gone" })
+          if (maySettle.has((value as unknown as AgentEvent).type)) found = await mustHave(id)
         }
         return resultFrom(found.head, await eventsOf(store, id))
       } finally {
         over.abort()
+        await events.return(undefined)
       }
     },
     async answer(id, text) {
@@ -354,7 +274,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
     work,
     drain,
-    recover,
+    recover: () => recover(),
     async delete(id) {
       await mustHave(id)
       if (!(await remove(id))) throw new AgentError(`Run ${id} is under way. Abort it first.`, { code: "running" })
@@ -375,101 +295,8 @@ export function createEngine(options: EngineOptions): Engine {
   return engine
 }
 
-const nextKey = (id: string) => `runs/${id}/next`
+// No run comes to rest without one of these.
+const maySettle = new Set<AgentEvent["type"]>(["run-end", "question-asked", "approval-requested", "warning-raised"])
 
-const hasEnded = ({ status }: Head) => ["done", "stopped", "aborted", "failed"].includes(status)
-const isUnderWay = ({ status }: Head) => status === "queued" || status === "running"
-
-/** Writes a new run, or finds the one that the key stands for. */
-async function storeRun(
-  store: Store,
-  agent: string,
-  prompt: Prompt,
-  { key, session, metadata = {} }: SubmitOptions,
-): Promise<{ head: { id: string }; isNew: boolean }> {
-  const input = userMessage(prompt) as unknown as Json
-  for (;;) {
-    const known = key === undefined ? undefined : await store.get(keyOfKey(agent, key))
-    if (typeof known?.value === "string") return { head: { id: known.value }, isNew: false }
-    const head = newHead(agent, metadata)
-    const keys = keysOf(head.id)
-    const changes: Change[] = [{ type: "put", key: keys.input, value: input }]
-    let guard = { key: keys.head, ifRevision: 0 }
-    if (key !== undefined) {
-      head.key = key
-      guard = { key: keyOfKey(agent, key), ifRevision: 0 }
-      changes.push({ type: "put", key: guard.key, value: head.id })
-    }
-    if (session !== undefined) {
-      const name = `sessions/${agent}/${session}`
-      const last = await store.get(name)
-      head.session = session
-      guard = { key: name, ifRevision: last?.revision ?? 0 }
-      changes.push({ type: "put", key: name, value: head.id })
-      if (typeof last?.value === "string") {
-        head.after = last.value
-        changes.push({ type: "put", key: nextKey(last.value), value: head.id })
-      }
-    }
-    try {
-      await store.commit([...changes, ...headChanges(head)], guard)
-      return { head, isNew: true }
-    } catch (error) {
-      if (!(error instanceof ConflictError)) throw error
-    }
-  }
-}
-
-function newHead(agent: string, metadata: Metadata): Head {
-  const createdAt = Date.now()
-  return {
-    version: 1,
-    id: newId("run"),
-    agent,
-    status: "queued",
-    told: [],
-    unheard: [],
-    metadata,
-    createdAt,
-    updatedAt: createdAt,
-    stored: 0,
-    seq: 0,
-    journal: 0,
-    inbox: 0,
-    asked: [],
-    fence: 0,
-    seed: newId("seed"),
-  }
-}
-
-function infoOf(head: Head): RunInfo {
-  const { id, agent, status, key, session, metadata, createdAt, updatedAt, refused } = head
-  const asked = head.asked.find(({ decision }) => decision === undefined)
-  const pending: Pending | undefined = head.pending ?? (asked && { kind: "approval", id: asked.id, call: asked.call })
-  return {
-    id,
-    agent,
-    status,
-    metadata,
-    cycles: head.state?.cycle ?? 0,
-    createdAt,
-    updatedAt,
-    ...(key !== undefined && { key }),
-    ...(session !== undefined && { session }),
-    ...(pending && !hasEnded(head) && { pending }),
-    ...(refused !== undefined && { refused }),
-  }
-}
-
-function checkAgents(agents: Readonly<Record<string, Agent>>): void {
-  for (const [name, agent] of Object.entries(agents)) {
-    if (!durableStart(agent)) {
-      throw new ConfigError(`agents.${name}: only agents made by createAgent({ … }) can have durable runs.`)
-    }
-    if (agent.runtime) {
-      throw new ConfigError(
-        `agents.${name}: its runs share one runtime, which no other process has. Give it a factory: runtime: () => jsRuntime({ … }).`,
-      )
-    }
-  }
-}
+const isForgotten = ({ status, refused, updatedAt }: Head, silentMs: number) =>
+  silentMs === 0 || status === "running" || (refused === undefined && updatedAt < Date.now() - silentMs)

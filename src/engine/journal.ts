@@ -42,8 +42,8 @@ export interface RunJournal {
   journal: Journal
   /** The cycle is over: tells what was recorded of it and not asked for again. */
   endCycle(): void
-  /** The cycle is saved: forgets everything. */
-  nextCycle(): void
+  /** So many cycles are saved: forgets what was recorded of them. */
+  nextCycle(done: number): void
   /** Resolves when no call is under way. */
   idle(): Promise<void>
   /** No call is made any more. */
@@ -158,8 +158,8 @@ export function createJournal(setup: JournalSetup): RunJournal {
       if (unasked.length === 0) return
       setup.diverged(`these calls had been made and were not asked for again: ${unasked.join(", ")}`)
     },
-    nextCycle() {
-      cycle = readCycle([], setup.diverged, cycle.number + 1)
+    nextCycle(done) {
+      cycle = readCycle([], setup.diverged, done)
     },
     async idle() {
       while (underWay.size > 0) await Promise.allSettled([...underWay])

@@ -1,21 +1,21 @@
-import type { Durable, Progress, Resumed } from "../agent/durable.ts"
-import { durableStart } from "../agent/durable.ts"
-import type { ConversationHead, KeptConversation } from "../agent/restore.ts"
-import type { Agent, Decision, Run } from "../core/agent.ts"
-import { AbortError, ConfigError, ConflictError, errorData } from "../core/errors.ts"
-import type { AgentEvent, CallPreview, Emit, EventBody } from "../core/event.ts"
+import { type Durable, durableStart, type Progress } from "../agent/durable.ts"
+import type { Agent, Run } from "../core/agent.ts"
+import { AbortError, ConflictError } from "../core/errors.ts"
+import type { Emit } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
-import { noUsage } from "../core/usage.ts"
-import { initialMemory } from "../memory.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Change, Store } from "../stores/store.ts"
-import { claimRun, type Head, type HeldRun, holdRun, keysOf, readHead } from "./checkpoint.ts"
+import { createApprovals } from "./approvals.ts"
+import { claimRun, type HeldRun, holdRun, keysOf, readHead } from "./checkpoint.ts"
 import { describeDefinition, differences } from "./definition.ts"
 import { type Inbox, readInbox } from "./inbox.ts"
 import { createJournal, type JournalEntry, type RunJournal } from "./journal.ts"
+import { approvalsAsked, failed, refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
-import { storedSnapshot, takeSnapshot } from "./snapshots.ts"
+import { changedShape, Refusal, sharedRuntime, timeNotRecorded, unknownAgent } from "./refusal.ts"
+import { takeSnapshot } from "./snapshots.ts"
+import { collect, earlierOf, resumedFrom } from "./stored-run.ts"
 
 export interface SliceSetup {
   store: Store
@@ -153,7 +153,7 @@ async function openSlice(setup: SliceSetup, held: HeldRun, entries: readonly Jou
       }
     }, changes)
     approvals.clear()
-    journal.nextCycle()
+    journal.nextCycle(state.cycle)
   }
 
   const durable: Durable = {
@@ -228,161 +228,7 @@ async function isItsTurn(store: Store, id: string): Promise<boolean> {
   return !before || (before.head.lease === undefined && !["queued", "running", "waiting"].includes(before.head.status))
 }
 
-interface Approvals {
-  decided(key: string): Decision | undefined
-  wait(key: string, id: string, call: CallPreview): Promise<Decision>
-  decide(key: string, decision: Decision): void
-  /** Those that nobody has answered. */
-  open(): Head["asked"]
-  clear(): void
-}
-
-function createApprovals(held: HeldRun, holdMs: number, late: () => void): Approvals {
-  const waiting = new Map<string, (decision: Decision) => void>()
-  let asked = held.head.asked.filter(({ decision }) => decision)
-  const decisions = new Map(asked.map(({ key, decision }) => [key, decision]))
-  return {
-    decided: (key) => decisions.get(key),
-    async wait(key, id, call) {
-      const { promise, resolve } = Promise.withResolvers<Decision>()
-      waiting.set(key, resolve)
-      asked = [...asked, { key, id, call }]
-      // Told at once, so that it can be answered from anywhere while the cell is held.
-      await held.commit((head) => ({ ...head, asked }))
-      const timer = setTimeout(late, holdMs)
-      return promise.finally(() => clearTimeout(timer))
-    },
-    decide(key, decision) {
-      decisions.set(key, decision)
-      asked = asked.map((each) => (each.key === key ? { ...each, decision } : each))
-      waiting.get(key)?.(decision)
-      waiting.delete(key)
-    },
-    open: () => asked.filter(({ decision }) => decision === undefined),
-    clear() {
-      asked = []
-      decisions.clear()
-    },
-  }
-}
-
-type Commit = [next: (head: Head) => Head, changes: Change[]]
-
-function approvalsAsked({ id }: Head, open: Head["asked"], inbox: number): Commit {
-  return withEvents(
-    id,
-    open.map(({ id, call }) => ({ type: "approval-requested", id, call })),
-    ({ lease: _, ...head }) => {
-      const [first] = open
-      return {
-        ...head,
-        status: "waiting",
-        inbox,
-        ...(first && { pending: { kind: "approval", id: first.id, call: first.call } }),
-      }
-    },
-  )
-}
-
-function failed({ id, state }: Head, failure: unknown): Commit {
-  const { cycle: cycles = 0, usage = noUsage, output = "" } = state ?? {}
-  const error = errorData(failure ?? new Error("The run broke off."))
-  const end: EventBody = { type: "run-end", status: "failed", output, cycles, usage, error }
-  return withEvents(id, [end], ({ lease: _, ...head }) => ({ ...head, status: "failed" }))
-}
-
-async function refuse(held: HeldRun, refused: string): Promise<SliceEnd> {
-  const warning: EventBody = { type: "warning-raised", code: "run-refused", message: refused }
-  await held.commit(
-    ...withEvents(held.head.id, [warning], ({ lease: _, ...head }) => ({ ...head, status: "queued", refused })),
-  )
-  return "waiting"
-}
-
-/** Events that the engine tells itself, between slices, with what they do to the head. */
-export function withEvents(run: string, bodies: readonly EventBody[], next: (head: Head) => Head): Commit {
-  const items: Json[] = []
-  const at = Date.now()
-  return [
-    (head) => {
-      items.push(...bodies.map((body, index) => ({ ...body, run, seq: head.seq + index, at }) as unknown as Json))
-      return next({ ...head, seq: head.seq + bodies.length, stored: head.stored + bodies.length })
-    },
-    [{ type: "append", log: keysOf(run).events, items }],
-  ]
-}
-
-async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["state"]>): Promise<Resumed> {
-  const { end, ...rest } = state
-  return {
-    // A run that waited and was answered has no end any more.
-    state: end && end.status !== "waiting" ? state : rest,
-    events: await eventsOf(store, head.id),
-    head: conversationHead(head),
-    snapshot: await storedSnapshot(store, head),
-  }
-}
-
-/** What the runs of the same session before this one have left. */
-async function earlierOf(store: Store, { after }: Head): Promise<KeptConversation | undefined> {
-  const last = after === undefined ? undefined : await readHead(store, after)
-  if (!last) return undefined
-  const events: AgentEvent[][] = []
-  for (let each: Head | undefined = last.head; each; ) {
-    events.unshift(await eventsOf(store, each.id))
-    each = each.after === undefined ? undefined : (await readHead(store, each.after))?.head
-  }
-  return { events: events.flat(), head: conversationHead(last.head), snapshot: await storedSnapshot(store, last.head) }
-}
-
-function conversationHead({ systemRun, told, unheard, state }: Head): ConversationHead {
-  const { approved = [], memory = initialMemory, tools = {} } = state ?? {}
-  return {
-    version: 1,
-    ...(systemRun !== undefined && { systemRun }),
-    told,
-    steered: unheard,
-    approved,
-    memory,
-    tools,
-  }
-}
-
-export async function eventsOf(store: Store, id: string): Promise<AgentEvent[]> {
-  return (await collect(store.read(keysOf(id).events))) as unknown as AgentEvent[]
-}
-
-async function collect(items: AsyncIterable<Json>): Promise<Json[]> {
-  return await Array.fromAsync(items)
-}
-
 // State is JSON, but shares its parts with the run.
 function plain<T>(state: T): T {
   return structuredClone(state)
-}
-
-/** A run that cannot go on here and now, and may elsewhere or later. */
-class Refusal extends ConfigError {}
-
-function unknownAgent({ id, agent }: Head, agents: object): string {
-  const known = Object.keys(agents).join(", ") || "none"
-  return `Run ${id} is of the agent "${agent}", which this engine does not have. It has: ${known}.`
-}
-
-function sharedRuntime(agent: string): string {
-  return `The agent "${agent}" has one runtime for all its runs. Give it a factory: runtime: () => jsRuntime({ … }).`
-}
-
-function changedShape({ id, agent }: Head, changed: readonly string[]): string {
-  return (
-    `Run ${id} does not go on: the agent "${agent}" has changed since it began: ${changed.join("; ")}. ` +
-    "Go on with the agent as it was, or say allowChanged: true."
-  )
-}
-
-const timeNotRecorded: EventBody = {
-  type: "warning-raised",
-  code: "time-not-recorded",
-  message:
-    "Time and randomness of cells are not recorded in this kind of runtime: a cell that is run again sees others.",
 }

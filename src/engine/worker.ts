@@ -86,7 +86,7 @@ function keepWorker({ open, concurrency, queue, report }: Pool): { ready: Promis
           return false
         },
       )
-      if (isReady) {
+      if (isReady && !isStopped) {
         const detach = queue.attach(worker.run, concurrency)
         await Promise.race([worker.ended, stopped.promise])
         if (isStopped) worker.drain()

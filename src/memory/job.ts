@@ -1,3 +1,4 @@
+import { orAbort } from "../core/abort.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
@@ -70,7 +71,7 @@ export function spend(job: Job, usage: Usage): void {
 export async function beginWith(job: Job, full: FullConversation): Promise<void> {
   let { messages } = full
   for (const hooks of job.services.hooks) {
-    const given = await hooks.beforeCompact?.({ ...full, messages })
+    const given = await orAbort(hooks.beforeCompact?.({ ...full, messages }), job.services.signal)
     if (!given) continue
     if (splitsPairs(given, messages)) throw new Error(unpaired("beforeCompact"))
     messages = given
@@ -118,8 +119,9 @@ async function observe<T>(
   observer?: CompactHooks,
 ): Promise<T | undefined> {
   try {
-    return await hook()
+    return await orAbort(hook(), job.services.signal)
   } catch (error) {
+    if (job.services.signal.aborted) throw error
     const isKnown = observer && failing(job).has(observer)
     if (observer) failing(job).add(observer)
     if (!isKnown) warn(job, `A hook failed while the conversation was made shorter: ${errorData(error).message}`)

@@ -1,17 +1,19 @@
+import { orAbort } from "../core/abort.ts"
 import type { ImagePart } from "../core/message.ts"
 import type { MemoryServices } from "../memory.ts"
 
 /** What memory keeps is known by these names, with a number. */
 export const keptName = /\b_(?:output|history|image)_\d+\b/g
 
-/** Binds a value under a fresh name that the conversation has not spoken of. */
+/** Binds a value under a fresh name that the conversation has not spoken of. Gives up when the signal fires, if there is one. */
 export async function keep(
   prefix: "_output" | "_history" | "_image",
   value: unknown,
-  { kept, taken }: Pick<MemoryServices, "kept" | "taken">,
+  { kept, taken, signal }: Pick<MemoryServices, "kept" | "taken"> & Partial<Pick<MemoryServices, "signal">>,
 ): Promise<string> {
   for (;;) {
-    const name = await kept.keep(prefix, value)
+    const keeping = kept.keep(prefix, value)
+    const name = await (signal ? orAbort(keeping, signal) : keeping)
     if (!taken.has(name)) return name
   }
 }

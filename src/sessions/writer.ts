@@ -50,35 +50,40 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
     return done
   }
 
-  async function commit(changed?: Partial<SessionRecord>, more: Change[] = []): Promise<void> {
-    const next = changed && { ...record, ...changed, updatedAt: Date.now() }
-    const [newEvents, newNotes] = [events, notes]
-    const changes: Change[] = [
-      // Events are plain JSON; an interface is not known to be.
-      { type: "append", log: keys.events(id), items: newEvents as unknown as Json[] },
-      { type: "append", log: keys.recording(id), items: newNotes as unknown as Json[] },
-      ...(next ? [{ type: "put" as const, key: keys.record(id), value: next as unknown as Json }] : []),
-      ...more,
-    ]
+  // The record is changed meanwhile by what comes: only what was asked for is put over it.
+  async function put(changed: Partial<SessionRecord>, more: Change[] = []): Promise<void> {
+    const change = { ...changed, updatedAt: Date.now() }
+    const value = { ...record, ...change } as unknown as Json
+    revision = await guarded([...more, { type: "put", key: keys.record(id), value }])
+    record = { ...record, ...change }
+  }
+
+  // What comes while this is under way waits for the next time.
+  async function withNews(store: (news: Change[]) => Promise<unknown>): Promise<void> {
+    const [newEvents, newNotes] = [events.length, notes.length]
+    // Both are plain JSON; an interface is not known to be.
+    await store([
+      { type: "append", log: keys.events(id), items: events.slice() as unknown as Json[] },
+      { type: "append", log: keys.recording(id), items: notes.slice() as unknown as Json[] },
+    ])
+    count += newEvents
+    events = events.slice(newEvents)
+    notes = notes.slice(newNotes)
+  }
+
+  async function guarded(changes: Change[]): Promise<number> {
     try {
-      const at = await store.commit(changes, { key: keys.record(id), ifRevision: revision })
-      if (next) {
-        revision = at
-        record = next
-      }
-      count += newEvents.length
-      // What has come meanwhile waits for the next commit.
-      events = events.slice(newEvents.length)
-      notes = notes.slice(newNotes.length)
+      return await store.commit(changes, { key: keys.record(id), ifRevision: revision })
     } catch (error) {
       throw error instanceof ConflictError ? takenOver(archive, id, error) : error
     }
   }
 
+  // Without the events: of a cycle under way, all are stored or none.
+  const renewed = () => inTurn(() => put({ writer: { ...writer, until: Date.now() + leaseMs } }))
+
   function renew(): void {
-    lease ??= setInterval(() => {
-      inTurn(() => commit({ writer: { ...writer, until: Date.now() + leaseMs } })).catch(() => undefined)
-    }, leaseMs / 3).unref()
+    lease ??= setInterval(() => void renewed().catch(() => undefined), leaseMs / 3).unref()
   }
 
   function letGo(): void {
@@ -87,12 +92,9 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
   }
 
   return {
-    claim() {
+    async claim() {
+      await renewed()
       renew()
-      return inTurn(() => commit({ writer: { ...writer, until: Date.now() + leaseMs } })).catch((error) => {
-        letGo()
-        throw error
-      })
     },
     record(event) {
       if (isDelta(event)) return
@@ -104,7 +106,7 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
     note(entry) {
       notes.push(entry)
     },
-    saved: () => inTurn(() => commit()),
+    saved: () => inTurn(() => withNews(guarded)),
     ended({ head, snapshot }) {
       letGo()
       return inTurn(async () => {
@@ -112,16 +114,19 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
         const isNew = snapshot && snapshot.hash !== record.snapshot?.hash
         const bytes: Change[] = isNew ? [{ type: "put", key: keys.snapshot(id), value: snapshot.data }] : []
         const known = snapshot && { ...withoutData(snapshot), at }
-        await commit({ writer, head, ...(known && { snapshot: known }) }, bytes)
+        await withNews((news) => put({ writer, head, ...(known && { snapshot: known }) }, [...news, ...bytes]))
       })
     },
     async close() {
       letGo()
       forgetWriter(writer)
       // What was never sent anything was never stored. Where others have gone on, it is not ours to end.
-      if (revision > 0) await inTurn(() => commit({ writer, completedAt: Date.now() })).catch(unlessConflict)
-      await queue
-      await archive.close()
+      const end = () => withNews((news) => put({ writer, completedAt: Date.now() }, news))
+      try {
+        if (revision > 0) await inTurn(end).catch(unlessConflict)
+      } finally {
+        await archive.close()
+      }
       return record.completedAt
     },
   }

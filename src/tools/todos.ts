@@ -34,9 +34,9 @@ export function todosTool(): Tool {
         }),
       ),
     }),
-    idempotent: true,
     // What it writes is state of the run, which is saved with it.
-    journal: false,
+    sideEffect: false,
+    idempotent: true,
     run({ todos: given }, { state }) {
       const working = given.filter(({ status }) => status === "in_progress")
       if (working.length > 1) {
@@ -46,7 +46,12 @@ export function todosTool(): Tool {
       const ids = given.map(({ id }) => id).filter((id) => id !== undefined)
       const twice = ids.find((id, index) => ids.indexOf(id) !== index)
       if (twice !== undefined) return toolFailure("same-id", `Two todos have the id "${twice}".`)
-      const todos: Todo[] = given.map(({ id = newId("todo"), title, status }) => ({ id, title, status }))
+      const known = readTodos(state).filter(({ id }) => !ids.includes(id))
+      const idOf = (title: string) => {
+        const same = known.findIndex((earlier) => earlier.title === title)
+        return known.splice(same, same === -1 ? 0 : 1)[0]?.id ?? newId("todo")
+      }
+      const todos: Todo[] = given.map(({ id, title, status }) => ({ id: id ?? idOf(title), title, status }))
       state.set(key, todos)
       return toolResult({ text: todosText(todos), value: todos })
     },

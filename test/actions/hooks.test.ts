@@ -185,6 +185,11 @@ describe("hooks of an agent", () => {
     assert.throws(() => createAgent({ model: running(runtime, cell), hooks: wrong }), ConfigError)
   })
 
+  test("whose name is misspelt are refused, because a guard that is never called guards nothing", () => {
+    const misspelt = { beforeCalls: () => ({ refuse: "no" }) } as Hooks
+    assert.throws(() => createAgent({ model: running(runtime, cell), hooks: [misspelt] }), /"beforeCalls".*beforeCall,/)
+  })
+
   test("of a run are around those of the runs it starts, and its answerer answers for them", async () => {
     const seen: string[] = []
     const asked: string[] = []

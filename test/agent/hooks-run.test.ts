@@ -263,7 +263,7 @@ describe("hooks around tool calls", () => {
     assert.deepEqual(made, ["b"])
     const { agent } = agentOf([calls(call("note")), calls(finish())], rewriting([{ text: 7 }]))
     const { messages } = await agent.run("go")
-    assert.match(resultsIn(messages)[0]?.text ?? "", /Invalid input of note/)
+    assert.match(resultsIn(messages)[0]?.text ?? "", /^Error \(invalid-input\): Invalid input of note/)
     assert.deepEqual(made, ["b"])
   })
 

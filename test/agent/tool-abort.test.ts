@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
+import * as z from "zod"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Run } from "../../src/core/agent.ts"
 import { ModelError } from "../../src/core/errors.ts"
@@ -7,6 +8,7 @@ import { isPaired } from "../../src/memory/pairs.ts"
 import { retry } from "../../src/models/retry.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { tool } from "../../src/tools/tool.ts"
+import { memoryWorkspace } from "../../src/workspace/memory.ts"
 import { endless } from "./family.ts"
 import { call, calls, codeOf, finish, toolEnds } from "./tooling.ts"
 
@@ -118,7 +120,7 @@ describe("an abort", () => {
   })
 
   test("while a hook is at work does not wait for it", async () => {
-    for (const point of ["beforeRun", "beforeModel", "afterModel", "afterCycle"] as const) {
+    for (const point of ["beforeRun", "beforeModel", "afterModel", "beforeCall", "afterCall", "afterCycle"] as const) {
       const { promise: begun, resolve } = Promise.withResolvers<void>()
       const hook = () => {
         resolve()
@@ -126,6 +128,45 @@ describe("an abort", () => {
       }
       const model = scripted([calls(call("note"))])
       const run = createAgent({ model, tools: [note], hooks: { [point]: hook } }).run("go")
+      await begun
+      run.abort()
+      await assertAborted(run)
+    }
+  })
+
+  test("does not wait for a question whether to ask, nor for a schema", async () => {
+    for (const hangs of ["approve", "input"]) {
+      const { promise: begun, resolve } = Promise.withResolvers<void>()
+      const hang = () => {
+        resolve()
+        return new Promise<never>(() => undefined)
+      }
+      const options = hangs === "approve" ? { approve: hang } : { input: z.object({}).refine(hang) }
+      const made = tool({ name: "made", description: "", run: () => "made", ...options })
+      const run = createAgent({ model: scripted([calls(call("made"))]), tools: [made] }).run("go")
+      await begun
+      run.abort()
+      await assertAborted(run)
+    }
+  })
+
+  test("does not wait for a file that what is too long is kept in, nor for a conversation that is made shorter", async () => {
+    const many = tool({ name: "many", description: "", run: () => "word ".repeat(900) })
+    for (const { hangs, options } of [
+      { hangs: "write", options: { maxOutputChars: 100 } },
+      { hangs: "write", options: { contextWindow: 6000 } },
+      { hangs: "beforeCompact", options: { contextWindow: 6000 } },
+      { hangs: "afterCompact", options: { contextWindow: 6000 } },
+    ]) {
+      const { promise: begun, resolve } = Promise.withResolvers<void>()
+      const hang = () => {
+        resolve()
+        return new Promise<never>(() => undefined)
+      }
+      const model = scripted(() => calls(call("many")))
+      const workspace = { ...memoryWorkspace(), ...(hangs === "write" && { write: hang }) }
+      const hooks = hangs === "write" ? {} : { [hangs]: hang }
+      const run = createAgent({ model, tools: [many], workspace, hooks, limits: { cycles: 30 }, ...options }).run("go")
       await begun
       run.abort()
       await assertAborted(run)

@@ -214,6 +214,28 @@ describe("the user's word between calls", () => {
     )
   })
 
+  test("leaves out those of a parallel group that have not begun, and so does an end", async () => {
+    const speak = tool({ name: "speak", description: "", parallel: true, run: () => void run.steer("Stop.") })
+    const end = tool({
+      name: "end",
+      description: "",
+      parallel: true,
+      run: () => toolResult({ text: "", directive: done }),
+    })
+    const done = { kind: "finish", message: "Ended." } as const
+    const model = scripted([
+      calls(call("speak"), call("speak"), call("end")),
+      calls(call("end"), call("speak"), call("speak")),
+    ])
+    const run = createAgent({ model, tools: [speak, end], maxParallelTools: 1 }).run("go")
+    const { output, trajectory } = await run
+    assert.equal(output, "Ended.")
+    const codes = toolEnds(trajectory.events).map(codeOf)
+    const [steering, finished] = ["skipped-steering", "skipped-finish"]
+    assert.deepEqual(codes, [undefined, steering, steering, undefined, finished, finished])
+    assert.equal(trajectory.events.filter(({ type }) => type === "tool-start").length, 2)
+  })
+
   test("is not lost where the run ends before the model can hear it", async () => {
     const speak = tool({ name: "speak", description: "Speaks.", run: () => void session.steer("And in French.") })
     const model = scripted([calls(call("speak")), calls(finish("Fini."))])

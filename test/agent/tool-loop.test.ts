@@ -6,7 +6,7 @@ import { ConfigError } from "../../src/core/errors.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
-import { call, calls, codeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
+import { call, calls, callsIn, codeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
 
 const add = tool({
   name: "add",
@@ -209,6 +209,14 @@ describe("an agent with tools", () => {
     assert.equal(new Set(ids).size, 4)
   })
 
+  test("remembers a call as the model made it, whatever a tool does to its input", async () => {
+    const input = { type: "object", properties: { list: { type: "array" } } }
+    const takes = tool({ name: "takes", description: "", input, run: ({ list }) => Array.isArray(list) && list.pop() })
+    const model = scripted([calls(call("takes", { list: [1, 2] })), calls(finish())])
+    const { messages } = await createAgent({ model, tools: [takes] }).run("go")
+    assert.deepEqual(callsIn(messages)[0]?.input, { list: [1, 2] })
+  })
+
   test("calls a tool without input when the model sends nothing", async () => {
     const ping = tool({ name: "ping", description: "Pings.", run: () => "pong" })
     const model = scripted([calls(call("ping", null), call("ping", {}), call("ping", { loud: true })), calls(finish())])
@@ -227,6 +235,10 @@ describe("an agent with tools", () => {
     assert.throws(() => tool({ name: "n", description: "", input: z.string(), run: () => 1 }), /must be an object/)
     // @ts-expect-error: there is no such policy.
     assert.throws(() => createAgent({ model, tools: [add], noTool: "shrug" }), /noTool/)
+    // @ts-expect-error: one name is no list of names.
+    assert.throws(() => createAgent({ model, tools: [add], stopOn: "add" }), /stopOn/)
+    // @ts-expect-error: a path is no workspace.
+    assert.throws(() => createAgent({ model, workspace: "./files" }), /localWorkspace\("\.\/files"\)/)
   })
 
   test("fails at once where two tools have one name", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
+import { AgentError } from "../../src/core/errors.ts"
 import type { ImagePart } from "../../src/core/message.ts"
 import { isPaired } from "../../src/memory/pairs.ts"
 import { promptWriter } from "../../src/models/ai-sdk-prompt.ts"
@@ -71,12 +72,44 @@ describe("a result that is too long to show", () => {
     assert.match(JSON.stringify(messages), new RegExp(`${lines(2000).length}`))
   })
 
+  test("is kept in memory where the workspace may only be read", async () => {
+    const model = scripted([calls(call("long")), calls(call("read_artifact", { name: "_output_1" })), calls(finish())])
+    const workspace = memoryWorkspace()
+    const { messages } = await createAgent({ model, tools: [long], workspace: readOnly(workspace) }).run("go")
+    assert.equal(resultsIn(messages)[1]?.text, lines(2000).slice(0, 20_000))
+    assert.deepEqual(await Array.fromAsync(workspace.list()), [])
+  })
+
   test("says so where it could not be kept, and the call still has its result", async () => {
     const model = scripted([calls(call("long")), calls(finish())])
-    const workspace = readOnly(memoryWorkspace())
+    const workspace = { ...memoryWorkspace(), write: () => Promise.reject(new Error("the disk is full")) }
     const { status, messages } = await createAgent({ model, tools: [long], workspace }).run("go")
     assert.equal(status, "done")
-    assert.match(resultsIn(messages)[0]?.text ?? "", /could not be kept/)
+    assert.match(resultsIn(messages)[0]?.text ?? "", /could not be kept: the disk is full/)
+  })
+
+  test("is not said to be missing where it could not be read", async () => {
+    const model = scripted([calls(call("long")), calls(call("read_artifact", { name: "_output_1" })), calls(finish())])
+    const down = new AgentError("The service answered 503.", { code: "server-error" })
+    const workspace = { ...memoryWorkspace(), read: () => Promise.reject(down) }
+    const { trajectory } = await createAgent({ model, tools: [long], workspace }).run("go")
+    assert.equal(codeOf(toolEnds(trajectory.events)[1]), "server-error")
+  })
+
+  test("is never cut within a character, so that reading on loses none", async () => {
+    const whole = `.${"🙂".repeat(15_000)}`
+    const faces = tool({ name: "faces", description: "", run: () => whole })
+    const pieces: string[] = []
+    const model = scripted(({ messages }) => {
+      const text = resultsIn(messages).at(-1)?.text
+      if (text === undefined) return calls(call("faces"))
+      pieces.push(text.replace(/\n… [\s\S]*$/, ""))
+      const next = /start (\d+)/.exec(text)?.[1]
+      return calls(next ? call("read_artifact", { name: "_output_1", start: Number(next) }) : finish())
+    })
+    const { messages } = await createAgent({ model, tools: [faces] }).run("go")
+    assert.equal(pieces.join(""), whole)
+    assert.doesNotMatch(JSON.stringify(messages), /\ufffd/)
   })
 
   test("may be longer where its tool says so, and failures are shortened too", async () => {
@@ -120,6 +153,13 @@ describe("images of results", () => {
       user?.role === "user" && user.content.map((part) => (part.type === "text" ? part.text : part.type)),
       ["file", "file", "Look closer."],
     )
+  })
+
+  test("are left out, and said to be, where the model cannot see them", async () => {
+    const model = scripted([calls(call("look", {}, "l1")), calls(finish())])
+    const { messages } = await createAgent({ model, tools: [look], images: false }).run("go")
+    assert.equal(resultsIn(messages)[0]?.text, "[l1]\n(1 image left out: the model cannot see images.)")
+    assert.equal(messages.flatMap(({ parts }) => parts.filter(({ type }) => type === "image")).length, 0)
   })
 })
 

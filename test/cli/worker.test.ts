@@ -65,6 +65,7 @@ describe("karst worker", () => {
     const start = () => started(context, startKarst(["worker", ...options], env, folder))
     const workers = [await start(), await start()]
     const held = await engine.submit("held", "Go.")
+    while (steps().length === 0) await setTimeout(10)
     const others = await Promise.all(Array.from({ length: 10 }, () => engine.submit("quick", "Go.")))
     while (steps().length < 21) await setTimeout(10)
     const holder = Number(steps()[0]?.split(" ").at(-1))

@@ -311,6 +311,50 @@ describe("the archive", () => {
   })
 })
 
+describe("a session under way", () => {
+  test("is stored in whole cycles, whatever comes while a commit is under way", async () => {
+    const store = memoryStore()
+    const commits: string[][] = []
+    const slow: Store = {
+      ...store,
+      async commit(changes, guard) {
+        const items = changes.flatMap((change) => (change.type === "append" ? change.items : []))
+        commits.push(items.map((item) => String((item as { type?: string }).type)))
+        await new Promise(setImmediate)
+        return await store.commit(changes, guard)
+      },
+    }
+    const agent = createAgent({ model: scripted([cell("1"), "ok", "ok"]) })
+    await using session = await agent.session({ archive: slow, recording: false })
+    await Promise.all([session.send("x"), session.followUp("y")])
+    const ends = commits.filter((types) => types.length > 0).map((types) => types.at(-1))
+    assert.deepEqual(ends, ["run-start", "cycle-end", "cycle-end", "run-end", "run-start", "cycle-end", "run-end"])
+    assert.deepEqual(
+      commits.flat(),
+      session.trajectory().events.map(({ type }) => type),
+    )
+  })
+
+  test("says again and again that it is at work, without storing half a cycle", async (t) => {
+    t.mock.timers.enable({ apis: ["setInterval"] })
+    const store = memoryStore()
+    const { promise, resolve } = Promise.withResolvers<string>()
+    await using session = await createAgent({ model: scripted([() => promise]) }).session({ archive: store })
+    const run = session.send("x")
+    for await (const event of run) if (event.type === "cycle-start") break
+    const revision = async () => (await store.get(`sessions/${session.id}/session`))?.revision ?? 0
+    const before = await revision()
+    t.mock.timers.tick(20_000)
+    while ((await revision()) === before) await new Promise(setImmediate)
+    assert.deepEqual(
+      (await eventsOf(store, session.id)).map(({ type }) => type),
+      ["run-start"],
+    )
+    resolve("ok")
+    await run
+  })
+})
+
 describe("two at one session", () => {
   test("cannot both write: who resumes has it, and the other is told the cure", async () => {
     await using folder = await freshFolder()
@@ -377,7 +421,15 @@ describe("a session whose process ended in a run", () => {
     const told = JSON.stringify(model.requests[0]?.messages)
     assert.match(told, /- made: it was made or changed in a run that never ended/)
     assert.match(told, /- kept: it is as it was before/)
+    assert.match(told, /- what was changed inside objects/)
     assert.equal(await resumed.runtime?.retrieve("kept"), 1)
+    await resumed.close()
+
+    const later = scripted(["ok"])
+    await using again = await createAgent({ model: later }).session({ resume: session.id, archive: store })
+    await again.send("fourth")
+    const often = JSON.stringify(later.requests[0]?.messages).match(/- made/g)?.length
+    assert.equal(often, 1, "it was told, and is not told again")
   })
 })
 

@@ -1,0 +1,93 @@
+import type { Decision } from "../core/agent.ts"
+import { AgentError, ConflictError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import { noUsage } from "../core/usage.ts"
+import type { Change, Store } from "../stores/store.ts"
+import { changeHead, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
+import { type Letter, lettersFrom } from "./inbox.ts"
+import { withEvents } from "./own-events.ts"
+
+/** What can be done to runs from outside, whether a worker holds them or not. */
+export interface Remote {
+  mustHave(id: string): Promise<StoredHead>
+  /** Says something to the worker of a run; false where it has none. */
+  send(id: string, letter: Letter): Promise<boolean>
+  /** Ends a run that no worker holds. */
+  endIdle(id: string, reason?: string): Promise<StoredHead | undefined>
+  /** Answers an approval of a run that no worker holds. */
+  decideIdle(id: string, key: string, decision: Decision): Promise<boolean>
+  /** Heeds what was said while the run was about to wait. */
+  readLetters(id: string): Promise<void>
+}
+
+export interface RemoteSetup {
+  store: Store
+  push(id: string, revision?: number): Promise<void>
+  pushNext(id: string): Promise<void>
+}
+
+export function remote({ store, push, pushNext }: RemoteSetup): Remote {
+  async function readLetters(id: string): Promise<void> {
+    const found = await readHead(store, id)
+    if (found?.head.status !== "waiting") return
+    for (const letter of await lettersFrom(store, id, found.head.inbox)) {
+      if (letter.type === "abort") await endIdle(id, letter.reason)
+      if (letter.type === "decision") await decideIdle(id, letter.key, letter.decision)
+    }
+  }
+
+  async function endIdle(id: string, reason?: string): Promise<StoredHead | undefined> {
+    const ended = await changeHead(store, id, (head) => {
+      if (head.status !== "waiting" && head.status !== "queued") return undefined
+      const { cycle: cycles = 0, usage = noUsage, output = "" } = head.state ?? {}
+      const detail = reason === undefined ? {} : { detail: reason }
+      const end = { type: "run-end", status: "aborted", output, cycles, usage, ...detail } as const
+      const [next, changes] = withEvents(id, [end], ({ pending: _, ...rest }) => ({ ...rest, status: "aborted" }))
+      return { head: next(head), changes }
+    })
+    if (ended) await pushNext(id)
+    return ended
+  }
+
+  async function decideIdle(id: string, key: string, decision: Decision): Promise<boolean> {
+    const changed = await changeHead(store, id, (head) => {
+      const asked = head.asked.map((each) => (each.key === key ? { ...each, decision } : each))
+      const answered = head.asked.find((each) => each.key === key && each.decision === undefined)
+      if (head.status !== "waiting" || !answered) return undefined
+      const [first] = asked.filter((each) => each.decision === undefined)
+      const [next, changes] = withEvents(
+        id,
+        [{ type: "approval-resolved", id: answered.id, decision }],
+        ({ pending: _, ...rest }) =>
+          first
+            ? { ...rest, asked, pending: { kind: "approval", id: first.id, call: first.call } }
+            : { ...rest, asked, status: "queued" },
+      )
+      return { head: next(head), changes }
+    })
+    if (changed?.head.status === "queued") await push(id, changed.revision)
+    return changed !== undefined
+  }
+
+  async function send(id: string, letter: Letter): Promise<boolean> {
+    for (;;) {
+      const { head, revision } = await mustHave(id)
+      if (head.status !== "running") return false
+      const change: Change = { type: "append", log: keysOf(id).inbox, items: [letter as unknown as Json] }
+      try {
+        await store.commit([change], { key: keysOf(id).head, ifRevision: revision })
+        return true
+      } catch (error) {
+        if (!(error instanceof ConflictError)) throw error
+      }
+    }
+  }
+
+  async function mustHave(id: string): Promise<StoredHead> {
+    const found = await readHead(store, id)
+    if (!found) throw new AgentError(`There is no run "${id}" in this store.`, { code: "unknown-run" })
+    return found
+  }
+
+  return { mustHave, send, endIdle, decideIdle, readLetters }
+}

@@ -1,0 +1,45 @@
+import { durableStart } from "../agent/durable.ts"
+import type { Agent } from "../core/agent.ts"
+import { ConfigError } from "../core/errors.ts"
+import type { EventBody } from "../core/event.ts"
+import type { Head } from "./checkpoint.ts"
+
+/** A run that cannot go on here and now, and may elsewhere or later. */
+export class Refusal extends ConfigError {}
+
+export function unknownAgent({ id, agent }: Head, agents: object): string {
+  const known = Object.keys(agents).join(", ") || "none"
+  return `Run ${id} is of the agent "${agent}", which this engine does not have. It has: ${known}.`
+}
+
+export function sharedRuntime(agent: string): string {
+  return `The agent "${agent}" has one runtime for all its runs. Give it a factory: runtime: () => jsRuntime({ … }).`
+}
+
+export function changedShape({ id, agent }: Head, changed: readonly string[]): string {
+  return (
+    `Run ${id} does not go on: the agent "${agent}" has changed since it began: ${changed.join("; ")}. ` +
+    "Go on with the agent as it was, or say allowChanged: true."
+  )
+}
+
+export const timeNotRecorded: EventBody = {
+  type: "warning-raised",
+  code: "time-not-recorded",
+  message:
+    "Time and randomness of cells are not recorded in this kind of runtime: a cell that is run again sees others.",
+}
+
+/** Throws for an agent that cannot have durable runs. */
+export function checkAgents(agents: Readonly<Record<string, Agent>>): void {
+  for (const [name, agent] of Object.entries(agents)) {
+    if (!durableStart(agent)) {
+      throw new ConfigError(`agents.${name}: only agents made by createAgent({ … }) can have durable runs.`)
+    }
+    if (agent.runtime) {
+      throw new ConfigError(
+        `agents.${name}: its runs share one runtime, which no other process has. Give it a factory: runtime: () => jsRuntime({ … }).`,
+      )
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import fc from "fast-check"
+import { ApprovalDenied } from "../../src/actions/approve.ts"
+import { failureOutcome, outcomeOf, replayOutcome } from "../../src/sessions/outcome.ts"
+import { toolResult } from "../../src/tools/tool.ts"
+
+describe("what a call came to", () => {
+  test("comes back from JSON as it was, where it is data", () => {
+    const data = fc.anything({ withMap: true, withSet: true, withDate: true, withBigInt: true, withTypedArray: false })
+    fc.assert(
+      fc.property(data, (value) => {
+        const outcome = JSON.parse(JSON.stringify(outcomeOf(value)))
+        if (!("opaque" in outcome)) assert.deepStrictEqual(replayOutcome(outcome), value)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test("keeps what is shared and what is circular", () => {
+    const row: { self?: unknown } = {}
+    row.self = row
+    const outcome = outcomeOf([row, row])
+    assert.ok("bytes" in outcome)
+    const [one, other] = replayOutcome(outcome) as { self: unknown }[]
+    assert.ok(one && one === other && one.self === one)
+  })
+
+  test("is named, and not kept, where it is more than data or too much", () => {
+    class Light {}
+    assert.deepEqual(outcomeOf(new Light()), { ok: true, opaque: "a Light" })
+    assert.deepEqual(outcomeOf({ deep: [() => 1] }), { ok: true, opaque: "a function" })
+    assert.match(JSON.stringify(outcomeOf("x".repeat(2_000_000))), /a value of 2000002 bytes/)
+  })
+
+  test("is a tool's result again, and an error of its kind", () => {
+    const given = toolResult({ text: "no", code: "bad" })
+    const outcome = outcomeOf(given)
+    assert.ok(!("opaque" in outcome))
+    assert.deepEqual(replayOutcome(JSON.parse(JSON.stringify(outcome))), given)
+    const denied = failureOutcome(new ApprovalDenied("not approved"))
+    assert.ok(!denied.ok)
+    assert.throws(() => replayOutcome(denied), ApprovalDenied)
+    const failed = failureOutcome(new RangeError("too far"))
+    assert.ok(!failed.ok)
+    assert.throws(() => replayOutcome(failed), { name: "RangeError", message: "too far" })
+  })
+})
