@@ -4,7 +4,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { installInto, pack } from "../scripts/pack.ts"
 import { stats } from "./measure.ts"
-import { peerFile, peersFolder } from "./peers.ts"
 import { budget, type Report } from "./report.ts"
 
 /** What `npm install karst` puts on a disk, all dependencies included. */
@@ -14,14 +13,14 @@ export async function install(): Promise<Report> {
     const project = join(folder, "project")
     await installInto(project, [await pack(folder)])
     const karst = await megabytes(join(project, "node_modules"))
-    await peerFile("ai", "package.json")
-    const ai = await megabytes(join(peersFolder, "node_modules"))
+    await installInto(join(folder, "ai"), ["ai@7.0.169", "zod@4.6.7"])
+    const ai = await megabytes(join(folder, "ai/node_modules"))
     const own = await megabytes(join(project, "node_modules/karst"))
     return {
       rows: [
         { what: "npm install karst", unit: "MB", ...stats([karst]), ratios: { "ai and zod": karst / ai } },
         { what: "of it, Karst itself", unit: "MB", ...stats([own]) },
-        { what: "npm install ai@7.0.169 zod", unit: "MB", ...stats([ai]) },
+        { what: "npm install ai@7.0.169 zod@4.6.7", unit: "MB", ...stats([ai]) },
       ],
       budgets: [budget("production install", 22, karst, "MB")],
     }

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url"
 import { npm } from "../scripts/pack.ts"
 
 /** Where the frameworks that Karst is measured against live; see package.json there for their exact versions. */
-export const peersFolder = join(import.meta.dirname, "peers")
+const peersFolder = join(import.meta.dirname, "peers")
 
 /** The path of a peer's file, after installing the peers if they are missing or of other versions. */
 export async function peerFile(name: string, file: string): Promise<string> {

@@ -62,17 +62,14 @@ interface Question {
   limit?: number
 }
 
-interface Tools {
-  searchFilesTool: typeof import("../src/tools/search.ts").searchFilesTool
-  localWorkspace: typeof import("../src/workspace/local.ts").localWorkspace
-}
+type Tools = Pick<typeof import("karst/tools") & typeof import("karst"), "searchFilesTool" | "localWorkspace">
 
 // Built, as users have it: a thread that starts from source would have types to strip.
 async function builtTools(): Promise<Tools> {
   if (runTool("../scripts/build.ts", []) !== 0) throw new Error("The build failed.")
   const load = (file: string) => import(pathToFileURL(join(root, "dist", file)).href)
-  const [tools, workspace] = await Promise.all([load("tools/search.js"), load("workspace/local.js")])
-  return { ...tools, ...workspace }
+  const [tools, front] = await Promise.all([load("tools.js"), load("index.js")])
+  return { ...tools, ...front }
 }
 
 function fill(directory: string): void {

@@ -1,12 +1,57 @@
-// `npm run build`: the published JavaScript and its types, in dist/, with the Python files beside their modules.
-import { chmodSync, cpSync, globSync, rmSync } from "node:fs"
-import { join } from "node:path"
+// `npm run build`: what is published, in dist/: code in few files (see gather.ts), types file by file as editors want them,
+// without those nobody can reach, and the Python files where their modules look for them. There is neither source nor source
+// map: the code is the source without its types, and an install is counted in megabytes.
+import { chmodSync, cpSync, globSync, readFileSync, rmSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { gather } from "./gather.ts"
 import { root, runTool } from "./tools.ts"
 
-rmSync(join(root, "dist"), { recursive: true, force: true })
-const status = runTool("typescript/bin/tsc", ["-p", "tsconfig.build.json"])
-for (const file of globSync("src/**/*.py", { cwd: root })) {
-  cpSync(join(root, file), join(root, file.replace("src", "dist")), { recursive: true })
+const dist = join(root, "dist")
+rmSync(dist, { recursive: true, force: true })
+const settings = ["-p", "tsconfig.build.json"]
+const status =
+  runTool("typescript/bin/tsc", [...settings, "--emitDeclarationOnly"]) ||
+  runTool("typescript/bin/tsc", [...settings, "--declaration", "false", "--removeComments"])
+if (status !== 0) process.exit(status)
+
+for (const file of globSync("src/**/*.py", { cwd: root }))
+  cpSync(join(root, file), join(root, file.replace("src", "dist")))
+const doors = publicModules()
+await gather(dist, [...doors, ...programs()])
+chmodSync(join(dist, "cli/bin.js"), 0o755)
+removeTypesExceptOf(doors)
+
+/** What package.json lets others import or run, as paths in dist/ without their ending. */
+function publicModules(): string[] {
+  const { exports, bin }: Published = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+  const files = [
+    ...Object.values(exports).map((door) => (typeof door === "object" ? door.default : "")),
+    ...Object.values(bin),
+  ]
+  return files.flatMap((file) => /^\.\/dist\/(.*)\.js$/.exec(file)?.[1] ?? [])
 }
-if (status === 0) chmodSync(join(root, "dist/cli/bin.js"), 0o755)
-process.exitCode = status
+
+interface Published {
+  exports: Record<string, string | { default: string }>
+  bin: Record<string, string>
+}
+
+/** What processes and threads of our own run: files that a module finds beside itself. */
+function programs(): string[] {
+  return globSync("src/**/*.ts", { cwd: root }).flatMap((file) => {
+    const found = readFileSync(join(root, file), "utf8").matchAll(/"([\w./-]+)\.js", import\.meta\.url/g)
+    return [...found].map(([, program = ""]) => join(dirname(file), program).replace("src/", ""))
+  })
+}
+
+function removeTypesExceptOf(doors: string[]): void {
+  const reached = new Set<string>()
+  const visit = (file: string): void => {
+    if (reached.has(file)) return
+    reached.add(file)
+    const imports = readFileSync(join(dist, file), "utf8").matchAll(/(?:from |import\()"(\.[^"]+)\.ts"/g)
+    for (const [, path = ""] of imports) visit(`${join(dirname(file), path)}.d.ts`)
+  }
+  for (const door of doors) visit(`${door}.d.ts`)
+  for (const file of globSync("**/*.d.ts", { cwd: dist })) if (!reached.has(file)) rmSync(join(dist, file))
+}

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises"
 import { type EventData, run } from "node:test"
 import { spec, type TestEvent } from "node:test/reporters"
 import { parseArgs } from "node:util"
+import { installClis } from "./clis.ts"
 
 interface Lane {
   name: string
@@ -14,6 +15,8 @@ interface Lane {
   has(file: string): boolean
   /** Ends the lane when something in it hangs; far above what it takes. */
   deadlineMinutes: number
+  /** Gets what it needs, where everything must run. */
+  prepare?(): void
   /** Settings without which it cannot run. A lane that needs some runs only when it is asked for by name. */
   needs?: string[]
 }
@@ -23,6 +26,8 @@ const realRuntimes =
   /^test\/(runtime\/(conformance|isolation|process|python|type-gate)\b|(agent|skills|memory|tools)\/[\w-]*(process|python|runtimes|shell))/
 // What starts servers and kills processes in the middle of their work.
 const durable = /^test\/(stores|engine|sessions|workspace\/s3)/
+// What drives real coding CLIs, each of which takes a core and more.
+const realClis = /^test\/providers\/real-/
 // Thorough and long: they run when everything must (KARST_REQUIRE_ALL=1), or when they are named.
 const long = /\/(attacks|mutants|corpus|crash-matrix|soak)[\w-]*\.test\.ts$|^test\/package\.test\.ts$/
 const lanes: Lane[] = [
@@ -32,8 +37,13 @@ const lanes: Lane[] = [
     deadlineMinutes: 10,
     needs: ["KARST_LIVE=1", "KARST_LIVE_MODEL=<provider/model>"],
   },
-  { name: "unit", has: (file) => !realRuntimes.test(file) && !durable.test(file), deadlineMinutes: 10 },
+  {
+    name: "unit",
+    has: (file) => ![realRuntimes, realClis, durable].some((pattern) => pattern.test(file)),
+    deadlineMinutes: 10,
+  },
   { name: "runtimes", has: (file) => realRuntimes.test(file), deadlineMinutes: 20 },
+  { name: "clis", has: (file) => realClis.test(file), deadlineMinutes: 20, prepare: installClis },
   { name: "durable", has: () => true, deadlineMinutes: 20 },
 ]
 
@@ -60,7 +70,9 @@ if (totals.tests === 0) {
 async function* allLanes(): AsyncGenerator<TestEvent> {
   for (const lane of chosenLanes()) {
     const files = filesOf(lane)
-    if (files.length > 0) yield* events(lane, files)
+    if (files.length === 0) continue
+    if (requireAll) lane.prepare?.()
+    yield* events(lane, files)
   }
   for (const [name, count] of Object.entries(totals)) {
     const data: EventData.TestDiagnostic = { nesting: 0, message: `${name} ${count}`, level: "info" }

@@ -61,6 +61,7 @@ export {
   ModelError,
   type ModelErrorCode,
   ProviderError,
+  type ProviderErrorCode,
   UnsupportedError,
 } from "./core/errors.ts"
 export {
@@ -104,8 +105,9 @@ export type { Judgement, Verdict } from "./core/verdict.ts"
 export type { Backend, BackendOptions, Job, StartOptions } from "./engine/backend.ts"
 export { type BullmqBackendOptions, bullmqBackend, type RedisConnection } from "./engine/bullmq.ts"
 export type { RunStatus } from "./engine/checkpoint.ts"
-export { createEngine, type Engine, type EngineOptions, type WatchOptions } from "./engine/engine.ts"
+export { createEngine, type Engine, type EngineOptions } from "./engine/engine.ts"
 export { inlineBackend } from "./engine/inline.ts"
+export type { WatchOptions } from "./engine/read-run.ts"
 export type { ListFilter, RunInfo } from "./engine/run-info.ts"
 export type { SubmitOptions } from "./engine/submit.ts"
 export { type WorkerBackendOptions, workerBackend } from "./engine/worker.ts"

@@ -14,6 +14,7 @@ const examples = globSync("examples/*.ts", { cwd: root }).sort()
 // What some need of the machine beside Node.
 const skips: Record<string, string | undefined> = {
   "examples/10-pandas.ts": requires("python", "pandas"),
+  "examples/35-bullmq.ts": requires("redis"),
 }
 
 // Of what each prints, what only comes when it did what it shows.
@@ -49,6 +50,15 @@ const shows: Record<string, RegExp> = {
   "28-delegate": /\[t2 analyst\] done\./,
   "29-steering": /Error \(skipped-steering\)/,
   "30-cancellation": /^run: aborted$/m,
+  "31-checkpoint-and-resume":
+    /^ {2}left: queued after cycle 1\n\ntomorrow\n {2}the same run: true\n {2}sales of June are/m,
+  "32-kill-9": /ended by SIGKILL[\s\S]*to Grace: known already[\s\S]*^Ada 40 €\nGrace 90 €\nEdsger 10 €$/m,
+  "33-ask-across-restarts": /^ {2}drafts an offer\n {2}may it call send .*\nthe user says: yes\n {2}done: The offer/m,
+  "34-worker-pool": /^4 runs in 2 processes, none of them this one: true$/m,
+  "35-bullmq": /^(baked in process \d+\n){4}process \d+ baked none$/m,
+  "36-durable-live-objects":
+    /ended by SIGKILL[\s\S]*^- ticking: a Timeout[\s\S]*^\[ \[ Day \{ city: 'Oslo', degrees: -4 \} \], true, 13,/m,
+  "37-replay-as-a-test": /^It replays, with 2 lookups as before\.[\s\S]*^- '9\.60'\n\+ '8\.16'$/m,
 }
 
 describe("the examples", () => {

@@ -4,7 +4,9 @@ import { describe, test } from "node:test"
 import * as karst from "karst"
 import * as display from "karst/display"
 import * as evals from "karst/evals"
+import * as mcp from "karst/mcp"
 import * as process from "karst/process"
+import * as providers from "karst/providers"
 import * as python from "karst/python"
 import * as testing from "karst/testing"
 
@@ -30,7 +32,7 @@ const types = `
   AskFirst BeforeCall CallContext CallOptions CallOutcome Hooks MakeCall MethodGuard Pauses
   CompactHooks Compacted FullConversation MemoryOptions SummaryPart SummarySections
   ObjectsOf Outputs ResultWith Verify Verdict Judgement
-  OutputChunk Pending Price Prompt PromptContext PromptPart
+  OutputChunk Pending Price Prompt PromptContext PromptPart ProviderErrorCode
   PromptSections Put ReasoningPart RecordedCall RecordOptions
   ReplayOptions ResolveOptions ResultMessage Retry RetryOptions RotateOptions Rule RuleContext RuleData RuleOptions Run RunOptions
   RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep
@@ -63,8 +65,16 @@ describe("the public surface", () => {
     assert.deepEqual(Object.keys(python), ["kwargs", "py", "pythonRuntime", "safePythonRules", "table"])
   })
 
+  test('of "karst/providers" is the coding CLIs', () => {
+    assert.deepEqual(Object.keys(providers).sort(), ["claude", "codex", "gemini", "opencode"])
+  })
+
   test('of "karst/evals" is one function', () => {
     assert.deepEqual(Object.keys(evals), ["suite"])
+  })
+
+  test('of "karst/mcp" is both sides of the protocol, and methods as tools', () => {
+    assert.deepEqual(Object.keys(mcp), ["mcpTools", "methods", "serveMcp", "serveMcpStdio"])
   })
 
   test('of "karst/testing" is the conformance suites and replay', () => {

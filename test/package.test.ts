@@ -18,7 +18,7 @@ console.log(result.status, result.output, tasks)
 `
 
 const runtimes = `
-import type { Execution } from "karst"
+import { ConfigError, type Execution } from "karst"
 import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
 import { testRuntime } from "karst/testing"
@@ -28,6 +28,18 @@ if (execution.ok) console.log(execution.value)
 testRuntime({ test: (title) => { if (title.startsWith("persistence")) console.log(title) }, language: "typescript", runtime: () => runtime })
 await using kernel = pythonRuntime()
 await kernel.execute("1").catch((error: Error) => console.log(error.name))
+try { processRuntime({ "no name": 1 }) } catch (error) { console.log(error instanceof ConfigError) }
+`
+
+const threads = `
+import { memoryWorkspace } from "karst"
+import { searchFilesTool } from "karst/tools"
+const workspace = memoryWorkspace()
+await workspace.write("notes.md", "needle")
+const { signal } = new AbortController()
+const state = { get: () => undefined, set: () => {} }
+const context = { call: "1", signal, workspace, state, progress: () => {} }
+console.log(JSON.stringify(await searchFilesTool().run({ pattern: "need.e", mode: "files" }, context)))
 `
 
 describe("the packed tarball in an empty folder", () => {
@@ -40,6 +52,7 @@ describe("the packed tarball in an empty folder", () => {
     await installInto(project, [await pack(folder)])
     await writeFile(join(project, "program.ts"), program)
     await writeFile(join(project, "runtimes.ts"), runtimes)
+    await writeFile(join(project, "threads.ts"), threads)
   })
 
   after(() => rm(folder, { recursive: true }))
@@ -53,6 +66,23 @@ describe("the packed tarball in an empty folder", () => {
     assert.equal(value, "42")
     assert.match(title ?? "", /^persistence: /)
     assert.equal(missing, "MissingPeerError")
+  })
+
+  test("starts threads of its own", async () => {
+    assert.match(await run(process.execPath, ["threads.ts"]), /"value":\["notes.md"\]/)
+  })
+
+  test("has one class of errors, whichever door it comes by", async () => {
+    assert.match(await run(process.execPath, ["runtimes.ts"]), /\ntrue\n$/)
+  })
+
+  test("brings every program that a process of its own runs", () => {
+    const programs = globSync("src/**/*-child.ts", { cwd: dirname(import.meta.dirname) })
+    assert.ok(programs.length > 0)
+    for (const file of programs) {
+      const built = join(project, "node_modules/karst", file.replace("src", "dist").replace(/ts$/, "js"))
+      assert.ok(existsSync(built), built)
+    }
   })
 
   test("brings the Python files of the kernel", async () => {
@@ -72,7 +102,10 @@ describe("the packed tarball in an empty folder", () => {
     const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"]
     const roots = ["--typeRoots", join(dirname(import.meta.dirname), "node_modules/@types")]
     const tsc = join(dirname(import.meta.dirname), "node_modules/typescript/bin/tsc")
-    assert.equal(await run(process.execPath, [tsc, ...options, ...roots, "program.ts", "runtimes.ts"]), "")
+    assert.equal(
+      await run(process.execPath, [tsc, ...options, ...roots, "program.ts", "runtimes.ts", "threads.ts"]),
+      "",
+    )
   })
 
   async function run(file: string, args: string[]): Promise<string> {

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
 import { delimiter, join } from "node:path"
+import { type CliName, findCli, pinnedClis } from "../scripts/clis.ts"
 
 /** What a test may need of the machine it runs on. */
 export type SystemPart =
@@ -16,6 +17,7 @@ export type SystemPart =
   | "redis"
   | "small-disk"
   | "typescript"
+  | CliName
 
 /** Why a test that needs these parts is skipped here, with the cure; undefined when all are there:
  *  `test("…", { skip: requires("python", "pandas") }, …)`. */
@@ -49,6 +51,10 @@ const look: Record<SystemPart, () => string | undefined> = {
   pyarrow: () => pythonModule("pyarrow", "pip install pyarrow, for the interpreter in KARST_PYTHON"),
   zeromq: () => npmPackage("zeromq"),
   typescript: () => npmPackage("typescript"),
+  claude: () => missingCli("claude"),
+  codex: () => missingCli("codex"),
+  opencode: () => missingCli("opencode"),
+  gemini: () => missingCli("gemini"),
   ripgrep: () => (spawnSync("rg", ["--version"]).error ? `ripgrep is not installed: ${debian("ripgrep")}` : undefined),
   redis: () =>
     spawnSync("redis-server", ["--version"]).error
@@ -74,6 +80,12 @@ function pythonModule(name: string, cure = debian(`python3-${name}`)): string | 
   const path = python()
   if (!path) return missing("python")
   return hasModule(path, name) ? undefined : `${name} is not installed for ${path}: ${cure}`
+}
+
+function missingCli(name: CliName): string | undefined {
+  if (findCli(name) !== undefined) return undefined
+  const { package: from, version } = pinnedClis[name]
+  return `${name} ${version} is not installed: npm install -g ${from}@${version}, or KARST_REQUIRE_ALL=1 npm test`
 }
 
 function npmPackage(name: string): string | undefined {

@@ -1,4 +1,4 @@
-import { type RunContext, upwards } from "../core/run-context.ts"
+import { type RunContext, runNote } from "../core/run-context.ts"
 import type { Approver } from "./approve.ts"
 import { type Hooks, hooksAround } from "./hooks.ts"
 import type { CallBudget } from "./limits.ts"
@@ -11,12 +11,12 @@ export interface CallPolicy {
   budgets: readonly CallBudget[]
 }
 
-const policies = new WeakMap<RunContext, CallPolicy>()
+const policies = runNote<CallPolicy>()
 
 /** A run's own policy, within that of the run it was started by: the other's answerer answers where it has none, the
  *  other's hooks are around its own, and its calls count for both. */
 export function policyWithin(run: RunContext, own: CallPolicy): CallPolicy {
-  const outer = [...upwards(run.parent)].map((above) => policies.get(above)).find((found) => found !== undefined)
+  const outer = policies.nearest(run.parent)
   const policy = outer ? within(outer, own) : own
   policies.set(run, policy)
   return policy

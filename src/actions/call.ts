@@ -23,7 +23,7 @@ export interface GateServices extends Approvals, CallPolicy {
 export interface CountingGate {
   gate: CallGate
   /** How many calls passed so far. */
-  readonly count: number
+  count: number
 }
 
 // A cell may call in a loop; beyond this many the calls are counted and no longer told one by one.
@@ -32,14 +32,11 @@ const toldCalls = 1000
 /** The gate every call passes, wherever it comes from: told, within its limits, past the hooks, approved, then made. A tool
  *  call is `told` by events of its own, and counted with those of the same answer. */
 export function callGate(services: GateServices, within: string, emit: Emit, told = false): CountingGate {
-  let count = 0
-  return {
-    get count() {
-      return count
-    },
+  const calls: CountingGate = {
+    count: 0,
     gate: async (call, next) => {
-      const tell = !told && count++ < toldCalls
-      if (!tell && count === toldCalls + 1) {
+      const tell = !told && calls.count++ < toldCalls
+      if (!tell && calls.count === toldCalls + 1) {
         emit({ type: "warning-raised", code: "many-calls", message: tooMany })
       }
       const started = services.now()
@@ -61,6 +58,7 @@ export function callGate(services: GateServices, within: string, emit: Emit, tol
       }
     },
   }
+  return calls
 }
 
 /** What hooks did to a call, for who reads the events. */
@@ -99,12 +97,13 @@ async function hookedCall(
   return end.value
 }
 
-async function approvedCall(call: Call, next: MakeCall, services: GateServices, emit: Emit): Promise<unknown> {
-  if (!services.journal) {
-    if (call.approve) await requireApproval(call, services, emit)
-    return makeCall(call, next, services.pauses)
+function approvedCall(call: Call, next: MakeCall, services: GateServices, emit: Emit): Promise<unknown> {
+  const { journal, pauses } = services
+  if (!journal) {
+    if (!call.approve) return makeCall(call, next, pauses)
+    return requireApproval(call, services, emit).then(() => makeCall(call, next, pauses))
   }
-  return services.journal.call(call, {
+  return journal.call(call, {
     approve: (by) => requireApproval(call, { ...services, ...by }, emit),
     make: (idempotencyKey) => makeCall(call, (change) => next({ ...change, idempotencyKey }), services.pauses),
   })

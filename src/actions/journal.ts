@@ -1,4 +1,4 @@
-import { type RunContext, upwards } from "../core/run-context.ts"
+import { type RunContext, runNote } from "../core/run-context.ts"
 import type { Model } from "../models/model.ts"
 import type { Call, ExecuteOptions } from "../runtime/runtime.ts"
 import type { Approvals } from "./approve.ts"
@@ -22,7 +22,7 @@ export interface CallSteps {
   make(idempotencyKey: string): Promise<unknown>
 }
 
-const journals = new WeakMap<RunContext, Journal>()
+const journals = runNote<Journal>()
 
 /** Makes the calls of a run, and of those it starts, pass its journal. */
 export function keepJournal(run: RunContext, journal: Journal): void {
@@ -31,15 +31,14 @@ export function keepJournal(run: RunContext, journal: Journal): void {
 
 /** Whether a run above this one has a journal, which its calls then pass. */
 export function isJournaled({ parent }: RunContext): boolean {
-  return [...upwards(parent)].some((above) => journals.has(above))
+  return journals.nearest(parent) !== undefined
 }
 
 /** The journal of a run: its own, or one within that of the run it was started by. */
 export function journalOf(run: RunContext, input: unknown): Journal | undefined {
-  const own = journals.get(run)
+  const own = journals.of(run)
   if (own) return own
-  const above = [...upwards(run.parent)].map((each) => journals.get(each)).find((found) => found !== undefined)
-  const journal = above?.child(run.agent, input)
+  const journal = journals.nearest(run.parent)?.child(run.agent, input)
   if (journal) journals.set(run, journal)
   return journal
 }

@@ -52,12 +52,12 @@ async function runCell(part: CodePart, services: PerformServices, emit: Emit): P
     env: services.cellEnv?.(),
     output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
-  const shaped = await shape(part.code, execution, services)
+  const shaped = await shapeOutput(part.code, execution, services)
   emit({
     type: "code-end",
     id: part.id,
     ok: execution.ok,
-    text: shaped.text,
+    text: [shaped.text, ...remarks(execution)].join("\n"),
     durationMs: services.now() - started,
     changes: execution.changes,
     calls: calls.count,
@@ -84,11 +84,6 @@ function shorter(a: number | undefined, b: number | undefined): number | undefin
 export function notRun(id: string, error: ActionError, text = error.message): EventBody {
   const changes = { created: [], reassigned: [], removed: [] }
   return { type: "code-end", id, ok: false, text: tagged("error", text), durationMs: 0, changes, calls: 0, error }
-}
-
-async function shape(code: string, execution: Execution, services: PerformServices): Promise<Shaped> {
-  const shaped = await shapeOutput(code, execution, services)
-  return { ...shaped, text: [shaped.text, ...remarks(execution)].join("\n") }
 }
 
 // What the model must know beyond what the cell printed.
@@ -129,12 +124,11 @@ function listed(texts: readonly string[]): string {
 }
 
 async function shapeOutput(code: string, execution: Execution, services: PerformServices): Promise<Shaped> {
-  const printed = await fit(printedText(execution), services)
+  const fits = fit(printedText(execution), services)
+  const printed = fits instanceof Promise ? await fits : fits
   if (execution.ok) {
-    const value = await keptValue(code, execution, services)
-    const lines = [printed.text, ...(value ? [note(`the whole value is in the variable ${value}`)] : [])].filter(
-      Boolean,
-    )
+    const value = hasCutValue(code, execution) ? await keepOutput(execution.value, services) : undefined
+    const lines = [printed.text, value ? note(`the whole value is in the variable ${value}`) : ""].filter(Boolean)
     if (lines.length === 0) return { text: silence(execution) }
     return { text: tagged("output", lines.join("\n")), kept: printed.kept ?? value }
   }
@@ -156,14 +150,16 @@ function printedText(execution: Execution): string {
 }
 
 // A value that is shown in part and has no name gets one, so that nothing of it is lost.
-async function keptValue(code: string, execution: Executed, services: PerformServices): Promise<string | undefined> {
-  if (!execution.cut || /(^|[\n;])\s*[\w$]+;?\s*$/.test(code)) return undefined
-  return await keepOutput(execution.value, services)
+function hasCutValue(code: string, { cut }: Executed): boolean {
+  return cut === true && !/(^|[\n;])\s*[\w$]+;?\s*$/.test(code)
 }
 
-async function fit(text: string, services: PerformServices): Promise<Shaped> {
+function fit(text: string, services: PerformServices): Shaped | Promise<Shaped> {
+  return text.length <= services.maxOutputChars ? { text, kept: undefined } : shortened(text, services)
+}
+
+async function shortened(text: string, services: PerformServices): Promise<Shaped> {
   const { maxOutputChars } = services
-  if (text.length <= maxOutputChars) return { text }
   const kept = await keepOutput(text, services)
   return { kept, text: headAndTail(text, maxOutputChars, `the whole text is in the variable ${kept}`) }
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from "../core/errors.ts"
-import { type RunContext, upwards } from "../core/run-context.ts"
+import { type RunContext, runNote } from "../core/run-context.ts"
 import type { Tool } from "../tools/tool.ts"
 
 /** Which of its tools an agent may use. What is not allowed is neither offered to the model nor made when it asks for it all
@@ -15,14 +15,14 @@ export interface ToolPolicy {
 
 export type ToolFilter = (tool: Tool) => boolean
 
-const filters = new WeakMap<RunContext, ToolFilter>()
+const filters = runNote<ToolFilter>()
 
 // Without them it could not end, or would have lost what was too long to show.
 const essential = new Set(["finish", "read_artifact"])
 
 /** A run's own policy, narrowed by that of the run that started it. */
 export function filterWithin(run: RunContext, policy: ToolPolicy | undefined): ToolFilter {
-  const outer = [...upwards(run.parent)].map((above) => filters.get(above)).find((found) => found !== undefined)
+  const outer = filters.nearest(run.parent)
   const own = toFilter(policy)
   const filter: ToolFilter = outer ? (tool) => outer(tool) && own(tool) : own
   filters.set(run, filter)

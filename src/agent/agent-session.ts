@@ -1,6 +1,7 @@
 import { isJournaled, type Journal, keepJournal } from "../actions/journal.ts"
 import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
+import { hiddenField } from "../core/hidden-field.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
@@ -64,7 +65,7 @@ export type JournalOfRun = (run: number) => Journal
 
 type ReplaySession = (journal: JournalOfRun) => Promise<SessionOf<CodeRunOptions>>
 
-const replays = new WeakMap<object, ReplaySession>()
+const replays = hiddenField<ReplaySession>()
 
 export function canReplay(agent: object, open: ReplaySession): void {
   replays.set(agent, open)
@@ -72,7 +73,7 @@ export function canReplay(agent: object, open: ReplaySession): void {
 
 /** How a session of an agent of ours is replayed; undefined for any other. */
 export function replaySession(agent: object): ReplaySession | undefined {
-  return replays.get(agent)
+  return replays.of(agent)
 }
 
 interface Keeping {
@@ -84,7 +85,12 @@ interface Keeping {
 
 function placeOf({ archive, resume }: ArchiveOptions): { id?: string; source: ArchiveOptions["archive"] } {
   if (resume === undefined) return { source: archive }
-  const { id, folder } = parseHandle(resume)
+  const { id, folder, provider } = parseHandle(resume)
+  if (provider !== undefined) {
+    throw new ConfigError(
+      `Session "${id}" is one with ${provider}. Resume it by an agent of that CLI: ${provider}({ … }).session({ resume }).`,
+    )
+  }
   const source = archive ?? folder
   if (source !== undefined) return { id, source }
   throw new ConfigError(

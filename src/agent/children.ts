@@ -1,5 +1,5 @@
 import { ConfigError } from "../core/errors.ts"
-import { type RunContext, startingRun, upwards } from "../core/run-context.ts"
+import { type RunContext, runNote, startingRun, upwards } from "../core/run-context.ts"
 import type { Workspace } from "../workspace/workspace.ts"
 import type { AgentConfig, AgentOptions } from "./config.ts"
 
@@ -19,7 +19,7 @@ interface Heritage {
   usesCode: boolean
 }
 
-const heritages = new WeakMap<RunContext, Heritage>()
+const heritages = runNote<Heritage>()
 
 /** Lets the runs below this one have its files. */
 export function letInherit(run: RunContext, { workspace, usesCode }: AgentConfig): void {
@@ -30,23 +30,21 @@ export function letInherit(run: RunContext, { workspace, usesCode }: AgentConfig
  *  given nothing to work with works as the one that starts it does: where that one only calls tools, it may not run code. */
 export function withInherited(options: AgentOptions): AgentOptions {
   if (options.workspace !== undefined) return options
-  const above = [...upwards(startingRun()?.parent)]
-    .map((run) => heritages.get(run))
-    .find((found) => found !== undefined)
+  const above = heritages.nearest(startingRun()?.parent)
   if (!above?.workspace) return options
   const hasTools = Boolean(options.tools?.length || options.agents)
   if (!hasTools && (options.runtime !== undefined || above.usesCode)) return options
   return { ...options, workspace: above.workspace }
 }
 
-const approvals = new WeakMap<RunContext, Map<object, string[]>>()
+const approvals = runNote<Map<object, string[]>>()
 
 /** What was approved for good in earlier runs of an agent that the same run has started, itself or through others; grows
  *  with each `always`. Undefined for a run that nobody started. */
 export function approvedInFamily({ parent }: RunContext, agent: object): string[] | undefined {
   const root = [...upwards(parent)].at(-1)
   if (!root) return undefined
-  const known = approvals.get(root) ?? new Map<object, string[]>()
+  const known = approvals.of(root) ?? new Map<object, string[]>()
   approvals.set(root, known)
   const approved = known.get(agent) ?? []
   known.set(agent, approved)

@@ -114,6 +114,8 @@ export interface AgentConfig {
   /** Whether this run's options change what the system prompt says. */
   freshPrompt: boolean
   now(): number
+  /** Measures how long things take: unlike `now` it goes on when the clock is set. */
+  ticks(): number
   /** The tag the model is asked for. */
   tag(language: Runtime["language"]): string
   /** The tags that make a block a cell. */
@@ -197,6 +199,7 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     request: { temperature, maxOutputTokens, providerOptions: options.providerOptions },
     freshPrompt,
     now: options.now ?? Date.now,
+    ticks: options.now ?? (() => Math.round(performance.now())),
     tag: (language) => fence ?? tagsOf[language][0] ?? language,
     tags: (language) => (usesCode ? (fence === undefined ? tagsOf[language] : [fence]) : []),
   }

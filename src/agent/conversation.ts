@@ -1,4 +1,5 @@
 import { type AgentEvent, isDelta } from "../core/event.ts"
+import { hiddenField } from "../core/hidden-field.ts"
 import type { Json } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
 import { foldMessages, ownEvents } from "../core/trajectory.ts"
@@ -70,7 +71,8 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
     tools,
     ground: earlier?.ground?.then((ground) => ground.continued(tools)),
     record(event) {
-      if (isDelta(event)) return
+      // That it was saved is known where it was saved, and only told.
+      if (isDelta(event) || event.type === "checkpoint-saved") return
       events.push(event)
       if (!isOwn(event)) return
       foldMessages(messages, event)
@@ -87,3 +89,7 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
   }
   return shared
 }
+
+/** Which conversation a result came from, so that `from` goes on in the same runtime. A result read back from JSON has
+ *  none: it brings its messages into a fresh one. */
+export const conversations = hiddenField<Conversation>()

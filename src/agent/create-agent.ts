@@ -16,12 +16,12 @@ import type { SessionOf } from "../sessions/session.ts"
 import { canReplay, openSession, type SessionSeat } from "./agent-session.ts"
 import { approvedInFamily, letInherit, refuseUnpriced, withInherited } from "./children.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./config.ts"
-import { type Conversation, conversation } from "./conversation.ts"
+import { type Conversation, conversation, conversations } from "./conversation.ts"
 import { canBeDurable, type Durable } from "./durable.ts"
 import { runLoop } from "./loop.ts"
 import { promptFor } from "./open.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
-import { restoreConversation } from "./restore.ts"
+import { lostWithProcess, restoreConversation } from "./restore.ts"
 import type { Verify } from "./verify.ts"
 
 /** What `run` and `send` of our own agents may change: any of the agent's options. */
@@ -50,10 +50,6 @@ export interface CodeSession extends SessionOf<CodeRunOptions> {
   fork?(): Promise<CodeSession>
 }
 
-// Which conversation a result came from, so that `from` goes on in the same runtime. A result read back from JSON is not
-// here: it brings its messages into a fresh one.
-const conversations = new WeakMap<RunResult, Conversation>()
-
 export function createAgent(options: AgentOptions): CodeAgent {
   const config = resolveConfig(options)
   const agent: CodeAgent = {
@@ -71,8 +67,12 @@ export function createAgent(options: AgentOptions): CodeAgent {
         values,
         freshPrompt: changesPrompt(changes),
         async conversation(config, run) {
-          const earlier = from && changes.runtime === undefined ? conversations.get(from) : undefined
+          const earlier = from && changes.runtime === undefined ? conversations.of(from) : undefined
           opened = await openConversation(config, earlier, run.signal)
+          // A result of another process: its messages are here, its objects are not.
+          if (from && !earlier && config.usesCode && changes.runtime === undefined) {
+            opened.lost = await lostWithProcess(from.trajectory.events, opened.runtime)
+          }
           if (changes.workspace !== undefined) opened.ground = undefined
           if (!earlier) opened.approved = approvedInFamily(run, options) ?? opened.approved
           return opened
@@ -145,6 +145,7 @@ function startDurableRun(options: AgentOptions, durable: Durable): Run {
         ? await restoreConversation(kept, config)
         : await openConversation(config, undefined, control.signal)
       try {
+        control.useRecord(shared.record)
         await durable.check(config, shared, control.emit)
         return await runLoop(control, { config, conversation: shared, prompt, metadata, durable })
       } finally {

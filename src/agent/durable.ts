@@ -1,6 +1,7 @@
 import type { Journal } from "../actions/journal.ts"
 import type { Run } from "../core/agent.ts"
 import type { Emit, Metadata } from "../core/event.ts"
+import { hiddenField } from "../core/hidden-field.ts"
 import type { UserMessage } from "../core/message.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
@@ -27,7 +28,9 @@ export interface Durable {
    *  ours, or cannot be saved; it is then `suspended`. */
   save(progress: Progress): Promise<void>
   /** Whether to leave off between two cycles; it is then `suspended`. */
-  leaves(): Promise<boolean>
+  leaves(): boolean
+  /** Stays as it is instead, with what it has open, until somebody says where it goes on: here (true) or not. */
+  stays(): Promise<boolean>
   /** The run goes on later, from what was saved: nothing that comes now counts. */
   readonly suspended: boolean
 }
@@ -47,7 +50,7 @@ export interface Progress {
 
 type Start = (durable: Durable) => Run
 
-const starts = new WeakMap<object, Start>()
+const starts = hiddenField<Start>()
 
 export function canBeDurable(agent: object, start: Start): void {
   starts.set(agent, start)
@@ -55,5 +58,5 @@ export function canBeDurable(agent: object, start: Start): void {
 
 /** How an agent of ours starts or resumes a durable run; undefined for any other. */
 export function durableStart(agent: object): Start | undefined {
-  return starts.get(agent)
+  return starts.of(agent)
 }

@@ -2,7 +2,8 @@
 export interface LineLexer {
   /** Takes one whole line. */
   line(text: string): void
-  readonly open: boolean
+  /** Whether what follows starts inside of one. */
+  open(): boolean
   /** Whether it would be open after the start of a line. */
   openAfter(start: string): boolean
 }
@@ -14,13 +15,11 @@ export function lineLexer(language: "typescript" | "python"): LineLexer {
 function pythonLexer(): LineLexer {
   let quote = ""
   const lexer: LineLexer = {
-    get open() {
-      return quote !== ""
-    },
+    open: () => quote !== "",
     openAfter(start) {
       const before = quote
       lexer.line(start)
-      const { open } = lexer
+      const open = lexer.open()
       quote = before
       return open
     },
@@ -81,13 +80,11 @@ function typescriptLexer(): LineLexer {
   }
 
   const lexer: LineLexer = {
-    get open() {
-      return comment || templates.at(-1) === -1
-    },
+    open: () => comment || templates.at(-1) === -1,
     openAfter(start) {
       const before = { templates: [...templates], comment, operand }
       lexer.line(start)
-      const { open } = lexer
+      const open = lexer.open()
       templates.splice(0, templates.length, ...before.templates)
       comment = before.comment
       operand = before.operand

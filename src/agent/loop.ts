@@ -47,7 +47,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   if (config.usesCode) control.useRuntime(conversation.runtime)
   control.useRecord(conversation.record)
   const { approve, limits } = config
-  const watch = stopwatch(limits.timeMs, config.now, durable?.resumed?.state.activeMs)
+  const watch = stopwatch(limits.timeMs, config.ticks, durable?.resumed?.state.activeMs)
   const said = saidTo(conversation, control)
   let failure: unknown
   let state = firstState(setup)
@@ -92,7 +92,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
       })
       if (work) services.runtime = work.runtime
       if (!durable?.resumed) await save()
-      while (!state.end && !(durable && (await durable.leaves()))) {
+      while (!state.end && !(durable?.leaves() && (await leavesOff(durable, control, watch)))) {
         const ending = beforeCycle(state, control, config)
         if (ending) state = { ...state, end: ending }
         else state = await cycle(state, services, work?.emit ?? emit)
@@ -170,6 +170,11 @@ async function begin(
   }
 }
 
+// What it has started and left behind would go on while nobody holds the run.
+async function leavesOff(durable: Durable, { context }: RunControl, watch: Stopwatch): Promise<boolean> {
+  return context.children.size > 0 || !(await watch.paused(() => durable.stays()))
+}
+
 function beforeCycle(state: State, control: RunControl, config: AgentConfig): State["end"] {
   if (wasAborted(control)) return { status: "aborted" }
   const reason = reachedLimit(state, config.limits) ?? control.exhausted()
@@ -189,7 +194,10 @@ function reachedNow(
   { limits }: AgentConfig,
 ): StopReason | undefined {
   if (watch.expired.aborted) return "time"
-  return reachedLimit({ cycle: 0, usage: addUsage(usage, spent), activeMs: watch.activeMs() }, { ...limits, cycles: 1 })
+  return reachedLimit(
+    { cycle: 0, usage: addUsage(usage, spent()), activeMs: watch.activeMs() },
+    { ...limits, cycles: 1 },
+  )
 }
 
 // Both live as long as the run, so a plain controller will do: listening to `AbortSignal.any` costs at every cell.

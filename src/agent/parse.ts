@@ -28,102 +28,154 @@ export interface AnswerParser {
   end(): ParsedPiece[]
   /** The first block is closed; whatever follows was written without having seen its result, and is dropped. */
   readonly done: boolean
-  /** Inside a code block that is not closed yet. */
-  readonly inCode: boolean
   answer(): Answer
 }
 
 /** Fences are line-anchored as in CommonMark: up to three spaces, three or more backticks or tildes, a tag. Prose that
  *  mentions a fence, and blocks in other languages, stay prose. An empty block is prose too. */
 export function answerParser(tags: readonly string[], language: "typescript" | "python"): AnswerParser {
-  const accepted = new Set(tags.map((tag) => tag.toLowerCase()))
-  let pieces: ParsedPiece[] = []
-  let text = ""
-  let code = ""
-  let done = false
-  let closed = false
+  return new Parser(tags, language)
+}
+
+// A class, because one is made for every answer: closures of their own for each would cost more than the parsing.
+class Parser implements AnswerParser {
+  done = false
+  readonly #tags: readonly string[]
+  readonly #language: "typescript" | "python"
+  #pieces: ParsedPiece[] = []
+  #text = ""
+  #code = ""
+  #closed = false
   // The line being received: what of it is not decided yet, and whether its start was let through already.
-  let held = ""
-  let streaming = false
-  let block: Block | undefined
-  let resumed: string | undefined
+  #held = ""
+  #streaming = false
+  #block: Block | undefined
+  #resumed: string | undefined
 
-  function line(content: string, ending: string): void {
-    if (!block) return proseLine(content, ending)
-    if (closesFence(content, block)) return closeBlock(content, ending, block)
-    if (!block.runs) return emitText(content + ending)
-    codeLine(dedent(content, block.indent) + (ending ? "\n" : ""), block)
+  constructor(tags: readonly string[], language: "typescript" | "python") {
+    this.#tags = tags
+    this.#language = language
   }
 
-  function proseLine(content: string, ending: string): void {
-    const opening = openingFence(content)
-    if (!opening) return emitText(content + ending)
-    const runs = accepted.has(opening.tag.toLowerCase())
-    block = {
-      ...opening,
-      runs,
-      opener: content + ending,
-      blank: "",
-      started: false,
-      line: "",
-      lexer: lineLexer(language),
+  push(chunk: string): ParsedPiece[] {
+    if (this.done) return []
+    if (this.#resumed === undefined) this.#receive(chunk)
+    else {
+      this.#resumed += chunk
+      this.#join("more")
     }
-    if (!runs) emitText(content + ending)
+    return this.#take()
   }
 
-  function codeLine(content: string, current: Block): void {
+  settle(): ParsedPiece[] {
+    this.#join("cut")
+    const block = this.#block
+    const isWhole = block?.runs && block.started && !this.#streaming && !block.lexer.open()
+    if (isWhole && closesFence(this.#held, block)) this.#finishCode()
+    return this.#take()
+  }
+
+  resume(): void {
+    this.#resumed ??= ""
+  }
+
+  end(): ParsedPiece[] {
+    if (this.done) return []
+    this.#join("end")
+    this.#resumed = undefined
+    if (this.#held && !this.done) {
+      const last = this.#held
+      this.#held = ""
+      if (this.#streaming) this.#streamRest(last, "")
+      else this.#line(last, "")
+    }
+    const block = this.#block
+    if (this.done || !block?.runs) return this.#take()
+    if (!block.started) this.#emitText(block.opener + block.blank)
+    else if (block.candidate !== undefined) {
+      this.#code = this.#code.slice(0, block.candidate)
+      this.#finishCode()
+    }
+    return this.#take()
+  }
+
+  answer(): Answer {
+    const block = this.#block
+    const answer: Answer = { text: this.#text }
+    if (block?.runs && block.started) answer.code = { tag: block.tag, code: this.#code, closed: this.#closed }
+    return answer
+  }
+
+  #line(content: string, ending: string): void {
+    const block = this.#block
+    if (!block) return this.#proseLine(content, ending)
+    if (closesFence(content, block)) return this.#closeBlock(content, ending, block)
+    if (!block.runs) return this.#emitText(content + ending)
+    this.#codeLine(dedent(content, block.indent) + (ending ? "\n" : ""), block)
+  }
+
+  #proseLine(content: string, ending: string): void {
+    const opening = openingFence(content)
+    if (!opening) return this.#emitText(content + ending)
+    const runs = this.#runs(opening.tag)
+    const lexer = lineLexer(this.#language)
+    this.#block = { ...opening, runs, opener: content + ending, blank: "", started: false, line: "", lexer }
+    if (!runs) this.#emitText(content + ending)
+  }
+
+  #codeLine(content: string, current: Block): void {
     if (!current.started && content.trim() === "") {
       current.blank += content
       return
     }
-    startCode(current)
-    emitCode(content, current)
+    this.#startCode(current)
+    this.#emitCode(content, current)
   }
 
-  function startCode(current: Block): void {
+  #startCode(current: Block): void {
     if (current.started) return
     current.started = true
-    pieces.push({ type: "code-start", tag: current.tag })
-    if (current.blank) emitCode(current.blank, current)
+    this.#pieces.push({ type: "code-start", tag: current.tag })
+    if (current.blank) this.#emitCode(current.blank, current)
   }
 
-  function closeBlock(content: string, ending: string, current: Block): void {
+  #closeBlock(content: string, ending: string, current: Block): void {
     if (!current.runs) {
-      emitText(content + ending)
-      block = undefined
+      this.#emitText(content + ending)
+      this.#block = undefined
       return
     }
     if (!current.started) {
-      emitText(current.opener + current.blank + content + ending)
-      block = undefined
+      this.#emitText(current.opener + current.blank + content + ending)
+      this.#block = undefined
       return
     }
-    if (current.lexer.open) {
+    if (current.lexer.open()) {
       // A fence inside a template string or comment is part of the code, unless the string turns out never to end.
-      current.candidate ??= code.length
-      codeLine(`${dedent(content, current.indent)}${ending ? "\n" : ""}`, current)
+      current.candidate ??= this.#code.length
+      this.#codeLine(`${dedent(content, current.indent)}${ending ? "\n" : ""}`, current)
       return
     }
-    finishCode()
+    this.#finishCode()
   }
 
-  function finishCode(): void {
-    done = true
-    closed = true
-    held = ""
-    pieces.push({ type: "code-end" })
+  #finishCode(): void {
+    this.done = true
+    this.#closed = true
+    this.#held = ""
+    this.#pieces.push({ type: "code-end" })
   }
 
-  function emitText(value: string): void {
+  #emitText(value: string): void {
     if (!value) return
-    text += value
-    addPiece("text", value)
+    this.#text += value
+    this.#addPiece("text", value)
   }
 
-  function emitCode(value: string, current: Block): void {
+  #emitCode(value: string, current: Block): void {
     if (!value) return
-    code += value
-    addPiece("code", value)
+    this.#code += value
+    this.#addPiece("code", value)
     current.line += value
     if (!value.endsWith("\n")) return
     current.lexer.line(current.line)
@@ -131,116 +183,74 @@ export function answerParser(tags: readonly string[], language: "typescript" | "
   }
 
   // What comes with one chunk is told in one piece.
-  function addPiece(type: "text" | "code", value: string): void {
-    const last = pieces.at(-1)
+  #addPiece(type: "text" | "code", value: string): void {
+    const last = this.#pieces.at(-1)
     if (last?.type === type) last.text += value
-    else pieces.push({ type, text: value })
+    else this.#pieces.push({ type, text: value })
   }
 
-  function receive(chunk: string): void {
+  #receive(chunk: string): void {
     let start = 0
-    while (!done && start < chunk.length) {
+    while (!this.done && start < chunk.length) {
       const newline = chunk.indexOf("\n", start)
-      held += newline === -1 ? chunk.slice(start) : chunk.slice(start, newline)
+      this.#held += newline === -1 ? chunk.slice(start) : chunk.slice(start, newline)
       if (newline === -1) break
-      const content = held.endsWith("\r") ? held.slice(0, -1) : held
-      held = ""
-      if (streaming) streamRest(content, "\n")
-      else line(content, "\n")
-      streaming = false
+      const content = this.#held.endsWith("\r") ? this.#held.slice(0, -1) : this.#held
+      this.#held = ""
+      if (this.#streaming) this.#streamRest(content, "\n")
+      else this.#line(content, "\n")
+      this.#streaming = false
       start = newline + 1
     }
-    if (!done) streamHeld()
+    if (!this.done) this.#streamHeld()
   }
 
   // The rest of a line whose start was let through.
-  function streamRest(content: string, ending: string): void {
-    if (block?.runs) emitCode(content + ending, block)
-    else emitText(content + ending)
+  #streamRest(content: string, ending: string): void {
+    if (this.#block?.runs) this.#emitCode(content + ending, this.#block)
+    else this.#emitText(content + ending)
   }
 
   // Lets the start of a line through as soon as it cannot become a fence; a "\r" may still belong to a line ending.
-  function streamHeld(): void {
-    if (!streaming && (mayBeFence(held) || held.trim() === "")) return
+  #streamHeld(): void {
+    const held = this.#held
+    if (held === "" || (!this.#streaming && (mayBeFence(held) || held.trim() === ""))) return
     const ready = held.endsWith("\r") ? held.slice(0, -1) : held
     if (!ready) return
-    held = held.slice(ready.length)
-    if (streaming) return streamRest(ready, "")
-    streaming = true
-    if (block?.runs) codeLine(dedent(ready, block.indent), block)
-    else emitText(ready)
+    this.#held = held.slice(ready.length)
+    if (this.#streaming) return this.#streamRest(ready, "")
+    this.#streaming = true
+    if (this.#block?.runs) this.#codeLine(dedent(ready, this.#block.indent), this.#block)
+    else this.#emitText(ready)
   }
 
   /** Goes on with what came since the answer was cut, as soon as it is known how. */
-  function join(then: "more" | "cut" | "end"): void {
-    if (!resumed) return
+  #join(then: "more" | "cut" | "end"): void {
+    if (!this.#resumed) return
+    const block = this.#block
     const code = block?.runs ? block : undefined
-    const line = (code ? code.line : streaming ? "…" : "") + held
+    const line = (code ? code.line : this.#streaming ? "…" : "") + this.#held
     const inString = code?.lexer.openAfter(line) ?? false
     // What stands in a block of another language stays prose.
     const isPlain = block !== undefined && !code
     const joined = isPlain
-      ? { text: resumed }
-      : continuation(resumed, { block: code, line, inString, runs: (tag) => accepted.has(tag.toLowerCase()) }, then)
+      ? { text: this.#resumed }
+      : continuation(this.#resumed, { block: code, line, inString, runs: (tag) => this.#runs(tag) }, then)
     if (!joined) return
-    resumed = undefined
-    if (joined.anew) held = ""
-    receive(joined.text)
+    this.#resumed = undefined
+    if (joined.anew) this.#held = ""
+    this.#receive(joined.text)
   }
 
-  function take(): ParsedPiece[] {
-    const taken = pieces
-    pieces = []
+  #runs(tag: string): boolean {
+    const asked = tag.toLowerCase()
+    return this.#tags.some((known) => known.toLowerCase() === asked)
+  }
+
+  #take(): ParsedPiece[] {
+    const taken = this.#pieces
+    this.#pieces = []
     return taken
-  }
-
-  return {
-    push(chunk) {
-      if (done) return []
-      if (resumed === undefined) receive(chunk)
-      else {
-        resumed += chunk
-        join("more")
-      }
-      return take()
-    },
-    settle() {
-      join("cut")
-      if (block?.runs && block.started && !streaming && !block.lexer.open && closesFence(held, block)) finishCode()
-      return take()
-    },
-    resume() {
-      resumed ??= ""
-    },
-    end() {
-      if (done) return []
-      join("end")
-      resumed = undefined
-      if (held && !done) {
-        const last = held
-        held = ""
-        if (streaming) streamRest(last, "")
-        else line(last, "")
-      }
-      if (done || !block?.runs) return take()
-      if (!block.started) emitText(block.opener + block.blank)
-      else if (block.candidate !== undefined) {
-        code = code.slice(0, block.candidate)
-        finishCode()
-      }
-      return take()
-    },
-    get done() {
-      return done
-    },
-    get inCode() {
-      return block?.runs === true && block.started && !done
-    },
-    answer() {
-      const answer: Answer = { text }
-      if (block?.runs && block.started) answer.code = { tag: block.tag, code, closed }
-      return answer
-    },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Message, UserMessage } from "../core/message.ts"
+import type { Message } from "../core/message.ts"
 import type { ExecuteOptions, TypeGateMode } from "../runtime/runtime.ts"
 import { skillsSection } from "../skills/texts.ts"
 
@@ -107,9 +107,12 @@ export function announcement(declarations: string, tag: string): string {
  *  and stays the same for a whole run, so that prompt caches hit. */
 export function withClock(messages: readonly Message[], clock: string): Message[] {
   const request = messages.slice()
-  const index = request.findLastIndex((message) => message.role === "user" && message.origin === "prompt")
-  const newest = request[index] as UserMessage | undefined
-  if (newest) request[index] = { ...newest, parts: [...newest.parts, { type: "text", text: clock }] }
+  for (let index = request.length - 1; index >= 0; index--) {
+    const message = request[index]
+    if (message?.role !== "user" || message.origin !== "prompt") continue
+    request[index] = { ...message, parts: [...message.parts, { type: "text", text: clock }] }
+    break
+  }
   return request
 }
 

@@ -124,6 +124,13 @@ async function bringBack(
   return lost
 }
 
+/** What a conversation speaks of that goes on in a runtime which never saw it. */
+export async function lostWithProcess(events: readonly AgentEvent[], runtime: Runtime): Promise<Lost[]> {
+  const there = new Set((await runtime.names()).map(({ name }) => name))
+  const reason = whyNotKept(undefined, true)
+  return [...namesMade(events).keys()].filter((name) => !there.has(name)).map((name) => ({ name, reason }))
+}
+
 const tooLate = "it was made or changed in a run that never ended, and objects are kept when a run ends"
 
 interface Filled {

@@ -1,7 +1,7 @@
 import type { HookContext, Hooks } from "../actions/hooks.ts"
 import { runAfterRun } from "../actions/run-hooks.ts"
 import type { Completion, RunResult } from "../core/agent.ts"
-import { errorData } from "../core/errors.ts"
+import { AbortError, errorData } from "../core/errors.ts"
 import type { Pending, StopReason } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { trajectory } from "../core/trajectory.ts"
@@ -26,9 +26,16 @@ export function resultOf(id: string, state: State, failure: unknown): RunResult 
     ...(end?.status === "done" && end.files && { files: end.files }),
     ...(reason && { reason }),
     ...(end?.status === "stopped" && end.detail !== undefined && { detail: end.detail }),
+    ...(end?.status === "aborted" && reasonGiven(failure)),
     ...(pending && { pending }),
     ...(error && { error }),
   }
+}
+
+// What whoever aborted it said, if anything.
+function reasonGiven(failure: unknown): { detail: string } | undefined {
+  if (!(failure instanceof AbortError) || failure.message === new AbortError().message) return undefined
+  return { detail: failure.message }
 }
 
 /** Makes of a result what the hooks after the run say. */

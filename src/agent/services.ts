@@ -52,7 +52,7 @@ export async function cellContext({ config, conversation }: LoopSetup): Promise<
 }
 
 function groundOf({ workspace }: AgentConfig, conversation: Conversation): Promise<ToolGround> {
-  conversation.ground ??= openGround(workspace, conversation.tools)
+  conversation.ground ??= openGround(workspace, conversation.tools, () => conversation.events)
   return conversation.ground
 }
 
@@ -103,16 +103,16 @@ export function cycleServices(
     runtime,
     maxOutputChars: config.maxOutputChars,
     cellTimeoutMs: config.cellTimeoutMs,
-    transaction: config.transaction ?? (durable ? true : undefined),
+    // Python cannot take back what a cell did: where that is needed, its kernel is started again from what was saved.
+    transaction: config.transaction ?? (durable && runtime.language !== "python" ? true : undefined),
     journal,
-    // Only cells of this process can be given a clock.
-    cellEnv: journal && runtime.isolation === "none" ? journal.cellEnv : undefined,
+    cellEnv: journal?.cellEnv,
     typeGate: config.typeGate,
     now: config.now,
     ...policy,
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     approved: conversation.approved,
-    watcher: (id) => (control.watched ? control.decision(id) : undefined),
+    watcher: (id) => (control.watched() ? control.decision(id) : undefined),
     paused: control.paused,
     pauses: watch.pauses,
     leftMs: watch.leftMs,

@@ -52,7 +52,7 @@ export async function think(services: ThinkServices, messages: readonly Message[
     calls: [],
     raw: "",
     half: "",
-    codeId: newId("c"),
+    codeId: "",
     usage: noUsage,
   }
   let continuations = 0
@@ -77,7 +77,15 @@ export async function think(services: ThinkServices, messages: readonly Message[
     turn.parser.resume()
   }
   tell(turn, turn.parser.end(), services.language, emit)
-  return remember(turn, services, emit)
+  let parts = partsOf(turn)
+  if (services.review && turn.error === undefined && isAnswer(parts)) {
+    try {
+      parts = await services.review(parts, turn.usage)
+    } catch (error) {
+      return { ...thoughtOf(turn), error }
+    }
+  }
+  return remember(turn, parts, emit)
 }
 
 interface Turn {
@@ -88,6 +96,7 @@ interface Turn {
   raw: string
   /** The first half of a surrogate pair whose second half comes with the next part. */
   half: string
+  /** Of its cell, once it has one. */
   codeId: string
   usage: Usage
   counted?: number | undefined
@@ -174,7 +183,10 @@ function known(usage: Usage | undefined, input: () => number, written: string): 
 function tell(turn: Turn, pieces: readonly ParsedPiece[], language: string, emit: Emit): void {
   for (const piece of pieces) {
     if (piece.type === "text") emit({ type: "text-delta", text: piece.text })
-    if (piece.type === "code-start") emit({ type: "code-start", id: turn.codeId, language })
+    if (piece.type === "code-start") {
+      turn.codeId = newId("c")
+      emit({ type: "code-start", id: turn.codeId, language })
+    }
     if (piece.type === "code") emit({ type: "code-delta", id: turn.codeId, of: "source", text: piece.text })
   }
 }
@@ -186,22 +198,18 @@ function wholeCharacters(turn: Turn, chunk: string): string {
   return wellFormed(turn.half ? text.slice(0, -1) : text)
 }
 
-async function remember(turn: Turn, services: ThinkServices, emit: Emit): Promise<Thought> {
-  const { usage, counted, error } = turn
-  const thought: Thought = { usage, counted, ...(error !== undefined && { error }) }
-  let parts = partsOf(turn)
-  if (services.review && error === undefined && isAnswer(parts)) {
-    try {
-      parts = await services.review(parts, usage)
-    } catch (failed) {
-      return { ...thought, error: failed }
-    }
-  }
+function remember(turn: Turn, parts: AssistantMessage["parts"], emit: Emit): Thought {
+  const thought = thoughtOf(turn)
   if (!isAnswer(parts)) return thought
   const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
-  const finish = error === undefined ? (turn.finish ?? "stop") : "error"
-  emit({ type: "message-end", message, finish, usage })
-  return { ...thought, message }
+  const finish = turn.error === undefined ? (turn.finish ?? "stop") : "error"
+  emit({ type: "message-end", message, finish, usage: turn.usage })
+  thought.message = message
+  return thought
+}
+
+function thoughtOf({ usage, counted, error }: Turn): Thought {
+  return { message: undefined, usage, counted, error }
 }
 
 function isAnswer(parts: AssistantMessage["parts"]): boolean {

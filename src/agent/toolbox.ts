@@ -1,5 +1,6 @@
 import type { ToolFilter } from "../actions/tool-policy.ts"
 import { ConfigError } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
 import type { ToolSpec } from "../models/model.ts"
@@ -39,12 +40,13 @@ export interface ToolPlace {
   messages: readonly Message[]
 }
 
-/** The ground that the tools of a conversation stand on; its state is JSON. */
+/** The ground that the tools of a conversation stand on; its state is JSON, `events` its log. */
 export async function openGround(
   workspace: Workspace | undefined,
   values: { [key: string]: Json },
+  events: () => readonly AgentEvent[],
 ): Promise<ToolGround> {
-  const [{ artifacts }, { continueSubtasks, closeSubtasks }] = await groundModules()
+  const [{ artifacts }, { continueSubtasks, closeSubtasks }, { letRecall }] = await groundModules()
   const place = workspace ?? memoryWorkspace()
   const kept = artifacts(place)
 
@@ -62,11 +64,19 @@ export async function openGround(
     }
   }
 
-  return ground(stateOver(values))
+  const state = stateOver(values)
+  letRecall(state, events)
+  return ground(state)
 }
 
 // Tools come when the first agent has some. Asked for once: a dynamic import costs at every run, also of what is there.
-const groundModules = once(() => Promise.all([import("../tools/artifacts.ts"), import("../tools/delegate/tasks.ts")]))
+const groundModules = once(() =>
+  Promise.all([
+    import("../tools/artifacts.ts"),
+    import("../tools/delegate/tasks.ts"),
+    import("../tools/delegate/recall.ts"),
+  ]),
+)
 const builtinModule = once(() => import("../tools/builtin.ts"))
 
 function once<T>(load: () => Promise<T>): () => Promise<T> {

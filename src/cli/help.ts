@@ -11,6 +11,7 @@ karst: agents that write code against live objects
   karst prompt               print exactly what the model sees before the first prompt
   karst skills list          the skills there are; also: validate, add
   karst worker               work on the runs of a store, until told to end
+  karst mcp serve            your live objects in Claude Code, Cursor, VS Code and other MCP clients
 
   karst <command> --help     the options of a command
   karst --version
@@ -72,6 +73,18 @@ karst worker --agents <module> --store <store> [options]: work on the runs of a 
   --concurrency <n>     how many runs at a time. Default: 4
 
 Ctrl-C or SIGTERM ends it after the cycles under way; others go on with their runs. A second one leaves at once.
+`,
+  mcp: `
+karst mcp serve --runtime <module> [options]: serve live objects to an MCP client
+
+Over standard input and output, for a client to start, such as Claude Code: claude mcp add objects -- karst mcp serve --runtime ./objects.ts
+
+  --runtime <module>    exports \`runtime\`, or by default, a runtime or a function that makes one. It may also export \`tools\`,
+                        and \`approve\`, which answers the calls that ask for approval; without it the client's user is asked
+  --http                over HTTP on 127.0.0.1, for several clients at once; the token is printed, or taken from KARST_MCP_TOKEN
+  --port <n>            with --http: the port. Default: a free one
+  --name <name>         what clients know it as. Default: karst
+  --cell-timeout <s>    stop a cell after so many seconds. Default: never
 `,
   prompt: `
 karst prompt [options]: print exactly what the model sees before the first prompt

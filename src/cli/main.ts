@@ -11,6 +11,7 @@ const commands: Record<string, () => Promise<Command>> = {
   prompt: async () => (await import("./prompt.ts")).prompt,
   skills: async () => (await import("./skills.ts")).skills,
   worker: async () => (await import("./worker.ts")).worker,
+  mcp: async () => (await import("./mcp.ts")).mcp,
 }
 
 /** The `karst` command. Ends the process with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */

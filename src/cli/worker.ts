@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { setTimeout } from "node:timers/promises"
-import { AgentError } from "../core/errors.ts"
+import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Backend } from "../engine/backend.ts"
 import { bullmqBackend } from "../engine/bullmq.ts"
 import { createEngine, type Engine } from "../engine/engine.ts"
@@ -39,7 +39,7 @@ export async function worker(args: string[]): Promise<number> {
     )
     await look(engine, kind, end)
   } catch (error) {
-    if (!(error instanceof AgentError) || !error.retryable) throw error
+    if (!(error instanceof AgentError) || error instanceof ConfigError) throw error
     process.stderr.write(`karst: ${error.message}\n`)
     return 1
   }
@@ -84,13 +84,21 @@ function isRedis(text: string | undefined): text is string {
 }
 
 /** Has runs worked on that no job tells of, and waits for the end. Through a queue all others are told; a store alone has
- *  to be looked at. */
+ *  to be looked at, and one that is away for a while is waited for. */
 async function look(engine: Engine, kind: BackendKind, end: AbortSignal): Promise<void> {
+  let told: string | undefined
   await engine.recover()
   if (kind === "bullmq" && !end.aborted) await once(end, "abort")
   while (!end.aborted) {
     await setTimeout(1_000, undefined, { signal: end }).catch(() => undefined)
-    if (!end.aborted) await engine.recover()
+    try {
+      if (!end.aborted) await engine.recover()
+      told = undefined
+    } catch (error) {
+      if (!(error instanceof AgentError) || !error.retryable) throw error
+      if (told !== error.message) process.stderr.write(`karst: ${error.message} Waiting for it.\n`)
+      told = error.message
+    }
   }
 }
 

@@ -13,14 +13,20 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
 }
 
 /** What work comes to, or the reason of a signal that fires first: a rejection at once, whatever the work still does. */
-export async function orAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<Awaited<T>> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const off = onAbort(signal, () => reject(signal.reason))
-  try {
-    return await Promise.race([aborted, work])
-  } finally {
-    off()
-  }
+export function orAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<Awaited<T>> {
+  return new Promise((resolve, reject) => {
+    const off = onAbort(signal, () => reject(signal.reason))
+    Promise.resolve(work).then(
+      (value) => {
+        off()
+        resolve(value)
+      },
+      (error: unknown) => {
+        off()
+        reject(error)
+      },
+    )
+  })
 }
 
 function listenersOf(signal: AbortSignal): Set<() => void> {

@@ -113,7 +113,7 @@ export interface RunResult {
   pending?: Pending
   /** The limit that stopped it, or `hook` or `guardrail`. */
   reason?: StopReason
-  /** What the hook that stopped it said. */
+  /** What the hook that stopped it said, or whoever aborted it. */
   detail?: string
   /** Files made for the user, where the agent named them. */
   files?: string[]

@@ -95,11 +95,45 @@ export class ModelError extends AgentError {
   }
 }
 
-/** A coding CLI failed. */
+export type ProviderErrorCode =
+  | "not-installed"
+  | "authentication"
+  | "billing"
+  | "rate-limited"
+  | "overloaded"
+  | "server-error"
+  | "connection"
+  | "timeout"
+  | "stalled"
+  | "invalid-request"
+  | "session-not-found"
+  | "protocol"
+  | "exit"
+  | "provider"
+
+export interface ProviderErrorOptions extends AgentErrorOptions {
+  code?: ProviderErrorCode | undefined
+  provider?: string | undefined
+  retryAt?: number | undefined
+  stderr?: string | undefined
+}
+
+/** A coding CLI failed, or the service behind it. */
 export class ProviderError extends AgentError {
   override name = "ProviderError"
-  constructor(message: string, options: AgentErrorOptions = {}) {
+  declare readonly code: ProviderErrorCode
+  /** The name of the CLI. */
+  readonly provider: string | undefined
+  /** When a limit is over, in milliseconds since the epoch, where the CLI said so. */
+  readonly retryAt: number | undefined
+  /** The end of what the CLI wrote to its standard error. */
+  readonly stderr: string | undefined
+
+  constructor(message: string, options: ProviderErrorOptions = {}) {
     super(message, { code: "provider", ...options })
+    this.provider = options.provider
+    this.retryAt = options.retryAt
+    this.stderr = options.stderr
   }
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto"
 import { ConfigError } from "./errors.ts"
 import type { Json } from "./json.ts"
 
@@ -115,7 +114,7 @@ export interface SummarySections {
 
 /** A fresh id: short enough to read, long enough never to collide. */
 export function newId(prefix: string): string {
-  const uuid = randomUUID()
+  const uuid = crypto.randomUUID()
   return `${prefix}_${uuid.slice(24)}${uuid.slice(0, 8)}`
 }
 

@@ -51,7 +51,7 @@ export function createReader(queue: AgentEvent[], leave: () => void): Reader {
  *  already and are never touched. */
 export function pushMerged(queue: AgentEvent[], event: AgentEvent, from = 0): void {
   const last = queue.length > from ? queue.at(-1) : undefined
-  if (last && "text" in last && "text" in event && continues(last, event)) {
+  if (last?.type === event.type && "text" in last && "text" in event && continues(last, event)) {
     queue[queue.length - 1] = { ...last, text: last.text + event.text }
     return
   }
@@ -59,7 +59,7 @@ export function pushMerged(queue: AgentEvent[], event: AgentEvent, from = 0): vo
 }
 
 function continues(last: AgentEvent, event: AgentEvent): boolean {
-  if (last.type !== event.type || last.run !== event.run) return false
+  if (last.run !== event.run) return false
   switch (event.type) {
     case "text-delta":
     case "reasoning-delta":

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import type { Decision } from "./agent.ts"
 import { AbortError, AgentError } from "./errors.ts"
 import type { AgentEvent, StopReason } from "./event.ts"
+import { type HiddenField, hiddenField } from "./hidden-field.ts"
 import type { Usage } from "./usage.ts"
 
 /** A run as the runs that are started from it see it: whoever starts one inside a cell or a call of a run starts a child
@@ -16,9 +17,9 @@ export interface RunContext {
   /** The depth that no run below may exceed. */
   readonly deepest: number
   readonly signal: AbortSignal
-  readonly ended: boolean
+  ended: boolean
   /** Whether somebody reads its events right now. */
-  readonly watched: boolean
+  watched(): boolean
   /** Who waits for `run.approve`, by the id of the call. */
   readonly decisions: Map<string, (decision: Decision) => void>
   readonly children: Set<ChildRun>
@@ -85,6 +86,18 @@ export function startingRun(): { parent: RunContext; signals: AbortSignal[] } | 
 /** The run and those above it, the nearest first. */
 export function* upwards(run: RunContext | undefined): Generator<RunContext> {
   for (let each = run; each; each = each.parent) yield each
+}
+
+/** What one part of the house knows of runs. */
+export interface RunNote<T> extends HiddenField<T> {
+  /** That of a run, else of the nearest above it that has one. */
+  nearest(run: RunContext | undefined): T | undefined
+}
+
+export function runNote<T>(): RunNote<T> {
+  const { of, set } = hiddenField<T>()
+  const nearest = (run: RunContext | undefined): T | undefined => run && (of(run) ?? nearest(run.parent))
+  return { of, set, nearest }
 }
 
 /** The limit that this run or one above it has reached, if any. */

@@ -34,7 +34,7 @@ export interface RunControl {
   /** Counts what this run has used, for itself and for the runs above it. */
   spend(usage: Usage): void
   /** What was used since it was last taken, by this run and those below it. */
-  readonly spent: Usage
+  spent(): Usage
   takeSpent(): Usage
   /** Stops the clocks of this run and those above it while `work` is under way. */
   paused<T>(work: () => Promise<T>): Promise<T>
@@ -43,7 +43,7 @@ export interface RunControl {
   /** Takes what was said by `steer` since the last call. */
   steered(): string[]
   /** Whether somebody is reading the events right now, of this run or of one above it. */
-  readonly watched: boolean
+  watched(): boolean
   /** Waits for `run.approve(id, …)`, of this run or of one above it. Rejects with the abort reason. */
   decision(id: string): Promise<Decision>
   useRuntime(runtime: LiveObjects): void
@@ -99,17 +99,15 @@ export function startRun(setup: RunSetup): Run {
   const decisions = new Map<string, (decision: Decision) => void>()
   let spent = noUsage
   let seq = setup.firstSeq ?? 0
-  let runtime: LiveObjects | undefined
   let record: ((event: AgentEvent) => void) | undefined
   let observerFailed = false
-  let ended = false
 
   function publish(event: AgentEvent): void {
-    if (ended) return
+    if (context.ended) return
     record?.(event)
     pushMerged(log, event)
     for (const reader of readers) reader.push(event)
-    if (event.type === "run-end" && event.run === id) ended = true
+    if (event.type === "run-end" && event.run === id) context.ended = true
     observe(event)
     parent?.forward(event)
   }
@@ -138,12 +136,8 @@ export function startRun(setup: RunSetup): Run {
     depth: (parent?.depth ?? 0) + 1,
     deepest: Math.min((parent?.depth ?? 0) + depth, parent?.deepest ?? Number.POSITIVE_INFINITY),
     signal,
-    get ended() {
-      return ended
-    },
-    get watched() {
-      return readers.size > 0 && !ended
-    },
+    ended: false,
+    watched: () => readers.size > 0 && !context.ended,
     decisions,
     children: new Set(),
     budget: undefined,
@@ -159,7 +153,10 @@ export function startRun(setup: RunSetup): Run {
     context,
     emit(body) {
       // The body is ours from here on: stamping it in place spares a copy of every event.
-      const event: AgentEvent = Object.assign(body, { run: id, seq: seq++, at: now() })
+      const event = body as AgentEvent
+      event.run = id
+      event.seq = seq++
+      event.at = now()
       if (parentId !== undefined) event.parent = parentId
       publish(event)
       return event
@@ -174,9 +171,7 @@ export function startRun(setup: RunSetup): Run {
       // Not by `upwards`: this is on the way of every step.
       for (let run: RunContext | undefined = context; run; run = run.parent) run.add(usage)
     },
-    get spent() {
-      return spent
-    },
+    spent: () => spent,
     takeSpent() {
       const taken = spent
       spent = noUsage
@@ -184,9 +179,7 @@ export function startRun(setup: RunSetup): Run {
     },
     paused: (work) => pausedFrom(context, work),
     endChildren: () => endChildren(context),
-    get watched() {
-      return upwards(context).some((run) => run.watched)
-    },
+    watched: () => upwards(context).some((run) => run.watched()),
     decision(callId) {
       const { promise, resolve, reject } = Promise.withResolvers<Decision>()
       const abort = () => reject(abortError(signal))
@@ -199,7 +192,7 @@ export function startRun(setup: RunSetup): Run {
       })
     },
     useRuntime(objects) {
-      runtime = objects
+      run.runtime = objects
     },
     useRecord(recorder) {
       record = recorder
@@ -212,7 +205,7 @@ export function startRun(setup: RunSetup): Run {
     .catch(setup.broken)
     .then(async (end) => {
       await control.endChildren()
-      if (!ended && !end.suspended) control.emit(runEnd(end.result))
+      if (!context.ended && !end.suspended) control.emit(runEnd(end.result))
       for (const reader of readers) reader.end()
       unfollow()
       return end
@@ -231,18 +224,18 @@ export function startRun(setup: RunSetup): Run {
     return result
   }
 
-  return {
+  // No getters here, nor in what else is made for each run: the engine makes a hidden class for each of them, which holds
+  // on to all that the run has until old memory is collected.
+  const run: Run & { runtime: LiveObjects | undefined } = {
     id,
     settled,
-    get runtime() {
-      return runtime
-    },
+    runtime: undefined,
     then: (onResolve, onReject) => unwrap().then(onResolve, onReject),
     catch: (onReject) => unwrap().catch(onReject),
     finally: (onEnd) => unwrap().finally(onEnd),
     [Symbol.asyncIterator]() {
       const reader = createReader(log.slice(), () => readers.delete(reader))
-      if (ended) reader.end()
+      if (context.ended) reader.end()
       else readers.add(reader)
       return reader.iterator
     },
@@ -267,6 +260,7 @@ export function startRun(setup: RunSetup): Run {
       await setup.dispose?.()
     },
   }
+  return run
 }
 
 /** The error to throw for a fired signal: its own reason where that is an error, else ours. */

@@ -1,6 +1,7 @@
 import type { Decision } from "../core/agent.ts"
 import type { CallPreview } from "../core/event.ts"
-import type { Head, HeldRun } from "./checkpoint.ts"
+import type { Head } from "./checkpoint.ts"
+import type { HeldRun } from "./held-run.ts"
 
 /** The calls of one cycle that wait for somebody. */
 export interface Approvals {
@@ -12,11 +13,34 @@ export interface Approvals {
   clear(): void
 }
 
-/** `late` is told when a call has waited for so long. */
-export function createApprovals(held: HeldRun, holdMs: number, late: () => void): Approvals {
+interface Hold {
+  /** How long a cell is held for an answer. */
+  holdMs: number
+  /** Fires when this worker is to stop: then no cell is held any longer. */
+  stopping: AbortSignal
+  /** Fires when the cell is given up, for whatever reason. */
+  given: AbortSignal
+  /** Told when an answer has taken too long. */
+  late(): void
+}
+
+export function createApprovals(held: HeldRun, { holdMs, stopping, given, late }: Hold): Approvals {
   const waiting = new Map<string, (decision: Decision) => void>()
   let asked = held.head.asked.filter(({ decision }) => decision)
   const decisions = new Map(asked.map(({ key, decision }) => [key, decision]))
+
+  function startHold(): () => void {
+    const timer = setTimeout(late, stopping.aborted ? 0 : Math.min(holdMs, longestTimer))
+    const end = () => {
+      clearTimeout(timer)
+      stopping.removeEventListener("abort", late)
+    }
+    stopping.addEventListener("abort", late)
+    // Who is given up never hears an answer.
+    given.addEventListener("abort", end, { once: true })
+    return end
+  }
+
   return {
     decided: (key) => decisions.get(key),
     async wait(key, id, call) {
@@ -25,8 +49,7 @@ export function createApprovals(held: HeldRun, holdMs: number, late: () => void)
       asked = [...asked, { key, id, call }]
       // Told at once, so that it can be answered from anywhere while the cell is held.
       await held.commit((head) => ({ ...head, asked }))
-      const timer = setTimeout(late, holdMs)
-      return promise.finally(() => clearTimeout(timer))
+      return promise.finally(startHold())
     },
     decide(key, decision) {
       decisions.set(key, decision)
@@ -41,3 +64,6 @@ export function createApprovals(held: HeldRun, holdMs: number, late: () => void)
     },
   }
 }
+
+// A timer for longer would fire at once.
+const longestTimer = 2 ** 31 - 1

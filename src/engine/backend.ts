@@ -8,7 +8,8 @@ export interface Backend {
   /** Takes jobs, in the order they were pushed, and hands each to `handle`, in this process or in the workers of the backend.
    *  A job is done when `handle` resolves. When it rejects, or when its process ends, the job is handed over again, here
    *  or elsewhere, each time after a longer wait: how a run went is no reason to reject, only that this worker could not
-   *  tell. Rejects where no worker can work at all. Started twice, two take from the one queue. */
+   *  tell. An error of code `held` is no failure: nobody is told of it, and the wait does not grow.
+   *  Rejects where no worker can work at all. Started twice, two take from the one queue. */
   start(handle: Handle, options: StartOptions): Promise<Stop>
   /** How many jobs wait to be begun, those to be tried again included, those under way not. Cheap: asked once a cycle. */
   queued(): Promise<number>
@@ -28,6 +29,9 @@ export interface StartOptions {
   /** How many jobs one process has under way at a time, at most. */
   concurrency: number
 }
+
+/** Another worker holds the run, or did when it died. */
+export const laterCode = "held"
 
 /** Takes no more jobs, and waits for those under way. What waits stays where it is. A second call gives the same. */
 export type Stop = () => Promise<void>

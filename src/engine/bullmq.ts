@@ -90,7 +90,8 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
       } catch (error) {
         report(error, data)
         // Some names of errors mean something to BullMQ; this one only means "again".
-        throw new Error(error instanceof Error ? error.message : String(error))
+        const again = new Error(error instanceof Error ? error.message : String(error))
+        throw error instanceof AgentError ? Object.assign(again, { code: error.code }) : again
       } finally {
         underWay.delete(work)
       }
@@ -159,7 +160,7 @@ function workerOptions(options: BullmqBackendOptions): Record<string, unknown> {
     runRetryDelay: 1_000,
     // How long a stop may wait while the rate limit holds.
     maximumRateLimitDelay: 1_000,
-    settings: { backoffStrategy: waitMs },
+    settings: { backoffStrategy: (failures: number, _type: string, error: Error) => waitMs(failures, error) },
     removeOnFail: { count: 1_000 },
     ...(rateLimit && { limiter: { max: rateLimit.max, duration: rateLimit.durationMs } }),
   }

@@ -7,6 +7,8 @@ import type { Lost, Runtime } from "../runtime/runtime.ts"
 import type { Change, Store } from "../stores/store.ts"
 import type { Definition } from "./definition.ts"
 import { isGone, type Owner } from "./owner.ts"
+import { createReport } from "./report.ts"
+import type { Silence } from "./silence.ts"
 
 export type RunStatus = Status | "queued" | "running"
 
@@ -37,6 +39,8 @@ export interface Head {
   systemRun?: string
   /** The names the model was told about. */
   told: string[]
+  /** The names that it was told are lost; absent where none is. */
+  gone?: string[]
   /** What the user has said and the model has not heard. */
   unheard: string[]
   metadata: Metadata
@@ -65,8 +69,8 @@ export interface Head {
 
 export interface Lease {
   owner: Owner
-  /** Milliseconds since the epoch. */
-  until: number
+  /** How long the owner may say nothing before another takes the run. */
+  forMs: number
 }
 
 export interface AskedApproval {
@@ -99,9 +103,15 @@ export const keysOf = (id: string) => ({
   snapshot: `runs/${id}/snapshot`,
   /** The run of the same session that follows. */
   next: `runs/${id}/next`,
+  /** A log that grows when the run comes to rest: whoever waits for that reads nothing else. */
+  rests: `runs/${id}/rests`,
 })
 
-export const keyOfKey = (agent: string, key: string) => `keys/${agent}/${key}`
+// A name with a slash in it must not be taken for another's.
+export const keyOfKey = (agent: string, key: string) => `keys/${encodeURIComponent(agent)}/${key}`
+
+/** Where the last run of a session is named. */
+export const keyOfSession = (agent: string, session: string) => `sessions/${encodeURIComponent(agent)}/${session}`
 
 export async function readHead(store: Store, id: string): Promise<StoredHead | undefined> {
   const entry = await store.get(keysOf(id).head)
@@ -117,23 +127,52 @@ export async function readHead(store: Store, id: string): Promise<StoredHead | u
 
 /** The changes that make a head the stored one, its place in the lists included. */
 export function headChanges(next: Head, before?: Head): Change[] {
-  const changes: Change[] = [{ type: "put", key: keysOf(next.id).head, value: next as unknown as Json }]
-  if (before?.status === next.status) return changes
-  if (before) changes.push({ type: "delete", key: statusKey(before.status, next.id) })
-  changes.push({ type: "put", key: statusKey(next.status, next.id), value: next.createdAt })
+  const keys = keysOf(next.id)
+  const changes: Change[] = [{ type: "put", key: keys.head, value: next as unknown as Json }]
+  if (!isUnderWay(next) || next.refused !== before?.refused) {
+    changes.push({ type: "append", log: keys.rests, items: [next.status] })
+  }
+  // Nobody goes on from it any more, and what calls gave is in it.
+  if (hasEnded(next)) changes.push({ type: "delete", key: keys.journal })
+  const place = listKey(next.status, next.id)
+  if (before && place === listKey(before.status, next.id)) return changes
+  if (before) changes.push({ type: "delete", key: listKey(before.status, next.id) })
+  changes.push({ type: "put", key: place, value: next.createdAt })
   return changes
 }
 
-export const statusKey = (status: RunStatus, id: string) => `status/${status}/${id}`
+/** Where a run is listed: by what it came to, and together while it is worked on or is about to be. */
+export function listKey(status: RunStatus, id: string): string {
+  return `status/${status === "queued" || status === "running" ? "under-way" : status}/${id}`
+}
 
-/** Changes a head that nobody works on, or gives up where `change` gives nothing. Tries again when another was first. */
+/** The runs that are listed with one of these. One that cannot be read is told of, once, and left out. */
+export async function* listed(store: Store, statuses: readonly RunStatus[]): AsyncGenerator<StoredHead> {
+  for (const list of new Set(statuses.map((status) => listKey(status, "")))) {
+    for await (const key of store.keys(list)) {
+      const found = await readHead(store, key.slice(list.length)).catch(toldUnlessOurs)
+      if (found && statuses.includes(found.head.status)) yield found
+    }
+  }
+}
+
+const report = createReport("engine", {})
+
+function toldUnlessOurs(error: unknown): undefined {
+  if (!(error instanceof AgentError) || (error.code !== "version" && error.code !== "corrupt")) throw error
+  report(error)
+}
+
+/** Changes a head that nobody works on, or gives up where `change` gives nothing. Tries again when another was first.
+ *  `known`: as it was read just now. */
 export async function changeHead(
   store: Store,
   id: string,
   change: (head: Head) => { head: Head; changes?: Change[] } | undefined,
+  known?: StoredHead,
 ): Promise<StoredHead | undefined> {
-  for (;;) {
-    const found = await readHead(store, id)
+  for (let found = known; ; found = undefined) {
+    found ??= await readHead(store, id)
     if (!found) return undefined
     const changed = change(found.head)
     if (!changed) return undefined
@@ -151,103 +190,28 @@ export async function changeHead(
 export function claimRun(
   store: Store,
   id: string,
-  { owner, leaseMs }: { owner: Owner; leaseMs: number },
+  claim: { owner: Owner; leaseMs: number; silence: Silence },
+  known?: StoredHead,
 ): Promise<StoredHead | undefined> {
-  return changeHead(store, id, (head) => {
-    if (!isClaimable(head)) return undefined
-    const { refused: _, ...rest } = head
-    const lease = { owner, until: Date.now() + leaseMs }
-    return { head: { ...rest, status: "running", lease, fence: head.fence + 1, updatedAt: Date.now() } }
-  })
+  const take = (head: Head) => (isClaimable(head, claim) ? { head: claimed(head, claim) } : undefined)
+  return changeHead(store, id, take, known)
+}
+
+/** The head of a run that a worker has taken. */
+export function claimed(head: Head, { owner, leaseMs }: { owner: Owner; leaseMs: number }): Head {
+  const { refused: _, ...rest } = head
+  const lease = { owner, forMs: leaseMs }
+  return { ...rest, status: "running", lease, fence: head.fence + 1, updatedAt: Date.now() }
 }
 
 export const hasEnded = ({ status }: Head) => ["done", "stopped", "aborted", "failed"].includes(status)
 
 export const isUnderWay = ({ status }: Head) => status === "queued" || status === "running"
 
-export function isClaimable({ status, lease }: Head): boolean {
+/** Whether a worker may take a run; one that it holds itself, in any case: it asks only for what it does not work on. */
+export function isClaimable(head: Head, { owner, silence }: { owner?: Owner; silence: Silence }): boolean {
+  const { status, lease } = head
   if (status === "queued") return true
-  return status === "running" && (!lease || lease.until < Date.now() || isGone(lease.owner))
-}
-
-/** A run that this worker holds. Each write goes on from the one before and is refused once another worker holds it. */
-export interface HeldRun {
-  readonly head: Head
-  /** What was claimed, or committed last. */
-  readonly revision: number
-  commit(next: (head: Head) => Head, changes?: Change[]): Promise<void>
-  /** Appends to the journal; what comes together is written together. */
-  append(items: readonly Json[]): Promise<void>
-  /** How long the journal is with everything appended so far. */
-  journalLength(): number
-  /** Fires when a write was refused or failed: the run goes on from what is stored, perhaps elsewhere. */
-  readonly lost: AbortSignal
-  /** Ends the renewals. */
-  letGo(): void
-}
-
-export function holdRun(
-  store: Store,
-  claimed: StoredHead,
-  { leaseMs, journalLength }: { leaseMs: number; journalLength: number },
-): HeldRun {
-  const keys = keysOf(claimed.head.id)
-  const lost = new AbortController()
-  let { head, revision } = claimed
-  let written = journalLength
-  let tail: Promise<unknown> = Promise.resolve()
-  let batch: Json[] = []
-  let flushing: Promise<void> | undefined
-  const renewing = setInterval(() => commit((now) => now).catch(() => undefined), leaseMs / 3)
-  renewing.unref()
-
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = tail.then(async () => {
-      if (lost.signal.aborted) throw lost.signal.reason
-      try {
-        return await work()
-      } catch (error) {
-        lost.abort(error)
-        clearInterval(renewing)
-        throw error
-      }
-    })
-    tail = result.catch(() => undefined)
-    return result
-  }
-
-  function commit(next: (head: Head) => Head, changes: Change[] = []): Promise<void> {
-    return inTurn(async () => {
-      const changed = { ...next(head), updatedAt: Date.now() }
-      if (changed.lease) changed.lease = { ...changed.lease, until: Date.now() + leaseMs }
-      const guard = { key: keys.head, ifRevision: revision }
-      revision = await store.commit([...changes, ...headChanges(changed, head)], guard)
-      head = changed
-    })
-  }
-
-  return {
-    get head() {
-      return head
-    },
-    get revision() {
-      return revision
-    },
-    commit,
-    append(items) {
-      batch.push(...items)
-      written += items.length
-      flushing ??= inTurn(async () => {
-        const items = batch
-        batch = []
-        flushing = undefined
-        const guard = { key: keys.head, ifRevision: revision }
-        await store.commit([{ type: "append", log: keys.journal, items }], guard)
-      })
-      return flushing
-    },
-    journalLength: () => written,
-    lost: lost.signal,
-    letGo: () => clearInterval(renewing),
-  }
+  if (status !== "running") return false
+  return !lease || lease.owner.id === owner?.id || isGone(lease.owner) || silence.of(head) >= lease.forMs
 }

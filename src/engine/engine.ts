@@ -4,36 +4,26 @@ import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { type Prompt, userMessage } from "../core/message.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
-import type { Change, Store } from "../stores/store.ts"
+import type { Store } from "../stores/store.ts"
 import type { Backend, Stop } from "./backend.ts"
-import {
-  changeHead,
-  type Head,
-  hasEnded,
-  isClaimable,
-  isUnderWay,
-  keyOfKey,
-  keysOf,
-  readHead,
-  runStatuses,
-  statusKey,
-} from "./checkpoint.ts"
-import { followLog } from "./follow.ts"
+import { changeHead, type Head, hasEnded, isClaimable, keysOf, listed, readHead, runStatuses } from "./checkpoint.ts"
 import { remote } from "./idle.ts"
 import type { Letter } from "./inbox.ts"
 import { inlineBackend } from "./inline.ts"
+import { keptRuns } from "./kept-runs.ts"
 import { withEvents } from "./own-events.ts"
 import { thisOwner } from "./owner.ts"
-import { checkAgents } from "./refusal.ts"
-import { resultFrom } from "./result.ts"
+import { untilAtRest, type WatchOptions, watchRun } from "./read-run.ts"
+import { checkAgents, checkNumbers, heldElsewhere } from "./refusal.ts"
+import { pruneRuns, removeRun } from "./retention.ts"
 import { infoOf, type ListFilter, type RunInfo } from "./run-info.ts"
+import { createSilence, type Silence } from "./silence.ts"
 import { type SliceSetup, workSlice } from "./slice.ts"
-import { eventsOf } from "./stored-run.ts"
 import { type SubmitOptions, storeRun } from "./submit.ts"
 
-export interface EngineOptions {
+export interface EngineOptions<Name extends string = string> {
   /** The agents whose runs it knows, by name. Each needs a runtime factory, or none. */
-  agents: Readonly<Record<string, Agent>>
+  agents: Readonly<Record<Name, Agent>>
   store: Store
   /** What schedules. Default: this process, which then works without being told to. */
   backend?: Backend | undefined
@@ -49,14 +39,16 @@ export interface EngineOptions {
   /** What becomes of a call that was begun before a crash, when nobody knows whether it took effect and its binding
    *  does not say: somebody is asked, the cell gets an error, or it is made again. Default `fail`. */
   unknown?: UnknownPolicy | undefined
+  /** How many runs a worker keeps as they are, objects and all, while they wait for their next job. Default 16. */
+  warmRuns?: number | undefined
   /** Goes on with runs whose agent has another shape than when they began. Default false. */
   allowChanged?: boolean | undefined
 }
 
 /** Runs that survive: each is in the store before it does anything, and goes on from there in whichever process. */
-export interface Engine extends AsyncDisposable {
+export interface Engine<Name extends string = string> extends AsyncDisposable {
   /** Stores a run and has it worked on. The same key twice for one agent is the same run. */
-  submit(agent: string, prompt: Prompt, options?: SubmitOptions): Promise<{ id: string }>
+  submit(agent: Name, prompt: Prompt, options?: SubmitOptions): Promise<{ id: string }>
   /** The stored events of a run, from the first or from a sequence number, then those that come, until it has ended. */
   watch(id: string, options?: WatchOptions): AsyncIterable<AgentEvent>
   /** What the run came to; waits until it has ended or waits for somebody. */
@@ -78,55 +70,64 @@ export interface Engine extends AsyncDisposable {
   drain(): Promise<void>
   /** Has every run worked on that waits for a worker or has lost its own; gives their ids. */
   recover(): Promise<string[]>
-  /** Removes everything of a run that has ended or waits. */
+  /** Removes everything of a run that has ended or waits. Of a session, the last one: the next goes on from what is left. */
   delete(id: string): Promise<void>
-  /** Removes the runs that ended so long ago; gives their ids. */
+  /** Removes the runs that ended so long ago, and no later one of their session goes on from; gives their ids. */
   prune(options: { olderThanMs: number }): Promise<string[]>
   /** Drains, and lets go of the backend. The store is its owner's. */
   close(): Promise<void>
 }
 
-export interface WatchOptions {
-  /** The first sequence number to give. Default 0. */
-  from?: number | undefined
-  signal?: AbortSignal | undefined
-}
-
-export function createEngine(options: EngineOptions): Engine {
+export function createEngine<Name extends string>(options: EngineOptions<Name>): Engine<Name> {
   const { agents, store, leaseMs = 30_000, holdMs = 30_000, sliceMs = 30_000 } = options
-  const { maxSnapshotBytes = 16 * 2 ** 20, unknown = "fail", allowChanged = false } = options
+  const { maxSnapshotBytes = 16 * 2 ** 20, unknown = "fail", allowChanged = false, warmRuns = 16 } = options
+  if (!store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')
   checkAgents(agents)
+  checkNumbers({ leaseMs }, 1)
+  checkNumbers({ holdMs, sliceMs, maxSnapshotBytes, warmRuns })
   const backend = options.backend ?? inlineBackend()
   const stopping = new AbortController()
+  const silence = createSilence(leaseMs)
   const setup: SliceSetup = {
     store,
     agents,
     owner: thisOwner(),
     leaseMs,
+    silence,
     holdMs,
     sliceMs,
     maxSnapshotBytes,
     unknown,
     allowChanged,
+    kept: keptRuns(warmRuns),
+    push,
     queued: () => backend.queued(),
     stopping: stopping.signal,
   }
+  // Its agents do not change, so neither does what it would say of these.
+  const refused = new Set<string>()
   const stops: Stop[] = []
   let ownWork: Promise<void> | undefined
   let looking: NodeJS.Timeout | undefined
+  let lookedAtWaiting = -Infinity
 
   const { mustHave, send, endIdle, decideIdle, readLetters } = remote({ store, push, pushNext })
 
   async function handle({ run }: { run: string }): Promise<void> {
     const end = await workSlice(setup, run)
-    if (end === "none") return
-    if (end === "ended") return await pushNext(run)
-    await readLetters(run)
-    if (end === "again" && !stopping.signal.aborted) await push(run)
+    if (end.type === "ended") await pushNext(run)
+    if (end.type === "waiting") await readLetters(run)
+    if (end.type === "again") await end.pushed
+    if (end.type === "refused") refused.add(run)
+    if (end.type === "held") throw heldElsewhere(run)
   }
 
   async function push(id: string, revision?: number): Promise<void> {
     await backend.push({ run: id, revision: revision ?? (await readHead(store, id))?.revision ?? 0 })
+    await workHere()
+  }
+
+  async function workHere(): Promise<void> {
     if (options.backend) return
     ownWork ??= work()
     await ownWork
@@ -135,7 +136,7 @@ export function createEngine(options: EngineOptions): Engine {
   async function work({ concurrency = 4 }: { concurrency?: number | undefined } = {}): Promise<void> {
     if (stopping.signal.aborted) return
     stops.push(await backend.start(handle, { concurrency }))
-    looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs).unref()
+    looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
   }
 
   // The run of the same session that waited for this one.
@@ -147,19 +148,31 @@ export function createEngine(options: EngineOptions): Engine {
   /** With `silentMs`, only what nobody has touched for so long: the rest is in somebody's queue. */
   async function recover(silentMs = 0): Promise<string[]> {
     const found: string[] = []
-    for (const status of ["queued", "running", "waiting"] as const) {
-      for await (const key of store.keys(statusKey(status, ""))) {
-        const id = key.slice(statusKey(status, "").length)
-        const entry = await readHead(store, id)
-        if (!entry) continue
-        if (entry.head.status === "waiting") await readLetters(id)
-        else if (isClaimable(entry.head) && isForgotten(entry.head, silentMs)) {
-          found.push(id)
-          await push(id, entry.revision)
-        }
+    for await (const { head, revision } of listed(store, ["queued", "running", ...waitingNow()])) {
+      const isFree = isClaimable(head, { silence }) && isForgotten(head, silentMs, silence)
+      if (head.status === "waiting") await readLetters(head.id)
+      else if (isFree && !(head.refused && refused.has(head.id))) {
+        found.push(head.id)
+        await push(head.id, head.refused ? await triedAgain(head.id) : revision)
+      } else if (head.status === "running") {
+        // Whoever holds it may be dead on another machine, which only those see who look again.
+        await workHere()
       }
     }
     return found
+  }
+
+  // Only a worker that died in the very moment a run began to wait leaves something to do there, and they may be many.
+  function waitingNow(): ["waiting"] | [] {
+    if (performance.now() - lookedAtWaiting < 10 * leaseMs) return []
+    lookedAtWaiting = performance.now()
+    return ["waiting"]
+  }
+
+  // Whoever asks for the result meanwhile is not told what held before.
+  async function triedAgain(id: string): Promise<number | undefined> {
+    const changed = await changeHead(store, id, ({ refused, ...head }) => (refused ? { head } : undefined))
+    return changed?.revision
   }
 
   async function drain(): Promise<void> {
@@ -167,20 +180,10 @@ export function createEngine(options: EngineOptions): Engine {
     clearInterval(looking)
     await ownWork
     await Promise.all(stops.splice(0).map((stop) => stop()))
+    await setup.kept.close()
   }
 
-  async function remove(id: string): Promise<boolean> {
-    const found = await readHead(store, id)
-    if (!found || found.head.status === "running" || found.head.status === "queued") return false
-    const { agent, key, status } = found.head
-    const names = [...Object.values(keysOf(id)), statusKey(status, id)]
-    if (key !== undefined) names.push(keyOfKey(agent, key))
-    const changes = names.map((name): Change => ({ type: "delete", key: name }))
-    await store.commit(changes, { key: keysOf(id).head, ifRevision: found.revision })
-    return true
-  }
-
-  const engine: Engine = {
+  const engine: Engine<Name> = {
     async submit(agent, prompt, submitted = {}) {
       if (!Object.hasOwn(agents, agent)) {
         throw new ConfigError(
@@ -191,40 +194,12 @@ export function createEngine(options: EngineOptions): Engine {
       if (isNew) await push(head.id)
       return { id: head.id }
     },
-    async *watch(id, { from = 0, signal } = {}) {
+    async *watch(id, options) {
       await mustHave(id)
-      const over = new AbortController()
-      const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
-      let isReached = from === 0
-      try {
-        for await (const item of followLog(store, keysOf(id).events, 0, either)) {
-          const event = item as unknown as AgentEvent
-          // Runs that it has started count for themselves: theirs come where they were told.
-          if (event.run === id) isReached = event.seq >= from
-          if (isReached) yield event
-          if (event.type === "run-end" && event.run === id) return
-        }
-      } finally {
-        over.abort()
-      }
+      yield* watchRun(store, id, options)
     },
     async result(id, { signal } = {}) {
-      const over = new AbortController()
-      const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
-      let found = await mustHave(id)
-      const events = followLog(store, keysOf(id).events, found.head.stored, either)
-      try {
-        while (isUnderWay(found.head)) {
-          if (found.head.refused !== undefined) throw new ConfigError(found.head.refused)
-          const { value, done } = await events.next()
-          if (done) throw signal?.reason ?? new AgentError(`Run ${id} is gone.`, { code: "gone" })
-          if (maySettle.has((value as unknown as AgentEvent).type)) found = await mustHave(id)
-        }
-        return resultFrom(found.head, await eventsOf(store, id))
-      } finally {
-        over.abort()
-        await events.return(undefined)
-      }
+      return await untilAtRest(store, () => mustHave(id), id, signal)
     },
     async answer(id, text) {
       await mustHave(id)
@@ -255,8 +230,8 @@ export function createEngine(options: EngineOptions): Engine {
     async abort(id, reason) {
       for (;;) {
         if (hasEnded((await mustHave(id)).head)) return
-        if ((await send(id, { type: "abort", ...(reason !== undefined && { reason }) })) || (await endIdle(id, reason)))
-          return
+        if (await send(id, { type: "abort", ...(reason !== undefined && { reason }) })) return
+        if (await endIdle(id, reason)) return setup.kept.drop(id)
       }
     },
     async get(id) {
@@ -264,12 +239,8 @@ export function createEngine(options: EngineOptions): Engine {
       return found && infoOf(found.head)
     },
     async *list({ status = runStatuses, agent } = {}) {
-      for (const each of [status].flat()) {
-        for await (const key of store.keys(statusKey(each, ""))) {
-          const found = await readHead(store, key.slice(statusKey(each, "").length))
-          if (found?.head.status === each && (agent === undefined || found.head.agent === agent))
-            yield infoOf(found.head)
-        }
+      for await (const { head } of listed(store, [status].flat())) {
+        if (agent === undefined || head.agent === agent) yield infoOf(head)
       }
     },
     work,
@@ -277,15 +248,9 @@ export function createEngine(options: EngineOptions): Engine {
     recover: () => recover(),
     async delete(id) {
       await mustHave(id)
-      if (!(await remove(id))) throw new AgentError(`Run ${id} is under way. Abort it first.`, { code: "running" })
+      await removeRun(store, id)
     },
-    async prune({ olderThanMs }) {
-      const removed: string[] = []
-      for await (const { id, updatedAt } of engine.list({ status: ["done", "stopped", "aborted", "failed"] })) {
-        if (updatedAt < Date.now() - olderThanMs && (await remove(id))) removed.push(id)
-      }
-      return removed
-    },
+    prune: ({ olderThanMs }) => pruneRuns(store, Date.now() - olderThanMs),
     async close() {
       await drain()
       await backend.close?.()
@@ -295,8 +260,5 @@ export function createEngine(options: EngineOptions): Engine {
   return engine
 }
 
-// No run comes to rest without one of these.
-const maySettle = new Set<AgentEvent["type"]>(["run-end", "question-asked", "approval-requested", "warning-raised"])
-
-const isForgotten = ({ status, refused, updatedAt }: Head, silentMs: number) =>
-  silentMs === 0 || status === "running" || (refused === undefined && updatedAt < Date.now() - silentMs)
+const isForgotten = (head: Head, silentMs: number, silence: Silence) =>
+  silentMs === 0 || head.status === "running" || (head.refused === undefined && silence.of(head) >= silentMs)

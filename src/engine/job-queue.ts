@@ -1,5 +1,5 @@
 import { ConfigError } from "../core/errors.ts"
-import type { Handle, Job, Stop } from "./backend.ts"
+import { type Handle, type Job, laterCode, type Stop } from "./backend.ts"
 import type { Report } from "./report.ts"
 
 /** Jobs in this process's memory, and those who take them. */
@@ -44,11 +44,11 @@ export function createJobQueue(report: Report): JobQueue {
       await handle(next.job)
     } catch (error) {
       report(error, next.job)
-      rest({ ...next, failures: next.failures + 1 })
+      rest({ ...next, failures: next.failures + 1 }, error)
     }
   }
 
-  function rest(next: Waiting): void {
+  function rest(next: Waiting, error: unknown): void {
     const { run } = next.job
     if (waiting.has(run)) return
     // Without a taker there is nothing to wait for, and no timer must keep the process.
@@ -58,7 +58,7 @@ export function createJobQueue(report: Report): JobQueue {
       waiting.set(run, next)
       dispatch()
     }
-    resting.set(run, { next, timer: setTimeout(ready, waitMs(next.failures)) })
+    resting.set(run, { next, timer: setTimeout(ready, waitMs(next.failures, error)) })
   }
 
   function wakeAll(): void {
@@ -91,10 +91,13 @@ export function createJobQueue(report: Report): JobQueue {
   }
 }
 
-/** How long a job rests that failed so many times. */
-export function waitMs(failures: number): number {
+/** How long a job rests that failed so many times, the last time with this error. */
+export function waitMs(failures: number, error?: unknown): number {
+  if (error instanceof Error && "code" in error && error.code === laterCode) return laterMs
   return Math.min(100 * 2 ** (failures - 1), 30_000)
 }
+
+const laterMs = 500
 
 export function checkConcurrency(concurrency: number): void {
   if (Number.isInteger(concurrency) && concurrency > 0) return

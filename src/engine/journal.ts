@@ -27,7 +27,8 @@ export interface JournalSetup {
   seed: string
   /** What was recorded of the cycle that is run again. */
   entries: readonly JournalEntry[]
-  append(entries: readonly JournalEntry[]): Promise<void>
+  /** `now` resolves when they are written. `soon`: with what is written next, or by themselves a moment later. */
+  append(entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void>
   unknown: UnknownPolicy
   /** Waits for somebody to allow or refuse a call; `decided` where that was done before the cycle was run again. */
   approval: {
@@ -36,6 +37,8 @@ export interface JournalSetup {
   }
   /** Told where the cycle takes another way than before. */
   diverged(what: string): void
+  /** Told by what a cell reaches outside without a call, so that nobody records it: once for each cell. */
+  effect(what: string): void
 }
 
 export interface RunJournal {
@@ -50,11 +53,6 @@ export interface RunJournal {
   close(reason: unknown): void
 }
 
-/** What a cell sees when nobody knows whether its call took effect. */
-export class UnknownOutcome extends Error {
-  override name = "UnknownOutcome"
-}
-
 export function createJournal(setup: JournalSetup): RunJournal {
   let cycle = readCycle(setup.entries, setup.diverged, setup.cycle)
   let closed: { reason: unknown } | undefined
@@ -63,13 +61,13 @@ export function createJournal(setup: JournalSetup): RunJournal {
     if (closed) throw closed.reason
   }
 
-  async function append(entry: JournalEntry): Promise<void> {
+  async function append(entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void> {
     // What a cell has read so far is why it makes the calls it makes.
     const times = [...cycle.clocks].flatMap(([key, clock]): JournalEntry[] => {
       const reads = clock.takeReads()
       return reads.length > 0 ? [{ type: "time", key, reads }] : []
     })
-    await setup.append([...times, entry])
+    await setup.append([...times, ...entries], when)
   }
 
   function scope(path: string): Journal {
@@ -81,11 +79,12 @@ export function createJournal(setup: JournalSetup): RunJournal {
           const key = nextKey(path, `model ${model.id}`)
           const recorded = cycle.answers.get(key)
           cycle.asked.add(key)
-          return { answer: recorded, record: (given) => append({ type: "model", key, ...given }) }
+          return { answer: recorded, record: (given) => append([{ type: "model", key, ...given }], "soon") }
         }),
       cellEnv() {
         const key = nextKey(path, "cell")
-        const clock = cellClock(cycle.reads.get(key) ?? [], `${setup.seed}/${cycle.number}/${key}`)
+        const seed = `${setup.seed}/${cycle.number}/${key}`
+        const clock = cellClock(cycle.reads.get(key) ?? [], seed, setup.effect)
         cycle.clocks.set(key, clock)
         return clock.env
       },
@@ -112,7 +111,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
     isOpen()
     const idempotencyKey = hashOf([setup.run, setup.seed, cycle.number, key])
     if (call.journal === false) return steps.make(idempotencyKey)
-    const work = record(call, key, () => steps.make(idempotencyKey), past)
+    const work = record(call, key, () => steps.make(idempotencyKey))
     underWay.add(work)
     return work.finally(() => underWay.delete(work))
   }
@@ -128,25 +127,26 @@ export function createJournal(setup: JournalSetup): RunJournal {
     const policy = call.unknown ?? setup.unknown
     if (policy === "retry") return
     const name = callName(call)
-    if (policy === "fail") throw new UnknownOutcome(`${name} was begun before an interruption, and ${unknownCure}`)
+    if (policy === "fail") throw unknownOutcome(`${name} was begun before an interruption, and ${unknownCure}`)
     const { decided, watcher } = deciding(call, key)
     const decision = decided ?? (await watcher(call.id))
     if (decision === "deny") {
-      throw new UnknownOutcome(`${name} was begun before an interruption, and was not made again.`)
+      throw unknownOutcome(`${name} was begun before an interruption, and was not made again.`)
     }
   }
 
-  async function record(call: Call, key: string, make: () => Promise<unknown>, past: PastCall | undefined) {
-    if (!call.idempotent && !past) await append({ type: "started", key, call: previewCall(call) })
+  async function record(call: Call, key: string, make: () => Promise<unknown>) {
+    // What led to it is written first, and whoever lost the run learns of that.
+    await append(call.idempotent ? [] : [{ type: "started", key, call: previewCall(call) }], "now")
     isOpen()
     try {
       const value = await make()
       const stored = storedValue(value)
-      await append({ type: "done", key, ...(stored && { value: stored }) })
+      await append([{ type: "done", key, ...(stored && { value: stored }) }], "soon")
       return value
     } catch (error) {
       // What was cut off by the end of its cell may have taken effect or not.
-      if (!call.signal.aborted && !closed) await append({ type: "failed", key, error: errorData(error) })
+      if (!call.signal.aborted && !closed) await append([{ type: "failed", key, error: errorData(error) }], "soon")
       throw error
     }
   }
@@ -168,6 +168,11 @@ export function createJournal(setup: JournalSetup): RunJournal {
       closed ??= { reason }
     },
   }
+}
+
+// What a cell sees. Of no class of ours: it may keep the error in a variable, and that in a snapshot.
+function unknownOutcome(message: string): Error {
+  return Object.assign(new Error(message), { name: "UnknownOutcome" })
 }
 
 const unknownCure = "nobody knows whether it took effect. Find out before you call it again."

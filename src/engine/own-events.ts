@@ -3,7 +3,8 @@ import type { EventBody } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { noUsage } from "../core/usage.ts"
 import type { Change } from "../stores/store.ts"
-import { type Head, type HeldRun, keysOf } from "./checkpoint.ts"
+import { type Head, keysOf } from "./checkpoint.ts"
+import type { HeldRun } from "./held-run.ts"
 
 export type Commit = [next: (head: Head) => Head, changes: Change[]]
 
@@ -33,12 +34,12 @@ export function failed({ id, state }: Head, failure: unknown): Commit {
 }
 
 /** The run stays as it is and says why. */
-export async function refuse(held: HeldRun, refused: string): Promise<"waiting"> {
+export async function refuse(held: HeldRun, refused: string): Promise<{ type: "refused" }> {
   const warning: EventBody = { type: "warning-raised", code: "run-refused", message: refused }
   await held.commit(
     ...withEvents(held.head.id, [warning], ({ lease: _, ...head }) => ({ ...head, status: "queued", refused })),
   )
-  return "waiting"
+  return { type: "refused" }
 }
 
 /** Events that the engine tells itself, between slices, with what they do to the head. */

@@ -1,7 +1,7 @@
 import { durableStart } from "../agent/durable.ts"
 import type { Agent } from "../core/agent.ts"
-import { ConfigError } from "../core/errors.ts"
-import type { EventBody } from "../core/event.ts"
+import { AgentError, ConfigError } from "../core/errors.ts"
+import { laterCode } from "./backend.ts"
 import type { Head } from "./checkpoint.ts"
 
 /** A run that cannot go on here and now, and may elsewhere or later. */
@@ -23,11 +23,16 @@ export function changedShape({ id, agent }: Head, changed: readonly string[]): s
   )
 }
 
-export const timeNotRecorded: EventBody = {
-  type: "warning-raised",
-  code: "time-not-recorded",
-  message:
-    "Time and randomness of cells are not recorded in this kind of runtime: a cell that is run again sees others.",
+export function goesOnChanged(changed: readonly string[]): string {
+  return `The run goes on with an agent that has changed since it began: ${changed.join("; ")}.`
+}
+
+/** Throws for what cannot be a time or a size. */
+export function checkNumbers(numbers: Readonly<Record<string, number>>, least = 0): void {
+  for (const [name, value] of Object.entries(numbers)) {
+    if (typeof value === "number" && value >= least) continue
+    throw new ConfigError(`createEngine: ${name} is a number, ${least} or above, not ${String(value)}.`)
+  }
 }
 
 /** Throws for an agent that cannot have durable runs. */
@@ -42,4 +47,9 @@ export function checkAgents(agents: Readonly<Record<string, Agent>>): void {
       )
     }
   }
+}
+
+/** What a worker says of a job whose run another worker holds: that one may be dead, and only its lease tells. */
+export function heldElsewhere(run: string): AgentError {
+  return new AgentError(`Run ${run} is held by another worker.`, { code: laterCode, retryable: true })
 }

@@ -1,4 +1,5 @@
-import type { BackendOptions, Job } from "./backend.ts"
+import { AgentError } from "../core/errors.ts"
+import { type BackendOptions, type Job, laterCode } from "./backend.ts"
 
 /** Tells what went wrong outside of runs. Never throws. */
 export type Report = (error: unknown, job?: Job) => void
@@ -6,6 +7,7 @@ export type Report = (error: unknown, job?: Job) => void
 export function createReport(backend: string, { onError }: BackendOptions): Report {
   const told = new Set<string>()
   return (error, job) => {
+    if (error instanceof AgentError && error.code === laterCode) return
     const problem = error instanceof Error ? error : new Error(String(error))
     if (onError) return observe(onError, problem, job)
     const text = `${backend}: ${problem.message || problem.name}${job ? ` (run ${job.run}, which is tried again)` : ""}`

@@ -5,11 +5,13 @@ import type { AgentEvent } from "../core/event.ts"
 import { trajectory } from "../core/trajectory.ts"
 import type { Head } from "./checkpoint.ts"
 
-/** What a run came to, from what is stored of it. */
-export function resultFrom({ id, state = initialState(), pending }: Head, events: readonly AgentEvent[]): RunResult {
+/** What a run came to, from what is stored of it and of the runs before it in its session. */
+export function resultFrom({ id, state = initialState(), pending }: Head, said: readonly AgentEvent[]): RunResult {
+  const first = said.findIndex(({ run }) => run === id)
+  const events = first < 0 ? [] : said.slice(first)
   const record = trajectory(events)
   const result = resultOf(id, state, undefined)
-  result.messages = record.messages
+  result.messages = events.length === said.length ? record.messages : trajectory(said).messages
   result.trajectory = record
   const end = events.findLast((event) => event.type === "run-end" && event.run === id)
   if (end?.type !== "run-end") {

@@ -3,104 +3,105 @@ import type { Agent, Run } from "../core/agent.ts"
 import { AbortError, ConflictError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
-import type { UserMessage } from "../core/message.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Change, Store } from "../stores/store.ts"
 import { createApprovals } from "./approvals.ts"
-import { claimRun, type HeldRun, holdRun, keysOf, readHead } from "./checkpoint.ts"
-import { describeDefinition, differences } from "./definition.ts"
-import { type Inbox, readInbox } from "./inbox.ts"
-import { createJournal, type JournalEntry, type RunJournal } from "./journal.ts"
+import { type Head, keysOf } from "./checkpoint.ts"
+import { type Definition, describeDefinition, differences } from "./definition.ts"
+import type { HeldRun } from "./held-run.ts"
+import { readInbox } from "./inbox.ts"
+import { createJournal, type JournalEntry } from "./journal.ts"
+import type { KeptRuns } from "./kept-runs.ts"
 import { approvalsAsked, failed, refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
-import { changedShape, Refusal, sharedRuntime, timeNotRecorded, unknownAgent } from "./refusal.ts"
+import { changedShape, goesOnChanged, Refusal, sharedRuntime, unknownAgent } from "./refusal.ts"
+import type { Silence } from "./silence.ts"
 import { takeSnapshot } from "./snapshots.ts"
-import { collect, earlierOf, resumedFrom } from "./stored-run.ts"
+import { type Found, findRun } from "./stored-run.ts"
 
 export interface SliceSetup {
   store: Store
   agents: Readonly<Record<string, Agent>>
   owner: Owner
   leaseMs: number
+  silence: Silence
   holdMs: number
   sliceMs: number
   maxSnapshotBytes: number
   unknown: UnknownPolicy
   allowChanged: boolean
+  kept: KeptRuns
+  /** Has a run worked on again after this job. */
+  push(id: string, revision: number): Promise<void>
   /** How many other jobs wait. */
   queued(): Promise<number>
   /** Fires when this worker is to stop. */
   stopping: AbortSignal
 }
 
-/** How a slice ended: the run goes on in another, waits, has ended, or was not ours to work on. */
-export type SliceEnd = "again" | "waiting" | "ended" | "none"
+/** How a slice ended: the run goes on in another, waits, has ended, is another worker's, or not to be worked on. */
+export type SliceEnd =
+  | { type: "again"; pushed: Promise<void> | undefined }
+  | { type: "waiting" | "ended" | "held" | "refused" | "none" }
 
 /** Works on a run until it ends, waits, has had its time, or this worker is to stop. Rejects when it could not tell how far
  *  the run came. */
 export async function workSlice(setup: SliceSetup, id: string): Promise<SliceEnd> {
-  const { store, owner, leaseMs } = setup
-  if (!(await isItsTurn(store, id))) return "none"
-  const claimed = await claimRun(store, id, { owner, leaseMs })
-  if (!claimed) return "none"
-  const keys = keysOf(id)
-  const { head } = claimed
-  const entries = (await collect(store.read(keys.journal, head.journal))) as unknown as JournalEntry[]
-  const held = holdRun(store, claimed, { leaseMs, journalLength: head.journal + entries.length })
-  const start = durableStart(setup.agents[head.agent] ?? {})
-  try {
-    if (!start) return await refuse(held, unknownAgent(head, setup.agents))
-    const slice = await openSlice(setup, held, entries)
+  return setup.kept.alone(id, async () => {
     try {
-      const { error } = await slice.run(start).settled
-      return await slice.end(error?.cause)
-    } finally {
-      await slice.inbox.close()
+      const end = await setup.kept.take(id)?.goOn()
+      if (end) return end
+      const found = await findRun(setup, id)
+      return "held" in found ? await newSlice(setup, found) : found
+    } catch (error) {
+      // Another worker has it now: whatever this one still did was not written.
+      if (error instanceof ConflictError) return { type: "none" }
+      throw error
     }
-  } catch (error) {
-    // Another worker has it now: whatever this one still did was not written.
-    if (error instanceof ConflictError) return "none"
-    throw error
+  })
+}
+
+async function newSlice(setup: SliceSetup, found: Found): Promise<SliceEnd> {
+  const { held } = found
+  const start = durableStart(setup.agents[held.head.agent] ?? {})
+  if (start) return openSlice(setup, found, start)
+  try {
+    return await refuse(held, unknownAgent(held.head, setup.agents))
   } finally {
     held.letGo()
   }
 }
 
-interface Slice {
-  run(start: (durable: Durable) => Run): Run
-  inbox: Inbox
-  end(failure: unknown): Promise<SliceEnd>
-}
-
-async function openSlice(setup: SliceSetup, held: HeldRun, entries: readonly JournalEntry[]): Promise<Slice> {
-  const { store, stopping } = setup
-  const { id, state, seed, metadata } = held.head
+function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) => Run): Promise<SliceEnd> {
+  const { store, stopping, kept } = setup
+  const { held, entries, prompt, resumed, earlier } = found
+  const { id, state: before, seed, metadata } = held.head
   const keys = keysOf(id)
   const controller = new AbortController()
-  const approvals = createApprovals(held, setup.holdMs, () => void suspend())
-  const begun = Date.now()
+  const approvals = createApprovals(held, {
+    holdMs: setup.holdMs,
+    stopping,
+    given: controller.signal,
+    late: () => void suspend(),
+  })
+  let begun = beginning(before?.cycle)
+  let turn = Promise.withResolvers<SliceEnd>()
   let left: "again" | "waiting" | "approval" | "ended" | undefined
-  let cycles = 0
+  let pushed: Promise<void> | undefined
+  let resting: PromiseWithResolvers<boolean> | undefined
   let saved = 0
   let config: Parameters<Durable["check"]>[0] | undefined
+  let definition: Definition | undefined
   let emit: Emit = () => undefined
-  let run: Run | undefined
-  const early: string[] = []
 
-  const inbox = readInbox(store, id, held.head.inbox, (letter) => {
-    if (letter.type === "abort") controller.abort(new AbortError(letter.reason))
-    else if (letter.type === "decision") approvals.decide(letter.key, letter.decision)
-    else if (run) run.steer(letter.text)
-    else early.push(letter.text)
-  })
   held.lost.addEventListener("abort", () => controller.abort(new AbortError("The run goes on elsewhere.")))
 
-  const journal: RunJournal = createJournal({
+  const journal = createJournal({
     run: id,
-    cycle: state?.cycle ?? 0,
+    cycle: begun.cycle,
     seed,
     entries,
-    append: (items) => held.append(items as unknown as Json[]),
+    append: (items, when) => write(held, items, when),
     unknown: setup.unknown,
     approval: approvals,
     diverged: (what) =>
@@ -108,6 +109,12 @@ async function openSlice(setup: SliceSetup, held: HeldRun, entries: readonly Jou
         type: "warning-raised",
         code: "journal-diverged",
         message: `Run again, the cycle took another way: ${what}.`,
+      }),
+    effect: (what) =>
+      emit({
+        type: "warning-raised",
+        code: "effect-not-journaled",
+        message: `A cell used ${what}: such ambient effects are not journaled. If it is run again, so are they.`,
       }),
   })
 
@@ -123,112 +130,160 @@ async function openSlice(setup: SliceSetup, held: HeldRun, entries: readonly Jou
 
   async function save({ state, conversation, unheard, ended }: Progress): Promise<void> {
     const { read } = inbox
-    if (cycles > 0 && !ended) journal.endCycle()
+    const isCycle = state.cycle > begun.cycle && !ended
+    if (isCycle) journal.endCycle()
     const events = conversation.events.slice(saved)
     saved = conversation.events.length
     const taken = config && (await takeSnapshot(config, conversation, events, held.head, setup.maxSnapshotBytes))
-    const end = events.findLast((event) => event.type === "run-end" && event.run === id)
+    const own = events.filter((event) => event.run === id)
+    const end = own.findLast((event) => event.type === "run-end")
     const waiting = !ended && state.end?.status === "waiting" ? state.end.pending : undefined
+    const leaves = isCycle && !state.end && (await hasHadItsTime())
     const changes: Change[] = [...(taken?.changes ?? [])]
     if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
-    const status = end?.type === "run-end" ? end.status : waiting ? "waiting" : "running"
-    if (status !== "running") left = ended ? "ended" : "waiting"
-    await held.commit((head) => {
-      const { pending: _, lease, ...rest } = head
+    const status = end?.type === "run-end" ? end.status : waiting ? "waiting" : leaves ? "queued" : "running"
+    const next = (head: Head): Head => {
+      const { pending: _, gone: __, lease, ...rest } = head
       return {
         ...rest,
         status,
         state: plain(state),
         ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
         told: [...conversation.told],
+        ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
         unheard: [...unheard],
         stored: head.stored + events.length,
-        seq: (events.at(-1)?.seq ?? head.seq - 1) + 1,
-        journal: held.journalLength(),
+        seq: (own.at(-1)?.seq ?? head.seq - 1) + 1,
         inbox: read,
         asked: [],
+        ...(definition && { definition }),
         ...(taken && { snapshot: taken.note }),
         ...(waiting && { pending: waiting }),
         ...(status === "running" && lease && { lease }),
       }
-    }, changes)
+    }
+    // It goes to the queue while it is saved: whoever takes it before that finds it held, and comes again.
+    if (leaves) pushed = setup.push(id, held.revision)
+    pushed?.catch(() => undefined)
+    await held.commit(next, changes, { endsCycle: true })
+    if (status !== "running") left = ended ? "ended" : leaves ? "again" : "waiting"
     approvals.clear()
     journal.nextCycle(state.cycle)
+    if (!ended) emit({ type: "checkpoint-saved", revision: held.revision })
+  }
+
+  async function hasHadItsTime(): Promise<boolean> {
+    const now = performance.now()
+    if (stopping.aborted || now - begun.at >= setup.sliceMs) return true
+    if (now - begun.looked < fairMs) return false
+    begun.looked = now
+    return (await setup.queued()) > 0
   }
 
   const durable: Durable = {
     run: id,
-    prompt: (await store.get(keys.input))?.value as unknown as UserMessage,
+    prompt,
     metadata,
     signal: controller.signal,
     firstSeq: held.head.seq,
-    ...(state
-      ? { resumed: await resumedFrom(store, held.head, state) }
-      : { earlier: await earlierOf(store, held.head) }),
+    resumed,
+    earlier,
     journal: journal.journal,
     async check(given, conversation, tell) {
       config = given
       emit = tell
       saved = conversation.events.length
       if (typeof given.runtime === "object") throw new Refusal(sharedRuntime(held.head.agent))
-      const definition = await describeDefinition(given, conversation.runtime)
-      const changed = held.head.definition ? differences(held.head.definition, definition) : []
+      const shape = await describeDefinition(given, conversation.runtime)
+      const changed = held.head.definition ? differences(held.head.definition, shape) : []
       if (changed.length > 0 && !setup.allowChanged) throw new Refusal(changedShape(held.head, changed))
-      if (!held.head.definition || changed.length > 0) await held.commit((head) => ({ ...head, definition }))
-      if (given.usesCode && conversation.runtime.isolation !== "none" && !held.head.stored) emit(timeNotRecorded)
+      if (changed.length > 0) emit({ type: "warning-raised", code: "agent-changed", message: goesOnChanged(changed) })
+      if (!held.head.definition || changed.length > 0) definition = shape
     },
     save,
-    async leaves() {
-      if (cycles++ === 0) return false
-      const spent = Date.now() - begun
-      const isOver = stopping.aborted || spent >= setup.sliceMs
-      if (isOver || (spent >= fairMs && (await setup.queued()) > 0)) left = "again"
-      return left !== undefined
+    leaves: () => left !== undefined,
+    stays() {
+      if (left !== "again" || stopping.aborted) return Promise.resolve(false)
+      resting = Promise.withResolvers()
+      held.letGo()
+      kept.keep(id, { goOn, close })
+      turn.resolve({ type: "again", pushed })
+      return resting.promise
     },
     get suspended() {
       return (left !== undefined && left !== "ended") || held.lost.aborted
     },
   }
 
-  async function end(failure: unknown): Promise<SliceEnd> {
-    if (left === "ended" || left === "waiting") return left
-    if (held.lost.aborted) throw held.lost.reason
-    if (left === "again") {
-      await held.commit(({ lease: _, ...head }) => ({ ...head, status: "queued" }))
-      return "again"
+  // The next job of the same run, with everything as the one before has left it.
+  async function goOn(): Promise<SliceEnd | undefined> {
+    try {
+      await held.claim(setup.owner)
+    } catch (error) {
+      await close()
+      if (error instanceof ConflictError) return undefined
+      throw error
     }
+    begun = beginning(held.head.state?.cycle)
+    turn = Promise.withResolvers()
+    left = undefined
+    resting?.resolve(true)
+    return turn.promise
+  }
+
+  async function close(): Promise<void> {
+    resting?.resolve(false)
+    await ending
+  }
+
+  async function end(failure: unknown): Promise<SliceEnd> {
+    if (left === "ended" || left === "waiting") return { type: left }
+    if (left === "again") return { type: left, pushed }
+    if (held.lost.aborted) throw held.lost.reason
     if (left === "approval") {
       await held.commit(...approvalsAsked(held.head, approvals.open(), inbox.read))
-      return "waiting"
+      return { type: "waiting" }
     }
     if (failure instanceof Refusal) return await refuse(held, failure.message)
     await held.commit(...failed(held.head, failure))
-    return "ended"
+    return { type: "ended" }
   }
 
-  return {
-    inbox,
-    end,
-    run(start) {
-      run = start(durable)
-      for (const text of early) run.steer(text)
-      return run
-    },
-  }
+  const run = start(durable)
+  const inbox = readInbox(store, id, held.head.inbox, (letter) => {
+    if (letter.type === "abort") controller.abort(new AbortError(letter.reason))
+    else if (letter.type === "decision") approvals.decide(letter.key, letter.decision)
+    else run.steer(letter.text)
+  })
+  const ending = run.settled
+    .then(({ error }) => end(error?.cause))
+    .finally(() => {
+      held.letGo()
+      return inbox.close()
+    })
+    .then(
+      (end) => turn.resolve(end),
+      (error) => turn.reject(error),
+    )
+  return turn.promise
+}
+
+// When a slice began, after which cycle, and when it last looked whether other work waits.
+function beginning(cycle = 0) {
+  const at = performance.now()
+  return { at, cycle, looked: at }
 }
 
 // Other work does not wait longer than this for a run that could leave.
 const fairMs = 1_000
 
-/** Whether the run before it in its session has ended. */
-async function isItsTurn(store: Store, id: string): Promise<boolean> {
-  const found = await readHead(store, id)
-  if (!found?.head.after || found.head.state) return found !== undefined
-  const before = await readHead(store, found.head.after)
-  return !before || (before.head.lease === undefined && !["queued", "running", "waiting"].includes(before.head.status))
+async function write(held: HeldRun, entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void> {
+  const items = entries as unknown as Json[]
+  if (when === "now") await held.append(items)
+  else held.note(items)
 }
 
 // State is JSON, but shares its parts with the run.
 function plain<T>(state: T): T {
-  return structuredClone(state)
+  return JSON.parse(JSON.stringify(state))
 }

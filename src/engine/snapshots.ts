@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util"
 import type { AgentConfig } from "../agent/config.ts"
 import type { Conversation } from "../agent/conversation.ts"
 import { errorData } from "../core/errors.ts"
@@ -25,8 +26,10 @@ export async function takeSnapshot(
   const key = keysOf(id).snapshot
   const { language } = runtime
   try {
-    const { data, hash, lost } = await runtime.snapshot()
-    if (before?.hash === hash && before.language === language) return undefined
+    const { data, hash, lost } = await runtime.snapshot({ maxBytes })
+    if (before?.hash === hash && before.language === language) {
+      return isDeepStrictEqual(before.lost, lost) ? undefined : { note: { ...before, lost }, changes: [] }
+    }
     if (data.byteLength > maxBytes) {
       const reason = `all objects together were ${megabytes(data.byteLength)}, and ${megabytes(maxBytes)} are kept`
       return notKept(await allNames(runtime, reason), hash)

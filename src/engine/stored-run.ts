@@ -2,41 +2,90 @@ import type { Resumed } from "../agent/durable.ts"
 import type { ConversationHead, KeptConversation } from "../agent/restore.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
+import type { UserMessage } from "../core/message.ts"
 import { initialMemory } from "../memory.ts"
 import type { Store } from "../stores/store.ts"
-import { type Head, keysOf, readHead } from "./checkpoint.ts"
+import { claimRun, type Head, keysOf, readHead } from "./checkpoint.ts"
+import { type HeldRun, holdRun } from "./held-run.ts"
+import type { JournalEntry } from "./journal.ts"
+import type { Owner } from "./owner.ts"
+import type { Silence } from "./silence.ts"
 import { storedSnapshot } from "./snapshots.ts"
 
+/** A run that was claimed, with what its next cycle goes on from. */
+export interface Found {
+  held: HeldRun
+  prompt: UserMessage
+  /** What the journal has of the cycle that was under way. */
+  entries: JournalEntry[]
+  resumed: Resumed | undefined
+  earlier: KeptConversation | undefined
+}
+
+/** Claims a run and reads what it goes on from; says why where it is not to be worked on now. */
+export async function findRun(
+  { store, owner, leaseMs, silence }: { store: Store; owner: Owner; leaseMs: number; silence: Silence },
+  id: string,
+): Promise<Found | { type: "none" | "held" }> {
+  const found = await readHead(store, id)
+  if (!found || !(await isItsTurn(store, found.head))) return { type: "none" }
+  const claimed = await claimRun(store, id, { owner, leaseMs, silence }, found)
+  if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
+  const { head } = claimed
+  const keys = keysOf(id)
+  const [journal, input, resumed, earlier] = await Promise.all([
+    collect(store.read(keys.journal, head.journal)),
+    store.get(keys.input),
+    head.state && resumedFrom(store, head, head.state),
+    head.state ? undefined : earlierOf(store, head),
+  ])
+  // Only the engine writes there.
+  const entries = journal as unknown as JournalEntry[]
+  const prompt = input?.value as unknown as UserMessage
+  const held = holdRun(store, claimed, { leaseMs, journalLength: head.journal + entries.length })
+  return { held, prompt, entries, resumed, earlier }
+}
+
+/** Whether the run before it in its session has ended. */
+async function isItsTurn(store: Store, { after, state }: Head): Promise<boolean> {
+  if (after === undefined || state) return true
+  const before = (await readHead(store, after))?.head
+  return !before || (before.lease === undefined && !["queued", "running", "waiting"].includes(before.status))
+}
+
 /** Where a run goes on. */
-export async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["state"]>): Promise<Resumed> {
+async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["state"]>): Promise<Resumed> {
   const { end, ...rest } = state
-  return {
-    // A run that waited and was answered has no end any more.
-    state: end && end.status !== "waiting" ? state : rest,
-    events: await eventsOf(store, head.id),
-    head: conversationHead(head),
-    snapshot: await storedSnapshot(store, head),
-  }
+  const [events, snapshot] = await Promise.all([conversationOf(store, head), storedSnapshot(store, head)])
+  // A run that waited and was answered has no end any more.
+  return { state: end && end.status !== "waiting" ? state : rest, events, head: conversationHead(head), snapshot }
 }
 
 /** What the runs of the same session before this one have left. */
-export async function earlierOf(store: Store, { after }: Head): Promise<KeptConversation | undefined> {
+async function earlierOf(store: Store, { after }: Head): Promise<KeptConversation | undefined> {
   const last = after === undefined ? undefined : await readHead(store, after)
   if (!last) return undefined
+  const [events, snapshot] = await Promise.all([conversationOf(store, last.head), storedSnapshot(store, last.head)])
+  return { events, head: conversationHead(last.head), snapshot }
+}
+
+/** The events of a run, after those of the runs before it in its session. */
+export async function conversationOf(store: Store, head: Head): Promise<AgentEvent[]> {
   const events: AgentEvent[][] = []
-  for (let each: Head | undefined = last.head; each; ) {
+  for (let each: Head | undefined = head; each; ) {
     events.unshift(await eventsOf(store, each.id))
     each = each.after === undefined ? undefined : (await readHead(store, each.after))?.head
   }
-  return { events: events.flat(), head: conversationHead(last.head), snapshot: await storedSnapshot(store, last.head) }
+  return events.flat()
 }
 
-function conversationHead({ systemRun, told, unheard, state }: Head): ConversationHead {
+function conversationHead({ systemRun, told, gone, unheard, state }: Head): ConversationHead {
   const { approved = [], memory = initialMemory, tools = {} } = state ?? {}
   return {
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
     told,
+    ...(gone && { gone }),
     steered: unheard,
     approved,
     memory,
@@ -48,6 +97,6 @@ export async function eventsOf(store: Store, id: string): Promise<AgentEvent[]> 
   return (await collect(store.read(keysOf(id).events))) as unknown as AgentEvent[]
 }
 
-export async function collect(items: AsyncIterable<Json>): Promise<Json[]> {
+async function collect(items: AsyncIterable<Json>): Promise<Json[]> {
   return await Array.fromAsync(items)
 }

@@ -3,7 +3,7 @@ import type { Metadata } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, userMessage } from "../core/message.ts"
 import type { Change, Store } from "../stores/store.ts"
-import { type Head, headChanges, keyOfKey, keysOf } from "./checkpoint.ts"
+import { type Head, headChanges, keyOfKey, keyOfSession, keysOf } from "./checkpoint.ts"
 
 export interface SubmitOptions {
   /** Makes submitting it twice the same as once. */
@@ -34,7 +34,7 @@ export async function storeRun(
       changes.push({ type: "put", key: guard.key, value: head.id })
     }
     if (session !== undefined) {
-      const name = `sessions/${agent}/${session}`
+      const name = keyOfSession(agent, session)
       const last = await store.get(name)
       head.session = session
       guard = { key: name, ifRevision: last?.revision ?? 0 }

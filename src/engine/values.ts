@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { types } from "node:util"
 import { deserialize, serialize } from "node:v8"
 import type { Json } from "../core/json.ts"
@@ -24,7 +24,7 @@ export function storedBack({ json, bytes }: StoredValue): unknown {
 /** The same for equal values; what cannot be stored counts by its kind alone. */
 export function hashOf(value: unknown): string {
   const stored = storedValue(value) ?? { json: `opaque ${typeof value}` }
-  return createHash("sha256").update(JSON.stringify(stored)).digest("base64url").slice(0, 22)
+  return hash("sha256", JSON.stringify(stored), "base64url").slice(0, 22)
 }
 
 type Form = "json" | "clone" | "opaque"
@@ -62,10 +62,13 @@ function formOfObject(value: object, seen: Set<object>): Form {
 }
 
 function ofMembers(value: object, seen: Set<object>): Form {
-  const members = Object.values(Object.getOwnPropertyDescriptors(value))
-  if (members.some(({ get, set }) => get || set)) return "opaque"
-  const inside = Array.isArray(value) ? [...value] : members.map((member): unknown => member.value)
-  return worst(inside, seen, "json")
+  const inside: unknown[] = []
+  for (const key of Object.getOwnPropertyNames(value)) {
+    const { get, set, value: member } = Object.getOwnPropertyDescriptor(value, key) ?? {}
+    if (get || set) return "opaque"
+    inside.push(member)
+  }
+  return worst(Array.isArray(value) ? value : inside, seen, "json")
 }
 
 function worst(inside: readonly unknown[], seen: Set<object>, least: Form): Form {

@@ -15,13 +15,12 @@ export class PartReader {
     this.#unlisten = onAbort(signal, () => this.#stop?.(abortError(signal)))
   }
 
-  async next(): Promise<ModelPart | undefined> {
-    if (this.#signal.aborted) throw abortError(this.#signal)
-    const result = await new Promise<IteratorResult<ModelPart>>((resolve, reject) => {
+  next(): Promise<ModelPart | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#signal.aborted) throw abortError(this.#signal)
       this.#stop = reject
-      this.#iterator.next().then(resolve, reject)
+      this.#iterator.next().then((result) => resolve(result.done ? undefined : result.value), reject)
     })
-    return result.done ? undefined : result.value
   }
 
   /** Ends the request; how that goes is the stream's own affair and changes nothing for us. */

@@ -35,51 +35,67 @@ export function scripted(
 ): ScriptedModel {
   const { id = "scripted/model", contextWindow, price, usage = { complete: false }, chunk = Infinity } = options
   const requests: ModelRequest[] = []
-  let used = 0
 
   function nextStep(): ScriptedStep {
     if (typeof steps === "function") return steps
-    const step = steps[used++]
-    if (step !== undefined) return step
+    const used = steps.length - model.remaining
+    const step = steps[used]
+    if (step !== undefined) {
+      model.remaining--
+      return step
+    }
     throw new ConfigError(
-      `The scripted model "${id}" was asked for answer ${used} and has only ${steps.length}. ` +
+      `The scripted model "${id}" was asked for answer ${used + 1} and has only ${steps.length}. ` +
         "Add a step, or check why the agent goes on.",
     )
   }
 
-  async function* answer(request: ModelRequest): AsyncGenerator<ModelPart> {
-    const { signal } = request
-    if (signal?.aborted) throw abortError(signal)
+  function next(request: ModelRequest): Promise<readonly (ModelPart | Error)[]> {
     requests.push(request)
-    for (const part of await partsOf(nextStep(), request)) {
-      if (part instanceof Error) throw part
-      for (const piece of pieces(part, chunk)) {
-        if (signal?.aborted) throw abortError(signal)
-        yield piece.type === "finish" ? { ...piece, usage: priced(piece.usage, price) } : piece
-      }
-    }
+    return partsOf(nextStep(), request, usage)
   }
 
-  async function partsOf(step: ScriptedStep, request: ModelRequest): Promise<readonly (ModelPart | Error)[]> {
-    if (typeof step === "function") return partsOf(await step(request), request)
-    if (step instanceof Error) return [step]
-    const parts: readonly (ModelPart | Error)[] = typeof step === "string" ? [{ type: "text", text: step }] : step
-    const last = parts.at(-1)
-    if (last instanceof Error || last?.type === "finish") return parts
-    const calls = parts.some((part) => !(part instanceof Error) && part.type === "tool-call")
-    return [...parts, { type: "finish", reason: calls ? "tool-calls" : "stop", usage }]
-  }
-
-  return {
+  const model: ScriptedModel & { remaining: number } = {
     id,
     contextWindow,
     price,
     requests,
-    get remaining() {
-      return typeof steps === "function" ? Infinity : Math.max(0, steps.length - used)
-    },
-    stream: answer,
+    remaining: typeof steps === "function" ? Infinity : steps.length,
+    stream: (request) => answer(request, next, chunk, price),
   }
+  return model
+}
+
+// Not inside of the above: the engine holds on to what a generator function has around it until old memory is collected.
+async function* answer(
+  request: ModelRequest,
+  next: (request: ModelRequest) => Promise<readonly (ModelPart | Error)[]>,
+  chunk: number,
+  price: Price | undefined,
+): AsyncGenerator<ModelPart> {
+  const { signal } = request
+  if (signal?.aborted) throw abortError(signal)
+  for (const part of await next(request)) {
+    if (part instanceof Error) throw part
+    for (const piece of pieces(part, chunk)) {
+      if (signal?.aborted) throw abortError(signal)
+      yield piece.type === "finish" ? { ...piece, usage: priced(piece.usage, price) } : piece
+    }
+  }
+}
+
+async function partsOf(
+  step: ScriptedStep,
+  request: ModelRequest,
+  usage: Usage,
+): Promise<readonly (ModelPart | Error)[]> {
+  if (typeof step === "function") return partsOf(await step(request), request, usage)
+  if (step instanceof Error) return [step]
+  const parts: readonly (ModelPart | Error)[] = typeof step === "string" ? [{ type: "text", text: step }] : step
+  const last = parts.at(-1)
+  if (last instanceof Error || last?.type === "finish") return parts
+  const calls = parts.some((part) => !(part instanceof Error) && part.type === "tool-call")
+  return [...parts, { type: "finish", reason: calls ? "tool-calls" : "stop", usage }]
 }
 
 /** A part as several, with at most `size` characters of text each; never cuts a character in two. */

@@ -3,7 +3,7 @@ import type { Agent, LiveObjects, Run, RunResult } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Pending, Status, StopReason } from "../core/event.ts"
 import type { Prompt } from "../core/message.ts"
-import { type AnyFunction, isAgent } from "./bindings.ts"
+import { type AnyFunction, type CallOptions, isAgent } from "./bindings.ts"
 
 /** An agent as cells see it: less than its owner has, plain data back, and a failure is told and not thrown. What a cell
  *  can say of a run is what its owner can trust it with: no other model, limits or approver. */
@@ -64,7 +64,17 @@ export function cellAgent(agent: object, gated: Gated = (_path, call) => call): 
     }) as CellAgent["runAll"],
     ...(runtime && { runtime: liveObjects(name, runtime, gated) }),
   }
+  shown.add(members)
   return Object.freeze(members)
+}
+
+const shown = new WeakSet<object>()
+
+/** What holds for calls of an agent, and of its runtime, as cells see them: what its runs do is recorded call by call, not
+ *  as one call. Undefined for anything else. */
+export function agentCallOptions(value: unknown): CallOptions | undefined {
+  if (typeof value !== "object" || value === null) return undefined
+  return shown.has(value) || runtimes.has(value) ? { journal: false } : undefined
 }
 
 /** What another process gets to see of an object of the host: of an agent the same as cells do, where whoever passes a call

@@ -13,6 +13,9 @@ export type Ambient = Record<string, unknown>
  *  `ReferenceError`. */
 export type Scope = Record<string, unknown>
 
+/** Which names a namespace has. */
+export type KnownNames = Pick<ReadonlySet<string>, "has">
+
 /** Stops cells that are out of time or aborted. `left` counts down at loop heads and function entries; below zero the
  *  code calls `tick`, which throws when the running cell must stop and refills `left` otherwise. */
 export interface Guard {
@@ -39,7 +42,7 @@ export interface CompileOptions {
   /** Shown in stacks, such as `cell-3.ts`. */
   filename: string
   /** Names in the namespace when the cell starts. */
-  known: ReadonlySet<string>
+  known: KnownNames
   /** Names among them that may not be assigned to, only declared again. */
   constants: ReadonlySet<string>
   /** Names that resolve to `ambient`. */
@@ -65,18 +68,16 @@ export function compileCell(cell: ParsedCell, options: CompileOptions): Compiled
   const main = load(text, options.filename, locate)
   const declarations = [...(analyseScope(cell).cell.names?.values() ?? [])]
   return {
-    async run(scope, ambient, guard) {
-      try {
-        return await main(scope, ambient, guard, cellHelpers)
-      } catch (thrown) {
-        throw cellHelpers.caught(thrown)
-      }
-    },
+    run: (scope, ambient, guard) => main(scope, ambient, guard, cellHelpers).catch(rethrow),
     hasValue,
     declares: declarations.map(({ name }) => name),
     constants: declarations.filter(({ kind }) => isConstantKind(kind)).map(({ name }) => name),
     locate,
   }
+}
+
+function rethrow(thrown: unknown): never {
+  throw cellHelpers.caught(thrown)
 }
 
 function rewritten(cell: ParsedCell, options: CompileOptions): Rewritten {

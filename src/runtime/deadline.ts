@@ -12,41 +12,39 @@ export interface Deadline {
 export const now: () => number = performance.now.bind(performance)
 
 export function startDeadline(ms: number, pauses: Pauses | undefined, expire: () => void): Deadline {
-  let at = Number.POSITIVE_INFINITY
   let left = ms
   let timer: NodeJS.Timeout | undefined
 
   const go = () => {
-    at = now() + left
+    deadline.at = now() + left
     // Node fires a timer at once that is longer than this.
     timer = setTimeout(expire, Math.min(left, 2 ** 31 - 1))
   }
   const stand = () => {
     clearTimeout(timer)
-    left = Math.max(1, at - now())
+    left = Math.max(1, deadline.at - now())
     // Waiting costs nothing; keeping the event loop does, and so keeps this from being moved on.
     const moveOn = () => {
-      at = now() + Math.max(ms, leastMs)
+      deadline.at = now() + Math.max(ms, leastMs)
     }
     moveOn()
     timer = setInterval(moveOn, leastMs / 10).unref()
   }
 
+  const deadline = {
+    at: Number.POSITIVE_INFINITY,
+    clear() {
+      ignore?.()
+      clearTimeout(timer)
+    },
+  }
   go()
   const ignore = pauses?.((paused) => {
     clearTimeout(timer)
     if (paused) stand()
     else go()
   })
-  return {
-    get at() {
-      return at
-    },
-    clear() {
-      ignore?.()
-      clearTimeout(timer)
-    },
-  }
+  return deadline
 }
 
 const leastMs = 1000

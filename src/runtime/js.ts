@@ -52,7 +52,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
     describe: (names) => use((core) => core.describe(names)),
     names: () => use((core) => core.names()),
     keep: (prefix, value) => use((core) => core.keep(prefix, value)),
-    snapshot: () => use((core) => core.snapshot()),
+    snapshot: (limit) => use((core) => core.snapshot(limit)),
     restore: (snapshot) => use((core) => core.restore(snapshot)),
     fork: () => use((core) => core.fork()),
     reset: () => use((core) => core.reset()),

@@ -3,6 +3,7 @@ import { type InspectOptions, inspect, types } from "node:util"
 /** A value as text the model can read: as a REPL shows it, strings quoted, cut in depth, width and length so that a huge
  *  value costs no more than a large one. */
 export function preview(value: unknown): string {
+  if (typeof value === "number" && value !== 0) return String(value)
   const text = shown(value, () => inspectSafely(narrowed(value), { ...shape, depth: affordableDepth(value) }))
   return text.length > longest ? `${text.slice(0, longest)}… ${text.length - longest} more characters` : text
 }

@@ -1,4 +1,4 @@
-import { AgentError, UnsupportedError } from "../core/errors.ts"
+import { AgentError } from "../core/errors.ts"
 import type { Bindings } from "./bindings.ts"
 import { createAmbient } from "./cells/cell-env.ts"
 import { notStarted } from "./cells/execute.ts"
@@ -17,9 +17,10 @@ import { refusal } from "./process/refusal.ts"
 import { createRegistry } from "./process/registry.ts"
 import { loadSnapshot, takeSnapshot } from "./process/snapshots.ts"
 import type { Rule } from "./rules/rules.ts"
-import type { ExecuteOptions, Execution, Runtime, TypedRuntime } from "./runtime.ts"
+import { type ExecuteOptions, type Execution, type Runtime, snapshotBytes, type TypedRuntime } from "./runtime.ts"
 import { checkOptions, confinement, isAboveZero, limits as limitChecks, type OptionChecks } from "./runtime-options.ts"
 import { validated } from "./schema.ts"
+import { refuseUnsent, sentEnv } from "./sent-env.ts"
 import type { RemoteGate } from "./type-gate/remote-gate.ts"
 
 export type { ProcessLimits } from "./process/limits.ts"
@@ -61,7 +62,7 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
   options: ProcessRuntimeOptions = {},
 ): ProcessRuntime<B> {
   checkOptions("processRuntime", options, optionChecks)
-  const { rules = [], read = [], write = [], network = "none", limits, maxSnapshotBytes = 2 ** 24 } = options
+  const { rules = [], read = [], write = [], network = "none", limits } = options
   const env = definedIn(options.env)
   const warnings: string[] = []
   const isolation = obtainIsolation("processRuntime", options.isolation, (warning) => {
@@ -114,6 +115,8 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     const { timeoutMs, env: world, transaction = false } = executeOptions
     const check = typeof transaction === "object" ? () => transaction.check(runtime) : undefined
     const input: ExecuteInput = { code, variables: world?.variables ?? env }
+    const sent = sentEnv(world)
+    if (sent) input.env = sent
     if (timeoutMs !== undefined) input.timeoutMs = timeoutMs
     if (parent) input.within = host.executionOf(parent)
     if (transaction !== false) input.transaction = check ? "check" : "on"
@@ -151,7 +154,7 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     },
     async execute(code, executeOptions = {}) {
       refuseClosed("execute()")
-      refuseUnsupported(executeOptions)
+      refuseUnsent("processRuntime", executeOptions.env, notHere)
       return turns.cell((parent) => runCell(code, parent, executeOptions), executeOptions.signal)
     },
     async describe(names) {
@@ -167,9 +170,10 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
       host.note({ created: [name], reassigned: [], removed: [] })
       return name
     },
-    async snapshot() {
+    async snapshot(limit) {
       refuseClosed("snapshot()")
-      return turns.take("snapshot()", async () => takeSnapshot(await host.connect(), maxSnapshotBytes))
+      const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
+      return turns.take("snapshot()", async () => takeSnapshot(await host.connect(), maxBytes))
     },
     async restore(snapshot) {
       refuseClosed("restore()")
@@ -223,14 +227,8 @@ function definedIn(variables: ProcessRuntimeOptions["env"] = {}): Record<string,
   return Object.fromEntries(entries)
 }
 
-function refuseUnsupported({ env = {} }: ExecuteOptions): void {
-  for (const part of ["now", "random", "fetch", "import"] as const) {
-    if (env[part] === undefined) continue
-    throw new UnsupportedError(
-      `env.${part} cannot be given to a processRuntime: it is the host's. Use jsRuntime for it.`,
-    )
-  }
-}
+/** Cells fetch and import in their own process. */
+const notHere = ["fetch", "import"] as const
 
 /** The names that cells know the platform by, which are the same in every runtime. */
 function ambientNames(): ReadonlySet<string> {

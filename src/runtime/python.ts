@@ -17,9 +17,17 @@ import { createSession, type Session } from "./python/session.ts"
 import { restoreSnapshot, takeSnapshot } from "./python/snapshot.ts"
 import { PythonError } from "./python/told.ts"
 import type { Rule } from "./rules/rules.ts"
-import type { Name, Runtime, TypedRuntime } from "./runtime.ts"
-import { checkOptions, confinement, isText, limits as limitChecks, type OptionChecks } from "./runtime-options.ts"
+import { type Name, type Runtime, snapshotBytes, type TypedRuntime } from "./runtime.ts"
+import {
+  checkOptions,
+  confinement,
+  isAboveZero,
+  isText,
+  limits as limitChecks,
+  type OptionChecks,
+} from "./runtime-options.ts"
 import { validated } from "./schema.ts"
+import { refuseUnsent } from "./sent-env.ts"
 
 export { type KeywordArguments, kwargs, type PyReference, py } from "./python/py.ts"
 export { table } from "./python/table.ts"
@@ -40,6 +48,8 @@ export interface PythonRuntimeOptions extends SandboxOptions {
   env?: Record<string, string | undefined> | undefined
   /** What cells must not do; with rules, IPython's own syntax (`!ls`, `%magic`) is refused too. Default: no rules. */
   rules?: readonly Rule[] | undefined
+  /** The largest names are left out of a snapshot that would have more bytes. Default 16 MiB. */
+  maxSnapshotBytes?: number | undefined
   /** Told of each warning as it comes. */
   onWarning?: ((message: string) => void) | undefined
 }
@@ -134,9 +144,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
       if (transaction) {
         throw new UnsupportedError("pythonRuntime cannot roll a cell back: leave out `transaction`, or use jsRuntime.")
       }
-      if (executeOptions.env !== undefined) {
-        throw new UnsupportedError("pythonRuntime takes time, chance and modules from Python: leave out `env`.")
-      }
+      refuseUnsent("pythonRuntime", executeOptions.env, ["fetch", "import", "variables"])
       if (executeOptions.typeGate && executeOptions.typeGate !== "off") {
         throw new UnsupportedError("pythonRuntime has no type gate: leave out `typeGate`, or use a TypeScript runtime.")
       }
@@ -170,10 +178,11 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
         await session.bind(new Map([[name, bindingOf(value)]]))
         return name
       }),
-    snapshot: () => inTurn("snapshot()", () => takeSnapshot(session)),
+    snapshot: (limit) =>
+      inTurn("snapshot()", () => takeSnapshot(session, snapshotBytes(options.maxSnapshotBytes, limit))),
     restore: (snapshot) => inTurn("restore()", () => restoreSnapshot(snapshot, session)),
     async fork() {
-      const snapshot = await inTurn("fork()", () => takeSnapshot(session))
+      const snapshot = await inTurn("fork()", () => takeSnapshot(session, Number.POSITIVE_INFINITY))
       const other = pythonRuntime(Object.fromEntries(session.bindings), options)
       for (const file of session.files) await other.load?.(file)
       await inTurn("fork()", () => other.restore?.(snapshot) ?? Promise.resolve([]))
@@ -219,6 +228,7 @@ const optionChecks: OptionChecks = {
     return typeof code === "string" ? undefined : "is neither Python code nor { file }"
   },
   limits: limitChecks(["memoryMb", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
+  maxSnapshotBytes: isAboveZero,
 }
 
 async function retrieve(name: string, session: Session): Promise<unknown> {

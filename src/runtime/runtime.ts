@@ -33,8 +33,9 @@ export interface Runtime extends AsyncDisposable {
   names(): Promise<Name[]>
   /** Binds a value under a fresh name `prefix_N` that this namespace never had, and gives the name. */
   keep(prefix: string, value: unknown): Promise<string>
-  /** Everything that can be kept, to be put into another runtime of the same kind. */
-  snapshot?(): Promise<Snapshot>
+  /** Everything that can be kept, to be put into another runtime of the same kind. Of what would have more than
+   *  `maxBytes`, or than the runtime's own limit, the largest names are lost. */
+  snapshot?(options?: SnapshotLimit): Promise<Snapshot>
   /** Replaces the namespace by what a snapshot holds; injected names are bound again by what this runtime was given.
    *  Gives what could not be brought back. */
   restore?(snapshot: Snapshot): Promise<Lost[]>
@@ -52,9 +53,19 @@ export interface TypedRuntime<B extends Bindings> extends Runtime {
   /** Validates with a Standard Schema and gives the validated type. */
   retrieve<T>(name: string, schema: StandardSchema<T>): Promise<T>
   retrieve(name: string): Promise<unknown>
-  snapshot(): Promise<Snapshot>
+  snapshot(options?: SnapshotLimit): Promise<Snapshot>
   restore(snapshot: Snapshot): Promise<Lost[]>
   fork(): Promise<this>
+}
+
+export interface SnapshotLimit {
+  maxBytes?: number | undefined
+}
+
+/** How large a snapshot may be, by the runtime's option and by who asks for it. */
+export function snapshotBytes(own: number | undefined, { maxBytes: asked }: SnapshotLimit = {}): number {
+  if (own === undefined) return asked ?? 2 ** 24
+  return asked === undefined ? own : Math.min(own, asked)
 }
 
 /** An agent's runtime: one shared on purpose, or a factory that makes each run or session its own. */

@@ -1,12 +1,12 @@
 import { resolve } from "node:path"
-import { ConfigError, ConflictError } from "../core/errors.ts"
+import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { AgentEvent, Metadata, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { messageText } from "../core/message.ts"
 import type { Lost, Snapshot } from "../runtime/runtime.ts"
 import { fileStore } from "../stores/file.ts"
 import { fileOf } from "../stores/file-names.ts"
-import type { Store } from "../stores/store.ts"
+import type { Change, Store } from "../stores/store.ts"
 import type { Recorded } from "./recording.ts"
 import { isAtWork, type Writer } from "./writer-identity.ts"
 
@@ -101,7 +101,8 @@ export async function withArchive<T>(source: ArchiveSource, work: (archive: Arch
   }
 }
 
-/** The sessions of an archive, the newest first; with `search`, those that speak of a text. */
+/** The sessions of an archive, the newest first; with `search`, those that speak of a text. One that is damaged is left
+ *  out, with a warning of the process. */
 export async function listSessions(
   archive: ArchiveSource,
   { agent, search }: { agent?: string | undefined; search?: string | undefined } = {},
@@ -109,25 +110,27 @@ export async function listSessions(
   return await withArchive(archive, async ({ store }) => {
     const found: SessionInfo[] = []
     for await (const key of store.keys("sessions/")) {
-      const record = key.endsWith("/session") ? asRecord((await store.get(key))?.value) : undefined
-      if (!record || (agent !== undefined && record.agent !== agent)) continue
-      if (search === undefined || (await speaksOf(store, record, search))) found.push(infoOf(record))
+      if (!key.endsWith("/session")) continue
+      try {
+        const record = asRecord((await store.get(key))?.value)
+        if (!record || (agent !== undefined && record.agent !== agent)) continue
+        if (search === undefined || (await speaksOf(store, record, search))) found.push(infoOf(record))
+      } catch (error) {
+        process.emitWarning(`A session is left out. ${unlessDamaged(error).message}`)
+      }
     }
     return found.sort((one, other) => other.updatedAt - one.updatedAt)
   })
 }
 
-/** Removes a session and all that is kept of it. One that is at work elsewhere is a `ConflictError`. */
+/** Removes a session and all that is kept of it, damaged or not. One that is at work elsewhere is a `ConflictError`. */
 export async function deleteSession(archive: ArchiveSource, id: string): Promise<void> {
   await withArchive(archive, async (opened) => {
-    const { record, revision } = await readRecord(opened, id)
-    refuseAtWork(record)
+    const found = await readRecord(opened, id).catch((error: unknown) => void unlessDamaged(error))
+    if (found) refuseAtWork(found.record)
     const gone = [keys.record(id), keys.events(id), keys.recording(id), keys.snapshot(id)]
-    const guard = { key: keys.record(id), ifRevision: revision }
-    await opened.store.commit(
-      gone.map((key) => ({ type: "delete", key })),
-      guard,
-    )
+    const changes = gone.map((key): Change => ({ type: "delete", key }))
+    await opened.store.commit(changes, found && { key: keys.record(id), ifRevision: found.revision })
   })
 }
 
@@ -136,6 +139,12 @@ export async function readSession(archive: Archive, id: string): Promise<StoredS
   const events: AgentEvent[] = []
   // What was appended are events: only this part of Karst writes here.
   for await (const event of archive.store.read(keys.events(id))) events.push(event as unknown as AgentEvent)
+  if (events.length === 0 && record.runs > 0) {
+    throw new AgentError(
+      `The events of session "${id}" in ${archive.name} are gone. Restore them from a backup, or delete the session.`,
+      { code: "corrupt" },
+    )
+  }
   const data = record.snapshot && (await archive.store.get(keys.snapshot(id)))?.value
   const snapshot = record.snapshot && data instanceof Uint8Array ? { ...record.snapshot, data } : undefined
   return { record, revision, events, snapshot }
@@ -174,6 +183,11 @@ async function readRecord({ store, name }: Archive, id: string): Promise<{ recor
   throw new ConfigError(
     `There is no session "${id}" in ${name}. listSessions(archive) tells which there are; one is kept from its first send on.`,
   )
+}
+
+function unlessDamaged(error: unknown): AgentError {
+  if (error instanceof AgentError && error.code === "corrupt") return error
+  throw error
 }
 
 function asRecord(value: unknown): SessionRecord | undefined {

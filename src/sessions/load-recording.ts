@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
@@ -18,8 +19,15 @@ export type RecordingSource = string | { archive: ArchiveSource; id: string }
 export async function loadRecording(source: RecordingSource): Promise<Recording> {
   const place = typeof source === "string" ? parseHandle(source) : { folder: source.archive, id: source.id }
   const { folder, id } = place
-  if (folder === undefined) return await fromFolder(id)
-  return await withArchive(folder, async (archive) => ({
+  const recording = await (folder === undefined ? fromFolder(id) : fromArchive(folder, id))
+  if (recording.entries.length > 0 || recording.events.length === 0) return recording
+  throw new ConfigError(
+    `Nothing was recorded of session "${id}": it was archived with recording: false, or without its recording.jsonl.`,
+  )
+}
+
+function fromArchive(source: ArchiveSource, id: string): Promise<Recording> {
+  return withArchive(source, async (archive) => ({
     events: (await readSession(archive, id)).events,
     entries: await readRecording(archive, id),
   }))
@@ -28,7 +36,8 @@ export async function loadRecording(source: RecordingSource): Promise<Recording>
 async function fromFolder(folder: string): Promise<Recording> {
   // Both were written by an archive.
   const events = (await readLines(join(folder, "events.jsonl"))) as AgentEvent[]
-  return { events, entries: (await readLines(join(folder, "recording.jsonl"))) as Recorded[] }
+  const recording = join(folder, "recording.jsonl")
+  return { events, entries: existsSync(recording) ? ((await readLines(recording)) as Recorded[]) : [] }
 }
 
 async function readLines(path: string): Promise<unknown[]> {

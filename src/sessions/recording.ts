@@ -38,7 +38,11 @@ export function recordingJournal(path: string, write: (entry: Recorded) => void)
       // What is written is stored when the cycle ends: until then it grows.
       const entry = { kind: "cell" as const, in: path, times: [] as number[], randoms: [] as number[] }
       write(entry)
-      return { now: () => noted(entry.times, Date.now()), random: () => noted(entry.randoms, strongRandom()) }
+      return {
+        now: () => noted(entry.times, Date.now()),
+        clock: { recorded: [], note: (reads) => void reads.map((time) => noted(entry.times, time)) },
+        random: () => noted(entry.randoms, strongRandom()),
+      }
     },
     child: (name) => recordingJournal(`${path}/${name}.${children++}`, write),
   }

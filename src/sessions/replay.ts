@@ -45,8 +45,8 @@ export function replayingJournal(path: string, entries: readonly Recorded[], opt
       return replay(said, { id: model.id, contextWindow: model.contextWindow, price: model.price })
     },
     cellEnv() {
-      const cell = cells.shift()
-      return { now: given(cell?.times ?? [], 1), random: given(cell?.randoms ?? [], 0) }
+      const { times, randoms } = cells.shift() ?? { times: [], randoms: [] }
+      return { now: given(times, 1), clock: { recorded: times, note() {} }, random: given(randoms, 0) }
     },
     child: (name) => replayingJournal(`${path}/${name}.${children++}`, entries, options),
   }

@@ -1,4 +1,5 @@
-import { rename, writeFile } from "node:fs/promises"
+import { mkdir, rename, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
 import type { LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -13,6 +14,8 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
   id?: string | undefined
   /** The folder of its archive, and its own folder there. */
   archive?: { folder: string | undefined; directory: string | undefined } | undefined
+  /** What finds it again, where that is more than its id and archive; it may change with each run. */
+  handle?: (() => string) | undefined
   runtime: LiveObjects | undefined
   /** Starts a run that waits for `turn` before it does anything. */
   start(prompt: Prompt, options: O | undefined, turn: Promise<unknown>): Run
@@ -71,7 +74,9 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
 
   return {
     id,
-    handle: handleOf(id, archive?.folder),
+    get handle() {
+      return driver.handle?.() ?? handleOf(id, archive?.folder)
+    },
     directory: archive?.directory,
     runtime: driver.runtime,
     send,
@@ -116,6 +121,7 @@ export function sessionTrajectory(
 /** Writes a trajectory whole or not at all. */
 export async function saveTrajectory(path: string, record: Trajectory): Promise<void> {
   const temporary = `${path}.${newId("t")}`
+  await mkdir(dirname(path), { recursive: true })
   await writeFile(temporary, `${JSON.stringify(record, undefined, 2)}\n`)
   await rename(temporary, path)
 }

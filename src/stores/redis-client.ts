@@ -9,9 +9,13 @@ type Argument = string | number | Buffer
 export interface RedisClient {
   readonly status: string
   readonly options: { keyPrefix?: string | undefined }
-  call(command: string, ...args: Argument[]): Promise<unknown>
-  callBuffer(command: string, ...args: Argument[]): Promise<unknown>
-  subscribe(channel: string): Promise<unknown>
+  // By their names and not by `call`, which a client that makes pipelines by itself gets wrong.
+  evalsha(sha: string, keys: number, ...args: Argument[]): Promise<unknown>
+  eval(script: string, keys: number, ...args: Argument[]): Promise<unknown>
+  hmgetBuffer(key: string, ...fields: string[]): Promise<unknown>
+  zrangebylex(key: string, from: string, to: string, limit: "LIMIT", offset: number, count: number): Promise<unknown>
+  subscribe(...channels: string[]): Promise<unknown>
+  unsubscribe(channel: string): Promise<unknown>
   duplicate(): RedisClient
   on(event: string, listener: (...args: string[]) => void): unknown
   quit(): Promise<unknown>
@@ -45,10 +49,10 @@ export async function evaluate(
   args: Argument[],
 ): Promise<unknown> {
   try {
-    return await client.callBuffer("evalsha", script.sha, keys.length, ...keys, ...args)
+    return await client.evalsha(script.sha, keys.length, ...keys, ...args)
   } catch (error) {
     if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error
-    return client.callBuffer("eval", script.text, keys.length, ...keys, ...args)
+    return client.eval(script.text, keys.length, ...keys, ...args)
   }
 }
 

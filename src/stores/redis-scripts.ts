@@ -9,7 +9,7 @@ export interface Script {
  *
  *  KEYS: the counter, the index of keys, what this client did, then those that the changes name.
  *  ARGV: the number of this commit among the client's, those whose answers arrived, the guarded key's place in KEYS or 0,
- *  the revision it must have, the channel, then the changes, each its letter and fields.
+ *  the revision it must have, what channels begin with, then the changes, each its letter and fields.
  *
  *  A connection can break between the commit and its answer. The client then asks again with the same number, and is
  *  told what it was told before. */
@@ -29,8 +29,8 @@ export const commitScript = script(`
   while at <= #ARGV do
     local kind, key = ARGV[at], KEYS[tonumber(ARGV[at + 1])]
     if kind == 'put' then
-      redis.call('HSET', key, 'revision', revision, 'kind', ARGV[at + 3], 'value', ARGV[at + 4])
-      redis.call('ZADD', KEYS[2], 0, ARGV[at + 2])
+      local fresh = redis.call('HSET', key, 'revision', revision, 'kind', ARGV[at + 3], 'value', ARGV[at + 4])
+      if fresh > 0 then redis.call('ZADD', KEYS[2], 0, ARGV[at + 2]) end
       at = at + 5
     elseif kind == 'append' then
       -- The first item is the log's own mark: who watches sees by it that the log was replaced.
@@ -52,7 +52,7 @@ export const commitScript = script(`
   for number in string.gmatch(ARGV[2], '%d+') do redis.call('HDEL', KEYS[3], number) end
   redis.call('HSET', KEYS[3], ARGV[1], revision)
   redis.call('EXPIRE', KEYS[3], 86400)
-  for log in pairs(changed) do redis.call('PUBLISH', ARGV[5], log) end
+  for log in pairs(changed) do redis.call('PUBLISH', ARGV[5] .. ':' .. log, log) end
   return { 1, revision }
 `)
 

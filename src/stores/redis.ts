@@ -5,7 +5,7 @@ import { closedError, conflict } from "./failure.ts"
 import { connect, duplicate, evaluate, letGo, type RedisClient, redisFailure } from "./redis-client.ts"
 import { commitScript, pageScript } from "./redis-scripts.ts"
 import type { Guard, Store } from "./store.ts"
-import { createBell, readWalk, type Walk, watchWalk } from "./watch.ts"
+import { createBell, readWalk, type Source, type Walk, watchWalk } from "./watch.ts"
 
 export type { RedisClient } from "./redis-client.ts"
 
@@ -27,7 +27,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
   let lastNumber = 0
   let connecting: Promise<RedisClient> | undefined
   let closed = false
-  const bell = createBell(listening)
+  const bell = createBell(listening, lingerMs)
 
   async function open(): Promise<RedisClient> {
     if (closed) throw closedError(name)
@@ -92,8 +92,8 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
         const stop = end ?? Number.MAX_SAFE_INTEGER
         const page = (await ask((client) =>
           evaluate(client, pageScript, [keys.log(log)], [at, stop, pageSize]),
-        )) as Buffer[]
-        const [found, length, ...items] = page.map(String)
+        )) as string[]
+        const [found, length, ...items] = page
         if (mark !== undefined && found !== mark) return undefined
         mark = found
         if (!isLive) end ??= Number(length ?? 0)
@@ -107,28 +107,46 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     return `${client.options.keyPrefix ?? ""}${keys.channel}`
   }
 
-  function listening(ring: (log?: string) => void): () => void {
+  /** Each log has a channel of its own, so that nobody hears of what others write. */
+  function listening(ring: (log?: string) => void): Source {
+    const heard = new Set<string>()
     let stopped = false
     let listener: RedisClient | undefined
+    let channel = ""
+
     async function listen(): Promise<void> {
       const client = await open()
       if (stopped) return
-      const own = duplicate(client)
-      listener = own
-      own.on("message", (_channel: string, log: string) => ring(log))
+      channel = channelOf(client)
+      listener = duplicate(client)
+      listener.on("message", (_channel: string, log: string) => ring(log))
       // What was said while nobody listened, at first or after a break, is found by looking.
-      const resume = () =>
-        own.subscribe(channelOf(client)).then(
-          () => ring(),
-          () => {},
-        )
-      own.on("ready", resume)
-      resume()
+      listener.on("ready", () => subscribe([...heard]))
+      subscribe([...heard])
     }
+
+    function subscribe(logs: readonly string[]): void {
+      if (!listener || logs.length === 0) return
+      listener.subscribe(...logs.map((log) => `${channel}:${log}`)).then(
+        () => logs.forEach((log) => void ring(log)),
+        () => {},
+      )
+    }
+
     listen().catch(() => ring())
-    return () => {
-      stopped = true
-      listener?.disconnect()
+    return {
+      heed(log, isHeard) {
+        if (isHeard) {
+          heard.add(log)
+          return subscribe([log])
+        }
+        heard.delete(log)
+        listener?.unsubscribe(`${channel}:${log}`).catch(() => {})
+      },
+      stop() {
+        stopped = true
+        listener?.disconnect()
+      },
     }
   }
 
@@ -144,7 +162,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     async get(key) {
       checkKey(key)
       const fields = ["revision", "kind", "value"]
-      const found = await ask((client) => client.callBuffer("hmget", keys.value(key), ...fields))
+      const found = await ask((client) => client.hmgetBuffer(keys.value(key), ...fields))
       const [revision, kind, value] = found as (Buffer | null)[]
       if (!revision || !kind || !value) return undefined
       const stored = String(kind) === "json" ? String(value) : new Uint8Array(value)
@@ -157,7 +175,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     },
     async *keys(prefix) {
       for (let from = `[${prefix}`; ; ) {
-        const page = await ask((client) => client.call("zrangebylex", keys.index, from, "+", "LIMIT", 0, 500))
+        const page = await ask((client) => client.zrangebylex(keys.index, from, "+", "LIMIT", 0, 500))
         const found = page as string[]
         for (const key of found) {
           if (!key.startsWith(prefix)) return
@@ -192,3 +210,6 @@ function keysOf(prefix: string) {
 }
 
 const pageSize = 1_000_000
+
+// Whoever works on runs listens again and again: not each time by a connection of its own.
+const lingerMs = 5_000

@@ -1,5 +1,6 @@
 import { checkFrom, checkKey, decode, encode, parse } from "./encode.ts"
-import { checkGuard, closedError } from "./failure.ts"
+import { closedError } from "./failure.ts"
+import { groupCommits } from "./sqlite-commits.ts"
 import { openDatabase, type SqliteDatabase } from "./sqlite-database.ts"
 import type { Store } from "./store.ts"
 import { createBell, polling, readWalk, type Walk, watchWalk } from "./watch.ts"
@@ -21,14 +22,20 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   let closed = false
   const bell = createBell(polling(() => database?.wasChangedByOthers() ?? false, pollMs))
 
-  async function open(): Promise<SqliteDatabase> {
-    if (closed) throw closedError(name)
+  const commits = groupCommits(connected)
+
+  function connected(): Promise<SqliteDatabase> {
     opened ??= openDatabase(path, { name, sync, busyTimeoutMs }).catch((error) => {
       // The cause may be mended, so the next use tries again.
       opened = undefined
       throw error
     })
-    database = await opened
+    return opened
+  }
+
+  async function open(): Promise<SqliteDatabase> {
+    if (closed) throw closedError(name)
+    database = await connected()
     if (closed) throw closedError(name)
     return database
   }
@@ -60,6 +67,7 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
     if (closed) return
     closed = true
     bell.close()
+    await commits.idle()
     const database = await opened?.catch(() => undefined)
     database?.close()
   }
@@ -74,13 +82,8 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
     async commit(changes, guard) {
       const encoded = encode(changes)
       if (guard) checkKey(guard.key)
-      const { transact, queries } = await open()
-      const revision = await transact("write", () => {
-        if (guard) checkGuard(guard, queries.revision(guard.key))
-        const revision = queries.nextRevision()
-        for (const change of encoded) queries.apply(change, revision)
-        return revision
-      })
+      await open()
+      const revision = await commits.add(encoded, guard)
       for (const change of encoded) {
         if (change.type !== "put") bell.ring(change.type === "append" ? change.log : change.key)
       }

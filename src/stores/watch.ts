@@ -23,10 +23,18 @@ export interface Ear {
   stop(): void
 }
 
-/** With `start` there is more to be heard while anybody listens; it gives how to stop. */
-export function createBell(start?: (ring: Bell["ring"]) => () => void): Bell {
+/** What rings from outside while anybody listens. */
+export interface Source {
+  /** Somebody listens to this log now, or nobody any more. */
+  heed?(log: string, isHeard: boolean): void
+  stop(): void
+}
+
+/** With `start` there is more to be heard while anybody listens, and for so long after. */
+export function createBell(start?: (ring: Bell["ring"]) => Source, lingerMs = 0): Bell {
   const ears = new Map<string, Set<Ear>>()
-  let stop: (() => void) | undefined
+  let source: Source | undefined
+  let lingering: NodeJS.Timeout | undefined
 
   function ring(log?: string): void {
     const rung = log === undefined ? [...ears.values()] : [ears.get(log) ?? []]
@@ -34,18 +42,26 @@ export function createBell(start?: (ring: Bell["ring"]) => () => void): Bell {
   }
 
   function rest(): void {
-    stop?.()
-    stop = undefined
+    clearTimeout(lingering)
+    source?.stop()
+    source = undefined
   }
 
   function listen(log: string): Ear {
     const ear = createEar(() => {
-      ears.get(log)?.delete(ear)
-      if (ears.get(log)?.size === 0) ears.delete(log)
-      if (ears.size === 0) rest()
+      const others = ears.get(log)
+      if (!others?.delete(ear) || others.size > 0) return
+      ears.delete(log)
+      source?.heed?.(log, false)
+      if (ears.size > 0) return
+      if (lingerMs > 0) lingering = setTimeout(rest, lingerMs).unref()
+      else rest()
     })
-    ears.set(log, (ears.get(log) ?? new Set()).add(ear))
-    stop ??= start?.(ring)
+    clearTimeout(lingering)
+    source ??= start?.(ring)
+    const others = ears.get(log) ?? new Set()
+    ears.set(log, others.add(ear))
+    if (others.size === 1) source?.heed?.(log, true)
     return ear
   }
 
@@ -60,14 +76,14 @@ export function createBell(start?: (ring: Bell["ring"]) => () => void): Bell {
 }
 
 /** For media that do not tell: looks now and then whether somebody else changed something. */
-export function polling(hasChanged: () => boolean, everyMs: number): (ring: Bell["ring"]) => () => void {
+export function polling(hasChanged: () => boolean, everyMs: number): (ring: Bell["ring"]) => Source {
   return (ring) => {
     // What was changed before anybody listened is of no interest.
     unlessFailing(hasChanged)
     const timer = setInterval(() => {
       if (unlessFailing(hasChanged) ?? true) ring()
     }, everyMs)
-    return () => clearInterval(timer)
+    return { stop: () => clearInterval(timer) }
   }
 }
 

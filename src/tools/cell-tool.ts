@@ -1,6 +1,6 @@
 import { AgentError } from "../core/errors.ts"
 import { newId } from "../core/message.ts"
-import { type RunContext, startingRun } from "../core/run-context.ts"
+import { type RunContext, runNote, startingRun } from "../core/run-context.ts"
 import { type FunctionBinding, fn } from "../runtime/bindings.ts"
 import { currentCall } from "../runtime/gated-call.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
@@ -15,7 +15,7 @@ export interface CellGround {
   allows(tool: Tool): boolean
 }
 
-const grounds = new WeakMap<RunContext, CellGround>()
+const grounds = runNote<CellGround>()
 
 /** Says what the tools in the cells of a run work with. */
 export function groundCells(run: RunContext, ground: CellGround): void {
@@ -38,7 +38,7 @@ export function cellFunction(
 async function contextOf(tool: Tool): Promise<ToolContext> {
   const call = currentCall()
   const run = startingRun()?.parent
-  const ground = run && grounds.get(run)
+  const ground = run && grounds.of(run)
   if (ground && !ground.allows(tool)) {
     throw new AgentError(`The tool "${tool.name}" may not be used in this run.`, { code: "unknown-tool" })
   }

@@ -24,7 +24,7 @@ export interface DelegateOptions {
 
 /** The tools by which a model gives tasks to sub-agents and follows them. */
 export function delegateTools(agents: SubAgents, options: DelegateOptions = {}): Tool[] {
-  return [delegateTool(agents, options), delegateStatusTool()]
+  return [delegateTool(agents, options), delegateStatusTool(agents)]
 }
 
 const shownChars = 40_000
@@ -79,7 +79,7 @@ function delegateTool(agents: SubAgents, { maxParallel = 8 }: DelegateOptions): 
   })
 }
 
-function delegateStatusTool(): Tool {
+function delegateStatusTool(agents: SubAgents): Tool {
   return tool({
     name: "delegate_status",
     description: "How delegated tasks are doing, with the answers of those that are done.",
@@ -92,6 +92,8 @@ function delegateStatusTool(): Tool {
     maxChars: shownChars,
     async run({ ids, wait = false }, context) {
       const known = subtasksOf(context.state)
+      // Those that wait since an earlier process are there again once they are asked for.
+      for (const { id } of known.lost()) known.get(id, (name) => agents[name])
       const tasks = ids ? ids.map((id) => known.get(id)).filter((task) => task !== undefined) : known.list()
       const missing = ids?.find((id) => !known.get(id))
       if (missing !== undefined) return unknownTask(missing, known)
@@ -118,7 +120,7 @@ function workOf(
 ): Work | ToolResult {
   const { agent: name, prompt, continue: id } = asked
   if (id !== undefined) {
-    const task = known.get(id)
+    const task = known.get(id, (name) => agents[name])
     if (!task) return unknownTask(id, known)
     if (!task.open) {
       const cure = task.status === "running" || task.status === "queued" ? "Wait for it." : "Give it as a new task."

@@ -2,7 +2,7 @@ import * as z from "zod"
 import { cleanFolder } from "../workspace/paths.ts"
 import type { FileInfo } from "../workspace/workspace.ts"
 import { nothingAt, onFiles, wholeNumber } from "./files.ts"
-import { candidates, type Place, readInPortions, type Unread } from "./search/candidates.ts"
+import { type Candidate, candidates, type Place, readInPortions, type Unread } from "./search/candidates.ts"
 import type { FileMatch, MatchOptions, SearchMode } from "./search/lines.ts"
 import { startMatcher } from "./search/matcher.ts"
 import { compilePattern, type Pattern } from "./search/pattern.ts"
@@ -102,7 +102,7 @@ async function* justOne(file: FileInfo): AsyncGenerator<FileInfo> {
 
 // Reads on while the matcher searches what was read before.
 async function matchesIn(
-  files: AsyncIterable<FileInfo>,
+  files: AsyncIterable<Candidate>,
   place: Place,
   pattern: Pattern,
   input: SearchInput,

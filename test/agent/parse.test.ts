@@ -43,7 +43,7 @@ function oracle(text: string): Answer {
     for (; end < lines.length; end++) {
       const { content: inner = "", ending: close = "" } = lines[end] ?? {}
       if (closes(inner)) {
-        if (!runs || !lexer.open || code.trim() === "") break
+        if (!runs || !lexer.open() || code.trim() === "") break
         hidden ??= code.length
       }
       const cut = Math.min(indent.length, /^ */.exec(inner)?.[0].length ?? 0)
@@ -231,7 +231,7 @@ describe("the answer parser", () => {
   test("marks a block the model never closed", () => {
     const { answer, parser } = parse("```ts\ndanger()")
     assert.deepEqual(answer.code, { tag: "ts", code: "danger()", closed: false })
-    assert.equal(parser.inCode, true)
+    assert.equal(parser.done, false)
   })
 
   test("replays an empty block as prose and goes on to the next", () => {

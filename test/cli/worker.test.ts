@@ -84,6 +84,13 @@ describe("karst worker", () => {
     assert.match(stderr, /^karst: .*out of reach/m)
   })
 
+  test("says what is wrong with a store, with exit code 1", async () => {
+    const { code, stderr } = await karst(["worker", "--agents", module, "--store", `sqlite:${module}`])
+    assert.equal(code, 1)
+    assert.match(stderr, /^karst: The store .* is damaged/m)
+    assert.doesNotMatch(stderr, /\n {4}at /)
+  })
+
   for (const [what, args, says] of [
     ["no agents", [], /--agents/],
     ["no store", ["--agents", module], /--store: there is none/],

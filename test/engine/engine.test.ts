@@ -124,7 +124,7 @@ test("an approval within its time lets the held cell go on", async () => {
   assert.deepEqual(wiped, [1])
 })
 
-test("a run is aborted by an engine that does not work on it, and a waiting one too", async () => {
+test("a run is aborted by an engine that does not work on it", async () => {
   const store = memoryStore()
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   const agent = createAgent({
@@ -142,8 +142,26 @@ test("a run is aborted by an engine that does not work on it, and a waiting one 
   const { id } = await worker.submit("agent", "Go")
   await begun
   await other.abort(id, "Enough.")
-  assert.equal((await other.result(id)).status, "aborted")
+  const { status, detail, completion } = await other.result(id)
+  assert.deepEqual(
+    { status, detail, completion },
+    { status: "aborted", detail: "Enough.", completion: { by: "abort" } },
+  )
   await other.abort(id)
+})
+
+test("a run that waits is aborted by any engine, and says why", async () => {
+  const store = memoryStore()
+  const asks = () => scripted([[{ type: "tool-call", id: "c1", name: "ask", input: { question: "Which colour?" } }]])
+  const agent = createAgent({ model: asks(), tools: [greet()] })
+  const first = createEngine({ agents: { agent }, store })
+  const { id } = await first.submit("agent", "Paint")
+  assert.equal((await first.result(id)).status, "waiting")
+  await first.close()
+  await using other = createEngine({ agents: { agent }, store })
+  await other.abort(id, "Enough.")
+  const { status, detail, pending } = await other.result(id)
+  assert.deepEqual({ status, detail, pending }, { status: "aborted", detail: "Enough.", pending: undefined })
 })
 
 test("what is said to a run is heard before its next cycle", async () => {
@@ -198,7 +216,33 @@ test("an agent that changed shape is refused by name, and goes on with allowChan
   await strict.close()
   await using lenient = createEngine({ agents: { agent: after }, store, allowChanged: true })
   assert.deepEqual(await lenient.recover(), [id])
-  assert.equal((await lenient.result(id)).output, "Fine.")
+  const { output, trajectory } = await lenient.result(id)
+  assert.equal(output, "Fine.")
+  const warning = trajectory.events.find((event) => event.type === "warning-raised" && event.code === "agent-changed")
+  assert.match(JSON.stringify(warning), /the tool \\"greet\\" is gone/)
+})
+
+test("what calls gave is kept while the run goes on, and not once it has ended", async () => {
+  const store = memoryStore()
+  const kept: number[] = []
+  const agent = createAgent({
+    model: scripted(["```ts\n(await token()).length\nawait look()\n```", "Looked."]),
+    runtime: () =>
+      jsRuntime({
+        token: fn(async () => "a secret"),
+        look: fn(async () => kept.push(...(await inJournals()))),
+      }),
+  })
+  const inJournals = async () => {
+    const [run] = await Array.fromAsync(engine.list())
+    const entries = await Array.fromAsync(store.read(`runs/${run?.id}/journal`))
+    return entries.map((entry) => JSON.stringify(entry).indexOf("a secret")).filter((place) => place >= 0)
+  }
+  await using engine = createEngine({ agents: { agent }, store })
+  const { id } = await engine.submit("agent", "Look")
+  assert.equal((await engine.result(id)).output, "Looked.")
+  assert.equal(kept.length, 1)
+  assert.deepEqual(await Array.fromAsync(store.read(`runs/${id}/journal`)), [])
 })
 
 test("an ended run is removed with everything of it, and its key is free again", async () => {

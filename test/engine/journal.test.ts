@@ -128,6 +128,7 @@ function journal(
     },
     unknown,
     approval: { decided: () => undefined, wait: async () => decision },
+    effect: () => undefined,
     diverged: (what) => diverged.push(what),
   })
   return {

@@ -18,6 +18,26 @@ describe("parseCell", () => {
     )
   })
 
+  const lone = "export const once = <const T,>(x: T) => ({ x })\nouter: for (;;) break outer"
+
+  test("reads each cell as if it were the first, whatever came before", () => {
+    const first = JSON.stringify(parseCell(lone).program)
+    const before = [
+      lone,
+      "const once = 1; class A { #b = 1; c() { return this.#b } }",
+      "#!/usr/bin/env node\n`${1}`",
+      "@a class B {}",
+    ]
+    for (const code of before) {
+      parseCell(code)
+      assert.equal(JSON.stringify(parseCell(lone).program), first)
+    }
+    for (const code of ["(a, b", "class A { #x; #x }", "`${", "{ let a; let a }", "outer: for (;;) { (x: "]) {
+      assert.throws(() => parseCell(code), CellSyntaxError)
+      assert.equal(JSON.stringify(parseCell(lone).program), first)
+    }
+  })
+
   const accepted = [
     "await 1; for await (const x of y) {}",
     "import a, { type B } from 'c'; export { a }; export { notDeclaredHere }",

@@ -228,7 +228,7 @@ describe("handles", () => {
     assert.equal(inStore.directory, undefined)
     await assert.rejects(agent.session({ resume: inStore.handle }), /without its archive/)
     await assert.rejects(agent.session({ resume: inStore.id }), ConfigError)
-    await assert.rejects(agent.session({ resume: "karst:2:x" }), /version 2/)
+    await assert.rejects(agent.session({ resume: "karst:3:x" }), /version 3/)
     await assert.rejects(
       agent.session({ resume: "s_nothing", archive: folder.path }),
       /There is no session "s_nothing"/,

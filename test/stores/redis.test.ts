@@ -81,6 +81,20 @@ describe("redisStore", { skip: requires("redis") }, () => {
     await client.quit()
   })
 
+  test("uses a client that makes pipelines by itself", async () => {
+    const client = new Redis(server.url, { enableAutoPipelining: true })
+    await using store = redisStore(client, { prefix: "piped" })
+    const bytes = new Uint8Array([0, 255, 128])
+    await Promise.all([
+      store.commit([{ type: "put", key: "k", value: bytes }]),
+      store.commit([{ type: "append", log: "l", items: ["ü", { a: [1] }] }]),
+    ])
+    assert.deepEqual((await store.get("k"))?.value, bytes)
+    assert.deepEqual(await itemsOf(store, "l"), ["ü", { a: [1] }])
+    assert.deepEqual(await keysOf(store), ["k"])
+    await client.quit()
+  })
+
   test("works in a cluster: values, logs and watching", async () => {
     const bus = ["--cluster-port", String(await freePort()), "--cluster-announce-ip", "127.0.0.1"]
     await using node = await startRedis("--cluster-enabled", "yes", ...bus)

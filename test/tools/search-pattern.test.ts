@@ -154,6 +154,22 @@ describe("ripgrep", { skip: requires("ripgrep") }, () => {
     )
   })
 
+  test("names files for words beside a group without case, where JavaScript takes the long s for a letter of words", async () => {
+    const pattern = compilePattern("(?i:a)?\\w", { literal: false, ignoreCase: false, multiline: false })
+    for (const name of readdirSync(directory)) rmSync(join(directory, name))
+    writeFileSync(join(directory, "long-s"), "ſ")
+    if (found(pattern, Buffer.from("ſ"))) assert.deepEqual(await namedBy(pattern, directory), ["long-s"])
+  })
+
+  test("and we take a file with a NUL for no text, in whatever encoding", async () => {
+    const pattern = compilePattern("a", { literal: false, ignoreCase: false, multiline: false })
+    for (const name of readdirSync(directory)) rmSync(join(directory, name))
+    const data = Buffer.from("\ufeffa\0", "utf16le")
+    writeFileSync(join(directory, "utf-16"), data)
+    assert.equal(found(pattern, data), false)
+    assert.deepEqual(await namedBy(pattern, directory), [])
+  })
+
   test("is asked in its own dialect for nearly every pattern", async () => {
     writeFileSync(join(directory, "a.txt"), "the end\n")
     for (const text of [
@@ -196,5 +212,7 @@ function found({ source, flags, spans }: Pattern, bytes: Uint8Array): boolean {
 async function namedBy(pattern: Pattern, directory: string): Promise<string[] | undefined> {
   const command = findRipgrep() ?? assert.fail("ripgrep is not on the PATH.")
   const { signal } = new AbortController()
-  return await filesByRipgrep({ command, pattern, directory, folder: "", hidden: true, glob: undefined, signal })
+  const search = { command, pattern, directory, folder: "", hidden: true, glob: undefined, signal }
+  const paths = await filesByRipgrep(search)
+  return paths && [...paths]
 }

@@ -15,13 +15,19 @@ import type { CellTimers } from "./timers.ts"
 export interface CellEnv {
   /** Milliseconds since the epoch, as `Date.now()`. */
   now(): number
-  /** In [0, 1), as `Math.random()`; random ids and bytes are drawn from it when it is given. */
+  /** For a cell in another process, which cannot ask `now()` at each look: what its clock shows first, and where it tells
+   *  what it has shown after that. Goes with `now`, and means the same. */
+  clock: { recorded: readonly number[]; note(reads: readonly number[]): void }
+  /** In [0, 1), as `Math.random()`; random ids and bytes are drawn from it when it is given. A cell in another process has
+   *  its own, made from a few numbers of this one. */
   random(): number
   fetch: typeof globalThis.fetch
   /** Loads a module for `import`, resolved from the runtime's `cwd`. */
   import(specifier: string, options?: ImportCallOptions): Promise<unknown>
   /** What `process.env` shows. */
   variables: Record<string, string | undefined>
+  /** Told by what the cell reaches past its bindings to the outside, such as `fetch` or `node:fs`: nobody records that. */
+  onEffect(what: string): void
 }
 
 export interface AmbientOptions {
@@ -68,15 +74,19 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
     fetch(...request: Parameters<typeof fetch>) {
       const cell = running.getStore()
       cell?.check()
-      return (cell?.env.fetch ?? fetch)(...request)
+      if (cell?.env.fetch) return cell.env.fetch(...request)
+      cell?.env.onEffect?.("fetch")
+      return fetch(...request)
     },
     async import(specifier: unknown, options?: ImportCallOptions) {
       const cell = running.getStore()
       cell?.check()
       const name = String(specifier)
       if (cell?.env.import) return cell.env.import(name, options)
-      const ownModule = ownModules.get(name.replace(/^node:/, ""))
+      const plainName = name.replace(/^node:/, "")
+      const ownModule = ownModules.get(plainName)
       if (ownModule) return moduleOf(ownModule())
+      if (outsideModules.has(plainName)) cell?.env.onEffect?.(`node:${plainName}`)
       const calledAt = new Error()
       try {
         return await importFrom()(name, options)
@@ -89,6 +99,11 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
   ambient.global = ambient.globalThis
   return ambient
 }
+
+/** The modules of Node by which a program reaches the outside. */
+const outsideModules = new Set(
+  "child_process cluster dgram dns fs fs/promises http http2 https net sqlite tls worker_threads".split(" "),
+)
 
 /** Undoes what cells did to it; the rest is made anew when it is next used. `Math` is a plain property, as it is used in
  *  the hottest loops. */

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url"
 import { types } from "node:util"
 import type { ActionError } from "../../core/event.ts"
 import { inspectShort } from "../preview.ts"
@@ -46,10 +47,11 @@ export function cellFrames(error: Error): string[] {
 /** Lets stacks that go through a cell show positions in its own text. Only the newest cells are remembered: of older
  *  ones a stack shows the line, which is right anyway, without the column, which is not. */
 export function rememberCell(filename: string, locate: (at: Position) => Position): void {
+  const oldest = remembered[nextPlace]
+  if (oldest !== undefined) locators.delete(oldest)
   locators.set(filename, locate)
-  if (locators.size <= maxRemembered) return
-  const [oldest = filename] = locators.keys()
-  locators.delete(oldest)
+  remembered[nextPlace] = filename
+  nextPlace = (nextPlace + 1) % maxRemembered
 }
 
 /** `Name: message`, with causes and parts where there are any; what is no error as the console would show it. */
@@ -85,6 +87,9 @@ interface Position {
 }
 
 const locators = new Map<string, (at: Position) => Position>()
+// The names of the newest cells, in a circle.
+const remembered: string[] = []
+let nextPlace = 0
 const askedBy = new WeakMap<Error, string[]>()
 const maxRemembered = 64
 const cellRoot = "karst:"
@@ -98,7 +103,9 @@ const namelessFrames = /\beval \((karst:\d+\/cell-\d+\.ts:\d+:\d+)\)/g
 const cellFrame = new RegExp(framesOfCells, "")
 const frameStart = /^\s+at /
 const ofNode = /node:internal\/|node:diagnostics_channel|at new Promise \(<anonymous>\)$/
-const karstRoot = new URL("../../", import.meta.url).href
+const karstRoot = new URL("../../", import.meta.url)
+// A frame names its file by a URL, and by a path where our modules are bundled.
+const karstRoots = [karstRoot.href, fileURLToPath(karstRoot)]
 const longestMessage = 10_000
 const shownParts = ["0", "1", "2", "3", "4"]
 
@@ -116,7 +123,7 @@ function errorLines(error: unknown, depth: number): string[] {
 }
 
 function isInternal(line: string): boolean {
-  return frameStart.test(line) && (line.includes(karstRoot) || ofNode.test(line))
+  return frameStart.test(line) && (karstRoots.some((root) => line.includes(root)) || ofNode.test(line))
 }
 
 // Below the last frame of a cell are its callers, who do not concern it.

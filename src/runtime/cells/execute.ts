@@ -83,7 +83,7 @@ function prepare(code: string, filename: string, place: CellPlace, gate?: CellGa
     const mistyped = gate?.check(parsed)
     if (mistyped) return { error: mistyped }
     const { scope, constants } = place.namespace
-    const known = new Set(Object.keys(scope))
+    const known = { has: (name: string) => Object.hasOwn(scope, name) }
     const compiled = compileCell(parsed, { filename, known, constants, ambient: place.ambientNames })
     rememberCell(filename, compiled.locate)
     return { ...compiled, declared: declaredBy(parsed, known), mentions: () => mentionedBy(parsed, known) }
@@ -102,19 +102,23 @@ async function perform(
 ): Promise<Outcome> {
   try {
     const value = await compiled.run(place.namespace.scope, place.ambient, place.guard)
-    await unawaited(cell)
+    if (hasOpenCalls(cell)) await unawaited(cell)
     // A cell that kept the event loop to its end was late all the same.
     cell.checkTime()
-    return (await transaction?.check()) ?? { value }
+    const refusal = transaction && (await transaction.check())
+    return refusal ?? { value }
   } catch (thrown) {
-    await unawaited(cell)
+    if (hasOpenCalls(cell)) await unawaited(cell)
     return CellStopped.is(thrown) ? { stopped: thrown } : { thrown }
   }
 }
 
+function hasOpenCalls({ calls, callFailed }: RunningCell): boolean {
+  return calls.size > 0 || callFailed
+}
+
 /** A cell ends when every call it started has settled, also those it forgot to await. */
 async function unawaited(cell: RunningCell): Promise<void> {
-  if (cell.calls.size === 0 && !cell.callFailed) return
   while (cell.calls.size > 0) await Promise.allSettled(cell.calls)
   // The failure of a forgotten call is printed a turn later; it still belongs to this cell.
   await setImmediate()

@@ -4,7 +4,7 @@ import { lookAtAgents } from "../declare/agent.ts"
 import { declare } from "../declare/declare.ts"
 import type { JsRuntimeOptions } from "../js.ts"
 import { ambientNames } from "../names.ts"
-import type { ExecuteOptions, Runtime } from "../runtime.ts"
+import { type ExecuteOptions, type Runtime, snapshotBytes } from "../runtime.ts"
 import { validated } from "../schema.ts"
 import type { OpenCellGate } from "../type-gate/cell-gate.ts"
 import { createAmbient, renewAmbient } from "./cell-env.ts"
@@ -20,6 +20,9 @@ import { createTurns } from "./turns.ts"
 
 /** A runtime that has everything a runtime may have. */
 export type JsCore = Required<Omit<Runtime, "warnings" | "writable">>
+
+// What only some runtimes use, loaded at the first use. To ask for a module again costs more than a small cell.
+const parts: { transaction?: typeof import("./transaction.ts"); snapshot?: typeof import("../snapshot.ts") } = {}
 
 /** The runtime behind `jsRuntime`, with everything it needs. */
 export function createJsRuntime(
@@ -74,23 +77,23 @@ export function createJsRuntime(
     for (const transaction of undoable) transaction.expire()
     undoable.clear()
   }
-  const transactionFor = async (cell: RunningCell, { transaction = false }: ExecuteOptions) => {
-    expireUndo()
-    if (transaction === false) return undefined
-    const { createTransaction } = await import("./transaction.ts")
-    const check = transaction === true ? undefined : () => transaction.check(runtime)
+  const transactionFor = async (cell: RunningCell, wanted: ExecuteOptions["transaction"]) => {
+    parts.transaction ??= await import("./transaction.ts")
+    const { createTransaction } = parts.transaction
+    const check = typeof wanted === "object" ? () => wanted.check(runtime) : undefined
     return createTransaction(cell, namespace, check)
   }
 
   const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: ExecuteOptions) => {
-    const { typeGate = "off" } = executeOptions
+    const { typeGate = "off", transaction: wanted } = executeOptions
     const gate = typeGate === "off" ? undefined : await gateFor(typeGate)
     endWatch ??= watchStrays()
     timers.hold(true)
     // What the last cell left on the counter is not for this one.
     guard.left = 0
     const cell = new RunningCell(shared, parent, executeOptions)
-    const transaction = await transactionFor(cell, executeOptions)
+    expireUndo()
+    const transaction = wanted ? await transactionFor(cell, wanted) : undefined
     try {
       const execution = await executeCell(code, cellFilename(number, ++cellCount), cell, place, gate, transaction)
       if (transaction) undoable.add(transaction)
@@ -135,10 +138,8 @@ export function createJsRuntime(
     async retrieve(name, schema) {
       return validated(name, open("retrieve()").retrieve(name), schema)
     },
-    async execute(code, executeOptions = {}) {
-      open("execute()")
-      return turns.cell((parent) => runCell(code, parent, executeOptions), executeOptions.signal)
-    },
+    execute: (code, executeOptions = {}) =>
+      turns.cell((parent) => runCell(code, parent, executeOptions), executeOptions.signal),
     async describe(names) {
       const { described } = open("describe()")
       const wanted = described(names)
@@ -150,11 +151,12 @@ export function createJsRuntime(
     async keep(prefix, value) {
       return open("keep()").keep(prefix, value)
     },
-    async snapshot() {
+    async snapshot(limit) {
       open("snapshot()")
-      const { takeSnapshot } = await import("../snapshot.ts")
+      parts.snapshot ??= await import("../snapshot.ts")
+      const { takeSnapshot } = parts.snapshot
       return turns.take("snapshot()", async () =>
-        takeSnapshot(place, { codecs, maxBytes: options.maxSnapshotBytes ?? 2 ** 24 }),
+        takeSnapshot(place, { codecs, maxBytes: snapshotBytes(options.maxSnapshotBytes, limit) }),
       )
     },
     async restore(snapshot) {

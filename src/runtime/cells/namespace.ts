@@ -130,10 +130,8 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
     return `"${name}" is a ${kind} and cannot become a ${next.kind}`
   }
 
-  return {
-    get scope() {
-      return scope
-    },
+  const namespace: Namespace & { scope: Scope } = {
+    scope,
     constants,
     origins,
     inject(given) {
@@ -178,7 +176,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
       return name
     },
     reset() {
-      scope = createScope()
+      scope = namespace.scope = createScope()
       settled.clear()
       constants.clear()
       implied.clear()
@@ -234,4 +232,5 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
       }
     },
   }
+  return namespace
 }

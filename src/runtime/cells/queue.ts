@@ -9,7 +9,6 @@ export interface Queue {
 
 /** First come, first served, one at a time. */
 export function createQueue(): Queue {
-  let busy = false
   const waiting = new Set<Turn>()
 
   const turn = (signal: AbortSignal | undefined) =>
@@ -33,10 +32,11 @@ export function createQueue(): Queue {
       else signal?.addEventListener("abort", leave, { once: true })
     })
 
-  return {
-    async enter(job, signal) {
-      if (busy) await turn(signal)
-      busy = true
+  const queue = {
+    busy: false,
+    async enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T> {
+      if (queue.busy) await turn(signal)
+      queue.busy = true
       try {
         return await job()
       } finally {
@@ -45,17 +45,15 @@ export function createQueue(): Queue {
         if (next) {
           waiting.delete(next)
           next.take()
-        } else busy = false
+        } else queue.busy = false
       }
     },
-    get busy() {
-      return busy
-    },
-    refuse(error) {
+    refuse(error: Error) {
       for (const turn of waiting) turn.refuse(error)
       waiting.clear()
     },
   }
+  return queue
 }
 
 interface Turn {

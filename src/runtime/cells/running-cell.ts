@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
+import { onAbort } from "../../core/abort.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
 import { type Deadline, now, startDeadline } from "../deadline.ts"
 import type { CallGate, ExecuteOptions, OutputChunk, Pauses } from "../runtime.ts"
@@ -70,6 +71,7 @@ export class RunningCell {
   readonly #epoch: number
   #controller: AbortController | undefined
   #deadline: Deadline | undefined
+  #unlisten: (() => void) | undefined
   #whenStopped: ((reason: CellStopped) => void) | undefined
 
   constructor(shared: Shared, parent: RunningCell | undefined, options: ExecuteOptions) {
@@ -85,16 +87,14 @@ export class RunningCell {
 
   /** Takes part in the life of its runtime, its parent and its signal, until `end`. */
   begin(whenStopped: (reason: CellStopped) => void): void {
-    this.shared.lateLength = 0
-    for (const { stream, text } of this.shared.late.splice(0)) this.write(stream, text)
+    if (this.shared.late.length > 0) this.#takeLate()
     this.#whenStopped = whenStopped
     if (this.gate) this.shared.gate = this.gate
     this.shared.cells.add(this)
     this.parent?.children.add(this)
     const { signal, timeoutMs } = this.#options
-    signal?.addEventListener("abort", this.#abort)
     if (timeoutMs !== undefined) this.#deadline = startDeadline(timeoutMs, this.pauses, this.#expire)
-    if (signal?.aborted) this.#abort()
+    if (signal) this.#unlisten = onAbort(signal, this.#abort)
     if (this.#epoch !== this.shared.epoch) {
       this.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
     }
@@ -106,7 +106,7 @@ export class RunningCell {
     this.#whenStopped = undefined
     this.shared.cells.delete(this)
     this.parent?.children.delete(this)
-    this.#options.signal?.removeEventListener("abort", this.#abort)
+    this.#unlisten?.()
     this.#deadline?.clear()
   }
 
@@ -172,6 +172,12 @@ export class RunningCell {
   /** Whether it is a cell of that runtime, or was started by one: under way, or a leftover that a cell may wait for. */
   belongsTo(shared: Shared): boolean {
     return this.shared === shared || (this.parent?.belongsTo(shared) ?? false)
+  }
+
+  // What leftovers printed while no cell was under way.
+  #takeLate(): void {
+    this.shared.lateLength = 0
+    for (const { stream, text } of this.shared.late.splice(0)) this.write(stream, text)
   }
 
   #expire = (): void => {

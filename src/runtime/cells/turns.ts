@@ -26,6 +26,7 @@ export function createTurns(shared: Shared, open: (use: string) => unknown): Tur
   const isWithin = () => queue.busy && running.getStore()?.belongsTo(shared) === true
   return {
     async cell(run, signal) {
+      open("execute()")
       const parent = running.getStore()
       if (isWithin()) return run(parent)
       let started = false

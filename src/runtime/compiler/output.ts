@@ -17,31 +17,36 @@ export interface Output {
 }
 
 export function createOutput(code: string): Output {
-  let text = ""
+  // Joined at the end: the engine would have to flatten a text that grew piece by piece before it compiles it.
+  const pieces: string[] = []
+  let length = 0
   let cursor = 0
   // Pairs of offsets, in the text and in the source, where a copied stretch begins.
   const stretches: number[] = []
   let anchored = -1
 
+  const write = (added: string) => {
+    pieces.push(added)
+    length += added.length
+  }
+
   return {
     copyTo(offset) {
       if (offset <= cursor) return
-      if (anchored !== -1) stretches.push(text.length, anchored, text.length + 1, cursor + 1)
-      else stretches.push(text.length, cursor)
+      if (anchored !== -1) stretches.push(length, anchored, length + 1, cursor + 1)
+      else stretches.push(length, cursor)
       anchored = -1
-      text += code.slice(cursor, offset)
+      write(code.slice(cursor, offset))
       cursor = offset
     },
-    write(added) {
-      text += added
-    },
+    write,
     skipTo(offset) {
-      for (; cursor < offset; cursor++) if (isLineBreak(code.charCodeAt(cursor))) text += code[cursor]
+      for (; cursor < offset; cursor++) if (isLineBreak(code.charCodeAt(cursor))) write(code.charAt(cursor))
     },
     anchor(offset) {
       anchored = offset
     },
-    text: () => text,
+    text: () => pieces.join(""),
     sourceOffset(offset) {
       let index = stretches.length - 2
       while (index > 0 && (stretches[index] ?? 0) > offset) index -= 2

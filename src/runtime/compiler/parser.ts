@@ -4,15 +4,27 @@ import { type AnyNode, type Options, Parser, type Program, type TokenType, tokTy
 /** Parses a cell as an ES module written in TypeScript. A cell that is only `{ total, average }` is an object, as in
  *  other REPLs, where that makes more sense than a block. Throws a `ParseFailure`. */
 export function parseTypeScript(code: string): Program {
-  if (!/^(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*\{/.test(code)) return new CellParser(options, code).parse()
+  if (!/^(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*\{/.test(code)) return parse(code)
   let block: Program | undefined
   try {
-    block = new CellParser(options, code).parse()
+    block = parse(code)
     if (!isMeantAsObject(block)) return block
     return new ObjectParser(options, code).parse()
   } catch (error) {
     return block ?? objectOr(error, code)
   }
+}
+
+// A parser is used again: making one takes as long as reading a line, and the engine holds on to each until old memory is
+// collected. One whose parse failed is dropped, wherever it was left.
+let idle: CellParser | undefined
+
+function parse(code: string): Program {
+  const parser = idle ?? new CellParser(options, "")
+  idle = undefined
+  const program = parser.read(code)
+  idle = parser
+  return program
 }
 
 /** What a parse stops with. It is no real error: the parser tries several readings of ambiguous code and drops most of
@@ -32,11 +44,22 @@ const options: Options = {
 
 // The parts of acorn and of the plugin that are used or overridden below; their published types leave them out.
 interface ParserInternals {
+  input: string
+  context: unknown[]
+  labels: unknown[]
+  undefinedExports: object
+  scopeStack: unknown[]
+  privateNameStack: unknown[]
+  decoratorStack: unknown[][]
+  importsStack: unknown[][]
   readonly type: TokenType
   readonly value: unknown
   readonly isAmbientContext: boolean
   readonly acornTypeScript: { tokTypes: { [word: string]: TokenType }; keywordsRegExp: RegExp }
   parse(): Program
+  initialContext(): unknown[]
+  enterScope(flags: number): void
+  skipLineComment(start: number): void
   eat(type: TokenType): boolean
   expect(type: TokenType): void
   startNode(): unknown
@@ -75,6 +98,22 @@ class CellParser extends Base {
   /** The same of the parenthesis being read, which may turn out to be the parameters of an arrow function. */
   outsideParenthesis = false
   afterStatic = false
+
+  /** Parses another text: everything is as in a new parser. */
+  read(code: string): Program {
+    Object.assign(this, beginning)
+    this.input = code
+    this.context = this.initialContext()
+    this.labels = []
+    this.undefinedExports = Object.create(null)
+    this.privateNameStack = []
+    this.decoratorStack = [[]]
+    this.importsStack = [[]]
+    this.scopeStack = []
+    this.enterScope(topScope)
+    if (code.startsWith("#!")) this.skipLineComment(2)
+    return this.parse()
+  }
 
   override raise(position: number, message: string): void {
     if (tolerated.has(message)) return
@@ -219,6 +258,15 @@ const tolerated = new Set([
   "This member cannot have an 'override' modifier because its containing class does not extend another class.",
   "Abstract methods can only appear within an abstract class.",
 ])
+
+const topScope = 1
+
+// What a new parser begins with: places, flags and its first token. What a parse changes in place, `read` makes anew.
+const beginning = Object.fromEntries(
+  Object.entries(new CellParser(options, "")).filter(([key, value]: [string, unknown]) => {
+    return Object(value) !== value || key === "type" || key.endsWith("Loc")
+  }),
+)
 
 const { tokTypes: typeScriptTokens, keywordsRegExp } = new Base(options, "").acornTypeScript
 

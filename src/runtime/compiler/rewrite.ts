@@ -66,7 +66,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       case "NewExpression":
         emit(node.callee)
         skip(out, node.typeArguments)
-        return emitAll(node.arguments)
+        return emitArguments(node.arguments)
       case "TaggedTemplateExpression":
         emit(node.tag)
         skip(out, node.typeArguments)
@@ -168,6 +168,23 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
 
   function emitAll(nodes: readonly AnyNode[]): void {
     for (const node of nodes) emit(node)
+  }
+
+  // A function that is handed on is mostly called at once: in a parenthesis, the engine compiles it along with the cell
+  // instead of looking it over first.
+  function emitArguments(nodes: readonly AnyNode[]): void {
+    for (const node of nodes) {
+      const isFunction = node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression"
+      if (isFunction) {
+        out.copyTo(node.start)
+        out.write("(")
+      }
+      emit(node)
+      if (isFunction) {
+        out.copyTo(node.end)
+        out.write(")")
+      }
+    }
   }
 
   function statements(nodes: readonly AnyNode[]): void {

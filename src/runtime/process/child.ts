@@ -1,4 +1,3 @@
-import { flushCompileCache } from "node:module"
 import { Socket } from "node:net"
 import { setImmediate as turn } from "node:timers/promises"
 import { type Bindings, fn, type as typeBinding, variable } from "../bindings.ts"
@@ -9,12 +8,13 @@ import { type RunningCell, running } from "../cells/running-cell.ts"
 import { reportStray } from "../cells/timers.ts"
 import { inspection } from "../declare/inspect.ts"
 import { printType } from "../declare/type-tree.ts"
-import type { JsRuntimeOptions } from "../js.ts"
 import { inspectShort } from "../preview.ts"
 import type { CallGate, Execution, Snapshot } from "../runtime.ts"
 import { openChannel } from "./channel.ts"
 import { CannotCross, type Crossing, pack, reviveError, type Stand, unpack } from "./crossing.ts"
+import { keepCompiled } from "./keep-compiled.ts"
 import { runModule } from "./modules.ts"
+import { createNews } from "./news.ts"
 import { createPrinter } from "./printing.ts"
 import type { Ask, BindInput, ExecuteInput, FromChild, NameReport, Operation, Summary, ToChild } from "./protocol.ts"
 import { createProxies } from "./proxies.ts"
@@ -23,8 +23,7 @@ import { sightsIn, type Wanted } from "./sights.ts"
 // The program of a child: a runtime of its own whose functions and handles are the host's. The host is trusted here, and
 // what it sends is taken as it is typed.
 
-const options: JsRuntimeOptions = {}
-const core = createJsRuntime(undefined, options)
+const core = createJsRuntime(undefined, {})
 const stubs = new Map<string, (...args: unknown[]) => unknown>()
 const stubNames = new WeakMap<object, string>()
 const waiting = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>()
@@ -48,9 +47,9 @@ const channel = openChannel(new Socket({ fd: 3 }), {
 })
 
 const printer = createPrinter((message) => channel.send(message))
+const news = createNews((message) => channel.send(message))
 
-// Kept before any cell could have a say in it; a child is killed, and would never come to it at its end.
-if (process.env.NODE_COMPILE_CACHE !== undefined) flushCompileCache()
+keepCompiled()
 
 process.on("uncaughtException", stray)
 process.on("unhandledRejection", (reason) => {
@@ -126,10 +125,7 @@ const asks: Record<Exclude<Ask, "execute">, (input: any) => Promise<unknown>> = 
   load: (file: string) => runModule(file, core),
   describe: (names: string[]) => core.describe(names),
   undo: () => undoLast(),
-  snapshot(maxBytes: number) {
-    options.maxSnapshotBytes = maxBytes
-    return core.snapshot()
-  },
+  snapshot: (maxBytes: number) => core.snapshot({ maxBytes }),
   restore: (snapshot: Snapshot) => core.restore(snapshot),
   keep: ({ prefix, value }: { prefix: string; value: unknown }) => core.keep(prefix, value),
   reset: () => core.reset(),
@@ -161,12 +157,13 @@ async function reportOf(name: Awaited<ReturnType<typeof core.names>>[number]): P
 let undoLast: () => Promise<unknown> = async () => []
 
 async function execute(input: ExecuteInput, id: number): Promise<Summary> {
-  const { code, timeoutMs, variables, within, transaction } = input
+  const { code, timeoutMs, within, transaction } = input
   const controller = new AbortController()
   const gate: CallGate = (_call, next) => next()
   executionOf.set(gate, id)
   controllers.set(id, controller)
   latest = id
+  const env = await news.environment(id, input)
   const before = process.getActiveResourcesInfo()
   const parent = within === undefined ? undefined : cells.get(within)
   const run = () =>
@@ -178,13 +175,14 @@ async function execute(input: ExecuteInput, id: number): Promise<Summary> {
         return () => pauses.delete(id)
       },
       call: gate,
-      env: variables && { variables },
+      env,
       transaction: transaction === "check" ? { check: () => callHost("", [], "check", []) } : transaction === "on",
       output: (chunk) => printer.print(id, chunk),
     })
   const execution = await (parent ? running.run(parent, run) : run())
   controllers.delete(id)
   cells.delete(id)
+  news.forget(id)
   if (execution.ok && execution.undo) undoLast = execution.undo
   return summary(execution, before)
 }
@@ -293,5 +291,6 @@ function standFor(value: object, where: string): Stand {
 
 function post(message: FromChild): void {
   printer.flush()
+  news.tell()
   channel.send(message)
 }

@@ -3,6 +3,7 @@ import type { NameChanges } from "../../core/event.ts"
 import { thrownMessage } from "../cells/errors.ts"
 import { CellStopped, print, type RunningCell, running, type Shared } from "../cells/running-cell.ts"
 import type { Lost, OutputChunk } from "../runtime.ts"
+import { takeEnvNews } from "../sent-env.ts"
 import type { WorkingFolder } from "./folder.ts"
 import type { Launch } from "./launch.ts"
 import { startLink } from "./link.ts"
@@ -118,6 +119,8 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
       case "release":
         for (const [id, count] of message.handles) child.service.handles.release(id, count)
         return
+      case "news":
+        return takeEnvNews(tracked.get(message.id)?.cell.env ?? {}, message.reads, message.effects)
       case "call":
         void serve(message, child)
     }

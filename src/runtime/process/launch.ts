@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, lstatSync, mkdirSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { existsSync, lstatSync, mkdirSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -46,7 +47,7 @@ export function launch({ isolation, folder, bounds, env, read, write, network }:
   })
 }
 
-/** The program of the child: beside this file, compiled or not as this file is. */
+/** The program of the child: beside this file, built or not as this file is. */
 const entry = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "child.ts" : "child.js", import.meta.url))
 
 /** No core files; an end to files, and to address space, so that a line or a buffer too many is an error in the cell and
@@ -66,12 +67,17 @@ function diesWithParent(): string[] {
   return setpriv ? [setpriv, "--pdeathsig", "KILL", "--"] : []
 }
 
-/** What Node made of Karst's modules is kept between starts, in a folder that nobody else can write. */
+/** What Node made of the program is kept between starts, in a folder that nobody else can write: another one for each build. */
 function compileCache(): string | undefined {
-  const folder = join(tmpdir(), `karst-compile-cache-${process.getuid?.() ?? "user"}`)
+  const root = join(tmpdir(), `karst-compile-cache-${process.getuid?.() ?? "user"}`)
   try {
+    const build = createHash("sha256")
+      .update(`${entry} ${statSync(entry).mtimeMs}`)
+      .digest("hex")
+      .slice(0, 16)
+    const folder = join(root, build)
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const { uid, mode } = lstatSync(folder)
+    const { uid, mode } = lstatSync(root)
     return uid === process.getuid?.() && (mode & 0o077) === 0 ? folder : undefined
   } catch {
     return undefined

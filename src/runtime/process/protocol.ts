@@ -1,5 +1,6 @@
 import type { ActionError, NameChanges } from "../../core/event.ts"
 import type { Lost, Name, OutputChunk, Snapshot } from "../runtime.ts"
+import type { SentEnv } from "../sent-env.ts"
 import type { Crossing, Stand } from "./crossing.ts"
 
 /** What the host asks of its child. Every `ask` gets one `result`, every `call` of the child one `answer`. */
@@ -34,6 +35,8 @@ export type FromChild =
   | { type: "output"; id: number; stream: OutputChunk["stream"]; text: string }
   | { type: "call"; id: number; execution: number; operation: Operation }
   | { type: "release"; handles: [id: number, count: number][] }
+  /** What the clock of an execution has shown, and by what it has reached outside; before what comes of it. */
+  | { type: "news"; id: number; reads: number[]; effects: string[] }
 
 export interface Operation {
   /** A function binding by its name, or a handle. */
@@ -60,6 +63,7 @@ export interface ExecuteInput {
   code: string
   timeoutMs?: number | undefined
   variables?: Record<string, string | undefined> | undefined
+  env?: SentEnv | undefined
   /** The execution that this one was started from. */
   within?: number | undefined
   /** `check`: the host has a say before it stands. */
@@ -107,6 +111,11 @@ export function readMessage(message: unknown): FromChild | undefined {
       const { handles } = message
       if (!isList(handles) || !handles.every(isRelease)) return undefined
       return { type: "release", handles }
+    }
+    case "news": {
+      const { id, reads, effects } = message
+      if (!isId(id) || !isList(reads) || !reads.every(Number.isFinite) || !isStrings(effects)) return undefined
+      return { type: "news", id, reads: reads.map(Number), effects }
     }
     default:
       return undefined

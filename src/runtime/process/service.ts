@@ -1,6 +1,6 @@
 import { AgentError } from "../../core/errors.ts"
 import type { AnyFunction } from "../bindings.ts"
-import { seenFromAfar } from "../cell-agent.ts"
+import { agentCallOptions, seenFromAfar } from "../cell-agent.ts"
 import { type RunningCell, running, type Shared } from "../cells/running-cell.ts"
 import { type AskedCall, passGate } from "../gated-call.ts"
 import type { Guards } from "../guard.ts"
@@ -99,7 +99,8 @@ export function createService(functions: Functions, shared: Shared, maxHandles: 
         const self = key === undefined ? undefined : owner
         const guarded = functions.guards.find(self, key, member)
         const make = (made: readonly unknown[]) => Reflect.apply(member, self, made)
-        const call = { binding, method: path.join(".") || "call", args, ...guarded, make }
+        const options = agentCallOptions(self)
+        const call = { binding, method: path.join(".") || "call", args, options, ...guarded, make }
         return give(await gated(cell, call), binding)
       }
       case "new": {

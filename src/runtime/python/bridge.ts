@@ -21,11 +21,13 @@ import {
   methodOf,
 } from "./host-objects.ts"
 import { keepAlive } from "./keep-alive.ts"
-import { malformed, number, PythonError, pairs, type Report, record, reportOf, text } from "./told.ts"
+import { list, malformed, number, PythonError, pairs, type Report, record, reportOf, text } from "./told.ts"
 
 export interface BridgeEvents {
   onOutput(chunk: OutputChunk): void
   onReport(report: Report): void
+  /** What the clock of the cell has shown, and by what it has reached outside. */
+  onNews(reads: number[], effects: string[]): void
   /** Makes one call of a function or method of the host. */
   call(entry: HostEntry, method: string | undefined, args: unknown[], named: Record<string, unknown>): Promise<unknown>
   /** A number under which what was thrown can be found again, to be told with the report. */
@@ -204,6 +206,8 @@ export function createBridge(
           return becomeReady()
         case "out":
           return events.onOutput({ stream: s === "stderr" ? "stderr" : "stdout", text: text(t) })
+        case "news":
+          return events.onNews(list(frame.message.reads).map(number), list(frame.message.effects).map(text))
         case "cell":
           return events.onReport(reportOf(frame.message, () => read(frame, v)))
         case "release":

@@ -1,5 +1,6 @@
 import type { FunctionBinding } from "../bindings.ts"
 import { isClass } from "../bindings.ts"
+import { agentCallOptions } from "../cell-agent.ts"
 import { functionSignature } from "../declare/function-head.ts"
 import { attempt, parseSignature } from "../declare/signatures.ts"
 import { passGate } from "../gated-call.ts"
@@ -36,7 +37,7 @@ export async function performCall(requested: RequestedCall, { gate, signal, guar
     binding,
     method,
     args,
-    options: target?.options,
+    options: target?.options ?? agentCallOptions(value),
     ...guarded,
     signal,
     accept: call.accept,

@@ -4,6 +4,7 @@ import type { Json } from "../../core/json.ts"
 import type { ImagePart } from "../../core/message.ts"
 import { startDeadline } from "../deadline.ts"
 import type { CallGate, ExecuteOptions, Execution, Lost, OutputChunk } from "../runtime.ts"
+import { sentEnv, takeEnvNews } from "../sent-env.ts"
 import type { JupyterMessage } from "./jupyter.ts"
 import { keepAlive } from "./keep-alive.ts"
 import type { LateOutput } from "./late.ts"
@@ -32,6 +33,8 @@ export interface PythonCell {
   readonly over: boolean
   write(chunk: OutputChunk): void
   report(report: Report): void
+  /** Takes what its clock has shown, and by what it has reached outside. */
+  heard(reads: readonly number[], effects: readonly string[]): void
   /** Remembers what a function of the host threw, and gives its number. */
   thrown(error: unknown): number
   /** Counts a call among those the cell waits for at its end. */
@@ -120,11 +123,26 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
     else if (!image && typeof text === "string") write({ stream: "stdout", text: `${text}\n` })
   }
 
+  const begin = async (code: string) => {
+    const env = sentEnv(options.env)
+    if (env) {
+      const { times = null, seed = null, tellsEffects: tells = false } = env
+      // Of a kernel that is gone, whoever waits for the cell hears otherwise.
+      await live.bridge.ask("world", { times, seed, tells }).catch((error) => ifAlive(error))
+    }
+    await live.kernel.execute(code, onMessage)
+  }
+
+  const ifAlive = async (error: unknown) => {
+    if (live.death === undefined) throw error
+    await live.exited
+  }
+
   const perform = async (code: string): Promise<Report | { death: string }> => {
     const died = live.exited.then((death) => ({ death }))
     let answered = false
     let waits = true
-    const done = live.kernel.execute(code, onMessage).then(async () => {
+    const done = begin(code).then(async () => {
       answered = true
       void patience().then(() => waits && live.kill("it no longer told how its cells end"))
       const report = await reported
@@ -163,6 +181,7 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
     },
     write,
     report: onReport,
+    heard: (reads, effects) => takeEnvNews(options.env ?? {}, reads, effects),
     thrown(error) {
       errors.set(++thrown, error)
       // The last ones are enough: a cell may catch as many as it likes.

@@ -74,6 +74,7 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
       late.add(chunk)
     },
     onReport: (report) => cell?.report(report),
+    onNews: (reads, effects) => cell?.heard(reads, effects),
     thrown: (error) => cell?.thrown(error) ?? -1,
     call(entry, method, args, named) {
       const requested = { entry, method, args, named }

@@ -5,9 +5,10 @@ import type { Session } from "./session.ts"
 import { PythonError } from "./told.ts"
 
 /** Data that cells made, as bytes that a kernel writes and a kernel reads: the host never looks into them. */
-export async function takeSnapshot(session: Session): Promise<Snapshot> {
+export async function takeSnapshot(session: Session, maxBytes: number): Promise<Snapshot> {
   const without = [...session.bindings.keys(), ...session.known.setup]
-  const { data, lost } = (await session.ask("snapshot", { without })) as { data: Uint8Array; lost: Lost[] }
+  const most = Number.isFinite(maxBytes) ? maxBytes : null
+  const { data, lost } = (await session.ask("snapshot", { without, most })) as { data: Uint8Array; lost: Lost[] }
   return { version: 1, language: "python", data, hash: hashOf(data), lost }
 }
 

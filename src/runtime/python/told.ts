@@ -66,7 +66,11 @@ export function record(found: Json | undefined): { [key: string]: Json } {
 }
 
 function texts(found: Json | undefined): string[] {
-  return Array.isArray(found) ? found.map(text) : []
+  return list(found).map(text)
+}
+
+export function list(found: Json | undefined): Json[] {
+  return Array.isArray(found) ? found : []
 }
 
 // Not by `String` or `Number`: they would call what the kernel put under `toString`.

@@ -7,24 +7,29 @@ import type { Rule, RuleContext, Violation } from "./rules.ts"
 export function checkRules(cell: ParsedCell, rules: readonly Rule[]): Violation[] {
   if (rules.length === 0) return []
   const found: Violation[] = []
-  let facts: Omit<RuleContext, "report"> | undefined
+  let context: RuleContext | undefined
+  let name = ""
   for (const rule of rules) {
-    const { name } = rule
+    name = rule.name
     try {
-      facts ??= factsOf(cell)
-      for (const violation of rule.check({ ...facts, report: reporter(cell.code, name) })) found.push(violation)
+      // All share one: it is made for every cell.
+      context ??= contextOf(cell, () => name)
+      for (const violation of rule.check(context)) found.push(violation)
     } catch (error) {
-      const what = facts ? `the rule "${name}" failed` : "the cell could not be checked"
+      const what = context ? `the rule "${name}" failed` : "the cell could not be checked"
       found.push({ rule: name, message: `${what}, so nothing is run: ${error}`, line: 1, column: 1 })
     }
   }
   return found.length > 1 ? tidy(found) : found
 }
 
-function factsOf(cell: ParsedCell): Omit<RuleContext, "report"> {
+function contextOf(cell: ParsedCell, rule: () => string): RuleContext {
   const { code, program } = cell
+  const { names, imports, members } = cellFacts(cell)
   return {
-    ...cellFacts(cell),
+    names,
+    imports,
+    members,
     code,
     program,
     scopes: analyseScope(cell),
@@ -32,16 +37,17 @@ function factsOf(cell: ParsedCell): Omit<RuleContext, "report"> {
     walk(visit) {
       walk(program, (node, parent) => void visit(node, parent), { types: false })
     },
+    report: reporter(code, rule),
   }
 }
 
-function reporter(code: string, rule: string): RuleContext["report"] {
+function reporter(code: string, rule: () => string): RuleContext["report"] {
   let lines: number[] | undefined
   return (at, message) => {
     lines ??= [0, ...code.matchAll(/\r\n|[\n\r\u2028\u2029]/g).map((end) => end.index + end[0].length)]
     const offset = typeof at === "number" ? at : at.start
     const line = lines.findLastIndex((start) => start <= offset)
-    return { rule, message, line: line + 1, column: offset - (lines[line] ?? 0) + 1 }
+    return { rule: rule(), message, line: line + 1, column: offset - (lines[line] ?? 0) + 1 }
   }
 }
 

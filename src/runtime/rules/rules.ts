@@ -69,28 +69,30 @@ export function importRule(modules: Names | { only: Names }, options: RuleOption
   return {
     name: "import",
     data: { kind: "import", names, only: allow, ...options },
-    *check(cell) {
+    check(cell) {
+      const found: Violation[] = []
       for (const { specifier, node } of cell.imports) {
         if (specifier === undefined) {
-          yield cell.report(node, "which module this loads cannot be checked; write its name as a string")
+          found.push(cell.report(node, "which module this loads cannot be checked; write its name as a string"))
           continue
         }
         const name = moduleEntry(specifier)
         if (madeOfText.test(name) || climbs(name)) {
-          yield cell.report(node, `what the module ${shown(specifier)} holds cannot be checked`)
+          found.push(cell.report(node, `what the module ${shown(specifier)} holds cannot be checked`))
         } else if (isBelow(name, "/", listed) !== allow) {
-          yield cell.report(node, because(`the module ${shown(specifier)} is not allowed`, options))
+          found.push(cell.report(node, because(`the module ${shown(specifier)} is not allowed`, options)))
         }
       }
       for (const use of cell.names) {
         const { path, node } = use
         if (losesTrack(use, loaderHolders)) {
           // A free `module` is a variable of an earlier cell; the module of that name has to be imported.
-          if (path !== "module" || !isFree(cell, node)) yield cell.report(node, lostTrack(use))
+          if (path !== "module" || !isFree(cell, node)) found.push(cell.report(node, lostTrack(use)))
         } else if (handsOnLoader(use)) {
-          yield cell.report(node, `\`${path}\` loads modules; what it loads here cannot be checked`)
+          found.push(cell.report(node, `\`${path}\` loads modules; what it loads here cannot be checked`))
         }
       }
+      return found
     },
   }
 }
@@ -110,14 +112,16 @@ export function functionRule(names: Names, options: FunctionRuleOptions = {}): R
   return {
     name: "function",
     data: { kind: "function", names: [...refused], ...options, except: [...excepted] },
-    *check(cell) {
+    check(cell) {
+      const found: Violation[] = []
       for (const use of cell.names) {
         const { path, node } = use
-        if (losesTrack(use, holders)) yield cell.report(node, lostTrack(use))
+        if (losesTrack(use, holders)) found.push(cell.report(node, lostTrack(use)))
         else if (use.use !== "test" && isBelow(path, ".", refused) && !isBelow(path, ".", excepted)) {
-          yield cell.report(node, because(`\`${path}\` is not allowed`, options))
+          found.push(cell.report(node, because(`\`${path}\` is not allowed`, options)))
         }
       }
+      return found
     },
   }
 }
@@ -130,11 +134,10 @@ export function attributeRule(names: Names, options: RuleOptions = {}): Rule {
   return {
     name: "attribute",
     data: { kind: "attribute", names: [...refused], ...options },
-    *check(cell) {
-      for (const { name, node } of cell.members) {
-        if (refused.has(name)) yield cell.report(node, because(`the member \`${name}\` is not allowed`, options))
-      }
-    },
+    check: (cell) =>
+      cell.members
+        .filter(({ name }) => refused.has(name))
+        .map(({ name, node }) => cell.report(node, because(`the member \`${name}\` is not allowed`, options))),
   }
 }
 
@@ -147,9 +150,8 @@ export function regexRule(patterns: RegExp | string | Iterable<RegExp | string>,
   return {
     name: "regex",
     data: { kind: "regex", patterns: compiled, ...options },
-    *check({ code, report }) {
-      for (const { offset, message } of forbiddenText(code, compiled, options)) yield report(offset, message)
-    },
+    check: ({ code, report }) =>
+      [...forbiddenText(code, compiled, options)].map(({ offset, message }) => report(offset, message)),
   }
 }
 

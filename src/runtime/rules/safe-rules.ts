@@ -78,7 +78,7 @@ const builtinRule: Rule = {
 
 /** Whether a member of a built-in module is written: a variable of an earlier cell may have the name of one. */
 function isOfModule({ scopes }: RuleContext, root: string, node: AnyNode): boolean {
-  if (!isBuiltin(`node:${root}`) || node.type === "Identifier") return false
+  if (node.type === "Identifier" || !isBuiltin(`node:${root}`)) return false
   let object = node.type === "CallExpression" ? (node.arguments[0] ?? node) : node
   while (object.type === "MemberExpression") object = object.object
   return object.type !== "Identifier" || scopes.references.get(object)?.declaration !== undefined

@@ -62,7 +62,7 @@ export function draft(namespace: Namespace, { codecs, left, only, cut }: DraftOp
   const payload: Payload = {
     names,
     contents,
-    constants: [...constants].filter((name) => names.some(([own]) => own === name)),
+    constants: names.flatMap(([name]) => (constants.has(name) ? [name] : [])),
     declarations: declarations(),
     references,
     places,

@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
-import type { Scope } from "../compile.ts"
+import type { KnownNames, Scope } from "../compile.ts"
 import { unwrapped } from "../compiler/patterns.ts"
 import { analyseScope, type Declaration } from "../scope.ts"
 import type { ParsedCell } from "../syntax.ts"
@@ -64,18 +64,18 @@ export function createOrigins(): Origins {
 }
 
 /** The functions, classes and imports that a cell declares at its top level. `known` are the names of the namespace. */
-export function declaredBy(cell: ParsedCell, known: ReadonlySet<string>): Declared[] {
+export function declaredBy(cell: ParsedCell, known: KnownNames): Declared[] {
   const { names } = analyseScope(cell).cell
   return [...(names?.values() ?? [])].flatMap((declaration) => declaredAs(declaration, cell, known) ?? [])
 }
 
 /** The names of the namespace that a cell speaks of; undefined when it may reach any: by `globalThis`, or by modules, which
  *  may hold what the host injected. */
-export function mentionedBy(cell: ParsedCell, known: ReadonlySet<string>): string[] | undefined {
+export function mentionedBy(cell: ParsedCell, known: KnownNames): string[] | undefined {
   return /\b(?:globalThis|global|import)\b/.test(cell.code) ? undefined : namesIn(cell.program, cell, known)
 }
 
-function declaredAs(declaration: Declaration, cell: ParsedCell, known: ReadonlySet<string>): Declared | undefined {
+function declaredAs(declaration: Declaration, cell: ParsedCell, known: KnownNames): Declared | undefined {
   const { name, kind, init, path, references } = declaration
   if (!init) return undefined
   if (kind === "import") return { kind: "import", name, specifier: specifierOf(init) }
@@ -93,7 +93,7 @@ export function isCode({ type }: AnyNode): boolean {
   return type === "ArrowFunctionExpression" || type === "FunctionExpression" || type === "ClassExpression"
 }
 
-function namesIn({ start, end }: AnyNode, cell: ParsedCell, known: ReadonlySet<string>): string[] {
+function namesIn({ start, end }: AnyNode, cell: ParsedCell, known: KnownNames): string[] {
   const scope = analyseScope(cell)
   const names = new Set<string>()
   for (const [node, reference] of scope.references) {

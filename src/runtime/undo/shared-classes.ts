@@ -5,9 +5,10 @@ import { sameKeys } from "./properties.ts"
 /** Looks at the classes of the language, which the whole program shares, so that nobody may put them back. Gives what tells
  *  the properties that they have got or lost since. */
 export function watchSharedClasses(): () => Lost[] {
-  const before = places.map(([, place]) => Reflect.ownKeys(place))
-  return () =>
-    places.flatMap(([name, place, path], at) => {
+  const before = keysOfAll()
+  return () => {
+    known = undefined
+    return places.flatMap(([name, place, path], at) => {
       const had = before[at] ?? []
       const has = Reflect.ownKeys(place)
       if (sameKeys(has, had)) return []
@@ -17,6 +18,19 @@ export function watchSharedClasses(): () => Lost[] {
         reason: "it belongs to the whole program, so what the cell added or removed stays so",
       }))
     })
+  }
+}
+
+let known: { shown: string[]; all: PropertyKey[][] } | undefined
+
+// To list them all costs as much as a small cell. They seldom change, and then by assignment, which shows at less cost.
+function keysOfAll(): readonly PropertyKey[][] {
+  const shown: string[] = []
+  for (const [, place] of places) for (const key in place) shown.push(key)
+  if (!known || !sameKeys(known.shown, shown)) {
+    known = { shown, all: places.map(([, place]) => Reflect.ownKeys(place)) }
+  }
+  return known.all
 }
 
 const classes = [

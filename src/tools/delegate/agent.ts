@@ -95,7 +95,7 @@ async function run(
   { state, signal }: ToolContext,
 ): Promise<Subtask | ToolResult> {
   const known = subtasksOf(state)
-  const continues = id === undefined ? undefined : known.get(id)
+  const continues = id === undefined ? undefined : known.get(id, (asked) => (asked === name ? agent : undefined))
   if (id !== undefined && (!continues?.open || continues.agent !== agent)) {
     return toolFailure("not-waiting", `No task "${id}" of ${name} waits for an answer. Give it as a new task.`)
   }

@@ -5,6 +5,7 @@ import type { AbortError } from "../../core/errors.ts"
 import type { Status } from "../../core/event.ts"
 import { follow, startingRun } from "../../core/run-context.ts"
 import type { ToolState } from "../tool.ts"
+import { recalled } from "./recall.ts"
 
 /** A piece of work that was given to another agent: a conversation of its own, known to the model by a short id. */
 export interface Subtask {
@@ -17,8 +18,9 @@ export interface Subtask {
   reply?: Reply | undefined
   /** Why there was no run. */
   error?: unknown
-  /** Where it goes on when the answer is there; what the run opened stays open until then. */
-  open?: { run: Run; result: RunResult } | undefined
+  /** Where it goes on when the answer is there; what the run opened stays open until then. Of a run of an earlier process,
+   *  there is only what it came to. */
+  open?: { run?: Run; result: RunResult } | undefined
   /** Whether the model has seen what it came to. */
   told: boolean
   /** When it has ended or waits for an answer. Never rejects. */
@@ -43,7 +45,8 @@ export interface Work {
 /** The sub-tasks of one conversation. */
 export interface Subtasks {
   start(work: Work): Subtask
-  get(id: string): Subtask | undefined
+  /** Also one that waits since an earlier process, where `agentOf` still has its agent. */
+  get(id: string, agentOf?: (name: string) => Agent | undefined): Subtask | undefined
   list(): Subtask[]
   /** Those that an earlier process knew, and this one does not. */
   lost(): { id: string; agent: string; status: string }[]
@@ -70,7 +73,7 @@ export async function closeSubtasks(state: ToolState): Promise<void> {
 
 const conversations = new WeakMap<ToolState, Subtasks>()
 
-const entry = z.object({ id: z.string(), agent: z.string(), status: z.string() })
+const entry = z.object({ id: z.string(), agent: z.string(), status: z.string(), run: z.string().default("") })
 
 const key = "subtasks"
 
@@ -78,11 +81,31 @@ function subtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
   const tasks = new Map(earlier.map((task) => [task.id, task]))
   const entries = () => z.array(entry).catch([]).parse(state.get(key))
 
-  function save({ id, name, status }: Subtask): void {
+  function save({ id, name, status, open }: Subtask): void {
     const all = entries()
     const index = all.findIndex((each) => each.id === id)
-    all.splice(index === -1 ? all.length : index, 1, { id, agent: name, status })
+    const run = open?.result.id ?? ""
+    all.splice(index === -1 ? all.length : index, 1, { id, agent: name, status, run })
     state.set(key, all)
+  }
+
+  function broughtBack(id: string, agentOf: (name: string) => Agent | undefined): Subtask | undefined {
+    const { run, agent: name = "", status } = entries().find((each) => each.id === id) ?? {}
+    const agent = agentOf(name)
+    const result = agent && status === "waiting" && run ? recalled(state, run) : undefined
+    if (!agent || !result) return undefined
+    const task: Subtask = {
+      id,
+      agent,
+      name,
+      status: "waiting",
+      reply: replyOf(result),
+      open: { result },
+      told: true,
+      settled: Promise.resolve(),
+    }
+    tasks.set(id, task)
+    return task
   }
 
   return {
@@ -100,7 +123,7 @@ function subtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
         .finally(resolve)
       return task
     },
-    get: (id) => tasks.get(id),
+    get: (id, agentOf = () => undefined) => tasks.get(id) ?? broughtBack(id, agentOf),
     list: () => [...tasks.values()],
     lost: () => entries().filter(({ id }) => !tasks.has(id)),
     async close() {
@@ -131,24 +154,27 @@ async function perform(task: Subtask, work: Work, signal: AbortSignal, save: (ta
 }
 
 async function finish(task: Subtask, run: Run, result: RunResult): Promise<void> {
-  const { output, files, reason, pending, error } = result
-  task.reply = {
+  task.reply = replyOf(result)
+  task.status = result.status
+  task.open = { run, result }
+  if (result.status !== "waiting") await end(task)
+}
+
+function replyOf({ output, files, reason, pending, error }: RunResult): Reply {
+  return {
     output,
     ...(files && { files }),
     ...(reason && { reason }),
     ...(pending && { pending }),
     ...(error && { error }),
   }
-  task.status = result.status
-  task.open = { run, result }
-  if (result.status !== "waiting") await end(task)
 }
 
 async function end(task: Subtask): Promise<void> {
   const { open } = task
   task.open = undefined
   try {
-    await open?.run[Symbol.asyncDispose]()
+    await open?.run?.[Symbol.asyncDispose]()
   } catch {
     // A runtime that cannot be closed changes nothing about what was said.
   }

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { AgentError, isAbort } from "../../core/errors.ts"
 import { isDraft } from "../../workspace/local-write.ts"
 import { isCleanPath } from "../../workspace/paths.ts"
-import type { FileInfo, Workspace } from "../../workspace/workspace.ts"
+import type { Workspace } from "../../workspace/workspace.ts"
 import { chooser, isHidden, listGlob } from "../files/walk.ts"
 import type { FileBytes } from "./matcher.ts"
 import type { Pattern } from "./pattern.ts"
@@ -19,13 +19,20 @@ export interface Place {
   signal: AbortSignal
 }
 
+/** A file to look into. */
+export interface Candidate {
+  path: string
+  /** Where it is known without asking. */
+  size?: number | undefined
+}
+
 /** Files that may have a match, by path. With ripgrep those it names, otherwise all that are meant: the order is the same, and so is
  *  what is found in them. */
 export async function* candidates(
   place: Place,
   pattern: Pattern,
   ripgrep: string | undefined,
-): AsyncGenerator<FileInfo> {
+): AsyncGenerator<Candidate> {
   const { workspace, folder, glob, extensions, hidden, signal } = place
   const isChosen = chooser({ glob, hidden })
   const isMeant = (path: string) => {
@@ -38,14 +45,9 @@ export async function* candidates(
       if (isMeant(info.path)) yield info
     return
   }
-  const look = async (path: string) => {
-    if (!isCleanPath(path) || !isMeant(path) || isDraft(path.slice(path.lastIndexOf("/") + 1))) return undefined
-    // What is gone meanwhile, or leads out of the workspace, is not there.
-    return await workspace.stat(path, { signal }).catch(unlessAborted)
-  }
-  for (let from = 0; from < named.length; from += atOnce) {
-    const infos = await Promise.all(named.slice(from, from + atOnce).map(look))
-    yield* infos.filter((info) => info !== undefined)
+  for (const path of named) {
+    const isFile = isCleanPath(path) && !isDraft(path.slice(path.lastIndexOf("/") + 1))
+    if (isFile && isMeant(path)) yield { path }
   }
 }
 
@@ -55,48 +57,70 @@ export interface Unread {
   why: string
 }
 
-/** Reads files, several at once, in portions of a few megabytes. */
+/** Reads files, small ones many at once, large ones one by one, and gives them in their order. */
 export async function* readInPortions(
-  files: AsyncIterable<FileInfo>,
+  files: AsyncIterable<Candidate>,
   { workspace, signal }: Pick<Place, "workspace" | "signal">,
   unread: Unread[],
 ): AsyncGenerator<FileBytes[]> {
-  let portion: Promise<FileBytes | undefined>[] = []
-  let bytes = 0
-  const read = async ({ path }: FileInfo): Promise<FileBytes | undefined> => {
+  const read = async (path: string, end: number): Promise<FileBytes | undefined> => {
     try {
-      return { path, bytes: await workspace.read(path, { end: mostBytes, signal }) }
+      return { path, bytes: await workspace.read(path, { end, signal }) }
     } catch (error) {
       if (!(error instanceof AgentError) || isAbort(error)) throw error
-      if (error.code !== "not-found") unread.push({ path, why: error.message })
+      // What is gone meanwhile, or leads out of the workspace, is not there.
+      if (error.code !== "not-found" && error.code !== "outside-workspace") unread.push({ path, why: error.message })
       return undefined
     }
   }
-  const take = async () => {
-    const taken = await Promise.all(portion)
-    portion = []
-    bytes = 0
-    return taken.filter((file) => file !== undefined)
+  async function* portionOf(begun: Begun[]): AsyncGenerator<FileBytes[]> {
+    const small: FileBytes[] = []
+    for (const { path, start } of begun) {
+      const file = await start
+      if (start && !file) continue
+      if (file && file.bytes.length < smallBytes) {
+        small.push(file)
+        continue
+      }
+      if (small.length > 0) yield small.splice(0)
+      const whole = await read(path, mostBytes + 1)
+      if (whole && whole.bytes.length > mostBytes) unread.push(tooLarge(path))
+      else if (whole) yield [whole]
+    }
+    if (small.length > 0) yield small
   }
-  for await (const info of files) {
-    if (info.size > mostBytes) {
-      unread.push({ path: info.path, why: "it is larger than 32 MB" })
+  let begun: Begun[] = []
+  for await (const { path, size = 0 } of files) {
+    if (size > mostBytes) {
+      unread.push(tooLarge(path))
       continue
     }
-    const reading = read(info)
+    const start = size < smallBytes ? read(path, smallBytes) : undefined
     // Whoever stops early does not wait for it.
-    reading.catch(() => {})
-    portion.push(reading)
-    bytes += info.size
-    if (portion.length >= atOnce || bytes > 4_000_000) yield await take()
+    start?.catch(() => {})
+    begun.push({ path, start })
+    if (begun.length < atOnce) continue
+    yield* portionOf(begun)
+    begun = []
   }
-  if (portion.length > 0) yield await take()
+  yield* portionOf(begun)
+}
+
+/** A file and its first bytes, which are all of it if it is small; a file known to be large is left for later. */
+interface Begun {
+  path: string
+  start: Promise<FileBytes | undefined> | undefined
+}
+
+function tooLarge(path: string): Unread {
+  return { path, why: "it is larger than 32 MB" }
 }
 
 const atOnce = 64
+const smallBytes = 2 ** 18
 const mostBytes = 32_000_000
 
-async function namedByRipgrep(place: Place, pattern: Pattern, command: string): Promise<string[] | undefined> {
+async function namedByRipgrep(place: Place, pattern: Pattern, command: string): Promise<Iterable<string> | undefined> {
   const { workspace, folder, glob, extensions, hidden, signal } = place
   if (workspace.root === undefined) return undefined
   const types = extensions && `*.{${extensions.join(",")}}`
@@ -110,8 +134,4 @@ async function namedByRipgrep(place: Place, pattern: Pattern, command: string): 
     glob: wanted,
     signal,
   })
-}
-
-function unlessAborted(error: unknown): undefined {
-  if (!(error instanceof AgentError) || isAbort(error)) throw error
 }

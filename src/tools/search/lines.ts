@@ -101,5 +101,7 @@ function textOf(bytes: Uint8Array, spans: boolean): string | undefined {
   if (!kind) return undefined
   // As ripgrep has it: without a byte order mark it is UTF-8.
   const text = decode(bytes.subarray(kind.bom), kind.encoding === "latin1" ? "utf-8" : kind.encoding)
+  // And a NUL says that it is no text, in two bytes as in one.
+  if (text.includes("\0")) return undefined
   return spans ? text.replaceAll("\r\n", "\n") : text
 }

@@ -81,6 +81,8 @@ function ripgrep(tokens: readonly PatternToken[], { spans, dotAll, ignoreCase }:
   const any = dotAll ? `(?:${before}(?s:.)|${invalid})` : `(?:[^\\n]|${invalid})`
   const anything = spans ? `(?:${before}(?s:.)|${invalid})` : any
   const foldsCase = ignoreCase || tokens.some((token) => token.type === "open" && token.flags !== undefined)
+  // V8 lets `(?i:…)` leak: `\w` beside it takes letters that only case makes equal to those of words.
+  const folded = (set: string, { not }: { not: boolean }) => (foldsCase && !not ? `(?i:${set})` : set)
   let text = ""
   let skipped = 0
   for (const token of tokens) {
@@ -99,7 +101,7 @@ function ripgrep(tokens: readonly PatternToken[], { spans, dotAll, ignoreCase }:
         text += any
         break
       case "set":
-        text += token.ranges.flat().some(isSurrogate) ? anything : rustSet(token, spans, before)
+        text += token.ranges.flat().some(isSurrogate) ? anything : folded(rustSet(token, spans, before), token)
         break
       case "unknown":
         text += token.repeats ? `(?:${anything}*)` : anything

@@ -17,9 +17,9 @@ export interface RipgrepSearch {
   signal: AbortSignal
 }
 
-/** Paths of all files that may have a match, in order; undefined when ripgrep cannot say. Each is still to be looked at: what counts
+/** Paths of all files that may have a match, in order and each made when it is asked for; undefined when ripgrep cannot say. Each is still to be looked at: what counts
  *  is our own dialect, and which files there are is what the workspace says. */
-export async function filesByRipgrep(search: RipgrepSearch): Promise<string[] | undefined> {
+export async function filesByRipgrep(search: RipgrepSearch): Promise<Iterable<string> | undefined> {
   const { command, pattern, directory, folder, signal } = search
   if (pattern.wider === undefined) return undefined
   signal.throwIfAborted()
@@ -42,7 +42,7 @@ export async function filesByRipgrep(search: RipgrepSearch): Promise<string[] | 
   // Beyond the first plane the order of strings is not that of paths; otherwise it is, and is had much faster.
   if (/[\ud800-\udfff]/.test(output)) paths.sort(byPath)
   else paths.sort()
-  return paths.map((path) => inFolder(folder, path.startsWith("./") ? path.slice(2) : path))
+  return paths.values().map((path) => inFolder(folder, path.startsWith("./") ? path.slice(2) : path))
 }
 
 /** Where ripgrep is, by the PATH of this process; undefined when it is not installed. */

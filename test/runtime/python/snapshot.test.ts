@@ -89,6 +89,26 @@ alias = add
     const other: Snapshot = { version: 1, language: "typescript", data: new Uint8Array(), hash: "", lost: [] }
     await assert.rejects(async () => runtime.restore?.(other), ConfigError)
   })
+
+  test("leaves out the largest names where it would be too large, and says so", async () => {
+    await using runtime = pythonRuntime({}, { maxSnapshotBytes: 5000 })
+    const { ran } = cellsOf(runtime)
+    await ran("small = [1, 2]\nlarge = 'x' * 4000\nlarger = 'y' * 6000\nother = 'z' * 900")
+    const { lost, data } = await runtime.snapshot()
+    assert.deepEqual(
+      lost.map(({ name }) => name),
+      ["larger"],
+    )
+    assert.match(lost[0]?.reason ?? "", /^too large: of 60\d\d bytes, and a snapshot may have 5000$/)
+    assert.ok(data.length <= 5000)
+    const less = await runtime.snapshot({ maxBytes: 2000 })
+    assert.deepEqual(
+      less.lost.map(({ name }) => name),
+      ["larger", "large"],
+    )
+    await runtime.restore(less)
+    assert.deepEqual(await runtime.retrieve("small"), [1, 2])
+  })
 })
 
 describe("rules for Python", { skip: requires("python") }, () => {

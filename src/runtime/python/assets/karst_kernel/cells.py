@@ -46,6 +46,7 @@ class Cells:
 
     def _look(self, cell):
         self._quiet = cell.raw_cell.rstrip().endswith(";")
+        self.values.channel.world.look(cell.raw_cell)
 
     def names(self):
         return [name for name in list(self.shell.user_ns) if self._shows(name)]
@@ -95,6 +96,7 @@ class Cells:
             self.shell.last_execution_result = None
         channel.objects.tell_dropped()
         channel.output.drain()
+        channel.world.end()
         try:
             channel.send(report, buffers, special)
         except ValueError as error:

@@ -16,6 +16,8 @@ HEAD = struct.Struct("<IBII")
 LARGEST_FRAME = 2**29
 LARGEST_JSON = 2**26
 MOST_BUFFERS = 2**20
+# Made once: making one takes longer than what it does for a small message.
+encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 class Channel:
@@ -30,6 +32,7 @@ class Channel:
         self._process = os.getpid()
         self.interrupts = Interrupts()
         self.values = None
+        self.world = None
         self.serve = None
         self._numbers = itertools.count(1)
         self._buffer = bytearray()
@@ -45,6 +48,7 @@ class Channel:
 
     def request(self, message, buffers=(), special=False):
         """Asks the host and waits for its answer. Ctrl-C ends the waiting."""
+        self.world.tell()
         number = message["i"] = next(self._numbers)
         self._expected.add(number)
         try:
@@ -56,6 +60,7 @@ class Channel:
 
     def request_later(self, message, buffers=(), special=False):
         """Asks the host and gives a future of its answer."""
+        self.world.tell()
         number = message["i"] = next(self._numbers)
         future = self.loop.create_future()
         self._futures[number] = future
@@ -65,7 +70,7 @@ class Channel:
     def send(self, message, buffers=(), special=False):
         if os.getpid() != self._process:
             raise RuntimeError("The host cannot be reached from a forked process: give the result back and go on here.")
-        text = json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
+        text = encode(message).encode()
         lengths = [len(buffer) for buffer in buffers]
         size = HEAD.size - 4 + 4 * len(lengths) + len(text) + sum(lengths)
         if size > LARGEST_FRAME - 4 or len(text) > LARGEST_JSON or len(lengths) > MOST_BUFFERS:
@@ -74,7 +79,9 @@ class Channel:
                 "64 MB as anything else"
             )
         with self._writing, self.interrupts.held():
-            head = HEAD.pack(size, special, len(text), len(lengths)) + struct.pack(f"<{len(lengths)}I", *lengths)
+            head = HEAD.pack(size, special, len(text), len(lengths))
+            if lengths:
+                head += struct.pack(f"<{len(lengths)}I", *lengths)
             self.socket.sendall(head + text)
             for buffer in buffers:
                 self.socket.sendall(buffer)
@@ -145,7 +152,7 @@ class Channel:
             start = 4 * count + length
             text = frame[4 * count : start]
             buffers = []
-            for taken in struct.unpack_from(f"<{count}I", frame):
+            for taken in struct.unpack_from(f"<{count}I", frame) if count else ():
                 buffers.append(memoryview(frame)[start : start + taken])
                 start += taken
             self._accept(text, buffers, special)

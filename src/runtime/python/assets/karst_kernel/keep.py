@@ -5,22 +5,32 @@ import pickle
 import types
 
 
-def snapshot(namespace, names):
-    """Every name whose value is data, in one piece, so that what they share stays shared."""
+def snapshot(namespace, names, most):
+    """Every name whose value is data, in one piece, so that what they share stays shared. The largest are left out of what
+    would have more than so many bytes; `None`: any number."""
     lost = []
     kept = {}
+    sizes = {}
+    imports = {name: namespace[name].__name__ for name in names if isinstance(namespace[name], types.ModuleType)}
     for name in names:
-        reason = unkept(namespace[name])
-        if reason is None:
+        if name in imports:
+            continue
+        try:
+            sizes[name] = size_of(namespace[name])
             kept[name] = namespace[name]
-        else:
-            lost.append({"name": name, "reason": reason})
-    modules = {name: value.__name__ for name, value in namespace.items() if isinstance(value, types.ModuleType)}
-    imports = {name: modules[name] for name in names if name in modules}
-    lost = [entry for entry in lost if entry["name"] not in imports]
-    file = io.BytesIO()
-    pickle.dump({"imports": imports, "values": kept}, file, protocol=pickle.HIGHEST_PROTOCOL)
-    return {"data": file.getvalue(), "lost": lost}
+        except NotData as error:
+            lost.append({"name": name, "reason": str(error)})
+    while True:
+        data = pickle.dumps({"imports": imports, "values": kept}, protocol=pickle.HIGHEST_PROTOCOL)
+        excess = 0 if most is None else len(data) - most
+        if excess <= 0 or not kept:
+            return {"data": data, "lost": lost}
+        for name in sorted(kept, key=sizes.get, reverse=True):
+            if excess <= 0:
+                break
+            del kept[name]
+            excess -= sizes[name]
+            lost.append({"name": name, "reason": f"too large: of {sizes[name]} bytes, and a snapshot may have {most}"})
 
 
 def restore(namespace, data):
@@ -35,15 +45,16 @@ def restore(namespace, data):
     return lost
 
 
-def unkept(value):
-    """Why a value is not kept; None when it is."""
+def size_of(value):
+    """In bytes. Raises `NotData` with the reason why a value is not kept."""
+    file = io.BytesIO()
     try:
-        _Data(io.BytesIO(), protocol=pickle.HIGHEST_PROTOCOL).dump(value)
-    except NotData as error:
-        return str(error)
+        _Data(file, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+    except NotData:
+        raise
     except Exception as error:
-        return f"it cannot be kept: {error}"
-    return None
+        raise NotData(f"it cannot be kept: {error}") from error
+    return file.tell()
 
 
 class NotData(Exception):

@@ -11,6 +11,7 @@ from .channel import Channel, TooLarge
 from .objects import Objects
 from .streams import Output
 from .values import CannotCross, Values
+from .world import World
 
 
 def attach(kernel, path, token):
@@ -20,6 +21,7 @@ def attach(kernel, path, token):
     values = channel.values = Values(channel)
     channel.objects = Objects(channel)
     channel.output = Output(channel)
+    channel.world = World(channel)
     server = Server(kernel.shell, channel, values)
     channel.serve = server.serve
     listen_for_interrupts(kernel, channel.interrupts, loop)
@@ -156,8 +158,12 @@ class Server:
     def ask_load(self, message):
         return frames.Whole(frames.load(message["file"]))
 
+    def ask_world(self, message):
+        self.channel.world.begin(message["times"], message["seed"], message["tells"])
+
     def ask_snapshot(self, message):
-        return keep.snapshot(self.namespace, [name for name in self.cells.names() if name not in message["without"]])
+        names = [name for name in self.cells.names() if name not in message["without"]]
+        return keep.snapshot(self.namespace, names, message["most"])
 
     def ask_restore(self, message):
         lost = keep.restore(self.namespace, message["data"])

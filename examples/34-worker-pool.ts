@@ -1,0 +1,59 @@
+// Runs that keep a processor busy, in a pool of processes: they hold up neither each other nor this one, and a worker that
+// dies is replaced while its runs go on elsewhere. Each worker imports this module and works for the engine it exports.
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createAgent, createEngine, fn, jsRuntime, messageText, scripted, sqliteStore, workerBackend } from "karst"
+
+// The folder is told to the workers, which are children of this process.
+process.env.KARST_EXAMPLE ??= mkdtempSync(join(tmpdir(), "karst-"))
+
+function countPrimes(from: number, to: number) {
+  let count = 0
+  for (let n = from; n < to; n++) {
+    let divisor = 2
+    while (divisor * divisor <= n && n % divisor) divisor++
+    if (divisor * divisor > n) count++
+  }
+  return { count, process: process.pid }
+}
+
+// Stands in for a model: one cell, then what it gave.
+const model =
+  process.env.MODEL ??
+  scripted(({ messages }) => {
+    const [, from, to] = /from (\d+) to (\d+)/.exec(messages.map(messageText).join("\n")) ?? []
+    const result = messages.find(({ role }) => role === "result")
+    return result
+      ? `${from}: ${/{.*}/.exec(messageText(result))}`
+      : `\`\`\`ts\nawait countPrimes(${from}, ${to})\n\`\`\`\n`
+  })
+
+const counter = createAgent({
+  model,
+  runtime: () => jsRuntime({ countPrimes: fn(countPrimes, { signature: "(from: number, to: number) => object" }) }),
+})
+
+const store = sqliteStore(join(process.env.KARST_EXAMPLE, "karst.db"))
+export const engine = createEngine({
+  agents: { counter },
+  store,
+  backend: workerBackend({ module: import.meta.url, workers: 2 }),
+})
+
+if (import.meta.main) {
+  await engine.work({ concurrency: 1 })
+  const starts = [1, 2, 3, 4].map((million) => million * 1_000_000)
+  const ids = await Promise.all(
+    starts.map((from) => engine.submit("counter", `Count the primes from ${from} to ${from + 100_000}`)),
+  )
+  const results = await Promise.all(ids.map(({ id }) => engine.result(id)))
+  for (const { output } of results) console.log(output)
+  const processes = new Set(results.map(({ output }) => /process: (\d+)/.exec(output)?.[1]))
+  console.log(
+    `${results.length} runs in ${processes.size} processes, none of them this one: ${!processes.has(String(process.pid))}`,
+  )
+  await engine.close()
+  await store.close()
+  rmSync(process.env.KARST_EXAMPLE, { recursive: true })
+}

@@ -1,0 +1,129 @@
+import type { Json } from "../core/json.ts"
+import type { Change, Store } from "../stores/store.ts"
+import { claimed, type Head, headChanges, keysOf, type StoredHead } from "./checkpoint.ts"
+import type { Owner } from "./owner.ts"
+
+/** A run that this worker holds. Each write goes on from the one before and is refused once another worker holds it. */
+export interface HeldRun {
+  readonly head: Head
+  /** What was claimed, or committed last. */
+  readonly revision: number
+  /** Writes the head, with what is noted for the journal. With `endsCycle` that is left out: nobody reads it any more. */
+  commit(next: (head: Head) => Head, changes?: Change[], options?: { endsCycle?: boolean }): Promise<void>
+  /** Appends to the journal; what comes together is written together. */
+  append(items: readonly Json[]): Promise<void>
+  /** The same, a little later: with the next write, or by itself when none comes soon. */
+  note(items: readonly Json[]): void
+  /** Takes a run again that was let go and that nobody has touched since; throws a `ConflictError` where somebody has. */
+  claim(owner: Owner): Promise<void>
+  /** Fires when a write was refused or failed: the run goes on from what is stored, perhaps elsewhere. */
+  readonly lost: AbortSignal
+  /** Ends the renewals. */
+  letGo(): void
+}
+
+export function holdRun(
+  store: Store,
+  first: StoredHead,
+  { leaseMs, journalLength }: { leaseMs: number; journalLength: number },
+): HeldRun {
+  const keys = keysOf(first.head.id)
+  const lost = new AbortController()
+  let { head, revision } = first
+  let written = journalLength
+  let tail: Promise<unknown> = Promise.resolve()
+  let noted: Json[] = []
+  let flushing: Promise<void> | undefined
+  let soon: NodeJS.Timeout | undefined
+  let renewing = renew()
+
+  function renew(): NodeJS.Timeout {
+    return setInterval(() => commit((now) => now).catch(() => undefined), leaseMs / 3).unref()
+  }
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = tail.then(async () => {
+      if (lost.signal.aborted) throw lost.signal.reason
+      try {
+        return await work()
+      } catch (error) {
+        letGo()
+        lost.abort(error)
+        throw error
+      }
+    })
+    tail = result.catch(() => undefined)
+    return result
+  }
+
+  function commit(
+    next: (head: Head) => Head,
+    changes: Change[] = [],
+    { endsCycle = false }: { endsCycle?: boolean } = {},
+  ): Promise<void> {
+    return inTurn(async () => {
+      const journal = takeNoted(endsCycle)
+      const changed = { ...next(head), updatedAt: Date.now() }
+      if (endsCycle) changed.journal = written
+      revision = await write([...journal, ...changes, ...headChanges(changed, head)])
+      head = changed
+    })
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= inTurn(async () => {
+      flushing = undefined
+      const journal = takeNoted(false)
+      // A commit that came in between may have taken it along.
+      if (journal.length > 0) await write(journal)
+    })
+    return flushing
+  }
+
+  function takeNoted(isOver: boolean): Change[] {
+    clearTimeout(soon)
+    soon = undefined
+    const items = noted
+    noted = []
+    if (isOver || items.length === 0) return []
+    written += items.length
+    return [{ type: "append", log: keys.journal, items }]
+  }
+
+  function write(changes: readonly Change[]): Promise<number> {
+    return store.commit(changes, { key: keys.head, ifRevision: revision })
+  }
+
+  function letGo(): void {
+    clearInterval(renewing)
+    clearTimeout(soon)
+    soon = undefined
+  }
+
+  return {
+    get head() {
+      return head
+    },
+    get revision() {
+      return revision
+    },
+    commit,
+    append(items) {
+      noted.push(...items)
+      return flush()
+    },
+    note(items) {
+      noted.push(...items)
+      soon ??= setTimeout(() => flush().catch(() => undefined), soonMs).unref()
+    },
+    async claim(owner) {
+      await commit((head) => claimed(head, { owner, leaseMs }))
+      renewing = renew()
+    },
+    lost: lost.signal,
+    letGo,
+  }
+}
+
+// Most cycles that do nothing outside are over sooner, and then cost one write.
+const soonMs = 5

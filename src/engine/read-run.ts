@@ -1,0 +1,61 @@
+import type { RunResult } from "../core/agent.ts"
+import { AgentError, ConfigError } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
+import type { Store } from "../stores/store.ts"
+import { isUnderWay, keysOf, type StoredHead } from "./checkpoint.ts"
+import { followLog } from "./follow.ts"
+import { resultFrom } from "./result.ts"
+import { conversationOf } from "./stored-run.ts"
+
+export interface WatchOptions {
+  /** The first sequence number to give. Default 0. */
+  from?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** The stored events of a run, then those that come, until it has ended. */
+export async function* watchRun(
+  store: Store,
+  id: string,
+  { from = 0, signal }: WatchOptions = {},
+): AsyncGenerator<AgentEvent> {
+  const over = new AbortController()
+  const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
+  let isReached = from === 0
+  try {
+    for await (const item of followLog(store, keysOf(id).events, 0, either)) {
+      const event = item as unknown as AgentEvent
+      // Runs that it has started count for themselves: theirs come where they were told.
+      if (event.run === id) isReached = event.seq >= from
+      if (isReached) yield event
+      if (event.type === "run-end" && event.run === id) return
+    }
+  } finally {
+    over.abort()
+  }
+}
+
+/** What a run came to, once it has ended or waits for somebody. */
+export async function untilAtRest(
+  store: Store,
+  read: () => Promise<StoredHead>,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<RunResult> {
+  const over = new AbortController()
+  const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
+  const rests = followLog(store, keysOf(id).rests, 0, either)
+  try {
+    for (;;) {
+      const { head } = await read()
+      if (!isUnderWay(head)) return resultFrom(head, await conversationOf(store, head))
+      if (head.refused !== undefined) throw new ConfigError(head.refused)
+      // What it came to before it went on is in there too, and only makes this look once more.
+      const { done } = await rests.next()
+      if (done) throw signal?.reason ?? new AgentError(`Run ${id} is gone.`, { code: "gone" })
+    }
+  } finally {
+    over.abort()
+    await rests.return(undefined)
+  }
+}

@@ -1,0 +1,62 @@
+import { AgentError, ConflictError } from "../core/errors.ts"
+import type { Change, Guard, Store } from "../stores/store.ts"
+import { isUnderWay, keyOfKey, keyOfSession, keysOf, listed, listKey, readHead } from "./checkpoint.ts"
+
+/** Removes everything of a run; undefined where there is none. One that is under way, or that others of its session go on
+ *  from, stays. */
+export async function removeRun(store: Store, id: string): Promise<Removed | undefined> {
+  for (;;) {
+    const found = await readHead(store, id)
+    if (!found) return undefined
+    const { agent, key, session, after } = found.head
+    if (isUnderWay(found.head)) throw new AgentError(`Run ${id} is under way. Abort it first.`, { code: "running" })
+    const names = [...Object.values(keysOf(id)), listKey(found.head.status, id)]
+    if (key !== undefined) names.push(keyOfKey(agent, key))
+    const changes = names.map((name): Change => ({ type: "delete", key: name }))
+    let guard: Guard = { key: keysOf(id).head, ifRevision: found.revision }
+    if (session !== undefined) {
+      const name = keyOfSession(agent, session)
+      const last = await store.get(name)
+      if (last?.value !== id) throw new AgentError(followed(id, session, last?.value), { code: "followed" })
+      // Of a run that is at rest nothing matters as much as that no other follows it meanwhile.
+      guard = { key: name, ifRevision: last.revision }
+      changes.push(after === undefined ? { type: "delete", key: name } : { type: "put", key: name, value: after })
+      if (after !== undefined) changes.push({ type: "delete", key: keysOf(after).next })
+    }
+    try {
+      await store.commit(changes, guard)
+      return { after }
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error
+    }
+  }
+}
+
+interface Removed {
+  /** The run of the same session before it. */
+  after: string | undefined
+}
+
+/** Removes runs that ended before that time, those of a session from its last one on; gives their ids. */
+export async function pruneRuns(store: Store, before: number): Promise<string[]> {
+  const removed: string[] = []
+  for await (const { head } of listed(store, ["done", "stopped", "aborted", "failed"])) {
+    if (head.updatedAt >= before) continue
+    // Those before it have ended before it.
+    for (let id: string | undefined = head.id; id !== undefined; ) {
+      const gone: Removed | undefined = await removeRun(store, id).catch(unlessInUse)
+      if (gone) removed.push(id)
+      id = gone?.after
+    }
+  }
+  return removed
+}
+
+function unlessInUse(error: unknown): undefined {
+  if (error instanceof AgentError && (error.code === "followed" || error.code === "running")) return undefined
+  throw error
+}
+
+function followed(id: string, session: string, last: unknown): string {
+  return `Run ${id} is part of session "${session}", and later ones go on from it. Delete those first, beginning with ${last}.`
+}

@@ -1,0 +1,53 @@
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client"
+import type { ImagePart } from "../core/message.ts"
+import { type ToolResult, toolResult } from "../tools/tool.ts"
+
+/** A result as a client of ours sees it: texts and notes of what is none as the text, images as such. */
+export function toResult(result: CallToolResult): ToolResult {
+  const { content = [], structuredContent, isError } = result
+  const texts = content.map(textOf).filter((text) => text !== undefined)
+  const text =
+    texts.length > 0 || structuredContent === undefined ? texts.join("\n") : JSON.stringify(structuredContent)
+  const images = content.flatMap((block) => (block.type === "image" ? [imageOf(block)] : []))
+  if (isError) return toolResult({ text: text || "The tool failed and did not say why.", code: "tool-failed", images })
+  return toolResult({ text: text || (images.length > 0 ? "" : "Done."), images, value: structuredContent })
+}
+
+/** What was said and drawn, as a server of ours sends it. */
+export function toContent(text: string, images: readonly ImagePart[] = []): ContentBlock[] {
+  return [
+    { type: "text", text },
+    ...images.map(
+      ({ data, mediaType }): ContentBlock =>
+        /^https?:/.test(data) ? { type: "text", text: data } : { type: "image", data, mimeType: mediaType },
+    ),
+  ]
+}
+
+function imageOf({ data, mimeType }: { data: string; mimeType: string }): ImagePart {
+  return { type: "image", mediaType: mimeType, data }
+}
+
+function textOf(block: ContentBlock): string | undefined {
+  switch (block.type) {
+    case "text":
+      return block.text
+    case "image":
+      return undefined
+    case "audio":
+      return `[audio, ${block.mimeType}, ${bytes(block.data)}]`
+    case "resource_link":
+      return `[${block.title ?? block.name}: ${block.uri}]`
+    case "resource": {
+      const { resource } = block
+      if ("text" in resource) return resource.text
+      return `[${resource.uri}, ${resource.mimeType ?? "unknown type"}, ${bytes(resource.blob)}]`
+    }
+    default:
+      return "[something of a kind that is not known here]"
+  }
+}
+
+function bytes(base64: string): string {
+  return `${Buffer.byteLength(base64, "base64")} bytes`
+}

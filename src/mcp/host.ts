@@ -1,0 +1,83 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import type { Approver } from "../actions/approve.ts"
+import type { GateServices } from "../actions/call.ts"
+import { toHooks } from "../actions/hooks.ts"
+import { noCalls, stopwatch } from "../actions/limits.ts"
+import type { PerformServices } from "../actions/perform.ts"
+import type { AgentEvent, Emit } from "../core/event.ts"
+import type { Json } from "../core/json.ts"
+import { newId } from "../core/message.ts"
+import { insideRun } from "../core/run-context.ts"
+import type { ToolContext } from "../tools/tool.ts"
+import { memoryWorkspace } from "../workspace/memory.ts"
+import type { McpCall, McpHost, ServeOptions } from "./mcp.ts"
+
+/** What one call is held to, complete. */
+export interface CallHost {
+  gate: GateServices
+  emit: Emit
+  signal: AbortSignal | undefined
+  context: Pick<ToolContext, "workspace" | "state" | "messages">
+  leftMs: PerformServices["leftMs"]
+  cellEnv: PerformServices["cellEnv"]
+  /** Does its work where the server was opened: in the cell or run that did, if one did. */
+  within<T>(work: () => T): T
+}
+
+/** Who the calls of a server are made for. `asking` asks the person at the client, where that is possible. */
+export function hosting(options: ServeOptions): (call: McpCall, asking: () => Approver | undefined) => CallHost {
+  const { name, approve, limits = {}, host, workspace = memoryWorkspace() } = options
+  const id = newId("mcp")
+  const hooks = toHooks(options.hooks)
+  const budgets = [{ ...limits, counts: noCalls() }]
+  const approved: string[] = []
+  const context = { workspace, state: stateInMemory() }
+  const emit = stamping(id, options.onEvent)
+  const opened = AsyncLocalStorage.snapshot()
+  return (call, asking) => {
+    const { run, signal, within: place, leftMs = () => undefined, cellEnv, ...given }: McpHost = host?.(call) ?? {}
+    const { emit: tell = emit, context: ground = context, ...gate } = given
+    const within: NonNullable<McpHost["within"]> = place ?? opened
+    // Its own clock, which stands still while a person thinks.
+    const watch = stopwatch()
+    return {
+      gate: {
+        approve: approve === "client" ? asking() : approve,
+        hooks,
+        budgets,
+        approved,
+        watcher: () => undefined,
+        now: Date.now,
+        paused: watch.paused,
+        pauses: watch.pauses,
+        caller: { run: id, agent: name },
+        ...said(gate),
+      },
+      emit: tell,
+      signal,
+      context: ground,
+      leftMs,
+      cellEnv,
+      within: (work) => within(() => (run ? insideRun(run, work) : work())),
+    }
+  }
+}
+
+// What is undefined is as it would be without a host.
+function said(given: Partial<GateServices>): Partial<GateServices> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+function stamping(run: string, onEvent: ((event: AgentEvent) => unknown) | undefined): Emit {
+  if (!onEvent) return () => {}
+  let seq = 0
+  return (body) => {
+    // Who watches can break nothing.
+    void (async () => onEvent({ ...body, run, seq: seq++, at: Date.now() }))().catch(() => undefined)
+  }
+}
+
+function stateInMemory(): ToolContext["state"] {
+  const values = new Map<string, Json>()
+  return { get: (key) => values.get(key), set: (key, value) => void values.set(key, value) }
+}

@@ -1,0 +1,91 @@
+import type { Json, JsonSchema } from "../core/json.ts"
+import { functionSignature } from "../runtime/declare/function-head.ts"
+import { parseSignature } from "../runtime/declare/signatures.ts"
+import type { TypeTree } from "../runtime/declare/type-tree.ts"
+import type { Validation } from "../runtime/schema.ts"
+
+/** The input of a call as one object, which is all that a client can send. */
+export interface CallInput {
+  /** What the members are called. */
+  names: string[]
+  schema: JsonSchema
+  /** Validates what the schema lets through, and may change it. Default: it is let through. */
+  accept?(given: unknown): Validation | Promise<Validation>
+  /** The arguments out of such an object. */
+  toArguments(input: unknown): unknown[]
+}
+
+/** The parameters by the signature as its author wrote it, else by what the function tells of itself, where only defaults
+ *  have a type. */
+export function parametersOf(call: object, signature: string | undefined, name: string): CallInput {
+  const { parameters } = signature === undefined ? functionSignature(call) : parseSignature(signature, name)
+  const [only] = parameters
+  // One that takes its parameter apart wants the object itself.
+  if (only && parameters.length === 1 && only.type.kind === "object") {
+    return { names: ["input"], schema: schemaOf(only.type), toArguments: (input) => [input] }
+  }
+  const last = parameters.at(-1)
+  return {
+    names: parameters.map((parameter) => parameter.name),
+    schema: {
+      type: "object",
+      properties: Object.fromEntries(parameters.map(({ name, type }) => [name, schemaOf(type)])),
+      required: parameters.filter(({ optional, rest }) => !optional && !rest).map((parameter) => parameter.name),
+      additionalProperties: false,
+    },
+    toArguments: byName(
+      parameters.map((parameter) => parameter.name),
+      last?.rest,
+    ),
+  }
+}
+
+/** Arguments by the names of their parameters; the last one may be the rest of them. */
+export function byName(names: readonly string[], rest = false): (input: unknown) => unknown[] {
+  return (input) => {
+    const values = names.map((name) => memberIn(input, name))
+    return rest ? [...values.slice(0, -1), ...[values.at(-1) ?? []].flat()] : values
+  }
+}
+
+export function memberIn(input: unknown, name: string): unknown {
+  return typeof input === "object" && input !== null && Object.hasOwn(input, name)
+    ? Reflect.get(input, name)
+    : undefined
+}
+
+function schemaOf(tree: TypeTree): JsonSchema {
+  switch (tree.kind) {
+    case "array":
+      return { type: "array", items: schemaOf(tree.element) }
+    case "object": {
+      const fields = tree.members.filter(({ form }) => form === "field")
+      return {
+        type: "object",
+        properties: Object.fromEntries(fields.map(({ name, type }) => [name, schemaOf(type)])),
+        required: fields.filter(({ optional }) => !optional).map(({ name }) => name),
+      }
+    }
+    case "name":
+    case "text":
+      return textSchema(tree.text.trim())
+    default:
+      return {}
+  }
+}
+
+// What people write in signatures; of anything else the client is told the type as a note.
+function textSchema(text: string): JsonSchema {
+  const [, element] = /^(\w+)\[\]$/.exec(text) ?? []
+  if (element !== undefined) return { type: "array", items: textSchema(element) }
+  if (["string", "number", "boolean", "null", "object"].includes(text)) return { type: text }
+  if (text === "any" || text === "unknown") return {}
+  const literals = text.split("|").map((part) => literal(part.trim()))
+  if (literals.every((value) => value !== undefined)) return { enum: literals }
+  return { description: text }
+}
+
+function literal(text: string): Json | undefined {
+  if (/^'[^'\\]*'$/.test(text)) return text.slice(1, -1)
+  return /^("[^"\\]*"|-?\d+(\.\d+)?|true|false|null)$/.test(text) ? JSON.parse(text) : undefined
+}

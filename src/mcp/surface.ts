@@ -1,0 +1,144 @@
+import { setTimeout } from "node:timers/promises"
+import type {
+  CallToolResult,
+  McpServerFactory,
+  Server,
+  ServerContext,
+  Tool as ShownTool,
+} from "@modelcontextprotocol/server"
+import { AbortError, ConfigError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import { newId } from "../core/message.ts"
+import { follow } from "../core/run-context.ts"
+import type { Tool } from "../tools/tool.ts"
+import { askClient } from "./ask-client.ts"
+import { callTool } from "./call-tool.ts"
+import { hosting } from "./host.ts"
+import { toTools } from "./kit.ts"
+import type { McpCall, ServeOptions, ToolSources } from "./mcp.ts"
+import { ownVersion, type ServerPackage } from "./packages.ts"
+import { progressTo } from "./progress.ts"
+import { runtimeTools } from "./runtime-tools.ts"
+import { turns } from "./turns.ts"
+
+/** What clients reach, whatever the way they come by. */
+export interface Surface {
+  /** Makes what answers one connection, or one request. */
+  factory: McpServerFactory
+  /** Looks again at what is in the runtime, for the next client; not longer than this, for it may be busy. Default 2,000. */
+  refresh(withinMs?: number): Promise<void>
+  replaceTools(sources: ToolSources): void
+  /** Ends the calls under way, and waits until they have ended. */
+  close(): Promise<void>
+}
+
+/** Tools and a runtime, as MCP servers that share them. */
+export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface {
+  const { name, version = ownVersion(), runtime, maxOutputChars } = options
+  const live = runtime && runtimeTools(runtime, options)
+  const hostOf = hosting(options)
+  const inTurn = turns()
+  const closing = new AbortController()
+  const open = new Set<Promise<unknown>>()
+  let instructions = said(live?.use)
+  let tools = toolMap(options.tools ?? [])
+
+  function toolMap(sources: ToolSources): ReadonlyMap<string, Tool> {
+    const made = toTools(sources)
+    const taken = live?.listed.find(({ name }) => made.some((tool) => tool.name === name))
+    if (taken) throw new ConfigError(`tools: "${taken.name}" is a tool of the runtime that is served. Rename yours.`)
+    return new Map(made.map((tool) => [tool.name, tool]))
+  }
+
+  function said(about: string | undefined): string {
+    return [options.instructions, about].filter(Boolean).join("\n\n")
+  }
+
+  function list(): ShownTool[] {
+    return [...(live?.listed ?? []), ...[...tools.values()].map(shown)]
+  }
+
+  async function make(call: McpCall, context: ServerContext, server: Server): Promise<CallToolResult> {
+    const tool = tools.get(call.tool)
+    const host = hostOf(call, () => askClient(server, context))
+    const controller = new AbortController()
+    const signals = [context.mcpReq.signal, closing.signal, ...(host.signal ? [host.signal] : [])]
+    const unfollow = follow(controller, signals)
+    const { signal } = controller
+    const progress = progressTo(context)
+    try {
+      const cell = live?.call(call, host, { signal, progress })
+      if (cell) return await cell
+      if (!tool) throw unknownTool(call.tool)
+      const work = () =>
+        callTool(tool, call, host, { signal, progress, maxOutputChars: maxOutputChars ?? 40_000, runtime })
+      return await (tool.options.parallel ? work() : inTurn(context.sessionId ?? "", work))
+    } finally {
+      unfollow()
+    }
+  }
+
+  function unknownTool(asked: string): Error {
+    const known = list().map((each) => each.name)
+    return new sdk.ProtocolError(
+      sdk.ProtocolErrorCode.InvalidParams,
+      `Unknown tool "${asked}". There are: ${known.join(", ") || "none"}.`,
+    )
+  }
+
+  return {
+    factory() {
+      const server = new sdk.Server(
+        { name, version },
+        { capabilities: { tools: { listChanged: true } }, ...(instructions && { instructions }) },
+      )
+      server.setRequestHandler("tools/list", () => ({ tools: list() }))
+      server.setRequestHandler("tools/call", ({ params }, context) => {
+        // What came over the wire is JSON.
+        const input = (params.arguments ?? {}) as Json
+        const meta = context.mcpReq._meta ?? {}
+        const call = { id: newId("call"), tool: params.name, input, meta, client: server.getClientVersion()?.name }
+        const work = make(call, context, server)
+        open.add(work)
+        return work.finally(() => open.delete(work))
+      })
+      return server
+    },
+    async refresh(withinMs = 2000) {
+      if (!live) return
+      // Nobody is kept from beginning by a runtime that is busy or gone: what was known before is said.
+      const about = await soon(live.instructions(), withinMs)
+      if (about !== undefined) instructions = said(about)
+    },
+    replaceTools(sources) {
+      tools = toolMap(sources)
+    },
+    async close() {
+      const reason = new AbortError("The server is closing.")
+      closing.abort(reason)
+      await Promise.all([live?.close(reason), Promise.allSettled(open)])
+    },
+  }
+}
+
+async function soon(work: Promise<string>, withinMs: number): Promise<string | undefined> {
+  const timer = new AbortController()
+  const late = setTimeout(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)
+  try {
+    return await Promise.race([work.catch(() => undefined), late])
+  } finally {
+    timer.abort()
+  }
+}
+
+// Of what our tools are made of, and what the protocol takes a schema for that does not say.
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+function shown({ name, description, input, options }: Tool): ShownTool {
+  const { sideEffect, idempotent } = options
+  const annotations = {
+    ...(sideEffect === false && { readOnlyHint: true }),
+    ...(idempotent !== undefined && { idempotentHint: idempotent }),
+  }
+  return { name, description, inputSchema: { $schema: dialect, ...input, type: "object" }, annotations }
+}

@@ -1,0 +1,243 @@
+import { addUsage, noUsage, type Usage } from "../core/usage.ts"
+import { codeOf, codes, drifted, names, refusedKey } from "./claude-failure.ts"
+import { driftOf } from "./claude-tools.ts"
+import { exitFailure, failureOf } from "./failure.ts"
+import type { Ask, LineParser, ParsedLine } from "./line-cli.ts"
+import type { Settings, Step } from "./provider.ts"
+import { at, contentOf, type JsonObject, listAt, numberAt, objectAt, textAt, textsAt } from "./read-json.ts"
+import { resetTime } from "./reset-time.ts"
+
+/** Reads the stream of one turn of Claude Code. */
+export function claudeParser(
+  settings: Pick<Settings, "allow" | "permissions" | "timeoutMs" | "idleTimeoutMs">,
+): LineParser {
+  /** Files that calls under way would change. */
+  const changing = new Map<string, string>()
+  let answer: string | undefined
+  let used = noUsage
+  let current: Usage = noUsage
+  /** What went wrong at the service, by the CLI's own word for it, and when that is over. */
+  let trouble: string | undefined
+  let retryAt: number | undefined
+  /** Whether the CLI spoke in place of a model, and whether a model did. */
+  let stoodIn = false
+  /** What was said to it while it works, and how much of that it has taken up: it repeats what it hears, the prompt first. */
+  let steered = 0
+  let repeated = 0
+  /** What was used for what it heard before. */
+  let earlier = noUsage
+  let spoke = false
+
+  function system(line: JsonObject): ParsedLine {
+    const subtype = textAt(line, "subtype")
+    const call = textAt(line, "tool_use_id")
+    const isAgent = subtype === "task_started" && textAt(line, "task_type") === "local_agent"
+    if (isAgent && call !== undefined) return { steps: [{ type: "agent", id: call }] }
+    if (subtype === "api_retry") {
+      trouble = textAt(line, "error")
+      const status = numberAt(line, "error_status")
+      if (codes[trouble ?? ""] === "authentication") return { steps: [], end: refusedKey(status), refused: true }
+      const message = `The service failed${status === undefined ? "" : ` with ${status}`} (${trouble}); Claude Code tries again.`
+      return { steps: [{ type: "warning", code: "cli-retry", message }] }
+    }
+    if (subtype !== "init") return nothing
+    const { problem, missing } = driftOf(textsAt(line, "tools"), settings)
+    const version = textAt(line, "claude_code_version")
+    const checks = settings.permissions !== "bypass"
+    if (problem !== undefined && checks) return { steps: [], end: drifted(problem, version), refused: true }
+    const [key, model] = [textAt(line, "session_id"), textAt(line, "model")]
+    const steps: Step[] = []
+    if (key !== undefined) steps.push({ type: "key", key })
+    if (model !== undefined) steps.push({ type: "model", id: model.replace(/\[.*\]$/, "") })
+    if (missing.length > 0 && checks) {
+      const message = `This Claude Code does not have the tools ${missing.join(", ")}.`
+      steps.push({ type: "warning", code: "tools-missing", message })
+    }
+    for (const server of listAt(line, "mcp_servers")) {
+      if (textAt(server, "status") !== "failed") continue
+      const message = `The MCP server "${textAt(server, "name")}" cannot be reached by Claude Code.`
+      steps.push({ type: "warning", code: "mcp-server", message })
+    }
+    return { steps }
+  }
+
+  function streamed(line: JsonObject): ParsedLine {
+    const event = objectAt(line, "event")
+    const type = textAt(event, "type")
+    const within = withinOf(line)
+    if (type === "message_start") {
+      if (!within.within) answer = textAt(event, "message", "id")
+      used = addUsage(used, current)
+      current = usageOf(objectAt(event, "message", "usage"))
+    }
+    if (type === "message_delta") {
+      const output = numberAt(event, "usage", "output_tokens")
+      if (output !== undefined) current = { ...current, output }
+      return { steps: [{ type: "usage", usage: addUsage(used, current) }] }
+    }
+    if (type !== "content_block_delta") return nothing
+    const delta = objectAt(event, "delta")
+    const [text, thinking] = [textAt(delta, "text"), textAt(delta, "thinking")]
+    const about = { delta: true as const, ...(answer !== undefined && !within.within && { answer }), ...within }
+    if (text) return { steps: [{ type: "text", text, ...about }] }
+    return thinking ? { steps: [{ type: "reasoning", text: thinking, ...about }] } : nothing
+  }
+
+  function assistant(line: JsonObject): ParsedLine {
+    const message = objectAt(line, "message")
+    const error = textAt(line, "error")
+    // What the CLI says itself, in place of a model that did not.
+    if (error !== undefined || textAt(message, "model") === "<synthetic>") {
+      trouble = error ?? trouble
+      stoodIn = true
+      return nothing
+    }
+    const within = withinOf(line)
+    const id = textAt(message, "id")
+    const about = { ...(id !== undefined && { answer: id }), ...within }
+    const steps = listAt(message, "content").flatMap((block): Step[] => {
+      const [text, thinking] = [textAt(block, "text"), textAt(block, "thinking")]
+      if (textAt(block, "type") === "tool_use") {
+        const [call = "", name = "", input = {}] = [textAt(block, "id"), textAt(block, "name"), at(block, "input")]
+        const file = textAt(input, "file_path") ?? textAt(input, "notebook_path")
+        if (file !== undefined && /^(Write|Edit|NotebookEdit)$/.test(name)) changing.set(call, file)
+        return [{ type: "call", id: call, name, input, ...about }]
+      }
+      if (text) return [{ type: "text", text, ...about }]
+      return thinking ? [{ type: "reasoning", text: thinking, ...about }] : []
+    })
+    if (steps.length > 0) spoke = true
+    return { steps }
+  }
+
+  function user(line: JsonObject): ParsedLine {
+    if (at(line, "isReplay") === true) {
+      repeated++
+      return nothing
+    }
+    const within = withinOf(line)
+    const results = listAt(line, "message", "content").filter((block) => textAt(block, "type") === "tool_result")
+    return {
+      steps: results.flatMap((block): Step[] => {
+        const [id = "", ok] = [textAt(block, "tool_use_id"), at(block, "is_error") !== true]
+        const file = changing.get(id)
+        const result: Step = { type: "result", id, ok, ...contentOf(at(block, "content")), ...within }
+        return ok && file !== undefined ? [result, { type: "files", paths: [file] }] : [result]
+      }),
+    }
+  }
+
+  function limits(line: JsonObject): ParsedLine {
+    const resets = numberAt(line, "rate_limit_info", "resetsAt")
+    if (textAt(line, "rate_limit_info", "status") !== "rejected") return nothing
+    trouble = "rate_limit"
+    if (resets !== undefined) retryAt = resets * 1000
+    return nothing
+  }
+
+  function result(line: JsonObject): ParsedLine {
+    const steps = listAt(line, "permission_denials").map((denial): Step => {
+      const message = `Claude Code was not allowed to use ${textAt(denial, "tool_name")}.`
+      return { type: "warning", code: "permission-denied", message }
+    })
+    const said = textAt(line, "result")
+    const cost = numberAt(line, "total_cost_usd")
+    const own = addUsage(earlier, usageOf(objectAt(line, "usage")))
+    // The cost is that of the process, the tokens are not.
+    const usage = { ...own, ...(cost !== undefined && { costUsd: cost }) }
+    const subtype = textAt(line, "subtype") ?? ""
+    const failed = at(line, "is_error") === true || subtype.startsWith("error") || (stoodIn && !spoke)
+    if (!failed && repeated > 0 && repeated <= steered) {
+      // Something was said too late for this answer: another follows.
+      earlier = own
+      return { steps }
+    }
+    if (!failed) return { steps, end: { usage, ...(said !== undefined && { output: said }) } }
+    const words = said ?? (textsAt(line, "errors").join(" ") || subtype)
+    const status = numberAt(line, "api_error_status")
+    const code = codeOf(words, status === undefined ? trouble : undefined)
+    const until = retryAt ?? resetTime(words)
+    const facts = { ...names, message: words, status, code, retryAt: until }
+    // A limit of the account says when it is over, and has no status.
+    const failure = failureOf(until !== undefined && status === undefined ? { ...facts, code: "rate-limited" } : facts)
+    return { steps, end: { usage, failure } }
+  }
+
+  return {
+    read(line) {
+      switch (textAt(line, "type")) {
+        case "system":
+          return system(line)
+        case "stream_event":
+          return { ...streamed(line), partial: true }
+        case "assistant":
+          return assistant(line)
+        case "user":
+          return user(line)
+        case "rate_limit_event":
+          return limits(line)
+        case "control_request":
+          return asked(line)
+        case "result":
+          return result(line)
+        default:
+          return nothing
+      }
+    },
+    exit: (end) => ({ usage: { ...addUsage(used, current), complete: false }, failure: unheard(end) }),
+    answer: ({ request }, decision) => ({
+      type: "control_response",
+      response: { subtype: "success", request_id: at(request, "id") ?? null, response: verdict(request, decision) },
+    }),
+    steer(text) {
+      steered++
+      return { type: "user", message: { role: "user", content: [{ type: "text", text }] } }
+    },
+  }
+
+  function unheard(end: Parameters<LineParser["exit"]>[0]) {
+    if (/No conversation found/.test(end.stderr)) {
+      return failureOf({ ...names, message: end.stderr.trim(), code: "session-not-found" })
+    }
+    return exitFailure(names, end, settings)
+  }
+}
+
+const nothing: ParsedLine = { steps: [] }
+
+function withinOf(line: JsonObject): { within?: string } {
+  const within = textAt(line, "parent_tool_use_id")
+  return within === undefined ? {} : { within }
+}
+
+function asked(line: JsonObject): ParsedLine {
+  if (textAt(line, "request", "subtype") !== "can_use_tool") return nothing
+  const input = at(line, "request", "input") ?? {}
+  const ask: Ask = {
+    id: textAt(line, "request", "tool_use_id") ?? textAt(line, "request_id") ?? "",
+    name: textAt(line, "request", "tool_name") ?? "",
+    input,
+    request: { id: at(line, "request_id") ?? null, input },
+  }
+  return { steps: [], ask }
+}
+
+function verdict(request: Ask["request"], decision: "allow" | "always" | "deny"): JsonObject {
+  if (decision === "deny")
+    return { behavior: "deny", message: "The user did not approve this. Go on without it, or ask." }
+  return { behavior: "allow", updatedInput: at(request, "input") ?? {} }
+}
+
+/** The usage as we count it: input with what was read from and written to the cache. */
+function usageOf(usage: JsonObject): Usage {
+  const [plain, output] = [numberAt(usage, "input_tokens"), numberAt(usage, "output_tokens")]
+  const cacheRead = numberAt(usage, "cache_read_input_tokens")
+  const cacheWrite = numberAt(usage, "cache_creation_input_tokens")
+  return {
+    complete: plain !== undefined && output !== undefined,
+    ...(plain !== undefined && { input: plain + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
+    ...(output !== undefined && { output }),
+    ...(cacheRead !== undefined && { cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWrite }),
+  }
+}

@@ -1,0 +1,55 @@
+import type { Settings, ToolGroup } from "./provider.ts"
+
+// The built-in tools of Claude Code by what they do; those of a group are granted or refused together. What is not here is
+// never offered to the model.
+const tools: Record<ToolGroup, readonly string[]> = {
+  read: ["Read", "Glob", "Grep"],
+  write: ["Write", "Edit", "NotebookEdit"],
+  exec: ["Bash", "TaskOutput", "TaskStop"],
+  web: ["WebFetch", "WebSearch"],
+  parallel: ["Task", "TaskOutput", "TaskStop"],
+  interaction: ["AskUserQuestion"],
+}
+
+// Its own notes and skills touch nothing.
+const always = ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "Skill"]
+
+// It may add these by itself, to find and wait for the tools of its servers.
+const forServers = ["ToolSearch", "ListMcpResourcesTool", "ReadMcpResourceTool", "WaitForMcpServers"]
+
+// Without these it is not the CLI that we know. Others may be absent: there is no search without Anthropic's own service.
+const essential = ["Read", "Write", "Edit", "Bash", "WebFetch", "Task"]
+
+export function claudeTools(groups: Iterable<ToolGroup>): string[] {
+  return [...new Set([...[...groups].flatMap((group) => tools[group]), ...always])]
+}
+
+/** How the tools that the CLI says it has differ from those it was told to have: names drift from version to version. */
+export interface Drift {
+  /** Why what is allowed cannot be kept. */
+  problem?: string | undefined
+  /** What is allowed and not there. */
+  missing: readonly string[]
+}
+
+export function driftOf(listed: readonly string[], { allow }: Pick<Settings, "allow">): Drift {
+  const wanted = claudeTools(allow)
+  const own = listed.filter((name) => !name.startsWith("mcp__"))
+  const extra = own.filter((name) => !wanted.includes(name) && !forServers.includes(name))
+  const optional = [...always, ...tools.interaction]
+  const missing = wanted.filter((name) => !own.includes(name) && !optional.includes(name))
+  const unknown = missing.filter((name) => essential.includes(name))
+  if (extra.length > 0) return { missing, problem: `it has tools that were not granted: ${extra.join(", ")}` }
+  return unknown.length > 0 ? { missing, problem: `it does not know the tools ${unknown.join(", ")}` } : { missing }
+}
+
+/** The flags that grant what is allowed and refuse the rest. */
+export function permissionFlags({ allow, permissions, servers }: Settings): string[] {
+  const offered = ["--tools", claudeTools(allow).join(",")]
+  if (permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
+  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : allow
+  // A server's name grants all its tools.
+  const names = [...claudeTools(granted), ...servers.map(({ name }) => `mcp__${name}`)]
+  const mode = permissions === "ask" ? ["--permission-prompt-tool", "stdio"] : ["--permission-mode", "dontAsk"]
+  return [...offered, "--allowedTools", names.join(","), ...mode]
+}

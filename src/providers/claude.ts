@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { Json } from "../core/json.ts"
+import type { PromptPart, UserMessage } from "../core/message.ts"
+import { claudeParser } from "./claude-events.ts"
+import { permissionFlags } from "./claude-tools.ts"
+import { type CliAgent, cliAgent } from "./cli-agent.ts"
+import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
+import type { CliOptions } from "./options.ts"
+import type { CliServer, Provider, Turn } from "./provider.ts"
+
+/** Claude Code as an agent. */
+export function claude(options: CliOptions = {}): CliAgent {
+  return cliAgent(claudeProvider, options)
+}
+
+export const claudeProvider: Provider = {
+  name: "claude",
+  title: "Claude Code",
+  binary: "claude",
+  places: ["~/.claude/local", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+  install: "npm install -g @anthropic-ai/claude-code",
+  maker: "anthropic",
+  can: { fork: true, images: true, ask: true, steer: true },
+  model: (tier, env) =>
+    tier === "strongest" ? (env.ANTHROPIC_MODEL ?? "opus") : (env.ANTHROPIC_SMALL_FAST_MODEL ?? "haiku"),
+  unenforced: () => [],
+  open(opening) {
+    // Chosen here, so that it is known from the start.
+    const fresh = randomUUID()
+    return lineSession(
+      {
+        command: (turn, place) => command(turn, place, fresh),
+        parser: ({ settings }) => claudeParser(settings),
+      },
+      opening,
+    )
+  },
+}
+
+async function command({ message, settings }: Turn, place: LinePlace, fresh: string): Promise<LineCommand> {
+  const { key, fork, folder } = place
+  const { model, reasoning, instructions, servers } = settings
+  const args = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+  args.push("--include-partial-messages", "--replay-user-messages", "--strict-mcp-config", ...permissionFlags(settings))
+  if (key === undefined) args.push("--session-id", fresh)
+  else args.push("--resume", key, ...(fork ? ["--fork-session"] : []))
+  if (model !== undefined) args.push("--model", model)
+  if (reasoning !== undefined) args.push("--effort", reasoning)
+  // In files, because they may be long, and a list of processes shows arguments to everybody.
+  if (instructions) args.push("--append-system-prompt-file", await privateFile(folder, "instructions.md", instructions))
+  if (servers.length > 0)
+    args.push("--mcp-config", await privateFile(folder, "mcp.json", JSON.stringify(mcpConfig(servers))))
+  const patience = Math.max(0, ...servers.map(({ toolTimeoutMs }) => toolTimeoutMs))
+  return {
+    args,
+    env: patience > 0 ? { MCP_TOOL_TIMEOUT: String(patience) } : {},
+    input: `${JSON.stringify(userLine(message))}\n`,
+    keepsReading: true,
+  }
+}
+
+async function privateFile(folder: string, name: string, text: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, text, { mode: 0o600 })
+  return path
+}
+
+function mcpConfig(servers: readonly CliServer[]): object {
+  const entries = servers.map((server) => {
+    const { name, toolTimeoutMs: _, ...rest } = server
+    return [name, "url" in rest ? { type: "http", ...rest } : rest]
+  })
+  return { mcpServers: Object.fromEntries(entries) }
+}
+
+function userLine({ parts }: UserMessage): Json {
+  const content = parts.map(
+    (part): Json => (part.type === "image" ? imageBlock(part) : { type: "text", text: part.text }),
+  )
+  return { type: "user", message: { role: "user", content } }
+}
+
+function imageBlock({ mediaType, data }: Extract<PromptPart, { type: "image" }>): Json {
+  if (/^https?:/.test(data)) return { type: "image", source: { type: "url", url: data } }
+  return { type: "image", source: { type: "base64", media_type: mediaType, data } }
+}

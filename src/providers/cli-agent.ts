@@ -1,0 +1,141 @@
+import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
+import { ConfigError } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
+import { newId, type Prompt, userMessage } from "../core/message.ts"
+import { startRun } from "../core/run.ts"
+import { trajectory } from "../core/trajectory.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import type { ArchiveOptions } from "../sessions/archive.ts"
+import type { SessionOf } from "../sessions/session.ts"
+import { brokenOutcome, type CliRunPlace, cliRun } from "./cli-run.ts"
+import { type CliSeat, openCliSession } from "./cli-session.ts"
+import { type CliConversation, cliConversation } from "./conversation.ts"
+import { logTo } from "./logger.ts"
+import { type CliConfig, type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
+import type { Provider } from "./provider.ts"
+import { followInFile } from "./trajectory-file.ts"
+
+/** What `run` and `send` of a coding CLI may change: any of the agent's options. */
+export interface CliRunOptions extends RunOptions, Partial<CliOptions> {}
+
+export interface CliSessionOptions extends SessionOptions, ArchiveOptions, Partial<CliOptions> {}
+
+/** A coding CLI as an agent. */
+export interface CliAgent extends Agent {
+  /** The CLI behind it. */
+  readonly provider: string
+  readonly runtime: Runtime | undefined
+  run(prompt: Prompt, options?: CliRunOptions): Run
+  session(options?: CliSessionOptions): Promise<CliSession>
+  with(overrides: Partial<CliOptions>): CliAgent
+}
+
+export type CliSession = SessionOf<CliRunOptions>
+
+// Which conversation a result came from, so that `from` goes on with it.
+const conversations = new WeakMap<RunResult, CliConversation>()
+
+export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
+  const config = resolveOptions(provider, options)
+  return {
+    name: config.name,
+    description: options.description,
+    provider: provider.name,
+    runtime: typeof config.runtime === "object" ? config.runtime : undefined,
+    run(prompt, { signal, from, ...changes } = {}) {
+      const own = resolveOptions(provider, mergeOptions(options, changes))
+      let opening: Promise<CliConversation> | undefined
+      const end = async () => await (await opening?.catch(() => undefined))?.close()
+      const place: CliRunPlace = {
+        provider,
+        config: own,
+        prompt: userMessage(prompt),
+        async conversation() {
+          opening = continued(provider, own, from)
+          const shared = await opening
+          const { trajectoryPath: file } = own
+          if (file !== undefined) followInFile(shared, file, () => trajectory(shared.events))
+          return shared
+        },
+        // It may come too late.
+        abandoned: () => void end(),
+        async ended(result, shared) {
+          conversations.set(result, shared)
+          // Nothing is left listening; a run that goes on from this one opens it again.
+          await shared.rest()
+        },
+      }
+      return startCliRun(place, signal, end)
+    },
+    async session({ signal, archive, resume, recording, ...changes } = {}) {
+      const used = mergeOptions(options, changes)
+      return await openCliSession(seatOf(provider, used, signal), { archive, resume, recording })
+    },
+    async describe() {
+      const runtime = typeof config.runtime === "function" ? await config.runtime() : config.runtime
+      const declarations = await runtime?.describe()
+      if (typeof config.runtime === "function") await runtime?.close()
+      return [config.settings.instructions, declarations].filter(Boolean).join("\n\n")
+    },
+    with: (overrides) => cliAgent(provider, mergeOptions(options, overrides)),
+  }
+}
+
+function seatOf(provider: Provider, options: CliOptions, signal: AbortSignal | undefined): CliSeat {
+  const fixed = ["cwd", "runtime", "tools", "mcpServers", "name", "trajectoryPath"] as const
+  return {
+    provider,
+    options,
+    start(prompt, sent = {}, place) {
+      const { signal: own, from, ...changes } = sent
+      const wrong = fixed.find((key) => changes[key] !== undefined)
+      if (wrong !== undefined || from) {
+        throw new ConfigError(
+          `session.send: ${wrong ?? "from"} cannot change within a session. Give it to agent.session().`,
+        )
+      }
+      const config = resolveOptions(provider, mergeOptions(place.options, changes))
+      const signals = [signal, own].filter((each) => each !== undefined)
+      const either = signals.length > 1 ? AbortSignal.any(signals) : signals[0]
+      const { turn, conversation } = place
+      return startCliRun({ provider, config, prompt: userMessage(prompt), turn, conversation }, either)
+    },
+  }
+}
+
+function startCliRun(place: CliRunPlace, signal: AbortSignal | undefined, dispose?: () => Promise<void>): Run {
+  const { config } = place
+  const id = newId("run")
+  return startRun({
+    id,
+    agent: config.name,
+    depth: config.limits.depth,
+    signal,
+    onEvent: observerOf(config),
+    dispose,
+    broken: (error) => brokenOutcome(id, error, []),
+    body: (control) => cliRun(control, place),
+  })
+}
+
+function observerOf({ onEvent, logger }: CliConfig): ((event: AgentEvent) => unknown) | undefined {
+  if (!logger) return onEvent
+  const log = logTo(logger)
+  return (event) => {
+    log(event)
+    return onEvent?.(event)
+  }
+}
+
+async function continued(provider: Provider, config: CliConfig, from: RunResult | undefined): Promise<CliConversation> {
+  if (!from) return await cliConversation(provider, config)
+  const earlier = conversations.get(from)
+  const key = earlier?.session.key
+  if (!earlier || key === undefined || earlier.provider !== provider.name) {
+    throw new ConfigError(
+      "from: this result is not of a run of this CLI in this process, so the CLI cannot go on with it. Use a session, and its handle.",
+    )
+  }
+  const { approved, system, runtime } = earlier
+  return await cliConversation(provider, config, { key, messages: from.messages, approved, system, runtime })
+}

@@ -1,0 +1,64 @@
+import { ConfigError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import type { CliConversation } from "./conversation.ts"
+import type { CliOptions } from "./options.ts"
+import type { Provider } from "./provider.ts"
+import { at, objectAt, textAt, textsAt } from "./read-json.ts"
+
+/** What is stored of a session with a CLI beside its events. */
+export interface CliHead {
+  provider: string
+  /** What the CLI resumes it by. */
+  key?: string | undefined
+  cwd?: string | undefined
+  approved: string[]
+  /** What it was opened with, as far as it is data. */
+  options: Pick<CliOptions, "model" | "reasoning" | "instructions">
+}
+
+export function headOf({ name }: Provider, options: CliOptions, { session, approved }: CliConversation): Json {
+  const { cwd, model, reasoning, instructions } = options
+  const said = Object.entries({ model, reasoning, instructions }).filter(([, value]) => value !== undefined)
+  return {
+    version: 1,
+    provider: name,
+    approved: [...approved],
+    // Each is a text.
+    options: Object.fromEntries(said) as { [key: string]: string },
+    ...(session.key !== undefined && { key: session.key }),
+    ...(cwd !== undefined && { cwd }),
+  }
+}
+
+/** Undefined where it is of no CLI. */
+export function readHead(head: Json | undefined): CliHead | undefined {
+  const provider = textAt(head, "provider")
+  if (provider === undefined) return undefined
+  const options = objectAt(head, "options")
+  return {
+    provider,
+    key: textAt(head, "key"),
+    cwd: textAt(head, "cwd"),
+    approved: textsAt(at(head, "approved")),
+    options: {
+      model: textAt(options, "model"),
+      reasoning: textAt(options, "reasoning"),
+      instructions: textAt(options, "instructions"),
+    },
+  }
+}
+
+export function refuseOther({ name, title }: Provider, id: string, other: string | undefined): void {
+  if (other === undefined || other === name) return
+  throw new ConfigError(
+    `Session "${id}" is one with ${other}, and ${title} cannot go on with it. Resume it by ${other}({ … }).`,
+  )
+}
+
+export function notFound(id: string, archive: string | undefined): ConfigError {
+  const where = archive === undefined ? "was not archived in a folder that its handle names" : `is not in ${archive}`
+  return new ConfigError(
+    `Session "${id}" ${where}, and the CLI's own key is not known. Resume it by session.handle, taken after its first send, or ` +
+      "by its id together with its archive.",
+  )
+}

@@ -1,0 +1,122 @@
+import { orAbort } from "../core/abort.ts"
+import type { RunResult } from "../core/agent.ts"
+import { errorData, isAbort } from "../core/errors.ts"
+import type { AgentEvent, EventBody } from "../core/event.ts"
+import type { UserMessage } from "../core/message.ts"
+import { abortError, type RunControl, type RunOutcome, runEnd } from "../core/run.ts"
+import { trajectory } from "../core/trajectory.ts"
+import { noUsage } from "../core/usage.ts"
+import type { CliConversation } from "./conversation.ts"
+import type { CliConfig } from "./options.ts"
+import type { Provider, TurnEnd } from "./provider.ts"
+import { type TurnWork, turnWork } from "./turn-work.ts"
+
+export interface CliRunPlace {
+  provider: Provider
+  config: CliConfig
+  prompt: UserMessage
+  conversation(): Promise<CliConversation>
+  /** What must end before this run begins. */
+  turn?: Promise<unknown> | undefined
+  /** Called when it never came to have its conversation. */
+  abandoned?: (() => void) | undefined
+  /** Called when it is over, with what it was part of. */
+  ended?: ((result: RunResult, conversation: CliConversation) => Promise<void>) | undefined
+}
+
+/** One prompt to a CLI, from its `run-start` to its `run-end`. */
+export async function cliRun(control: RunControl, place: CliRunPlace): Promise<RunOutcome> {
+  const { config, prompt } = place
+  let shared: CliConversation
+  try {
+    if (place.turn) await orAbort(place.turn, control.signal)
+    shared = await orAbort(place.conversation(), control.signal)
+  } catch (error) {
+    place.abandoned?.()
+    // The conversation never hears of it, whoever watches the run does.
+    const start = control.emit({ type: "run-start", agent: config.name, messages: [prompt], metadata: config.metadata })
+    return brokenOutcome(control.id, control.signal.aborted ? abortError(control.signal) : error, [start])
+  }
+  const firstEvent = shared.events.length
+  if (shared.runtime) control.useRuntime(shared.runtime)
+  control.useRecord(shared.record)
+  control.emit(startOf(place, shared))
+  for (const message of shared.warnings.splice(0)) control.emit({ type: "warning-raised", code: "resumed", message })
+  const work = turnWork(control, place, shared)
+  let end: TurnEnd
+  let failure: unknown
+  try {
+    await shared.saved?.(false)
+    end = await work.send()
+    failure = end.failure
+  } catch (error) {
+    failure = error
+    end = { usage: { ...work.used(), complete: false } }
+  }
+  work.stop()
+  shared.unheard.push(...control.steered())
+  await control.endChildren()
+  control.spend(end.usage)
+  const result = resultOf(control, work, end.output, failure)
+  // The last event belongs to the record too, so it is emitted here and not left to the run.
+  control.emit(runEnd(result))
+  await shared.saved?.(true)
+  result.messages = shared.messages.slice()
+  result.trajectory = trajectory(shared.events.slice(firstEvent))
+  await place.ended?.(result, shared)
+  if (result.status === "aborted") return { result, error: abortError(control.signal) }
+  return result.status === "failed" ? { result, error: failure } : { result }
+}
+
+/** The result of a run that never came to its CLI. */
+export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunOutcome {
+  const aborted = isAbort(error)
+  return {
+    error,
+    result: {
+      id,
+      status: aborted ? "aborted" : "failed",
+      output: "",
+      completion: { by: aborted ? "abort" : "failure" },
+      cycles: 0,
+      usage: noUsage,
+      messages: [],
+      trajectory: trajectory(events),
+      ...(!aborted && { error: { ...errorData(error), cause: error } }),
+    },
+  }
+}
+
+function startOf({ config, prompt }: CliRunPlace, shared: CliConversation): EventBody {
+  const { model, instructions = "" } = config.settings
+  const isNew = shared.system !== instructions
+  shared.system = instructions
+  return {
+    type: "run-start",
+    agent: config.name,
+    ...(model !== undefined && { model }),
+    messages: [prompt],
+    ...(isNew && { system: instructions }),
+    metadata: config.metadata,
+  }
+}
+
+function resultOf(control: RunControl, work: TurnWork, output: string | undefined, failure: unknown): RunResult {
+  const { told, reason } = work
+  const stopped = failure !== undefined && reason !== undefined && !control.signal.aborted
+  const status = control.signal.aborted ? "aborted" : stopped ? "stopped" : failure === undefined ? "done" : "failed"
+  const by = { aborted: "abort", stopped: "limit", done: "answer", failed: "failure" } as const
+  return {
+    id: control.id,
+    status,
+    output: output ?? told.output,
+    completion: { by: by[status] },
+    cycles: told.cycles,
+    usage: control.takeSpent(),
+    messages: [],
+    trajectory: trajectory([]),
+    ...(told.files.length > 0 && { files: [...told.files] }),
+    ...(stopped && { reason }),
+    ...(status === "failed" && { error: { ...errorData(failure), cause: failure } }),
+  }
+}

@@ -1,0 +1,136 @@
+import { type CliAgent, cliAgent } from "./cli-agent.ts"
+import { codexParser, type ThreadUsage } from "./codex-events.ts"
+import { readThread } from "./codex-thread.ts"
+import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
+import type { CliOptions } from "./options.ts"
+import { imageFiles, textOf } from "./prompt-files.ts"
+import type { CliServer, Provider, Settings, ToolGroup, Turn } from "./provider.ts"
+import { type Toml, tomlValue } from "./toml.ts"
+
+export interface CodexOptions extends CliOptions {
+  /** Settings of Codex over those of its own file, as in `{ "features.web_search": true }`. Fixed with the agent. */
+  config?: Readonly<Record<string, Toml>> | undefined
+}
+
+/** Codex as an agent. */
+export function codex({ config, ...options }: CodexOptions = {}): CliAgent {
+  return cliAgent(config ? providerWith(config) : codexProvider, options)
+}
+
+export const codexProvider: Provider = providerWith({})
+
+function providerWith(extra: Config): Provider {
+  return {
+    name: "codex",
+    title: "Codex",
+    binary: "codex",
+    places: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+    install: "npm install -g @openai/codex",
+    maker: "openai",
+    can: { fork: true, images: true, ask: false, steer: false },
+    model: (tier) => (tier === "strongest" ? undefined : "gpt-5.4-mini"),
+    unenforced: ({ allow, permissions }) => (permissions === "bypass" ? [] : notKept(allow)),
+    open(opening) {
+      let before: ThreadUsage | undefined
+      /** Whether Codex has certainly kept the thread: one that was ended in its first moments is nowhere. */
+      let isKept = opening.key !== undefined
+      const session = lineSession(
+        {
+          async command(turn, place) {
+            const thread = place.key === undefined ? undefined : await readThread(place.key, turn.settings.env)
+            const isLost = thread?.found === false && !isKept
+            before = thread && !isLost ? thread.usage : noUse
+            return await command(turn, isLost ? { ...place, key: undefined } : place, extra)
+          },
+          parser: ({ settings: { timeoutMs, idleTimeoutMs } }) => codexParser({ before, timeoutMs, idleTimeoutMs }),
+        },
+        opening,
+      )
+      return {
+        get key() {
+          return session.key
+        },
+        async turn(turn, services) {
+          const end = await session.turn(turn, services)
+          isKept ||= end.failure === undefined
+          // Its stream does not say what it cost, nor which model to ask the price of.
+          const thread = session.key === undefined ? undefined : await readThread(session.key, turn.settings.env)
+          if (thread?.model !== undefined) services.tell({ type: "model", id: thread.model })
+          return end
+        },
+        close: session.close,
+      }
+    },
+  }
+}
+
+const noUse: ThreadUsage = { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 }
+
+async function command({ message, settings }: Turn, place: LinePlace, extra: Config): Promise<LineCommand> {
+  const { key, fork, folder } = place
+  const { model, reasoning, instructions, servers, permissions, cwd } = settings
+  const args = ["exec", "--json", "--skip-git-repo-check", "--color", "never", "-C", cwd]
+  if (permissions === "bypass") args.push("--dangerously-bypass-approvals-and-sandbox")
+  else args.push(...configFlags(sandboxOf(settings)))
+  if (model !== undefined) args.push("--model", model)
+  const config: { [key: string]: Toml } = {
+    ...extra,
+    ...(reasoning !== undefined && { model_reasoning_effort: reasoning }),
+    ...(instructions && { developer_instructions: instructions }),
+  }
+  const env: Record<string, string> = {}
+  for (const server of servers) Object.assign(config, serverConfig(server, env))
+  args.push(...configFlags(config))
+  for (const image of await imageFiles("Codex", message, folder)) args.push("--image", image)
+  if (key !== undefined) args.push(fork ? "fork" : "resume", key)
+  return { args: [...args, "-"], env, input: textOf(message) }
+}
+
+// `exec resume` has no --sandbox: the setting holds for both. Only who may do everything goes without a sandbox, which keeps
+// commands from writing outside of the folder, and from the network.
+function sandboxOf({ allow }: Settings): Config {
+  const all = allow.has("write") && allow.has("exec") && allow.has("web")
+  return {
+    sandbox_mode: all ? "danger-full-access" : allow.has("write") ? "workspace-write" : "read-only",
+    approval_policy: "never",
+    web_search: allow.has("web") ? "live" : "disabled",
+    "features.multi_agent": allow.has("parallel"),
+  }
+}
+
+/** What its sandbox does not keep it from: it reads and runs commands in any mode, if only those that change nothing. */
+function notKept(allow: ReadonlySet<ToolGroup>): ToolGroup[] {
+  return (["read", "exec"] as const).filter((group) => !allow.has(group))
+}
+
+type Config = Readonly<Record<string, Toml>>
+
+function configFlags(config: Config): string[] {
+  return Object.entries(config).flatMap(([key, value]) => ["-c", `${key}=${tomlValue(value)}`])
+}
+
+// Secrets go by the environment: a list of processes shows arguments to everybody.
+function serverConfig(server: CliServer, env: Record<string, string>): Config {
+  const at = `mcp_servers.${server.name}`
+  const common = {
+    [`${at}.tool_timeout_sec`]: Math.ceil(server.toolTimeoutMs / 1000),
+    [`${at}.default_tools_approval_mode`]: "approve",
+  }
+  if (!("url" in server)) {
+    const { command, args = [], env: own } = server
+    return {
+      ...common,
+      [`${at}.command`]: command,
+      [`${at}.args`]: [...args],
+      ...(own && { [`${at}.env`]: { ...own } }),
+    }
+  }
+  const headers: Record<string, string> = {}
+  for (const [index, [name, value]] of Object.entries(server.headers ?? {}).entries()) {
+    const variable = `KARST_HEADER_${server.name.toUpperCase().replaceAll("-", "_")}_${index}`
+    env[variable] = value
+    headers[name] = variable
+  }
+  const secret = Object.keys(headers).length > 0 && { [`${at}.env_http_headers`]: headers }
+  return { ...common, [`${at}.url`]: server.url, ...secret }
+}

@@ -1,0 +1,81 @@
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises"
+import { homedir, tmpdir } from "node:os"
+import { join } from "node:path"
+import { ConfigError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import type { JsonObject } from "./read-json.ts"
+
+/** A home for one turn of Gemini CLI: the user's own, seen through links, but for the settings. It takes settings from files alone, and
+ *  the user's are not ours to change. */
+export interface GeminiHome {
+  readonly env: { readonly GEMINI_CLI_HOME: string }
+  /** Brings home what it has made new, and leaves nothing. */
+  close(): Promise<void>
+}
+
+export async function openGeminiHome(env: Readonly<Record<string, string>>, settings: JsonObject): Promise<GeminiHome> {
+  const own = join(env.GEMINI_CLI_HOME ?? env.HOME ?? homedir(), ".gemini")
+  const folder = await mkdtemp(join(tmpdir(), "karst-gemini-"))
+  const seen = join(folder, ".gemini")
+  const close = async () => {
+    await bringHome(seen, own)
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    await mkdir(seen, { mode: 0o700 })
+    // Where it keeps conversations: made first, so that those of this turn are there.
+    await mkdir(join(own, "tmp"), { recursive: true })
+    for (const name of await readdir(own)) {
+      if (name !== settingsFile) await symlink(join(own, name), join(seen, name))
+    }
+    const merged = merge(await readSettings(join(own, settingsFile)), settings)
+    await writeFile(join(seen, settingsFile), JSON.stringify(merged), { mode: 0o600 })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { env: { GEMINI_CLI_HOME: folder }, close }
+}
+
+const settingsFile = "settings.json"
+
+// What is no link was made, or replaced, by this turn.
+async function bringHome(seen: string, own: string): Promise<void> {
+  for (const name of await readdir(seen).catch(() => [])) {
+    const path = join(seen, name)
+    if (name === settingsFile || (await lstat(path)).isSymbolicLink()) continue
+    // Another turn may have brought one home meanwhile: of a folder, the first stays.
+    await rename(path, join(own, name)).catch(() => undefined)
+  }
+}
+
+async function readSettings(path: string): Promise<JsonObject> {
+  const text = await readFile(path, "utf8").catch((error) => {
+    if (error.code === "ENOENT") return "{}"
+    throw error
+  })
+  try {
+    return JSON.parse(withoutComments(text))
+  } catch (error) {
+    throw new ConfigError(`Gemini CLI: its settings in ${path} are no JSON. Mend them first.`, { cause: error })
+  }
+}
+
+// It allows them; a string may hold what looks like one.
+function withoutComments(text: string): string {
+  return text.replace(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, string) => string ?? "")
+}
+
+function merge(base: JsonObject, over: JsonObject): JsonObject {
+  const merged: JsonObject = { ...base }
+  for (const [key, value] of Object.entries(over)) merged[key] = mergeValue(base[key], value)
+  return merged
+}
+
+function mergeValue(base: Json | undefined, over: Json): Json {
+  return isObject(base) && isObject(over) ? merge(base, over) : over
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

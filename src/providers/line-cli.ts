@@ -1,0 +1,181 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Json } from "../core/json.ts"
+import { abortError } from "../core/run.ts"
+import type { ProviderSession, Step, Turn, TurnEnd, TurnServices } from "./provider.ts"
+import { type Child, type ChildEnd, startChild } from "./supervisor.ts"
+
+/** A CLI that is started once a turn and writes JSON lines. */
+export interface LineCli {
+  /** How a turn is started. Files go into the folder, which is private and gone after the turn. */
+  command(turn: Turn, place: LinePlace): Promise<LineCommand>
+  /** Reads what it writes: pure but for its own state, so that recorded lines can be read as well. */
+  parser(turn: Turn, place: Pick<LinePlace, "key">): LineParser
+}
+
+export interface LinePlace {
+  /** The conversation to go on with. */
+  readonly key: string | undefined
+  /** Whether to leave that as it is and go on in a new one. */
+  readonly fork: boolean
+  readonly folder: string
+}
+
+export interface LineCommand {
+  args: readonly string[]
+  env?: Readonly<Record<string, string>> | undefined
+  /** What it reads. */
+  input: string
+  /** Whether there is more to come, until the turn is over. */
+  keepsReading?: boolean | undefined
+}
+
+export interface LineParser {
+  read(line: { [key: string]: Json }): ParsedLine
+  /** What a process that ended before its turn did means. */
+  exit(end: ChildEnd): TurnEnd
+  /** What to write where it asked, and where somebody has something to say. */
+  answer?(ask: Ask, decision: "allow" | "always" | "deny"): Json
+  steer?(text: string): Json
+}
+
+export interface ParsedLine {
+  steps: readonly Step[]
+  /** Whether it is but a piece of what another line has whole: it is not kept. */
+  partial?: boolean | undefined
+  /** The turn is over. */
+  end?: TurnEnd | undefined
+  /** Whether it must not do another thing: it is not waited for. */
+  refused?: boolean | undefined
+  /** It asks whether it may do something. */
+  ask?: Ask | undefined
+}
+
+export interface Ask {
+  id: string
+  name: string
+  input: Json
+  /** What its answer must carry. */
+  request: Json
+}
+
+/** A conversation with such a CLI. */
+export function lineSession(
+  cli: LineCli,
+  opening: { key?: string | undefined; fork?: boolean | undefined },
+): ProviderSession {
+  let { key, fork = false } = opening
+  return {
+    get key() {
+      return fork ? undefined : key
+    },
+    async turn(turn, services) {
+      const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
+      try {
+        const place = { key, fork, folder }
+        const command = await cli.command(turn, place)
+        services.signal.throwIfAborted()
+        return await follow(command, cli.parser(turn, place), turn, folder, {
+          ...services,
+          tell(step) {
+            if (step.type === "key") {
+              key = step.key
+              fork = false
+            }
+            services.tell(step)
+          },
+        })
+      } catch (error) {
+        throw services.signal.aborted ? abortError(services.signal) : error
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+    close: async () => undefined,
+  }
+}
+
+async function follow(
+  command: LineCommand,
+  parser: LineParser,
+  { settings }: Turn,
+  folder: string,
+  services: TurnServices,
+): Promise<TurnEnd> {
+  const { program, cwd, timeoutMs, idleTimeoutMs } = settings
+  const open = new Set<string>()
+  /** The last lines that were no JSON: some errors are told so. */
+  const mutter: string[] = []
+  let end: TurnEnd | undefined
+  let broken: unknown
+
+  function take(line: string): void {
+    if (line.trim() === "" || end || broken) return
+    const json = parseLine(line)
+    const parsed = json ? parser.read(json) : { steps: [] }
+    if (!parsed.partial) services.tell({ type: "raw", data: json ?? line })
+    if (!json) mutter.splice(0, mutter.push(line) - 5)
+    for (const step of parsed.steps) {
+      if (step.type === "call") open.add(step.id)
+      if (step.type === "result") open.delete(step.id)
+      services.tell(step)
+    }
+    if (parsed.ask) void ask(parsed.ask)
+    // While something is done for it, it may be silent.
+    child.busy(open.size > 0)
+    for (const text of parser.steer ? services.steered() : []) write(parser.steer?.(text))
+    if (!parsed.end) return
+    end = parsed.end
+    if (parsed.refused) child.stop("abort")
+    else child.finish()
+  }
+
+  async function ask(question: Ask): Promise<void> {
+    open.add(question.id)
+    const decision = await services.approve(question).catch(() => "deny" as const)
+    write(parser.answer?.(question, decision))
+  }
+
+  function write(json: Json | undefined): void {
+    if (json !== undefined) child.write(`${JSON.stringify(json)}\n`)
+  }
+
+  const child: Child = startChild({
+    program,
+    args: command.args,
+    cwd,
+    env: { ...settings.env, ...command.env },
+    folder,
+    signal: services.signal,
+    timeoutMs,
+    idleTimeoutMs,
+    line(text) {
+      try {
+        take(text)
+      } catch (error) {
+        // A bug of ours must not end the program: it ends the turn.
+        broken ??= error
+        child.stop("abort")
+      }
+    },
+  })
+  child.write(command.input)
+  if (!command.keepsReading) child.endInput()
+  const exit = await child.ended
+  services.signal.throwIfAborted()
+  if (broken) throw broken
+  return end ?? parser.exit({ ...exit, stderr: exit.stderr.trim() === "" ? mutter.join("\n") : exit.stderr })
+}
+
+function parseLine(line: string): { [key: string]: Json } | undefined {
+  try {
+    const json: unknown = JSON.parse(line)
+    // What JSON.parse gives is JSON.
+    return typeof json === "object" && json !== null && !Array.isArray(json)
+      ? (json as { [key: string]: Json })
+      : undefined
+  } catch {
+    return undefined
+  }
+}

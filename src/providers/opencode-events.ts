@@ -1,0 +1,107 @@
+import { addUsage, noUsage, type Usage } from "../core/usage.ts"
+import { exitFailure, failureOf } from "./failure.ts"
+import type { LineParser, ParsedLine } from "./line-cli.ts"
+import type { Settings, Step } from "./provider.ts"
+import { at, type JsonObject, numberAt, objectAt, textAt } from "./read-json.ts"
+
+const names = { provider: "opencode", title: "opencode" }
+
+/** Reads the stream of one turn of opencode. It has no last line: a turn is over when its process is. */
+export function opencodeParser(limits: Pick<Settings, "timeoutMs" | "idleTimeoutMs">, now = Date.now): LineParser {
+  let used: Usage = noUsage
+  let error: JsonObject | undefined
+  let keyTold = false
+
+  function steps(line: JsonObject): Step[] {
+    const part = objectAt(line, "part")
+    const answer = textAt(part, "messageID") ?? ""
+    const text = textAt(part, "text") ?? ""
+    switch (textAt(line, "type")) {
+      case "text":
+        return text === "" ? [] : [{ type: "text", text, answer }]
+      case "reasoning":
+        return text === "" ? [] : [{ type: "reasoning", text, answer }]
+      case "tool_use":
+        return callSteps(part, answer)
+      case "step_finish":
+        used = addUsage(used, usageOf(part))
+        return [{ type: "usage", usage: used }]
+      case "error":
+        // Of several, the first says why.
+        error ??= objectAt(line, "error")
+        return []
+      default:
+        return []
+    }
+  }
+
+  return {
+    read(line): ParsedLine {
+      const key = keyTold ? undefined : textAt(line, "sessionID")
+      if (key === undefined) return { steps: steps(line) }
+      keyTold = true
+      return { steps: [{ type: "key", key }, ...steps(line)] }
+    },
+    exit(end) {
+      if (end.stopped === undefined && error) {
+        return { usage: { ...used, complete: false }, failure: errorOf(error, end.stderr, now()) }
+      }
+      if (end.stopped === undefined && end.exitCode === 0) return { usage: used }
+      const usage = { ...used, complete: false }
+      const [unknown] = /^.*session not found.*$/im.exec(end.stderr) ?? []
+      if (unknown !== undefined) {
+        return { usage, failure: failureOf({ ...names, message: unknown, code: "session-not-found" }) }
+      }
+      return { usage, failure: exitFailure(names, end, limits) }
+    },
+  }
+}
+
+// It tells of a call when that is over.
+function callSteps(part: JsonObject, answer: string): Step[] {
+  const [id = "", name = ""] = [textAt(part, "callID"), textAt(part, "tool")]
+  const state = objectAt(part, "state")
+  const ok = textAt(state, "status") === "completed"
+  const text = ok ? (textAt(state, "output") ?? "") : (textAt(state, "error") ?? textAt(state, "output") ?? "")
+  const refused = !ok && /rule which prevents|rejected permission|permission denied/i.test(text)
+  const steps: Step[] = [
+    { type: "call", id, name, input: at(state, "input") ?? {}, answer },
+    { type: "result", id, ok, text, ...(refused && { refused: true as const }) },
+  ]
+  const path = textAt(state, "input", "filePath")
+  if (ok && path !== undefined && (name === "edit" || name === "write")) steps.push({ type: "files", paths: [path] })
+  return steps
+}
+
+function usageOf(part: JsonObject): Usage {
+  const tokens = objectAt(part, "tokens")
+  const [plain, written, cost] = [numberAt(tokens, "input"), numberAt(tokens, "output"), numberAt(part, "cost")]
+  if (plain === undefined || written === undefined) return { complete: false }
+  const [cacheRead, cacheWrite] = [numberAt(tokens, "cache", "read") ?? 0, numberAt(tokens, "cache", "write") ?? 0]
+  const reasoning = numberAt(tokens, "reasoning") ?? 0
+  return {
+    complete: true,
+    input: plain + cacheRead + cacheWrite,
+    output: written + reasoning,
+    cacheRead,
+    cacheWrite,
+    reasoning,
+    // It says 0 of models whose price it does not know.
+    ...(cost && { costUsd: cost }),
+  }
+}
+
+function errorOf(error: JsonObject, stderr: string, now: number) {
+  const data = objectAt(error, "data")
+  const message = textAt(data, "message") ?? textAt(error, "message") ?? textAt(error, "name") ?? "it failed"
+  const seconds = Number(textAt(data, "responseHeaders", "retry-after") ?? Number.NaN)
+  return failureOf({
+    ...names,
+    message,
+    status: numberAt(data, "statusCode"),
+    ...(/ConnectionRefused|ECONNREFUSED|Unable to connect/i.test(message) && { code: "connection" as const }),
+    ...(textAt(error, "name") === "ProviderAuthError" && { code: "authentication" as const }),
+    ...(Number.isFinite(seconds) && { retryAt: now + seconds * 1000 }),
+    stderr: stderr.trim(),
+  })
+}

@@ -1,0 +1,196 @@
+import type { Approver } from "../actions/approve.ts"
+import type { AgentOverrides, Limits } from "../core/agent.ts"
+import { ConfigError } from "../core/errors.ts"
+import type { Metadata } from "../core/event.ts"
+import type { McpServer, ToolSources } from "../mcp/mcp.ts"
+import type { RuntimeSource } from "../runtime/runtime.ts"
+import { environmentDefaults } from "./defaults.ts"
+import type { Logger } from "./logger.ts"
+import { type Provider, type Settings, type Tier, type ToolGroup, toolGroups } from "./provider.ts"
+
+/** What `claude`, `codex` and the others take; `with`, `run` and `session` take the same as overrides. */
+export interface CliOptions extends AgentOverrides {
+  /** For people, events and other agents. Default: the name of the CLI. */
+  name?: string | undefined
+  description?: string | undefined
+  /** A model as the CLI names it, or a tier. Default: `KARST_MODEL`, else the CLI's own. */
+  model?: Tier | (string & {}) | undefined
+  /** How hard the model thinks, in the CLI's own words: "low", "high". Default: `KARST_EFFORT`, else the CLI's own. */
+  reasoning?: string | undefined
+  /** The folder it works in. Default: that of this process. */
+  cwd?: string | undefined
+  /** What it may do. Default: all but `interaction`. */
+  allow?: readonly ToolGroup[] | undefined
+  /** Tools of yours, in every form: made by `tool()`, kits, functions, agents. */
+  tools?: ToolSources | undefined
+  /** MCP servers for the CLI, by name. Those it is configured with itself are left out. */
+  mcpServers?: Readonly<Record<string, McpServer>> | undefined
+  /** Live objects for the CLI: an instance is shared on purpose, a factory makes each run or session its own. */
+  runtime?: RuntimeSource | undefined
+  /** Variables for the CLI over those of this process; undefined removes one. */
+  env?: Readonly<Record<string, string | undefined>> | undefined
+  /** Default: what is in `allow` is granted, the rest refused. `ask`: reading is granted, what else is allowed is asked about.
+   *  `bypass`: the CLI checks nothing. */
+  permissions?: "ask" | "bypass" | undefined
+  /** Answers what asks for approval: calls of your tools and, with "ask", of the CLI's own. Default: who watches the run. */
+  approve?: Approver | undefined
+  /** The program, where it is not in PATH. */
+  program?: string | undefined
+  /** How long a turn may take. Default: no limit. */
+  timeoutMs?: number | undefined
+  /** How long nothing may come while the CLI waits for its model. Default 10 minutes. */
+  idleTimeoutMs?: number | undefined
+  /** How often a turn is sent again that failed for a passing reason before anything was done. Default 2. */
+  retries?: number | undefined
+  /** Told one line for each thing that matters. */
+  logger?: Logger | undefined
+  /** Writes the trajectory to this file while the work goes on, whole at every moment. */
+  trajectoryPath?: string | undefined
+}
+
+/** The options with every default filled in. */
+export interface CliConfig {
+  name: string
+  model: string | undefined
+  cwd: string | undefined
+  program: string | undefined
+  tools: ToolSources | undefined
+  mcpServers: Readonly<Record<string, McpServer>>
+  runtime: RuntimeSource | undefined
+  approve: Approver | undefined
+  retries: number
+  limits: Limits
+  metadata: Metadata
+  logger: Logger | undefined
+  trajectoryPath: string | undefined
+  onEvent: AgentOverrides["onEvent"]
+  settings: Omit<Settings, "program" | "cwd" | "servers">
+}
+
+export function resolveOptions(provider: Provider, options: CliOptions): CliConfig {
+  checkKeys(provider, options)
+  const defaults = environmentDefaults()
+  const { allow = toolGroups.filter((group) => group !== "interaction"), permissions, mcpServers = {} } = options
+  const { idleTimeoutMs = 600_000, timeoutMs, retries = 2, runtime, limits = {} } = options
+  checkGroups(allow)
+  checkNumber("timeoutMs", timeoutMs, 1)
+  checkNumber("idleTimeoutMs", idleTimeoutMs, 1)
+  checkNumber("retries", retries, 0)
+  checkPermissions(provider, permissions)
+  for (const name of Object.keys(mcpServers)) checkServerName(name)
+  if (runtime !== undefined && typeof runtime !== "function" && !("execute" in runtime)) {
+    throw new ConfigError("runtime: this is neither a runtime nor a function that makes one. Use jsRuntime({ … }).")
+  }
+  const env = environmentOf(options.env)
+  const model = options.model ?? defaults.model
+  const named = model === "strongest" || model === "fast" ? provider.model(model, env) : model
+  return {
+    name: options.name ?? provider.name,
+    model: named,
+    cwd: options.cwd,
+    program: options.program,
+    tools: options.tools,
+    mcpServers,
+    runtime,
+    approve: options.approve,
+    retries,
+    limits,
+    metadata: options.metadata ?? {},
+    logger: options.logger,
+    trajectoryPath: options.trajectoryPath,
+    onEvent: options.onEvent,
+    settings: {
+      model: named,
+      reasoning: options.reasoning ?? defaults.reasoning,
+      instructions: options.instructions,
+      allow: new Set(allow),
+      permissions: permissions ?? "allow",
+      env,
+      timeoutMs,
+      idleTimeoutMs,
+    },
+  }
+}
+
+/** The options with others over them; what is undefined there changes nothing. */
+export function mergeOptions(options: CliOptions, overrides: Partial<CliOptions>): CliOptions {
+  return {
+    ...options,
+    ...given(overrides),
+    limits: { ...options.limits, ...given(overrides.limits ?? {}) },
+    metadata: { ...options.metadata, ...overrides.metadata },
+    ...(overrides.env && { env: { ...options.env, ...overrides.env } }),
+  }
+}
+
+const known: Record<keyof CliOptions, true> = {
+  name: true,
+  description: true,
+  model: true,
+  reasoning: true,
+  instructions: true,
+  cwd: true,
+  allow: true,
+  tools: true,
+  mcpServers: true,
+  runtime: true,
+  env: true,
+  permissions: true,
+  approve: true,
+  limits: true,
+  program: true,
+  timeoutMs: true,
+  idleTimeoutMs: true,
+  retries: true,
+  logger: true,
+  metadata: true,
+  trajectoryPath: true,
+  onEvent: true,
+}
+
+function checkKeys({ name }: Provider, options: object): void {
+  const unknown = Object.keys(options).filter((key) => !Object.hasOwn(known, key))
+  if (unknown.length === 0) return
+  throw new ConfigError(`${name}: unknown option ${unknown.join(", ")}. There are: ${Object.keys(known).join(", ")}.`)
+}
+
+function checkGroups(allow: readonly string[]): void {
+  if (!Array.isArray(allow)) throw new ConfigError(`allow: give a list of ${toolGroups.join(", ")}.`)
+  const wrong = allow.find((group) => !toolGroups.some((each) => each === group))
+  if (wrong === undefined) return
+  throw new ConfigError(`allow: "${wrong}" is unknown. There are: ${toolGroups.join(", ")}.`)
+}
+
+function checkPermissions({ title, can }: Provider, permissions: string | undefined): void {
+  if (permissions === undefined || permissions === "bypass") return
+  if (permissions !== "ask") throw new ConfigError(`permissions: "${permissions}" is unknown. Use "ask" or "bypass".`)
+  if (can.ask) return
+  throw new ConfigError(`permissions: ${title} cannot ask before it acts. Say what it may do by allow: [ … ].`)
+}
+
+// The CLIs make names of tools from it.
+function checkServerName(name: string): void {
+  if (/^[A-Za-z][\w-]{0,31}$/.test(name) && !name.includes("__") && name !== "karst") return
+  throw new ConfigError(
+    `mcpServers: "${name}" is no name for one. Use a word of letters, digits, "_" and "-"; "karst" is taken.`,
+  )
+}
+
+function checkNumber(name: string, value: unknown, least: number): void {
+  if (value === undefined || (typeof value === "number" && value >= least)) return
+  throw new ConfigError(`${name}: ${String(value)} is not a number of at least ${least}.`)
+}
+
+// A CLI that is started by another must not take itself for a part of it.
+const nested = /^(CLAUDECODE|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SSE_PORT|ENTRYPOINT))$/
+
+function environmentOf(own: CliOptions["env"] = {}): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(([name]) => !nested.test(name))
+  const merged = Object.entries({ ...Object.fromEntries(inherited), ...own })
+  return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+function given<T extends object>(overrides: T): Partial<T> {
+  // What is left has the same keys and types.
+  return Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)) as Partial<T>
+}

@@ -1,0 +1,137 @@
+import type { ProviderError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import type { ImagePart, UserMessage } from "../core/message.ts"
+import type { Usage } from "../core/usage.ts"
+
+/** What a CLI may be allowed to do. `parallel`: start agents of its own; `interaction`: ask the user. */
+export const toolGroups = ["read", "write", "exec", "web", "parallel", "interaction"] as const
+export type ToolGroup = (typeof toolGroups)[number]
+
+/** A model by what it is good for; each CLI has its own. */
+export type Tier = "strongest" | "fast"
+
+/** A coding CLI as Karst drives it: it says how the program is started and what its stream means, and keeps nothing. The
+ *  agent around it (`cli-agent.ts`) does the rest: options, runs, events, sessions, archives, tools and approvals. */
+export interface Provider {
+  /** One lower-case word, as in `KARST_PROVIDER`. */
+  readonly name: string
+  /** For people, such as "Claude Code". */
+  readonly title: string
+  /** The name of its program, looked for in PATH, then in `places`. */
+  readonly binary: string
+  /** More folders where its installer puts it; `~/` is the user's own. */
+  readonly places?: readonly string[] | undefined
+  /** A command that installs it. */
+  readonly install: string
+  /** Whose models it uses, as in the price list: "anthropic". Undefined: its models name their maker. */
+  readonly maker?: string | undefined
+  readonly can: Capabilities
+  /** The model of a tier; undefined where the CLI's own default is it. */
+  model(tier: Tier, env: Readonly<Record<string, string | undefined>>): string | undefined
+  /** The groups that are not allowed and that it could use all the same; each becomes a warning. */
+  unenforced(settings: Pick<Settings, "allow" | "permissions">): readonly ToolGroup[]
+  /** Goes on with a conversation, begins one, or, with `fork`, one that goes on from another and leaves that as it is. Starts
+   *  nothing yet. */
+  open(opening: { key?: string | undefined; fork?: boolean | undefined }): ProviderSession
+}
+
+export interface Capabilities {
+  /** Whether a conversation can be forked. */
+  fork: boolean
+  images: boolean
+  /** Whether it asks before it does something, when `permissions` is "ask". */
+  ask: boolean
+  /** Whether the running model can be told something. */
+  steer: boolean
+}
+
+/** One conversation with a CLI. Turns never overlap: the caller waits for the one before. */
+export interface ProviderSession {
+  /** What another process resumes it by; undefined until the CLI has told it. */
+  readonly key: string | undefined
+  /** Sends one prompt and follows the CLI to the end of its turn. A failure of the CLI or of what is behind it comes back as
+   *  `failure`. Rejects with the reason of the signal once that fires; by then, as after any end, none of the processes
+   *  it started is left, unless the provider keeps one between turns. */
+  turn(turn: Turn, services: TurnServices): Promise<TurnEnd>
+  /** Ends what is kept between turns; a turn after it begins that again. Twice is fine. */
+  close(): Promise<void>
+}
+
+export interface Turn {
+  readonly message: UserMessage
+  /** They may differ from turn to turn. */
+  readonly settings: Settings
+}
+
+/** The options of a turn, checked and complete. */
+export interface Settings {
+  /** The program, as it was found. */
+  readonly program: string
+  /** An existing folder, absolute. */
+  readonly cwd: string
+  readonly model: string | undefined
+  readonly reasoning: string | undefined
+  readonly instructions: string | undefined
+  readonly allow: ReadonlySet<ToolGroup>
+  /** `allow`: the groups in `allow` and all tools of `servers` are granted, anything else is refused. `ask`: reading is
+   *  granted, what else is in `allow` is asked about. `bypass`: nothing is checked. */
+  readonly permissions: "allow" | "ask" | "bypass"
+  /** Those it shall use, and no others of the user's. */
+  readonly servers: readonly CliServer[]
+  /** The whole environment of the child. */
+  readonly env: Readonly<Record<string, string>>
+  /** How long a turn may take, and how long nothing may come. */
+  readonly timeoutMs: number | undefined
+  readonly idleTimeoutMs: number | undefined
+}
+
+/** An MCP server for a CLI. Its tools are always granted. */
+export type CliServer = { readonly name: string; readonly toolTimeoutMs: number } & (
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined }
+  | {
+      readonly command: string
+      readonly args?: readonly string[] | undefined
+      readonly env?: Readonly<Record<string, string>> | undefined
+    }
+)
+
+export interface TurnServices {
+  readonly signal: AbortSignal
+  /** Tells what happens, in order. */
+  tell(step: Step): void
+  /** Answers what the CLI asks, where `permissions` is "ask". Never rejects but by the signal. */
+  approve(request: { id: string; name: string; input: Json }): Promise<"allow" | "always" | "deny">
+  /** Takes what was said to the running model since it was last asked: by a provider that can steer, whenever a line comes. */
+  steered(): string[]
+}
+
+/** Anything that happens in a turn, as every CLI tells it in its own words. Ids of calls are unique in a conversation. `within` is
+ *  the id of the call whose sub-agent this is about. `answer` names the model call that it is part of, where that is known. */
+export type Step =
+  | { type: "key"; key: string }
+  /** The model it uses. */
+  | { type: "model"; id: string }
+  /** With `delta` a piece of it, shown while it comes; the whole follows without. */
+  | { type: "text" | "reasoning"; text: string; delta?: true; answer?: string; within?: string }
+  | { type: "call"; id: string; name: string; input: Json; answer?: string; within?: string }
+  /** A call has started an agent of the CLI's own: what is `within` it follows. */
+  | { type: "agent"; id: string; within?: string }
+  /** What a call under way has written. */
+  | { type: "progress"; id: string; text: string; within?: string }
+  | { type: "result"; id: string; ok: boolean; text: string; images?: ImagePart[]; refused?: true; within?: string }
+  /** Files it has made or changed. */
+  | { type: "files"; paths: string[] }
+  /** What the turn has used by now, in all; for limits that must hold while it goes on. */
+  | { type: "usage"; usage: Usage }
+  | { type: "warning"; code: string; message: string }
+  /** What the CLI itself said, word for word: JSON, or a text that is none. */
+  | { type: "raw"; data: Json }
+
+/** How a turn ended. */
+export interface TurnEnd {
+  /** Default: the last text that was told. */
+  output?: string | undefined
+  /** Of this turn alone. */
+  usage: Usage
+  failure?: ProviderError | undefined
+}

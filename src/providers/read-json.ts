@@ -1,0 +1,55 @@
+import type { Json } from "../core/json.ts"
+import type { ImagePart } from "../core/message.ts"
+
+export type JsonObject = { [key: string]: Json }
+
+/** Looks into JSON of somebody else, where anything may be missing. */
+export function at(value: Json | undefined, ...path: string[]): Json | undefined {
+  let found = value
+  for (const key of path) found = isObject(found) ? found[key] : undefined
+  return found
+}
+
+export function objectAt(value: Json | undefined, ...path: string[]): JsonObject {
+  const found = at(value, ...path)
+  return isObject(found) ? found : {}
+}
+
+export function textAt(value: Json | undefined, ...path: string[]): string | undefined {
+  const found = at(value, ...path)
+  return typeof found === "string" ? found : undefined
+}
+
+export function numberAt(value: Json | undefined, ...path: string[]): number | undefined {
+  const found = at(value, ...path)
+  return typeof found === "number" ? found : undefined
+}
+
+export function listAt(value: Json | undefined, ...path: string[]): Json[] {
+  const found = at(value, ...path)
+  return Array.isArray(found) ? found : []
+}
+
+export function textsAt(value: Json | undefined, ...path: string[]): string[] {
+  return listAt(value, ...path).filter((each) => typeof each === "string")
+}
+
+/** What a tool gave, as MCP and the models' own protocols write it: a text, or parts. */
+export function contentOf(content: Json | undefined): { text: string; images?: ImagePart[] } {
+  if (typeof content === "string") return { text: content }
+  const parts = Array.isArray(content) ? content : []
+  const text = parts.flatMap((part) => textAt(part, "text") ?? []).join("\n")
+  const images = parts.flatMap((part) => imageOf(part) ?? [])
+  return images.length === 0 ? { text } : { text, images }
+}
+
+function imageOf(part: Json): ImagePart | undefined {
+  if (textAt(part, "type") !== "image") return undefined
+  const data = textAt(part, "data") ?? textAt(part, "source", "data")
+  const mediaType = textAt(part, "mimeType") ?? textAt(part, "source", "media_type")
+  return data === undefined || mediaType === undefined ? undefined : { type: "image", mediaType, data }
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,51 @@
+import { ConfigError } from "../core/errors.ts"
+import type { McpHost } from "../mcp/mcp.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import type { CliConfig } from "./options.ts"
+import type { CliServer } from "./provider.ts"
+
+/** The MCP servers of a conversation: the user's own, and ours. */
+export interface ServedTools {
+  readonly servers: readonly CliServer[]
+  /** Calls that come from now on are those of this host. */
+  serve(host: McpHost): void
+  close(): Promise<void>
+}
+
+/** The name that the CLIs know our server by. */
+export const serverName = "karst"
+
+// No call of ours takes as long: it answers by then that it goes on.
+const ownTimeoutMs = 600_000
+const usersTimeoutMs = 3_600_000
+
+/** Serves tools and a runtime to a CLI, where there are some. */
+export async function serveTools(config: CliConfig, runtime: Runtime | undefined): Promise<ServedTools> {
+  const { tools, mcpServers } = config
+  const users = Object.entries(mcpServers).map(([name, server]): CliServer => {
+    if ("url" in server) return { name, toolTimeoutMs: usersTimeoutMs, url: server.url, headers: server.headers }
+    if (server.cwd !== undefined) {
+      throw new ConfigError(`mcpServers.${name}: a CLI starts its servers in its own folder; \`cwd\` cannot be given.`)
+    }
+    return { name, toolTimeoutMs: usersTimeoutMs, command: server.command, args: server.args, env: server.env }
+  })
+  const hasTools = tools !== undefined && (Array.isArray(tools) ? tools.length > 0 : Object.keys(tools).length > 0)
+  if (!hasTools && !runtime) return { servers: users, serve: () => undefined, close: async () => undefined }
+  let current: McpHost = {}
+  // Loaded when it is first needed: it brings optional packages.
+  const { serveMcp } = await import("../mcp/server.ts")
+  const endpoint = await serveMcp({
+    name: serverName,
+    ...(hasTools && { tools }),
+    ...(runtime && { runtime }),
+    host: () => current,
+  })
+  const own: CliServer = { name: serverName, toolTimeoutMs: ownTimeoutMs, url: endpoint.url, headers: endpoint.headers }
+  return {
+    servers: [...users, own],
+    serve(host) {
+      current = host
+    },
+    close: () => endpoint.close(),
+  }
+}

@@ -1,0 +1,221 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
+import { onAbort } from "../core/abort.ts"
+import { type Group, isGroupAlive, processEnder } from "../tools/shell/processes.ts"
+import { startWatchdog } from "../tools/shell/watchdog.ts"
+import { tail } from "./tail.ts"
+
+export interface ChildOptions {
+  program: string
+  args: readonly string[]
+  cwd: string
+  env: Readonly<Record<string, string>>
+  /** A private folder of the child's; it is removed should this program be killed. */
+  folder: string
+  /** Ends the child once it fires. */
+  signal: AbortSignal
+  timeoutMs?: number | undefined
+  /** The clock of this one stands still while the child is `busy`. */
+  idleTimeoutMs?: number | undefined
+  /** How long it has to end by itself when it is asked to. Default 2 s. */
+  graceMs?: number | undefined
+  /** Takes each line of its output, without the line end. */
+  line(text: string): void
+}
+
+/** A program that runs for us, in a process group of its own. However it ends, and however we do, nothing that it started
+ *  stays: on Linux also what left its group, elsewhere the group. */
+export interface Child {
+  /** Writes to its standard input; what it no longer reads is dropped. */
+  write(text: string): void
+  endInput(): void
+  /** Whether it does something that may take long without a word. */
+  busy(is: boolean): void
+  /** Its work is done: it has a little time to end by itself, and is ended then. */
+  finish(): void
+  /** Ends it at once: asked first, then made to. */
+  stop(why: StopCause): void
+  /** Resolves when it and all that it started are gone. Never rejects. */
+  readonly ended: Promise<ChildEnd>
+}
+
+export type StopCause = "abort" | "timeout" | "idle" | "unreadable"
+
+export interface ChildEnd {
+  exitCode: number | null
+  signal: string | null
+  /** Why it was stopped, if it was. */
+  stopped: StopCause | undefined
+  /** Why it could not be started. */
+  error: Error | undefined
+  /** The end of what it wrote to its standard error. */
+  stderr: string
+}
+
+export function startChild(options: ChildOptions): Child {
+  const { folder, graceMs = 2000, timeoutMs, idleTimeoutMs, signal } = options
+  const marker = `KARST_CHILD=${randomBytes(12).toString("hex")}.`
+  const endProcesses = processEnder(graceMs)
+  const watchdog = startWatchdog(marker, folder)
+  let child: ChildProcessWithoutNullStreams
+  try {
+    child = launch(options, marker)
+  } catch (error) {
+    watchdog.end()
+    return neverStarted(error instanceof Error ? error : new Error(String(error)))
+  }
+  const stderr = tail(64 * 1024)
+  const own: Group | undefined = child.pid === undefined ? undefined : { id: child.pid, led: true }
+  if (own) watchdog.watch([own.id])
+  let stopped: StopCause | undefined
+  let stopping: Promise<void> | undefined
+  let error: Error | undefined
+  let idle: NodeJS.Timeout | undefined
+  let isBusy = false
+  let chunks = 0
+
+  const kin = () => {
+    if (!own) return { marker, groups: [] }
+    const led = child.exitCode === null && child.signalCode === null
+    return { marker, groups: led || isGroupAlive(own.id) ? [{ id: own.id, led }] : [] }
+  }
+  const endAll = () => (stopping ??= endProcesses(kin))
+
+  function stop(why: StopCause): void {
+    stopped ??= why
+    void endAll()
+  }
+
+  function stir(): void {
+    clearTimeout(idle)
+    if (idleTimeoutMs !== undefined && !isBusy) idle = setTimeout(() => stop("idle"), idleTimeoutMs)
+  }
+
+  const total =
+    timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), Math.min(timeoutMs, 2 ** 31 - 1))
+  const off = onAbort(signal, () => stop("abort"))
+  stir()
+  child.on("error", (cause) => {
+    error = cause
+  })
+  child.stdin.on("error", () => undefined)
+  child.stderr.on("data", stderr.add)
+  const lines = splitLines(options.line, () => stop("unreadable"))
+  child.stdout.on("data", (chunk: Buffer) => {
+    chunks++
+    stir()
+    lines.add(chunk)
+  })
+  child.stdout.on("end", lines.end)
+
+  const closed = once(child, "close").catch(() => undefined)
+  // Until nothing comes any more, or long enough.
+  async function quiet(): Promise<void> {
+    for (let waited = 0; waited < mostQuietMs; waited += quietMs) {
+      const before = chunks
+      await delay(quietMs)
+      // Where the program was busy, what came meanwhile is only read now.
+      await nextTurn()
+      if (chunks === before) return
+    }
+  }
+
+  async function end(): Promise<ChildEnd> {
+    await exited(child)
+    clearTimeout(total)
+    clearTimeout(idle)
+    off()
+    // What it started may hold its pipes and is none of its output; what it wrote itself is read first.
+    await Promise.race([closed, quiet()])
+    await endAll()
+    child.stdout.destroy()
+    child.stderr.destroy()
+    watchdog.end()
+    return { exitCode: child.exitCode, signal: child.signalCode, stopped, error, stderr: stderr.text() }
+  }
+
+  return {
+    write: (text) => void (child.stdin.writable && child.stdin.write(text)),
+    endInput: () => void child.stdin.end(),
+    busy(is) {
+      isBusy = is
+      stir()
+    },
+    finish() {
+      clearTimeout(idle)
+      isBusy = true
+      child.stdin.end()
+      void Promise.race([exited(child), delay(graceMs, undefined, { ref: false })]).then(endAll)
+    },
+    stop,
+    ended: end(),
+  }
+}
+
+const quietMs = 100
+const mostQuietMs = 2000
+
+function launch({ program, args, cwd, env }: ChildOptions, marker: string): ChildProcessWithoutNullStreams {
+  const [name = "", value = ""] = marker.split("=")
+  // Its own group and session, so that whatever it started ends with it.
+  return spawn(program, args, { cwd, env: { ...env, [name]: value }, detached: true, stdio: "pipe" })
+}
+
+// Arguments that are too long, or no texts, are told by a throw.
+function neverStarted(error: Error): Child {
+  const nothing = () => undefined
+  const end: ChildEnd = { exitCode: null, signal: null, stopped: undefined, error, stderr: "" }
+  return {
+    write: nothing,
+    endInput: nothing,
+    busy: nothing,
+    finish: nothing,
+    stop: nothing,
+    ended: Promise.resolve(end),
+  }
+}
+
+// Also where it never began.
+async function exited(child: ChildProcessWithoutNullStreams): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  await new Promise<void>((resolve) => {
+    child.once("exit", () => resolve())
+    child.once("error", () => child.pid === undefined && resolve())
+  })
+}
+
+// A line that never ends would fill the memory.
+const longestLine = 128 * 1024 * 1024
+
+function splitLines(take: (line: string) => void, tooLong: () => void): { add(chunk: Buffer): void; end(): void } {
+  let pieces: Buffer[] = []
+  let size = 0
+  function flush(): void {
+    const line = Buffer.concat(pieces).toString("utf8")
+    pieces = []
+    size = 0
+    take(line.endsWith("\r") ? line.slice(0, -1) : line)
+  }
+  return {
+    add(chunk) {
+      let start = 0
+      for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+        pieces.push(chunk.subarray(start, end))
+        flush()
+        start = end + 1
+      }
+      if (start === chunk.length) return
+      pieces.push(chunk.subarray(start))
+      size += chunk.length - start
+      if (size <= longestLine) return
+      pieces = []
+      size = 0
+      tooLong()
+    },
+    end() {
+      if (size > 0) flush()
+    },
+  }
+}

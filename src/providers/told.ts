@@ -1,0 +1,106 @@
+import type { RunControl } from "../core/run.ts"
+import type { Step } from "./provider.ts"
+import { type OpenCall, ownVoice, type Result, subAgentVoice, type Voice } from "./voice.ts"
+
+/** Makes the events of a run of what a CLI tells, sub-agents of its own included: those are runs of their own, with `parent`, and
+ *  the `call` that started them in their metadata. */
+export interface Teller {
+  tell(step: Step): void
+  /** Says what was not yet: called once, when the turn is over. */
+  end(): void
+  /** The last text. */
+  readonly output: string
+  /** Answers of the model that the CLI went through. */
+  readonly cycles: number
+  /** Whether it has called a tool or changed a file. */
+  readonly acted: boolean
+  /** Files that were made or changed. */
+  readonly files: readonly string[]
+}
+
+export interface TellerOptions {
+  control: Pick<RunControl, "id" | "emit" | "forward">
+  source: string
+  now(): number
+  /** Asked before an answer of the model begins, with the number of those before it. What is said after a no is not told. */
+  mayAnswer?(count: number): boolean
+}
+
+export function teller({ control, source, now, mayAnswer = () => true }: TellerOptions): Teller {
+  const files = new Set<string>()
+  const calls = new Map<string, OpenCall>()
+  /** By the call that started them. */
+  const subAgents = new Map<string, Voice>()
+  const place = { calls, now, endCall }
+  const own = ownVoice(control, mayAnswer, place)
+  let acted = false
+
+  function voiceOf(within: string | undefined): Voice {
+    if (within === undefined) return own
+    const known = subAgents.get(within)
+    if (known) return known
+    const call = calls.get(within)
+    const started = subAgentVoice(control, within, call, call?.voice.run ?? control.id, place)
+    subAgents.set(within, started)
+    return started
+  }
+
+  // Its sub-agent ends before it; it is the business of who made it, whoever is told of it.
+  function endCall(result: Result): void {
+    const { id, ok, text } = result
+    const started = subAgents.get(id)
+    subAgents.delete(id)
+    started?.close(ok, text)
+    calls.get(id)?.voice.result(result)
+  }
+
+  return {
+    tell(step) {
+      switch (step.type) {
+        case "text":
+        case "reasoning":
+          return voiceOf(step.within).say(step)
+        case "call":
+          acted = true
+          return voiceOf(step.within).call(step)
+        case "agent":
+          return void voiceOf(step.id)
+        case "progress":
+          return calls.get(step.id)?.voice.progress(step.id, step.text)
+        case "result":
+          return endCall(step)
+        case "files":
+          acted = true
+          for (const path of step.paths) files.add(path)
+          return
+        case "warning":
+          return void control.emit({ type: "warning-raised", code: step.code, message: step.message })
+        case "raw":
+          return void control.emit({ type: "raw-received", source, data: step.data })
+        case "key":
+        case "model":
+        case "usage":
+          return
+        default:
+          step satisfies never
+      }
+    },
+    end() {
+      own.close(false, "")
+      // Those of calls that nobody has told of.
+      for (const id of subAgents.keys()) endCall({ id, ok: false, text: "It was ended with the run that started it." })
+    },
+    get output() {
+      return own.output()
+    },
+    get cycles() {
+      return own.cycles()
+    },
+    get acted() {
+      return acted
+    },
+    get files() {
+      return [...files]
+    },
+  }
+}

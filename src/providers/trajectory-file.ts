@@ -1,0 +1,70 @@
+import { errorData } from "../core/errors.ts"
+import type { Trajectory } from "../core/trajectory.ts"
+import { saveTrajectory } from "../sessions/session.ts"
+import type { CliConversation } from "./conversation.ts"
+
+/** A file that has the trajectory of what is under way: whole at every moment, and not far behind. */
+interface TrajectoryFile {
+  /** Something was added. */
+  changed(): void
+  /** Resolves when the file has it all, or with why it could not be written. */
+  end(): Promise<string | undefined>
+}
+
+// To write all of it takes longer the longer it is: most of the time goes to something else.
+const share = 20
+const leastMs = 100
+
+function trajectoryFile(path: string, told: () => Trajectory): TrajectoryFile {
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<unknown> = Promise.resolve()
+  let problem: string | undefined
+  let isBehind = false
+  let pauseMs = 0
+
+  async function write(): Promise<void> {
+    if (!isBehind) return
+    isBehind = false
+    const started = performance.now()
+    try {
+      await saveTrajectory(path, told())
+      problem = undefined
+    } catch (error) {
+      problem = `The trajectory could not be written to "${path}": ${errorData(error).message}.`
+    }
+    pauseMs = Math.max(leastMs, (performance.now() - started) * share)
+  }
+
+  function writeNext(): Promise<unknown> {
+    clearTimeout(timer)
+    timer = undefined
+    writing = writing.then(write)
+    return writing
+  }
+
+  return {
+    changed() {
+      isBehind = true
+      timer ??= setTimeout(() => void writeNext(), pauseMs).unref()
+    },
+    async end() {
+      await writeNext()
+      return problem
+    },
+  }
+}
+
+/** Has a file follow a conversation, from here on. */
+export function followInFile(shared: CliConversation, path: string, told: () => Trajectory): void {
+  const file = trajectoryFile(path, told)
+  const { record, saved } = shared
+  shared.record = (event) => {
+    record(event)
+    file.changed()
+  }
+  shared.saved = async (ended) => {
+    await saved?.(ended)
+    const problem = ended ? await file.end() : undefined
+    if (problem !== undefined) shared.warnings.push(problem)
+  }
+}

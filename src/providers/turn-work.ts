@@ -1,0 +1,178 @@
+import { requireApproval } from "../actions/approve.ts"
+import { policyWithin } from "../actions/call-policy.ts"
+import { noCalls, reachedLimit, stopwatch } from "../actions/limits.ts"
+import { type ProviderError, UnsupportedError } from "../core/errors.ts"
+import type { EventBody, StopReason } from "../core/event.ts"
+import { type UserMessage, userMessage } from "../core/message.ts"
+import type { RunControl } from "../core/run.ts"
+import { addUsage, noUsage, type Price, priced, type Usage } from "../core/usage.ts"
+import type { McpHost } from "../mcp/mcp.ts"
+import { modelFacts } from "../models/prices.ts"
+import type { CliConversation } from "./conversation.ts"
+import type { CliConfig } from "./options.ts"
+import { requireFolder, requireProgram } from "./program.ts"
+import type { Provider, Settings, TurnEnd, TurnServices } from "./provider.ts"
+import { type Teller, teller } from "./told.ts"
+
+/** The prompt of a run on its way through a CLI, within the limits of the run. */
+export interface TurnWork {
+  /** Sends the prompt, again where it failed for a passing reason. */
+  send(): Promise<TurnEnd>
+  /** By now, as far as it is known. */
+  used(): Usage
+  /** Stops its clocks, and says what was not said yet. */
+  stop(): void
+  /** The limit that was reached. */
+  readonly reason: StopReason | undefined
+  readonly told: Teller
+}
+
+export function turnWork(
+  control: RunControl,
+  { provider, config, prompt }: { provider: Provider; config: CliConfig; prompt: UserMessage },
+  shared: CliConversation,
+): TurnWork {
+  const { limits } = config
+  const watch = stopwatch(limits.timeMs)
+  const limited = new AbortController()
+  const signal = AbortSignal.any([control.signal, watch.expired, limited.signal])
+  const policy = policyWithin(control.context, {
+    approve: config.approve,
+    hooks: [],
+    budgets: [{ ...limits, counts: noCalls() }],
+  })
+  let reason: StopReason | undefined
+  let before: Usage = noUsage
+  let live: Usage = noUsage
+  let model = config.settings.model
+  let cycles = 0
+
+  const told = teller({
+    control,
+    source: provider.name,
+    now: Date.now,
+    mayAnswer(count) {
+      cycles = count
+      reason ??= reached() ?? control.exhausted()
+      if (reason) limited.abort()
+      return reason === undefined
+    },
+  })
+  const used = () => addUsage(addUsage(before, cost(live)), control.spent())
+  const cost = (usage: Usage) => priced(usage, model === undefined ? undefined : priceOf(provider, model))
+  const reached = () =>
+    reachedLimit({ cycle: cycles, usage: used(), activeMs: watch.activeMs() }, { cycles: Infinity, ...limits })
+
+  control.useBudget({ reached, paused: watch.paused, limitsCost: limits.costUsd !== undefined })
+
+  const gate = {
+    ...policy,
+    approved: shared.approved,
+    watcher: (id: string) => (control.watched() ? control.decision(id) : undefined),
+    paused: control.paused,
+  }
+  const host: McpHost = {
+    ...gate,
+    emit: (body) => void (isToldByCli(body) || control.emit(body)),
+    run: control.context,
+    signal,
+    now: Date.now,
+    pauses: watch.pauses,
+    caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
+    leftMs: watch.leftMs,
+  }
+
+  const services: TurnServices = {
+    signal,
+    tell(step) {
+      if (signal.aborted) return
+      if (step.type === "model") model = step.id
+      if (step.type === "usage") live = step.usage
+      told.tell(step)
+    },
+    async approve({ id, name, input }) {
+      const call = { id, binding: name, args: [input], approve: true, signal }
+      try {
+        await requireApproval(call, gate, control.emit)
+        return "allow"
+      } catch (error) {
+        if (signal.aborted) throw error
+        return "deny"
+      }
+    },
+    steered: () => heard(control.steered()),
+  }
+
+  function heard(texts: string[]): string[] {
+    for (const text of texts) control.emit({ type: "prompt-steered", message: userMessage(text, "steer") })
+    return texts
+  }
+
+  async function settings(): Promise<Settings> {
+    const { env } = config.settings
+    const program = requireProgram(provider, { program: config.program, env })
+    const cwd = requireFolder(config.cwd)
+    return { ...config.settings, program, cwd, servers: await shared.servers(config, host) }
+  }
+
+  return {
+    async send() {
+      refuseImages(provider, prompt)
+      const said = heard(shared.unheard.splice(0)).map((text) => ({ type: "text" as const, text }))
+      const message = said.length === 0 ? prompt : { ...prompt, parts: [...prompt.parts, ...said] }
+      const turn = { message, settings: await settings() }
+      warnUnenforced(provider, turn.settings, shared, control)
+      for (let attempt = 0; ; attempt++) {
+        const end = await shared.session.turn(turn, services)
+        live = noUsage
+        before = addUsage(before, cost(end.usage))
+        const { failure } = end
+        if (!failure || attempt >= config.retries || !mayRepeat(failure, told)) return { ...end, usage: before }
+        const message = `${failure.message} It is sent again (${attempt + 1} of ${config.retries}).`
+        control.emit({ type: "warning-raised", code: "turn-repeated", message })
+      }
+    },
+    used,
+    stop() {
+      watch.stop()
+      told.end()
+    },
+    get reason() {
+      return reason ?? (watch.expired.aborted ? "time" : undefined)
+    },
+    told,
+  }
+}
+
+// What is done again was not done before: a turn that has called something is not sent twice.
+function mayRepeat({ code }: ProviderError, { acted }: Teller): boolean {
+  return !acted && (code === "server-error" || code === "overloaded" || code === "connection")
+}
+
+function warnUnenforced(
+  provider: Provider,
+  settings: Settings,
+  { told }: CliConversation,
+  { emit }: Pick<RunControl, "emit">,
+): void {
+  for (const group of provider.unenforced(settings)) {
+    if (told.has(`unenforced ${group}`)) continue
+    told.add(`unenforced ${group}`)
+    const message = `${provider.title} cannot be kept from "${group}": \`allow\` leaves it out, and it may be used all the same.`
+    emit({ type: "warning-raised", code: "not-enforced", message })
+  }
+}
+
+function refuseImages({ title, can }: Provider, { parts }: UserMessage): void {
+  if (can.images || !parts.some((part) => part.type === "image")) return
+  throw new UnsupportedError(`${title} takes no images. Describe what is to be seen, or use another CLI.`)
+}
+
+// The CLI tells of its calls itself, with what went in and what came out.
+function isToldByCli({ type }: EventBody): boolean {
+  return type.startsWith("tool-") || type.startsWith("code-")
+}
+
+function priceOf({ maker }: Provider, model: string): Price | undefined {
+  return modelFacts(maker === undefined ? model : `${maker}/${model}`)?.price
+}

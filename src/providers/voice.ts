@@ -1,0 +1,173 @@
+import type { AgentEvent, EventBody } from "../core/event.ts"
+import type { Json } from "../core/json.ts"
+import { type AssistantMessage, newId, userMessage } from "../core/message.ts"
+import type { RunControl } from "../core/run.ts"
+import type { Usage } from "../core/usage.ts"
+import type { Step } from "./provider.ts"
+import { textAt } from "./read-json.ts"
+
+/** One conversation as it is told: the run's own, or a sub-agent's. */
+export interface Voice {
+  /** The id of its run. */
+  readonly run: string
+  say(step: Extract<Step, { type: "text" | "reasoning" }>): void
+  call(step: Extract<Step, { type: "call" }>): void
+  progress(call: string, text: string): void
+  result(result: Result): void
+  /** Ends it: what it was about to say is said, and calls without a result get one. */
+  close(ok: boolean, text: string): void
+  /** The last text. */
+  output(): string
+  cycles(): number
+}
+
+export type Result = Omit<Extract<Step, { type: "result" }>, "type">
+
+/** A call without a result so far. */
+export interface OpenCall {
+  name: string
+  input: Json
+  startedAt: number
+  /** Who made it. */
+  voice: Pick<Voice, "run" | "result" | "progress">
+}
+
+/** What the voices of one turn share. */
+export interface VoicePlace {
+  calls: Map<string, OpenCall>
+  now(): number
+  /** Ends a call, whoever made it. */
+  endCall(result: Result): void
+}
+
+export function ownVoice(
+  { id, emit }: Pick<RunControl, "id" | "emit">,
+  mayAnswer: (count: number) => boolean,
+  place: VoicePlace,
+): Voice {
+  return voice(id, emit, mayAnswer, place)
+}
+
+/** What a call of the CLI's own has started: a run within the run. */
+export function subAgentVoice(
+  { forward }: Pick<RunControl, "forward">,
+  within: string,
+  call: OpenCall | undefined,
+  parent: string,
+  place: VoicePlace,
+): Voice {
+  const run = newId("run")
+  let seq = 0
+  const emit = (body: EventBody) => {
+    const event: AgentEvent = { ...body, run, parent, seq: seq++, at: place.now() }
+    forward(event)
+  }
+  const prompt = textAt(call?.input, "prompt")
+  emit({
+    type: "run-start",
+    agent: textAt(call?.input, "subagent_type") ?? call?.name ?? "agent",
+    messages: prompt === undefined ? [] : [userMessage(prompt)],
+    metadata: { call: within },
+  })
+  const inner = voice(run, emit, () => true, place)
+  return {
+    ...inner,
+    close(ok, text) {
+      inner.close(ok, text)
+      // What it used is in what the run above it has used.
+      const end = { output: text, cycles: inner.cycles(), usage: unknown }
+      if (ok) emit({ type: "run-end", status: "done", ...end })
+      else emit({ type: "run-end", status: "failed", ...end, error: { name: "ProviderError", message: text } })
+    },
+  }
+}
+
+// A CLI tells what its turn has used, and not each answer.
+const unknown: Usage = { complete: false }
+
+function voice(
+  run: string,
+  emit: (body: EventBody) => unknown,
+  mayAnswer: (count: number) => boolean,
+  { calls, now, endCall }: VoicePlace,
+): Voice {
+  let parts: AssistantMessage["parts"] = []
+  let streamed = false
+  let cycles = 0
+  let isOpen = false
+  let answer: string | undefined
+  let answered = false
+  let output = ""
+
+  // An answer begins with another id or, where there are none, after a result.
+  function begins(id: string | undefined): boolean {
+    const goesOn = isOpen && (id === undefined ? !answered : id === answer)
+    answer = id
+    if (goesOn) return true
+    endCycle()
+    if (!mayAnswer(cycles)) return false
+    isOpen = true
+    answered = false
+    emit({ type: "cycle-start", cycle: ++cycles })
+    return true
+  }
+
+  function flush(finish: string): void {
+    if (parts.length === 0) return
+    const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
+    parts = []
+    emit({ type: "message-end", message, finish, usage: unknown })
+  }
+
+  function endCycle(): void {
+    flush("stop")
+    if (isOpen) emit({ type: "cycle-end", cycle: cycles, usage: unknown })
+    isOpen = false
+  }
+
+  const self: Voice = {
+    run,
+    say(step) {
+      if (!begins(step.answer)) return
+      const type = step.type === "text" ? "text-delta" : "reasoning-delta"
+      if (step.delta || !streamed) emit({ type, text: step.text })
+      streamed = step.delta === true
+      if (step.delta) return
+      parts.push({ type: step.type, text: step.text })
+      if (step.type === "text") output = step.text
+    },
+    call({ id, name, input, answer: of }) {
+      if (calls.has(id) || !begins(of)) return
+      parts.push({ type: "tool-call", id, name, input })
+      flush("tool-calls")
+      calls.set(id, { name, input, startedAt: now(), voice: self })
+      emit({ type: "tool-start", id, name, input })
+    },
+    progress: (id, text) => void emit({ type: "tool-delta", id, text }),
+    result({ id, ok, text, images, refused }) {
+      const known = calls.get(id)
+      if (!known) return
+      calls.delete(id)
+      flush("stop")
+      answered = true
+      emit({
+        type: "tool-end",
+        id,
+        name: known.name,
+        ok,
+        text,
+        durationMs: now() - known.startedAt,
+        ...(!ok && { error: { kind: refused ? "refused" : "throw", message: text } }),
+        ...(images && { images }),
+      })
+    },
+    close() {
+      const open = [...calls].filter(([, call]) => call.voice === self)
+      for (const [id] of open) endCall({ id, ok: false, text: "The turn ended before it did." })
+      endCycle()
+    },
+    output: () => output,
+    cycles: () => cycles,
+  }
+  return self
+}

@@ -1,0 +1,50 @@
+import { accessSync, constants, readdirSync } from "node:fs"
+import { flushCompileCache, getCompileCacheDir } from "node:module"
+import { compileCell } from "../compile.ts"
+import { parseCell } from "../syntax.ts"
+
+/** In a child, before any cell can have a say in it: keeps what Node has made of our code, and of what the first cell will
+ *  need of it. A child is killed, and would never come to it at its end. */
+export function keepCompiled(): void {
+  const folder = getCompileCacheDir()
+  if (folder === undefined) return
+  // Sources change while they are worked on; a build is what it is.
+  if (import.meta.url.endsWith(".ts")) return flushCompileCache()
+  if (!isToBeFilled(folder)) return
+  warmUp()
+  flushCompileCache()
+}
+
+/** Has the compiler compiled, by a cell that is like many. */
+export function warmUp(): void {
+  const none: ReadonlySet<string> = new Set()
+  compileCell(parseCell(sample), { filename: "sample.ts", known: none, constants: none, ambient: none })
+}
+
+function isToBeFilled(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return readdirSync(folder).length === 0
+  } catch {
+    return false
+  }
+}
+
+// What cells are made of, so that the engine has seen how each is read.
+const sample = `import { join } from "node:path"
+interface Row { id: number; name?: string }
+type Rows = readonly Row[]
+class Table<T extends Row> { #rows: T[] = []; get size(): number { return this.#rows.length } add(row: T) { this.#rows.push(row) } }
+const rows: Rows = [{ id: 1, name: \`row \${1}\` }, ...[2, 3].map((id) => ({ id }))]
+let total = 0
+for (const { id, name = "none" } of rows) { if (id > 1 && !name) continue; total += id }
+for (let at = 0; at < 2; at++) total -= at
+async function load(url: string, { times = 3 } = {}): Promise<unknown> {
+  try { return await (await fetch(url)).json() } catch (error) { if (times > 0) return load(url, { times: times - 1 }); throw error }
+}
+const table = new Table<Row>()
+table.add({ id: total as number })
+console.log(rows.filter((row) => row.name?.startsWith("r") ?? false).length, /a+/g.test(join("a", "b")))
+function* numbers() { yield 1 }
+while (total < 0) total++
+;({ total, all: [...numbers()] })`

@@ -1,0 +1,69 @@
+import type { Encoded } from "./encode.ts"
+import { checkGuard } from "./failure.ts"
+import type { SqliteDatabase } from "./sqlite-database.ts"
+import type { Guard } from "./store.ts"
+
+/** Makes the commits that come at the same time in one transaction: to have it on the disk takes as long as for one. */
+export interface Commits {
+  add(changes: readonly Encoded[], guard: Guard | undefined): Promise<number>
+  /** Resolves when all that were added are made, or not. */
+  idle(): Promise<void>
+}
+
+export function groupCommits(open: () => Promise<SqliteDatabase>): Commits {
+  let waiting: Commit[] = []
+  let writing: Promise<void> | undefined
+
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      // Whatever else this turn of the event loop has to commit comes along.
+      await new Promise((resolve) => setImmediate(resolve))
+      const group = waiting
+      waiting = []
+      await write(group)
+    }
+    writing = undefined
+  }
+
+  async function write(group: readonly Commit[]): Promise<void> {
+    try {
+      const database = await open()
+      const settle = await database.transact("write", () => group.map((commit) => made(commit, database)))
+      for (const each of settle) each()
+    } catch (error) {
+      const [only, ...others] = group
+      if (others.length === 0) return only?.reject(error)
+      // What one of them cannot have is no reason to refuse the others.
+      for (const commit of group) await write([commit])
+    }
+  }
+
+  return {
+    add(changes, guard) {
+      const { promise, resolve, reject } = Promise.withResolvers<number>()
+      waiting.push({ changes, guard, resolve, reject })
+      writing ??= writeAll()
+      return promise
+    },
+    idle: async () => writing,
+  }
+}
+
+interface Commit {
+  changes: readonly Encoded[]
+  guard: Guard | undefined
+  resolve(revision: number): void
+  reject(error: unknown): void
+}
+
+/** Makes one commit, unless its guard does not hold. Gives how to tell, once all of them are on the disk. */
+function made({ changes, guard, resolve, reject }: Commit, { queries }: SqliteDatabase): () => void {
+  try {
+    if (guard) checkGuard(guard, queries.revision(guard.key))
+  } catch (error) {
+    return () => reject(error)
+  }
+  const revision = queries.nextRevision()
+  for (const change of changes) queries.apply(change, revision)
+  return () => resolve(revision)
+}

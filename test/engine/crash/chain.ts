@@ -1,0 +1,116 @@
+import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import { checkRecovered, checkUndisturbed } from "./check.ts"
+import { readLedger } from "./ledger.ts"
+import type { Order, Point, Told } from "./program.ts"
+
+/** Where the process of a run is killed, and then, perhaps, the one that goes on with it. */
+export type Plan = readonly Point[]
+
+/** Runs a kind once without any harm, then once for each plan; fresh processes go on, and what came of it is checked call
+ *  by call. Gives how many were killed. */
+export async function killAt(
+  kind: string,
+  place: Order["place"],
+  choose: (all: readonly Point[]) => readonly Plan[],
+): Promise<number> {
+  const root = mkdtempSync(join(tmpdir(), "karst-crash-"))
+  let folders = 0
+  const newRun = (plan: Plan): PlannedRun => {
+    const folder = join(root, `run-${basename(root)}-${++folders}`)
+    mkdirSync(folder)
+    return { kind, place, folder, plan, killed: 0 }
+  }
+  try {
+    const undisturbed = newRun([])
+    const { told } = await runProgram([undisturbed])
+    assert.ok(told[0])
+    const baseline = { told: told[0], ledger: readLedger(undisturbed.folder) }
+    checkUndisturbed(baseline)
+    const runs = choose(allPoints(baseline.told.writes)).map(newRun)
+    return await chain(runs, ({ plan, killed, folder }, told) => {
+      const where = `${kind} on ${place}, ${plan.slice(0, killed).map(textOf).join(" and then ")}`
+      checkRecovered(where, baseline, { told, ledger: readLedger(folder) })
+      rmSync(folder, { recursive: true })
+    })
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+interface PlannedRun extends Pick<Order, "kind" | "place" | "folder"> {
+  plan: Plan
+  /** How often it was. */
+  killed: number
+}
+
+// A process first goes on with the run of the one killed before it, which makes it a fresh one, and is then killed at a
+// run of its own.
+async function chain(runs: PlannedRun[], check: (run: PlannedRun, told: Told) => void): Promise<number> {
+  let kills = 0
+  let left: PlannedRun | undefined
+  while (left || runs.length > 0) {
+    const diesAgain = left && left.killed < left.plan.length
+    const both = [left, diesAgain ? undefined : runs.shift()].filter((run) => run !== undefined)
+    const { told, signal } = await runProgram(both)
+    for (const [index, run] of both.entries()) if (told[index] && run.killed > 0) check(run, told[index])
+    // A run may make fewer writes than the first one, and end before it is killed.
+    left = signal === "SIGKILL" ? both[told.length] : undefined
+    if (!left) continue
+    left.killed++
+    kills++
+  }
+  return kills
+}
+
+function allPoints(writes: number): Point[] {
+  return Array.from({ length: writes }, (_, index): Point[] => [
+    { write: index + 1, before: true },
+    { write: index + 1, before: false },
+  ]).flat()
+}
+
+const textOf = ({ write, before }: Point) => `${before ? "before" : "after"} write ${write}`
+
+interface Ended {
+  told: Told[]
+  signal: NodeJS.Signals | null
+}
+
+function runProgram(runs: readonly PlannedRun[]): Promise<Ended> {
+  const program = join(import.meta.dirname, "program.ts")
+  const orders = runs.map(({ kind, place, folder, plan, killed }): Order => {
+    return { kind, place, folder, recovers: killed > 0, kill: plan[killed] }
+  })
+  const child = spawn(process.execPath, ["--conditions=karst-source", program, JSON.stringify(orders)], {
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled(), NODE_OPTIONS: "" },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  let stdout = ""
+  let stderr = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+  const late = setTimeout(() => child.kill("SIGTERM"), 100_000)
+  return new Promise((resolve, reject) =>
+    child.on("close", (code, signal) => {
+      clearTimeout(late)
+      const lines = stdout.split("\n").filter(Boolean)
+      if (code === 0 || signal === "SIGKILL") resolve({ told: lines.map((line): Told => JSON.parse(line)), signal })
+      else reject(new Error(`${JSON.stringify(orders)} ended with ${signal ?? code}, ${lines.length} told: ${stderr}`))
+    }),
+  )
+}
+
+let cache: string | undefined
+
+/** What Node has made of our source, so that each process begins with that. */
+function compiled(): string {
+  if (cache !== undefined) return cache
+  const folder = mkdtempSync(join(tmpdir(), "karst-compiled-"))
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
+  cache = folder
+  return folder
+}

@@ -1,0 +1,86 @@
+import { appendFileSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { AgentEvent, Change, EventOf, Json } from "karst"
+import type { JournalEntry } from "../../../src/engine/journal.ts"
+import { hashOf } from "../../../src/engine/values.ts"
+import type { Marks } from "./kinds.ts"
+
+/** One line of what happened outside of the processes, in the order it did: a call took effect or a model was asked; that a
+ *  call was begun, what it came to or what a model said was stored; the process was killed. */
+export type Line =
+  | { what: "call"; label: string; key?: string }
+  | { what: "model" | "begun" | "done" | "answered" | "told"; label: string }
+  | { what: "cycle" | "killed" }
+
+export interface Ledger extends Marks {
+  /** What a commit has stored. */
+  committed(changes: readonly Change[]): void
+  killed(): void
+}
+
+export function openLedger(folder: string): Ledger {
+  const write = (line: Line) => appendFileSync(fileIn(folder), `${JSON.stringify(line)}\n`)
+  return {
+    call: (label, key) => write({ what: "call", label, ...(key !== undefined && { key }) }),
+    model: (label) => write({ what: "model", label }),
+    committed(changes) {
+      for (const change of changes) {
+        if (change.type !== "append") continue
+        if (change.log.endsWith("/journal")) change.items.forEach(noteEntry)
+        if (change.log.endsWith("/events")) noteEvents(change.items as unknown as AgentEvent[])
+      }
+    },
+    killed: () => write({ what: "killed" }),
+  }
+
+  function noteEvents(events: readonly AgentEvent[]): void {
+    const models = new Map<string, string>()
+    const calls = new Map<string, string>()
+    for (const event of events) {
+      if (event.type === "run-start") models.set(event.run, event.model ?? "")
+      // The run itself began with an earlier commit.
+      if (event.type === "message-end") write({ what: "told", label: models.get(event.run) ?? "agent" })
+      if (event.type === "memory-compacted" && event.tier === 2) write({ what: "told", label: "summariser" })
+      if (event.type === "call-start" || event.type === "tool-start") calls.set(event.id, callLabel(event))
+      // What nobody knows about has not come to anything.
+      const isDone = (event.type === "call-end" || event.type === "tool-end") && event.ok
+      if (isDone) write({ what: "done", label: calls.get(event.id) ?? "" })
+    }
+    if (events.some(({ type, parent }) => type === "cycle-end" && parent === undefined)) write({ what: "cycle" })
+  }
+
+  function noteEntry(item: Json): void {
+    const entry = item as unknown as JournalEntry
+    if (entry.type === "model") write({ what: "answered", label: /model (\S+)#\d+$/.exec(entry.key)?.[1] ?? "" })
+    if (entry.type === "started") write({ what: "begun", label: labelOf(entry.key) })
+    if (entry.type === "done" || entry.type === "failed") write({ what: "done", label: labelOf(entry.key) })
+  }
+}
+
+export function readLedger(folder: string): Line[] {
+  const lines = readFileSync(fileIn(folder), "utf8").trim().split("\n")
+  return lines.filter(Boolean).map((line): Line => JSON.parse(line))
+}
+
+/** As the scripts have it: all of their calls have one number. */
+export function callLabel(event: EventOf<"call-start" | "tool-start">): string {
+  if (event.type === "call-start") return `${event.call.binding}(${event.call.args})`
+  return `${event.name}(${Object.values(event.input ?? {}).join()})`
+}
+
+const fileIn = (folder: string) => join(folder, "ledger.jsonl")
+
+// The journal knows arguments by their hash.
+const amounts = new Map(
+  Array.from({ length: 20 }, (_, amount) => [
+    [hashOf([amount]), amount] as const,
+    [hashOf([{ amount }]), amount] as const,
+  ]).flat(),
+)
+
+function labelOf(key: string): string {
+  const [, name, hash = ""] = /(\w+)\(([^()]+)\)#\d+$/.exec(key) ?? []
+  const amount = amounts.get(hash)
+  if (amount === undefined) throw new Error(`No call of the script is known as "${key}".`)
+  return `${name}(${amount})`
+}

@@ -1,0 +1,17 @@
+import { basename, join } from "node:path"
+import { type Backend, bullmqBackend, redisStore, type Store, sqliteStore } from "karst"
+import type { Order } from "./program.ts"
+
+/** Where the run of an order lives, for all processes that work on it: a file and the process itself, or a Redis server
+ *  (KARST_TEST_REDIS) with a queue. */
+export function openPlace({ place, folder }: Pick<Order, "place" | "folder">): { store: Store; backend?: Backend } {
+  // Not waiting for the disk matters when the power fails; whoever is killed has handed its writes over.
+  if (place === "sqlite") return { store: sqliteStore(join(folder, "karst.db"), { sync: false }) }
+  const url = process.env.KARST_TEST_REDIS ?? ""
+  const name = basename(folder)
+  return {
+    store: redisStore(url, { prefix: name }),
+    // Short locks, so that a dead worker's job is soon found.
+    backend: bullmqBackend({ url, queue: name, lockDurationMs: 1_000, stalledIntervalMs: 250, onError() {} }),
+  }
+}

@@ -1,0 +1,103 @@
+// A process of the crash matrix. Its orders, JSON in the first argument: each is a run to start or to go on with, in a
+// folder; the last one may have it killed, at a write of its choice. Tells what each run came to, a line of JSON each.
+import { type AgentEvent, type Backend, createEngine, type RunResult, type Store } from "karst"
+import { kinds } from "./kinds.ts"
+import { type Ledger, openLedger } from "./ledger.ts"
+import { openPlace } from "./places.ts"
+
+export interface Order {
+  kind: string
+  folder: string
+  place: "sqlite" | "redis"
+  /** Goes on with the run after somebody was killed. */
+  recovers: boolean
+  kill?: Point | undefined
+}
+
+/** Where a process is killed: before or after its nth write, counted from 1. */
+export interface Point {
+  write: number
+  before: boolean
+}
+
+export interface Told {
+  folder: string
+  status: RunResult["status"]
+  output: string
+  error?: RunResult["error"]
+  events: AgentEvent[]
+  /** How many writes the process made for it. */
+  writes: number
+}
+
+const orders: Order[] = JSON.parse(process.argv[2] ?? "[]")
+for (const order of orders) process.stdout.write(`${JSON.stringify(await carryOut(order))}\n`)
+
+async function carryOut(order: Order): Promise<Told> {
+  const { kind, folder, recovers } = order
+  const ledger = openLedger(folder)
+  const make = kinds[kind]
+  if (!make) throw new Error(`There is no kind "${kind}".`)
+  const writes = countWrites(order, ledger)
+  const { store, backend } = openPlace(order)
+  await using inner = store
+  await using engine = createEngine({
+    agents: { agent: make(ledger) },
+    store: killingStore(inner, ledger, writes),
+    ...(backend && { backend: killingBackend(backend, writes) }),
+    holdMs: 0,
+  })
+  if (backend) await engine.work({ concurrency: 1 })
+  const { id } = await engine.submit("agent", "Go.", { key: "crash" })
+  if (recovers) await engine.recover()
+  let result = await engine.result(id)
+  while (result.status === "waiting" && result.pending) {
+    if (result.pending.kind === "question") await engine.answer(id, "blue")
+    else await engine.approve(id, result.pending.id, "allow")
+    result = await engine.result(id)
+  }
+  const events = await Array.fromAsync(engine.watch(id))
+  const { status, output, error } = result
+  return { folder, status, output, ...(error && { error }), events, writes: writes.count() }
+}
+
+interface Writes {
+  /** Does the write, or dies of it. */
+  pass<T>(write: () => Promise<T>, written?: () => void): Promise<T>
+  count(): number
+}
+
+function countWrites({ kill }: Order, ledger: Ledger): Writes {
+  let count = 0
+  function die(): never {
+    ledger.killed()
+    process.kill(process.pid, "SIGKILL")
+    throw new Error("A killed process went on.")
+  }
+  return {
+    async pass(write, written) {
+      const isLast = ++count === kill?.write
+      if (isLast && kill?.before) die()
+      const result = await write()
+      written?.()
+      if (isLast) die()
+      return result
+    },
+    count: () => count,
+  }
+}
+
+function killingStore(inner: Store, ledger: Ledger, writes: Writes): Store {
+  return {
+    ...inner,
+    commit: (changes, guard) =>
+      writes.pass(
+        () => inner.commit(changes, guard),
+        () => ledger.committed(changes),
+      ),
+  }
+}
+
+function killingBackend(inner: Backend, writes: Writes): Backend {
+  return { ...inner, push: (job) => writes.pass(() => inner.push(job)) }
+}

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { createAgent, createEngine, fn, jsRuntime, memoryStore, scripted } from "karst"
+
+test("an engine that drains does not hold a cell that waits for an approval", async () => {
+  const store = memoryStore()
+  const done: string[] = []
+  const agent = createAgent({
+    model: scripted(["```ts\nawait prepare()\nawait wipe()\n```", "Wiped."]),
+    runtime: () =>
+      jsRuntime({ prepare: fn(() => done.push("prepared")), wipe: fn(() => done.push("wiped"), { approve: true }) }),
+  })
+  const first = createEngine({ agents: { agent }, store, holdMs: Infinity })
+  const { id } = await first.submit("agent", "Go")
+  while (!(await first.get(id))?.pending) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal((await first.get(id))?.status, "running")
+  await first.close()
+  const left = await first.get(id)
+  assert.equal(left?.status, "waiting")
+  assert.equal(left?.pending?.kind, "approval")
+
+  await using second = createEngine({ agents: { agent }, store })
+  await second.approve(id, left?.pending?.id ?? "", "allow")
+  assert.equal((await second.result(id)).output, "Wiped.")
+  assert.deepEqual(done, ["prepared", "wiped"])
+})

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { createAgent, createEngine, fn, jsRuntime, memoryStore, messageText, scripted } from "karst"
+
+test("what was lost with a process is told to the model once, however often the run is resumed", async () => {
+  const store = memoryStore()
+  const steps = ["const t = setInterval(() => {}, 9e6); const kept = 1", "kept + 1", "kept + 2", "kept + 3"]
+  const model = scripted(({ messages }) => {
+    const step = steps[messages.filter(({ role }) => role === "assistant").length]
+    return step ? `\`\`\`ts\n${step}\nawait stop()\n\`\`\`\n` : "Done."
+  })
+  let id: string | undefined
+  for (let process = 0; process < steps.length; process++) {
+    // As after a restart: another engine and another agent of the same shape.
+    const agent = createAgent({ model, runtime: () => jsRuntime({ stop: fn(() => void engine.drain()) }) })
+    const engine = createEngine({ agents: { agent }, store })
+    if (id === undefined) id = (await engine.submit("agent", "Go")).id
+    else await engine.recover()
+    let cycles = 0
+    for await (const event of engine.watch(id)) {
+      if (event.type === "cycle-end" && ++cycles > process) break
+    }
+    await engine.close()
+  }
+  const agent = createAgent({ model, runtime: () => jsRuntime({ stop: fn(() => undefined) }) })
+  await using engine = createEngine({ agents: { agent }, store })
+  await engine.recover()
+  const { status, messages } = await engine.result(id ?? "")
+  assert.equal(status, "done")
+  const told = messages.map(messageText).filter((text) => text.includes("- t: "))
+  assert.equal(told.length, 1, told.join("\n\n"))
+})

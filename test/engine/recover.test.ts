@@ -1,0 +1,29 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { createAgent, createEngine, inlineBackend, jsRuntime, memoryStore, scripted } from "karst"
+import { changeHead, claimed } from "../../src/engine/checkpoint.ts"
+
+const elsewhere = { id: "worker_1", host: "elsewhere", pid: 1 }
+
+test("a run whose worker died on another machine goes on once that has been silent for its lease", async () => {
+  const store = memoryStore()
+  const agent = createAgent({ model: scripted(() => "Done."), runtime: () => jsRuntime() })
+  // A backend that nobody starts: it only submits.
+  await using submitting = createEngine({ agents: { agent }, store, backend: inlineBackend() })
+  const { id } = await submitting.submit("agent", "Go")
+  await changeHead(store, id, (head) => ({ head: claimed(head, { owner: elsewhere, leaseMs: 100 }) }))
+  await using engine = createEngine({ agents: { agent }, store, leaseMs: 100 })
+  // It was asked once and cannot tell yet; it looks again by itself.
+  assert.deepEqual(await engine.recover(), [])
+  assert.equal((await engine.result(id)).output, "Done.")
+})
+
+test("a run that a queue has lost goes on without being asked for", async () => {
+  const store = memoryStore()
+  const agent = createAgent({ model: scripted(() => "Done."), runtime: () => jsRuntime() })
+  await using losing = createEngine({ agents: { agent }, store, backend: inlineBackend() })
+  const { id } = await losing.submit("agent", "Go")
+  await using engine = createEngine({ agents: { agent }, store, leaseMs: 100 })
+  await engine.work()
+  assert.equal((await engine.result(id)).output, "Done.")
+})

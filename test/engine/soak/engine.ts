@@ -1,0 +1,10 @@
+// What the workers of the pool and who submits import: the engine.
+import { join } from "node:path"
+import { createEngine, sqliteStore, workerBackend } from "karst"
+import { agents } from "./agents.ts"
+
+export const engine = createEngine({
+  agents,
+  store: sqliteStore(join(process.env.KARST_TEST_FOLDER ?? "", "karst.db"), { sync: false }),
+  backend: workerBackend({ module: import.meta.url, workers: 4, onError() {} }),
+})

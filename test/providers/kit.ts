@@ -1,0 +1,105 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join } from "node:path"
+import type { AgentEvent, EventOf, EventType } from "karst"
+import type { CliOptions } from "karst/providers"
+import { type CliName, findCli } from "../../scripts/clis.ts"
+import { type PromptedModel, promptedModel } from "../fixtures/prompted-model.ts"
+
+/** A machine for one CLI: its own home, an empty folder to work in, a loopback model, and an environment of nothing but PATH and what is
+ *  set here. */
+export interface Bench extends AsyncDisposable {
+  readonly model: PromptedModel
+  readonly home: string
+  readonly cwd: string
+  /** What an agent on this machine is made with. */
+  readonly options: CliOptions
+  /** The processes that belong to this machine, as their command lines. */
+  processes(): Promise<string[]>
+}
+
+export async function bench(
+  name: CliName,
+  env: (model: PromptedModel, home: string) => Promise<Variables>,
+): Promise<Bench> {
+  const model = await promptedModel()
+  const folder = await mkdtemp(join(tmpdir(), "karst-bench-"))
+  const [home, cwd, temporary] = ["home", "work", "tmp"].map((each) => join(folder, each)) as [string, string, string]
+  for (const each of [home, cwd, temporary]) await mkdir(each)
+  const nothing = Object.fromEntries(Object.keys(process.env).map((each) => [each, undefined]))
+  // Some of them are scripts, for the Node that runs this.
+  const PATH = [dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter)
+  const variables = { ...nothing, PATH, HOME: home, TMPDIR: temporary, ...(await env(model, home)) }
+  return {
+    model,
+    home,
+    cwd,
+    options: { program: findCli(name), cwd, env: variables, idleTimeoutMs: 30_000, retries: 0 },
+    processes: () => processesWith(`HOME=${home}`),
+    async [Symbol.asyncDispose]() {
+      await model[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+type Variables = Record<string, string>
+
+/** A machine with a small program in the place of Claude Code (test/fixtures/fake-claude.ts): no model, and quick. */
+export interface FakeBench extends AsyncDisposable {
+  readonly folder: string
+  readonly cwd: string
+  readonly options: CliOptions
+  processes(): Promise<string[]>
+}
+
+export async function fakeBench(): Promise<FakeBench> {
+  const folder = await mkdtemp(join(tmpdir(), "karst-fake-"))
+  const program = join(folder, "claude")
+  await writeFile(program, `#!/bin/sh\nexec ${process.execPath} ${join(fixtures, "fake-claude.ts")} "$@"\n`, {
+    mode: 0o755,
+  })
+  const cwd = join(folder, "work")
+  await mkdir(cwd)
+  return {
+    folder,
+    cwd,
+    options: { program, cwd, env: { HOME: folder }, idleTimeoutMs: 20_000, retries: 0 },
+    processes: () => processesWith(`HOME=${folder}`),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  }
+}
+
+const fixtures = join(import.meta.dirname, "..", "fixtures")
+
+/** The events of a kind, in order. */
+export function only<T extends EventType>(events: readonly AgentEvent[], type: T): EventOf<T>[] {
+  return events.filter((event): event is EventOf<T> => event.type === type)
+}
+
+/** Command lines of the processes whose environment has an entry. Empty where the system does not tell. */
+export async function processesWith(entry: string): Promise<string[]> {
+  const ids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(ids.map((id) => commandOf(id, entry)))
+  return found.filter((command) => command !== undefined)
+}
+
+async function commandOf(id: string, entry: string): Promise<string | undefined> {
+  try {
+    const environment = await readFile(`/proc/${id}/environ`, "latin1")
+    if (!environment.split("\0").includes(entry)) return undefined
+    return (await readFile(`/proc/${id}/cmdline`, "utf8")).replaceAll("\0", " ").trim() || undefined
+  } catch {
+    // It has ended.
+    return undefined
+  }
+}
+
+/** Waits until something holds, and says what did not. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
+  const end = Date.now() + ms
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`It never came to this: ${what}.`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

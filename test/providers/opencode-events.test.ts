@@ -1,0 +1,60 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { opencodeParser } from "../../src/providers/opencode-events.ts"
+import type { ChildEnd } from "../../src/providers/supervisor.ts"
+import { readLines, recording } from "./recordings.ts"
+
+const limits = { timeoutMs: undefined, idleTimeoutMs: 1000 }
+const over: ChildEnd = { exitCode: 0, signal: null, stderr: "", stopped: undefined, error: undefined }
+
+function read(name: string, end: Partial<ChildEnd> = {}) {
+  const parser = opencodeParser(limits, () => 1000)
+  return { ...readLines(parser, recording(name)), end: parser.exit({ ...over, ...end }) }
+}
+
+describe("the stream of opencode", () => {
+  test("tells its session, the text, and what the turn used and cost", () => {
+    const { steps, end } = read("opencode-text")
+    assert.deepEqual(steps[0], { type: "key", key: "ses_e23561ccbffeN6Q7wvcisMNyvT" })
+    assert.deepEqual(
+      steps.filter(({ type }) => type === "text").map((step) => "text" in step && step.text),
+      ['pong: "hi opencode"'],
+    )
+    assert.deepEqual(end, {
+      usage: { complete: true, input: 100, output: 20, cacheRead: 40, cacheWrite: 0, reasoning: 5, costUsd: 0.000104 },
+    })
+  })
+
+  test("tells a call with its input and output, and adds up what each model call used", () => {
+    const { of, end } = read("opencode-tool")
+    const [call] = of("tool-start")
+    assert.deepEqual([call?.name, call?.input], ["bash", { command: "echo MARK$((40+2))", description: "x" }])
+    assert.deepEqual(
+      of("tool-end").map(({ ok, text }) => [ok, text]),
+      [[true, "MARK42\n"]],
+    )
+    assert.equal(end.usage.input, 200)
+    assert.equal(of("message-end").length, 2)
+  })
+
+  test("tells reasoning before what it led to", () => {
+    const [first] = read("opencode-mcps").of("message-end")
+    assert.deepEqual(
+      first?.message.parts.map(({ type }) => type),
+      ["reasoning", "tool-call"],
+    )
+  })
+
+  test("makes of an error what its status says, and when to come again", () => {
+    assert.equal(read("opencode-401", { exitCode: 1 }).end.failure?.code, "authentication")
+    const { failure } = read("opencode-429", { exitCode: 1 }).end
+    assert.deepEqual([failure?.code, failure?.retryAt], ["rate-limited", 2000])
+    assert.match(read("opencode-badmodel", { exitCode: 1 }).end.failure?.message ?? "", /Unexpected server error/)
+  })
+
+  test("says that nothing came where it was stopped for that, and that a session is unknown where it is", () => {
+    assert.equal(read("opencode-text", { exitCode: 1, stopped: "idle" }).end.failure?.code, "stalled")
+    const stderr = "Error: Session not found: ses_none"
+    assert.equal(opencodeParser(limits).exit({ ...over, exitCode: 1, stderr }).failure?.code, "session-not-found")
+  })
+})

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict"
+import { access } from "node:fs/promises"
+import { join } from "node:path"
+import { describe, test } from "node:test"
+import { jsRuntime, tool } from "karst"
+import type { CliAgent, CliOptions } from "karst/providers"
+import type { CliName } from "../../scripts/clis.ts"
+import { requires } from "../system.ts"
+import { resumeElsewhere } from "./elsewhere.ts"
+import { type Bench, only, until } from "./kit.ts"
+
+/** A CLI whose every turn takes seconds: what must hold for it, in few turns. */
+export interface SlowCli {
+  name: CliName & ("opencode" | "gemini")
+  title: string
+  bench(): Promise<Bench>
+  agent(options: CliOptions): CliAgent
+  /** What it calls a command of its shell, and tools of ours. */
+  shell(command: string): string
+  ours(tool: string): string
+  /** What its model was told before the prompt. */
+  systemOf(body: unknown): string
+  /** The code of each status, where it does not tell the usual one in time. */
+  codes?: Record<string, RegExp>
+}
+
+const patience = 90_000
+
+export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, codes = {} }: SlowCli): void {
+  const open = async () => {
+    const place = await bench()
+    // A first start makes tables and caches.
+    return { place, options: { ...place.options, idleTimeoutMs: patience } satisfies CliOptions }
+  }
+
+  describe(title, { skip: requires(name), concurrency: 2 }, () => {
+    test("answers as the instructions say, and names what it used", async () => {
+      const { place, options } = await open()
+      await using _ = place
+      const { output, usage } = await agent({ ...options, instructions: "Speak like a test." }).run("hello")
+      assert.equal(output, "pong: hello")
+      assert.deepEqual([usage.complete, usage.cacheRead], [true, 40])
+      assert.ok(systemOf(place.model.requests.at(-1)?.body).includes("Speak like a test."))
+    })
+
+    test("uses a command, a tool of ours and live objects, and the token is in no argument", async () => {
+      const { place, options } = await open()
+      await using _ = place
+      let seen: string[] = []
+      const weigh = tool({
+        name: "weigh",
+        description: "Weighs things",
+        input: { type: "object", properties: { what: { type: "string" } }, required: ["what"] },
+        async run() {
+          seen = await place.processes()
+          return "3 kg"
+        },
+      })
+      await using runtime = jsRuntime({ light: { level: 1 } })
+      const prompt = [
+        shell("echo made > made.txt"),
+        `[[tool:${ours("weigh")} {"what":"stone"}]]`,
+        `[[tool:${ours("run")} {"code":"light.level = 42"}]]`,
+      ].join(" ")
+      const { output, trajectory } = await agent({ ...options, tools: [weigh], runtime }).run(prompt)
+      assert.match(output, /3 kg.*42/s)
+      assert.deepEqual(
+        only(trajectory.events, "tool-end").map(({ ok }) => ok),
+        [true, true, true],
+      )
+      assert.deepEqual(await runtime.retrieve("light"), { level: 42 })
+      await access(join(place.cwd, "made.txt"))
+      assert.ok(seen.length > 0 && !seen.join().includes("Bearer"))
+    })
+
+    test("has no tool that was not allowed", async () => {
+      const { place, options } = await open()
+      await using _ = place
+      const { trajectory } = await agent({ ...options, allow: ["read"] }).run(shell("touch refused.txt"))
+      assert.deepEqual(
+        only(trajectory.events, "tool-end").map(({ ok }) => ok),
+        [false],
+      )
+      await assert.rejects(access(join(place.cwd, "refused.txt")))
+    })
+
+    test("goes on in another process by its handle alone", async () => {
+      const { place, options } = await open()
+      await using _ = place
+      const session = await agent(options).session()
+      await session.send("my number is 7")
+      const { handle } = session
+      await session.close()
+      const there = await resumeElsewhere(name, { ...place, options }, { resume: handle }, "again")
+      assert.equal(there.output, "pong: again")
+      assert.ok(JSON.stringify(place.model.requests.at(-1)?.body).includes("my number is 7"))
+    })
+
+    test("leaves no process when it is aborted in the middle of a command", async () => {
+      const { place, options } = await open()
+      await using _ = place
+      const run = agent(options).run(shell("sleep 300"))
+      await until(
+        "the command runs",
+        async () => (await place.processes()).some((line) => /^sleep/.test(line)),
+        patience,
+      )
+      run.abort()
+      assert.equal((await run.settled).status, "aborted")
+      assert.deepEqual(await place.processes(), [])
+    })
+
+    const failures: [string, string, RegExp][] = [
+      ["a wrong key", "[[status:401]]", /^authentication$/],
+      ["a limit", "[[status:429]]", /^rate-limited$/],
+      ["a broken service", "[[status:500]]", /^server-error$/],
+      ["a silent service", "[[hang]]", /^stalled$/],
+    ]
+    test("tells a wrong key, a limit, and a broken and a silent service by a code each, and is gone", async () => {
+      const { place, options } = await open()
+      await using _ = place
+      // So that what follows starts warm, and the time is the service's alone.
+      await agent(options).run("hello")
+      for (const [what, prompt, code] of failures) {
+        const { status, error } = await agent({ ...options, idleTimeoutMs: 15_000 }).run(prompt).settled
+        assert.equal(status, "failed")
+        assert.match(error?.code ?? "", codes[prompt] ?? code, `${what}: ${error?.message}`)
+        assert.deepEqual(await place.processes(), [])
+      }
+    })
+
+    test("says how to install it where it is missing", async () => {
+      const { place, options } = await open()
+      await using _ = place
+      const missing = { ...options, program: undefined, env: { ...options.env, PATH: place.cwd } }
+      const { error } = await agent(missing).run("hello").settled
+      assert.deepEqual([error?.code, /npm install/.test(error?.message ?? "")], ["not-installed", true])
+    })
+  })
+}

@@ -1,0 +1,7 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { warmUp } from "../../../src/runtime/process/keep-compiled.ts"
+
+test("the cell that a child warms up with is one that can be compiled", () => {
+  assert.doesNotThrow(warmUp)
+})
