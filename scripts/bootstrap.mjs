@@ -17,6 +17,7 @@ const systemPackages = [
   "bubblewrap",
   "redis-server",
   "ripgrep",
+  "tmux",
 ]
 
 const withSystem = process.argv[2] === "--system"

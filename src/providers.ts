@@ -1,10 +1,17 @@
 // Coding CLIs as agents. Names are listed one by one.
 
+export { type AcpOptions, acp } from "./providers/acp.ts"
 export { claude } from "./providers/claude.ts"
 export type { CliAgent, CliRunOptions, CliSession, CliSessionOptions } from "./providers/cli-agent.ts"
 export { type CodexOptions, codex } from "./providers/codex.ts"
-export { gemini } from "./providers/gemini.ts"
+export { type CodingAgentOptions, codingAgent, installedProviders } from "./providers/coding-agent.ts"
+export { type FallbackOptions, fallback } from "./providers/fallback.ts"
+export { type GeminiOptions, gemini } from "./providers/gemini.ts"
+export { checkHealth, type HealthOptions, type LiveHealth, type ProviderHealth } from "./providers/health.ts"
+export type { InteractiveOptions, InteractiveResult } from "./providers/interactive.ts"
+export type { AutoWaitOptions, Clock, UsageLimit } from "./providers/limits.ts"
 export type { Logger } from "./providers/logger.ts"
 export { type OpencodeOptions, opencode } from "./providers/opencode.ts"
 export type { CliOptions } from "./providers/options.ts"
 export type { Tier, ToolGroup } from "./providers/provider.ts"
+export type { AgentSpec } from "./providers/spec.ts"

@@ -22,7 +22,7 @@ const house: Record<string, { floor: number; packages?: string[]; also?: string[
   sessions: { floor: 4 },
   mcp: { floor: 4, packages: ["@modelcontextprotocol"] },
   agent: { floor: 5 },
-  providers: { floor: 5 },
+  providers: { floor: 5, packages: ["@agentclientprotocol/sdk"] },
   engine: { floor: 6, packages: ["bullmq"] },
   index: { floor: 7 },
   config: { floor: 7 },

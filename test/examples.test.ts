@@ -1,11 +1,12 @@
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
-import { globSync } from "node:fs"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { existsSync, globSync } from "node:fs"
+import { readFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { describe, test } from "node:test"
 import { promisify } from "node:util"
+import { examplePlans } from "./fixtures/example-plans.ts"
+import { actorMachine } from "./providers/actors.ts"
 import { requires } from "./system.ts"
 
 const root = dirname(import.meta.dirname)
@@ -59,7 +60,25 @@ const shows: Record<string, RegExp> = {
   "36-durable-live-objects":
     /ended by SIGKILL[\s\S]*^- ticking: a Timeout[\s\S]*^\[ \[ Day \{ city: 'Oslo', degrees: -4 \} \], true, 13,/m,
   "37-replay-as-a-test": /^It replays, with 2 lookups as before\.[\s\S]*^- '9\.60'\n\+ '8\.16'$/m,
+  "38-claude-code": /^done: There are three things on your list\.\n10 tokens read, 2 written, \$0\.01$/m,
+  "39-resume-a-cli": /^Hello, Ada\.\nYou told me: My name is Ada\. Say hello\.\n4 messages, 2 runs$/m,
+  "40-fallback":
+    /^claude is first in line\n> Name a river.*\nThe Timavo does\.\n {2}claude → codex: .*529.*\n.*\nNear Trieste, after 40 km\.$/m,
+  "41-tool-kit":
+    /may pay\(\[\{"euros":12\}\]\) be called\? yes\n.*: Paid 12 € for tea\.\n.*poet: Steam[\s\S]*12 €, paid\.$/m,
+  "42-live-objects-in-a-cli": /^\[ 'kitchen 20', 'study 0' \] 2 lamps at 20 %$/m,
+  "43-sub-agents-across-clis":
+    /^lead begins\n {2}reviewer begins\n {2}done: It never ends\.[\s\S]*counter[\s\S]*^done: It never ends, in 16 characters\.$/m,
+  "44-health":
+    /^Claude Code 0\.0\.0: missing\. .*\nCodex 0\.0\.0: .*\nopencode: not installed\. Install it with `npm[\s\S]*^installed: claude, codex; .* claude$/m,
+  "45-interactive": /^\w+\.interactive\(\) needs a terminal, and standard input is none\./m,
 }
+
+// CLIs are also looked for where their installers put them.
+const elsewhere = ["/usr/local/bin", "/opt/homebrew/bin"].find((folder) =>
+  ["claude", "codex", "opencode", "gemini"].some((name) => existsSync(join(folder, name))),
+)
+const hasClis = elsewhere === undefined ? undefined : `a coding CLI is installed in ${elsewhere}`
 
 describe("the examples", () => {
   test("are numbered from 01 without a gap", () => {
@@ -86,20 +105,29 @@ describe("the examples", () => {
       assert.deepEqual(foreign, [])
     })
 
+    const name = basename(file, ".ts")
     test(`${file} runs without a key and shows what it is for`, { skip: skips[file] }, async () => {
-      // Elsewhere, so that an example that leaves a file behind leaves it there.
-      const cwd = await mkdtemp(join(tmpdir(), "karst-example-"))
-      try {
-        const { PATH } = process.env
-        const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning", join(root, file)]
-        const { stdout, stderr } = await promisify(execFile)(process.execPath, flags, { cwd, env: { PATH } })
-        const shown = shows[basename(file, ".ts")]
-        assert.ok(shown, `Name a line that only ${file} prints, in the table above.`)
-        assert.match(stdout, shown)
-        assert.equal(stderr, "")
-      } finally {
-        await rm(cwd, { recursive: true })
-      }
+      await using machine = await actorMachine(examplePlans[name] ?? {})
+      const { PATH } = process.env
+      const { stdout, stderr } = await run(file, machine.cwd, name in examplePlans ? machine.env : { PATH })
+      const shown = shows[name]
+      assert.ok(shown, `Name a line that only ${file} prints, in the table above.`)
+      assert.match(stdout, shown)
+      assert.equal(stderr, "")
+    })
+
+    if (!(name in examplePlans)) continue
+    test(`${file} says what to install where there is no CLI`, { skip: hasClis }, async () => {
+      await using machine = await actorMachine({}, [])
+      const { stdout, stderr } = await run(file, machine.cwd, machine.env)
+      assert.match(stdout, /not installed[\s\S]*npm install -g @anthropic-ai\/claude-code/)
+      assert.equal(stderr, "")
     })
   }
 })
+
+// Elsewhere, so that an example that leaves a file behind leaves it there.
+function run(file: string, cwd: string, env: NodeJS.ProcessEnv) {
+  const flags = ["--conditions=karst-source", "--disable-warning=ExperimentalWarning", join(root, file)]
+  return promisify(execFile)(process.execPath, flags, { cwd, env })
+}

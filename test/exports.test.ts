@@ -66,7 +66,10 @@ describe("the public surface", () => {
   })
 
   test('of "karst/providers" is the coding CLIs', () => {
-    assert.deepEqual(Object.keys(providers).sort(), ["claude", "codex", "gemini", "opencode"])
+    assert.deepEqual(
+      Object.keys(providers).sort(),
+      sorted("acp checkHealth claude codex codingAgent fallback gemini installedProviders opencode"),
+    )
   })
 
   test('of "karst/evals" is one function', () => {

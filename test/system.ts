@@ -14,6 +14,8 @@ export type SystemPart =
   | "zeromq"
   | "bwrap"
   | "ripgrep"
+  | "tmux"
+  | "node-pty"
   | "redis"
   | "small-disk"
   | "typescript"
@@ -56,6 +58,8 @@ const look: Record<SystemPart, () => string | undefined> = {
   opencode: () => missingCli("opencode"),
   gemini: () => missingCli("gemini"),
   ripgrep: () => (spawnSync("rg", ["--version"]).error ? `ripgrep is not installed: ${debian("ripgrep")}` : undefined),
+  tmux: () => (spawnSync("tmux", ["-V"]).error ? `tmux is not installed: ${debian("tmux")}` : undefined),
+  "node-pty": () => npmPackage("node-pty"),
   redis: () =>
     spawnSync("redis-server", ["--version"]).error
       ? `Redis is not installed: ${debian("redis-server")}`

@@ -12,6 +12,7 @@ karst: agents that write code against live objects
   karst skills list          the skills there are; also: validate, add
   karst worker               work on the runs of a store, until told to end
   karst mcp serve            your live objects in Claude Code, Cursor, VS Code and other MCP clients
+  karst auth status          what coding CLIs sign in with; docker-flags: the same for a container
 
   karst <command> --help     the options of a command
   karst --version
@@ -85,6 +86,18 @@ Over standard input and output, for a client to start, such as Claude Code: clau
   --port <n>            with --http: the port. Default: a free one
   --name <name>         what clients know it as. Default: karst
   --cell-timeout <s>    stop a cell after so many seconds. Default: never
+`,
+  auth: `
+karst auth <action> [options]: what coding CLIs sign in with. No secret is ever printed
+
+  status                the files and variables that each CLI would use, and until when they are good
+  docker-flags          arguments of \`docker run\` that give a container the same: each file by itself, read-only but for
+                        logins that the CLI renews; variables by name alone
+    --home <path>       the home of the user in the container. Default: /root
+  --agents <names>      such as claude,codex. Default: claude, codex, opencode, gemini
+  --json                print it as JSON
+
+Exit code 1: none of them has a credential that is still good.
 `,
   prompt: `
 karst prompt [options]: print exactly what the model sees before the first prompt

@@ -12,6 +12,7 @@ const commands: Record<string, () => Promise<Command>> = {
   skills: async () => (await import("./skills.ts")).skills,
   worker: async () => (await import("./worker.ts")).worker,
   mcp: async () => (await import("./mcp.ts")).mcp,
+  auth: async () => (await import("./auth.ts")).auth,
 }
 
 /** The `karst` command. Ends the process with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */

@@ -75,6 +75,9 @@ export interface RunSetup {
   /** Emits everything but `run-end`, and answers with it. Must not reject: an error it lets out is a bug of ours, and
    *  still ends the run once. */
   body(control: RunControl): Promise<RunOutcome>
+  /** For a run that passes on the work of others and is no level of nesting itself: takes what the runs below tell, in place of
+   *  telling it as theirs. */
+  adopt?: ((event: AgentEvent, control: RunControl) => void) | undefined
   /** The result when the body itself broke. */
   broken(error: unknown): RunOutcome
   /** Ends what the run opened and left open for its result's sake; called by `await using`. */
@@ -85,7 +88,7 @@ export interface RunSetup {
  *  events are told there too, with `parent`; it ends with it, and what it uses counts there. Throws when runs are nested
  *  too deep. */
 export function startRun(setup: RunSetup): Run {
-  const { id, agent = "agent", depth = 5, onEvent, now = Date.now } = setup
+  const { id, agent = "agent", depth = 5, onEvent, now = Date.now, adopt } = setup
   const starting = startingRun()
   const parent = starting?.parent
   const parentId = setup.parent ?? parent?.id
@@ -133,7 +136,7 @@ export function startRun(setup: RunSetup): Run {
     id,
     agent,
     parent,
-    depth: (parent?.depth ?? 0) + 1,
+    depth: (parent?.depth ?? 0) + (adopt ? 0 : 1),
     deepest: Math.min((parent?.depth ?? 0) + depth, parent?.deepest ?? Number.POSITIVE_INFINITY),
     signal,
     ended: false,
@@ -141,7 +144,7 @@ export function startRun(setup: RunSetup): Run {
     decisions,
     children: new Set(),
     budget: undefined,
-    forward: publish,
+    forward: adopt ? (event) => adopt(event, control) : publish,
     add(usage) {
       spent = addUsage(spent, usage)
     },

@@ -31,11 +31,13 @@ export function createApprovals(held: HeldRun, { holdMs, stopping, given, late }
 
   function startHold(): () => void {
     const timer = setTimeout(late, stopping.aborted ? 0 : Math.min(holdMs, longestTimer))
+    // Of its own: others may be held beside it.
+    const stop = () => late()
     const end = () => {
       clearTimeout(timer)
-      stopping.removeEventListener("abort", late)
+      stopping.removeEventListener("abort", stop)
     }
-    stopping.addEventListener("abort", late)
+    stopping.addEventListener("abort", stop)
     // Who is given up never hears an answer.
     given.addEventListener("abort", end, { once: true })
     return end

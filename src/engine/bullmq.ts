@@ -1,4 +1,5 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
+import { redisFailure, sentence } from "../stores/redis-client.ts"
 import type { Backend, BackendOptions, Handle, Job, Stop } from "./backend.ts"
 import { type BullQueue, type BullWorker, connect, loadBullmq, type RedisConnection } from "./bullmq-client.ts"
 import { checkConcurrency, waitMs } from "./job-queue.ts"
@@ -174,9 +175,11 @@ async function patience(underWay = new Set<Promise<unknown>>()): Promise<void> {
 
 function unreachable(name: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AgentError) return error
+  const answer = redisFailure(error, `The queue "${name}" in Redis`)
+  if (answer instanceof AgentError && answer.code !== "connection") return answer
   const cure =
     "Check that the server runs. What was pushed may be there or not; engine.recover() finds runs without a job."
-  return new AgentError(`The queue "${name}" in Redis is out of reach: ${error.message} ${cure}`, {
+  return new AgentError(`The queue "${name}" in Redis is out of reach: ${sentence(error.message)} ${cure}`, {
     code: "connection",
     retryable: true,
     cause: error,

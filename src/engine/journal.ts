@@ -1,10 +1,12 @@
 import type { CallSteps, Journal } from "../actions/journal.ts"
 import { callName, previewCall } from "../actions/preview-call.ts"
+import { orAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
-import { type ErrorData, errorData } from "../core/errors.ts"
+import type { ErrorData } from "../core/errors.ts"
 import type { CallPreview } from "../core/event.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Call } from "../runtime/runtime.ts"
+import { errorBack, storedError } from "../sessions/outcome.ts"
 import { type CellClock, cellClock } from "./cell-clock.ts"
 import { journaledModel, type RecordedAnswer } from "./journal-model.ts"
 import { completionOrder } from "./journal-order.ts"
@@ -129,7 +131,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
     const name = callName(call)
     if (policy === "fail") throw unknownOutcome(`${name} was begun before an interruption, and ${unknownCure}`)
     const { decided, watcher } = deciding(call, key)
-    const decision = decided ?? (await watcher(call.id))
+    const decision = decided ?? (await orAbort(watcher(call.id), call.signal))
     if (decision === "deny") {
       throw unknownOutcome(`${name} was begun before an interruption, and was not made again.`)
     }
@@ -146,7 +148,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
       return value
     } catch (error) {
       // What was cut off by the end of its cell may have taken effect or not.
-      if (!call.signal.aborted && !closed) await append([{ type: "failed", key, error: errorData(error) }], "soon")
+      if (!call.signal.aborted && !closed) await append([{ type: "failed", key, error: storedError(error) }], "soon")
       throw error
     }
   }
@@ -207,8 +209,7 @@ function readCycle(entries: readonly JournalEntry[], diverged: JournalSetup["div
 
 function given(entry: Extract<JournalEntry, { type: "done" | "failed" }>): unknown {
   if (entry.type === "done") return storedBack(entry.value ?? {})
-  const { name, message } = entry.error
-  throw Object.assign(new Error(message), { name })
+  throw errorBack(entry.error)
 }
 
 function nameOf({ binding, method }: CallPreview): string {

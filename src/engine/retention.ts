@@ -10,7 +10,8 @@ export async function removeRun(store: Store, id: string): Promise<Removed | und
     if (!found) return undefined
     const { agent, key, session, after } = found.head
     if (isUnderWay(found.head)) throw new AgentError(`Run ${id} is under way. Abort it first.`, { code: "running" })
-    const names = [...Object.values(keysOf(id)), listKey(found.head.status, id)]
+    // Listed there if it was answered at this very moment.
+    const names = [...Object.values(keysOf(id)), listKey(found.head.status, id), listKey("queued", id)]
     if (key !== undefined) names.push(keyOfKey(agent, key))
     const changes = names.map((name): Change => ({ type: "delete", key: name }))
     let guard: Guard = { key: keysOf(id).head, ifRevision: found.revision }

@@ -1,4 +1,5 @@
 import { type Durable, durableStart, type Progress } from "../agent/durable.ts"
+import type { State } from "../agent/state.ts"
 import type { Agent, Run } from "../core/agent.ts"
 import { AbortError, ConflictError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
@@ -147,7 +148,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
       return {
         ...rest,
         status,
-        state: plain(state),
+        state: ownState(state),
         ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
         told: [...conversation.told],
         ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
@@ -283,7 +284,13 @@ async function write(held: HeldRun, entries: readonly JournalEntry[], when: "now
   else held.note(items)
 }
 
-// State is JSON, but shares its parts with the run.
-function plain<T>(state: T): T {
-  return JSON.parse(JSON.stringify(state))
+// State is JSON, and shares with the run what that changes in place: counts, approvals, and what tools remember.
+function ownState(state: State): State {
+  const { calls, approved, tools } = state
+  return {
+    ...state,
+    calls: { total: calls.total, of: { ...calls.of } },
+    approved: [...approved],
+    tools: Object.keys(tools).length === 0 ? {} : structuredClone(tools),
+  }
 }

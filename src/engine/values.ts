@@ -2,13 +2,19 @@ import { hash } from "node:crypto"
 import { types } from "node:util"
 import { deserialize, serialize } from "node:v8"
 import type { Json } from "../core/json.ts"
+import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
 
-/** A value in a store: as JSON where it is that, else as bytes in base64; without either it is `undefined`. */
-export type StoredValue = { json?: Json; bytes?: string }
+/** A value in a store: as JSON where it is that, else as bytes in base64; without either it is `undefined`. `tool`: it is
+ *  the result of a tool, which is more than its data. */
+export type StoredValue = { json?: Json; bytes?: string; tool?: true }
 
 /** How to store a value so that it comes back equal; undefined for what has behaviour or an identity of its own. */
 export function storedValue(value: unknown): StoredValue | undefined {
   if (value === undefined) return {}
+  if (isToolResult(value)) {
+    const stored = storedValue(Object.fromEntries(Object.entries(value)))
+    return stored && { ...stored, tool: true }
+  }
   const form = formOf(value, new Set())
   if (form === "opaque") return undefined
   // What is of this form is JSON.
@@ -16,9 +22,10 @@ export function storedValue(value: unknown): StoredValue | undefined {
   return { bytes: serialize(value).toString("base64") }
 }
 
-export function storedBack({ json, bytes }: StoredValue): unknown {
-  if (bytes !== undefined) return deserialize(Buffer.from(bytes, "base64"))
-  return json
+export function storedBack({ json, bytes, tool }: StoredValue): unknown {
+  const value: unknown = bytes === undefined ? json : deserialize(Buffer.from(bytes, "base64"))
+  // Only what was one is marked so.
+  return tool ? toolResult(value as ToolResult) : value
 }
 
 /** The same for equal values; what cannot be stored counts by its kind alone. */

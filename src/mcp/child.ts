@@ -96,10 +96,12 @@ export function childTransport(sdk: ClientPackage, server: McpCommand): ChildTra
       endWithHost(child)
       child.on("error", fail)
       child.on("close", ended)
-      exited = once(child, "exit").then(() => {
+      const exit = Promise.withResolvers<boolean>()
+      exited = exit.promise
+      child.on("exit", () => {
         // What it leaves behind may hold its pipes open for long.
         killGroup(child, "SIGKILL")
-        return true
+        exit.resolve(true)
       })
     },
     async send(message: JSONRPCMessage) {

@@ -1,4 +1,4 @@
-import type { Settings, ToolGroup } from "./provider.ts"
+import { type Settings, type ToolGroup, toolGroups } from "./provider.ts"
 
 // The built-in tools of Claude Code by what they do; those of a group are granted or refused together. What is not here is
 // never offered to the model.
@@ -52,4 +52,18 @@ export function permissionFlags({ allow, permissions, servers }: Settings): stri
   const names = [...claudeTools(granted), ...servers.map(({ name }) => `mcp__${name}`)]
   const mode = permissions === "ask" ? ["--permission-prompt-tool", "stdio"] : ["--permission-mode", "dontAsk"]
   return [...offered, "--allowedTools", names.join(","), ...mode]
+}
+
+/** The same where a person sits before it, whom it asks about what is neither granted nor refused. */
+export function launchFlags(settings: Settings): string[] {
+  const { allow, permissions, servers } = settings
+  const isRestricted = toolGroups.some((group) => !allow.has(group))
+  const offered = isRestricted ? ["--tools", claudeTools(allow).join(",")] : []
+  if (permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
+  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : allow
+  return [
+    ...offered,
+    "--allowedTools",
+    [...claudeTools(granted), ...servers.map(({ name }) => `mcp__${name}`)].join(","),
+  ]
 }

@@ -4,11 +4,11 @@ import { join } from "node:path"
 import type { Json } from "../core/json.ts"
 import type { PromptPart, UserMessage } from "../core/message.ts"
 import { claudeParser } from "./claude-events.ts"
-import { permissionFlags } from "./claude-tools.ts"
+import { launchFlags, permissionFlags } from "./claude-tools.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import type { CliOptions } from "./options.ts"
-import type { CliServer, Provider, Turn } from "./provider.ts"
+import { type CliServer, type Provider, type Settings, type Turn, withinReachOfShell } from "./provider.ts"
 
 /** Claude Code as an agent. */
 export function claude(options: CliOptions = {}): CliAgent {
@@ -25,7 +25,7 @@ export const claudeProvider: Provider = {
   can: { fork: true, images: true, ask: true, steer: true },
   model: (tier, env) =>
     tier === "strongest" ? (env.ANTHROPIC_MODEL ?? "opus") : (env.ANTHROPIC_SMALL_FAST_MODEL ?? "haiku"),
-  unenforced: () => [],
+  unenforced: withinReachOfShell,
   open(opening) {
     // Chosen here, so that it is known from the start.
     const fresh = randomUUID()
@@ -37,13 +37,38 @@ export const claudeProvider: Provider = {
       opening,
     )
   },
+  async launch({ settings, prompt, key, folder }) {
+    const fresh = randomUUID()
+    const { args, env } = await commonFlags(settings, { key, fork: false, folder }, fresh)
+    // One of its flags takes whatever follows.
+    const said = prompt === undefined ? [] : ["--", prompt]
+    return {
+      args: [...args, ...launchFlags(settings), ...said],
+      env,
+      key: key ?? fresh,
+      farewell: /claude --resume ([\da-f-]{36})/g,
+    }
+  },
 }
 
 async function command({ message, settings }: Turn, place: LinePlace, fresh: string): Promise<LineCommand> {
-  const { key, fork, folder } = place
+  const { args, env } = await commonFlags(settings, place, fresh)
+  return {
+    args: [...streaming, ...args, ...permissionFlags(settings)],
+    env,
+    input: `${JSON.stringify(userLine(message))}\n`,
+    keepsReading: true,
+  }
+}
+
+const streaming = [
+  ...["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
+  ...["--include-partial-messages", "--replay-user-messages"],
+]
+
+async function commonFlags(settings: Settings, { key, fork, folder }: LinePlace, fresh: string) {
   const { model, reasoning, instructions, servers } = settings
-  const args = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
-  args.push("--include-partial-messages", "--replay-user-messages", "--strict-mcp-config", ...permissionFlags(settings))
+  const args = ["--strict-mcp-config"]
   if (key === undefined) args.push("--session-id", fresh)
   else args.push("--resume", key, ...(fork ? ["--fork-session"] : []))
   if (model !== undefined) args.push("--model", model)
@@ -53,12 +78,8 @@ async function command({ message, settings }: Turn, place: LinePlace, fresh: str
   if (servers.length > 0)
     args.push("--mcp-config", await privateFile(folder, "mcp.json", JSON.stringify(mcpConfig(servers))))
   const patience = Math.max(0, ...servers.map(({ toolTimeoutMs }) => toolTimeoutMs))
-  return {
-    args,
-    env: patience > 0 ? { MCP_TOOL_TIMEOUT: String(patience) } : {},
-    input: `${JSON.stringify(userLine(message))}\n`,
-    keepsReading: true,
-  }
+  const env: Record<string, string> = patience > 0 ? { MCP_TOOL_TIMEOUT: String(patience) } : {}
+  return { args, env }
 }
 
 async function privateFile(folder: string, name: string, text: string): Promise<string> {

@@ -7,12 +7,18 @@ import { trajectory } from "../core/trajectory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { ArchiveOptions } from "../sessions/archive.ts"
 import type { SessionOf } from "../sessions/session.ts"
+import { cliParts } from "./cli-parts.ts"
 import { brokenOutcome, type CliRunPlace, cliRun } from "./cli-run.ts"
 import { type CliSeat, openCliSession } from "./cli-session.ts"
 import { type CliConversation, cliConversation } from "./conversation.ts"
+import type { HealthOptions, ProviderHealth } from "./health.ts"
+import type { InteractiveOptions, InteractiveResult } from "./interactive.ts"
+import type { UsageLimit } from "./limits.ts"
 import { logTo } from "./logger.ts"
 import { type CliConfig, type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
+import { findProgram } from "./program.ts"
 import type { Provider } from "./provider.ts"
+import type { AgentSpec } from "./spec.ts"
 import { followInFile } from "./trajectory-file.ts"
 
 /** What `run` and `send` of a coding CLI may change: any of the agent's options. */
@@ -28,6 +34,15 @@ export interface CliAgent extends Agent {
   run(prompt: Prompt, options?: CliRunOptions): Run
   session(options?: CliSessionOptions): Promise<CliSession>
   with(overrides: Partial<CliOptions>): CliAgent
+  /** Starts the CLI itself in the terminal of this process, for a person to work with, and resolves when it has ended. The tools and
+   *  the runtime are served to it meanwhile. Whatever happens, the terminal is as before then. */
+  interactive(prompt?: string, options?: InteractiveOptions): Promise<InteractiveResult>
+  /** Whether it is installed, in which version, and signed in; with `live`, whether it answers. */
+  checkHealth(options?: HealthOptions): Promise<ProviderHealth>
+  /** The limit of the account, found out by asking the CLI something; undefined where there is none. */
+  checkLimit(options?: Omit<HealthOptions, "live">): Promise<Partial<UsageLimit> | undefined>
+  /** What it is, as JSON without secrets. */
+  spec(): Promise<AgentSpec>
 }
 
 export type CliSession = SessionOf<CliRunOptions>
@@ -37,7 +52,7 @@ const conversations = new WeakMap<RunResult, CliConversation>()
 
 export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
   const config = resolveOptions(provider, options)
-  return {
+  const agent: CliAgent = {
     name: config.name,
     description: options.description,
     provider: provider.name,
@@ -78,7 +93,22 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
       return [config.settings.instructions, declarations].filter(Boolean).join("\n\n")
     },
     with: (overrides) => cliAgent(provider, mergeOptions(options, overrides)),
+    async interactive(prompt, { signal, captureBytes, selectProvider, resume, ...changes } = {}) {
+      // It knows every CLI, and they know this file.
+      const { interactive } = await import("./interactive.ts")
+      const used = mergeOptions(options, changes)
+      return await interactive(provider, used, prompt, { signal, captureBytes, selectProvider, resume })
+    },
+    checkHealth: async (asked) => (await import("./health.ts")).healthOf(provider, options, asked),
+    checkLimit: async (asked) => (await import("./health.ts")).limitNow(provider, options, asked),
+    spec: async () => (await import("./spec.ts")).specOf(provider, options),
   }
+  const { program } = options
+  cliParts.set(agent, {
+    options,
+    isInstalled: () => findProgram(provider, { program, env: config.settings.env }) !== undefined,
+  })
+  return agent
 }
 
 function seatOf(provider: Provider, options: CliOptions, signal: AbortSignal | undefined): CliSeat {
@@ -118,7 +148,10 @@ function startCliRun(place: CliRunPlace, signal: AbortSignal | undefined, dispos
   })
 }
 
-function observerOf({ onEvent, logger }: CliConfig): ((event: AgentEvent) => unknown) | undefined {
+export function observerOf({
+  onEvent,
+  logger,
+}: Pick<CliOptions, "onEvent" | "logger">): ((event: AgentEvent) => unknown) | undefined {
   if (!logger) return onEvent
   const log = logTo(logger)
   return (event) => {

@@ -7,6 +7,7 @@ import { abortError, type RunControl, type RunOutcome, runEnd } from "../core/ru
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
 import type { CliConversation } from "./conversation.ts"
+import { sendThroughLimits } from "./limits.ts"
 import type { CliConfig } from "./options.ts"
 import type { Provider, TurnEnd } from "./provider.ts"
 import { type TurnWork, turnWork } from "./turn-work.ts"
@@ -47,7 +48,7 @@ export async function cliRun(control: RunControl, place: CliRunPlace): Promise<R
   let failure: unknown
   try {
     await shared.saved?.(false)
-    end = await work.send()
+    end = await sendThroughLimits(work.send, control, config.autoWait)
     failure = end.failure
   } catch (error) {
     failure = error

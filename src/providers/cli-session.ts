@@ -117,7 +117,7 @@ function keepBy(writer: SessionWriter, { provider, options }: CliSeat, shared: C
   }
 }
 
-async function storedIn(archive: Archive, id: string): Promise<StoredSession | undefined> {
+export async function storedIn(archive: Archive, id: string): Promise<StoredSession | undefined> {
   const found = await archive.store.get(keys.record(id))
   return found ? await readSession(archive, id) : undefined
 }
@@ -160,7 +160,7 @@ async function forked(seat: CliSeat, shared: CliConversation, keeping: Keeping |
 }
 
 // A runtime that is gone keeps what was kept of it before; a shared one is its owner's to keep.
-async function snapshotOf({ runtime, ownsRuntime }: CliConversation) {
+export async function snapshotOf({ runtime, ownsRuntime }: Pick<CliConversation, "runtime" | "ownsRuntime">) {
   if (!ownsRuntime) return undefined
   try {
     return await runtime?.snapshot?.()

@@ -1,10 +1,11 @@
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { codexParser, type ThreadUsage } from "./codex-events.ts"
+import { codexServers } from "./codex-servers.ts"
 import { readThread } from "./codex-thread.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import type { CliOptions } from "./options.ts"
 import { imageFiles, textOf } from "./prompt-files.ts"
-import type { CliServer, Provider, Settings, ToolGroup, Turn } from "./provider.ts"
+import type { Launch, LaunchCommand, Provider, Settings, ToolGroup, Turn } from "./provider.ts"
 import { type Toml, tomlValue } from "./toml.ts"
 
 export interface CodexOptions extends CliOptions {
@@ -61,6 +62,7 @@ function providerWith(extra: Config): Provider {
         close: session.close,
       }
     },
+    launch: (launching) => launch(launching, extra),
   }
 }
 
@@ -68,8 +70,24 @@ const noUse: ThreadUsage = { input: 0, cached: 0, written: 0, output: 0, reasoni
 
 async function command({ message, settings }: Turn, place: LinePlace, extra: Config): Promise<LineCommand> {
   const { key, fork, folder } = place
-  const { model, reasoning, instructions, servers, permissions, cwd } = settings
-  const args = ["exec", "--json", "--skip-git-repo-check", "--color", "never", "-C", cwd]
+  const { args: common, env } = await commonFlags(settings, extra)
+  const args = ["exec", "--json", "--skip-git-repo-check", "--color", "never", ...common]
+  for (const image of await imageFiles("Codex", message, folder)) args.push("--image", image)
+  if (key !== undefined) args.push(fork ? "fork" : "resume", key)
+  return { args: [...args, "-"], env, input: textOf(message) }
+}
+
+async function launch({ settings, prompt, key }: Launch, extra: Config): Promise<LaunchCommand> {
+  const { args, env } = await commonFlags(settings, { check_for_update_on_startup: false, ...extra })
+  const resumed = key === undefined ? [] : ["resume", key]
+  const said = prompt === undefined ? [] : ["--", prompt]
+  return { args: [...resumed, ...args, ...said], env, key, farewell: /codex resume ([\da-f-]{36})/g }
+}
+
+async function commonFlags(settings: Settings, extra: Config) {
+  const { model, reasoning, instructions, permissions, cwd } = settings
+  const servers = await codexServers(settings)
+  const args = ["-C", cwd]
   if (permissions === "bypass") args.push("--dangerously-bypass-approvals-and-sandbox")
   else args.push(...configFlags(sandboxOf(settings)))
   if (model !== undefined) args.push("--model", model)
@@ -77,22 +95,19 @@ async function command({ message, settings }: Turn, place: LinePlace, extra: Con
     ...extra,
     ...(reasoning !== undefined && { model_reasoning_effort: reasoning }),
     ...(instructions && { developer_instructions: instructions }),
+    ...servers.config,
   }
-  const env: Record<string, string> = {}
-  for (const server of servers) Object.assign(config, serverConfig(server, env))
-  args.push(...configFlags(config))
-  for (const image of await imageFiles("Codex", message, folder)) args.push("--image", image)
-  if (key !== undefined) args.push(fork ? "fork" : "resume", key)
-  return { args: [...args, "-"], env, input: textOf(message) }
+  return { args: [...args, ...configFlags(config)], env: servers.env }
 }
 
 // `exec resume` has no --sandbox: the setting holds for both. Only who may do everything goes without a sandbox, which keeps
 // commands from writing outside of the folder, and from the network.
-function sandboxOf({ allow }: Settings): Config {
-  const all = allow.has("write") && allow.has("exec") && allow.has("web")
+function sandboxOf({ allow, permissions }: Settings): Config {
+  const asks = permissions === "ask"
+  const all = !asks && allow.has("write") && allow.has("exec") && allow.has("web")
   return {
     sandbox_mode: all ? "danger-full-access" : allow.has("write") ? "workspace-write" : "read-only",
-    approval_policy: "never",
+    approval_policy: asks ? "on-request" : "never",
     web_search: allow.has("web") ? "live" : "disabled",
     "features.multi_agent": allow.has("parallel"),
   }
@@ -107,30 +122,4 @@ type Config = Readonly<Record<string, Toml>>
 
 function configFlags(config: Config): string[] {
   return Object.entries(config).flatMap(([key, value]) => ["-c", `${key}=${tomlValue(value)}`])
-}
-
-// Secrets go by the environment: a list of processes shows arguments to everybody.
-function serverConfig(server: CliServer, env: Record<string, string>): Config {
-  const at = `mcp_servers.${server.name}`
-  const common = {
-    [`${at}.tool_timeout_sec`]: Math.ceil(server.toolTimeoutMs / 1000),
-    [`${at}.default_tools_approval_mode`]: "approve",
-  }
-  if (!("url" in server)) {
-    const { command, args = [], env: own } = server
-    return {
-      ...common,
-      [`${at}.command`]: command,
-      [`${at}.args`]: [...args],
-      ...(own && { [`${at}.env`]: { ...own } }),
-    }
-  }
-  const headers: Record<string, string> = {}
-  for (const [index, [name, value]] of Object.entries(server.headers ?? {}).entries()) {
-    const variable = `KARST_HEADER_${server.name.toUpperCase().replaceAll("-", "_")}_${index}`
-    env[variable] = value
-    headers[name] = variable
-  }
-  const secret = Object.keys(headers).length > 0 && { [`${at}.env_http_headers`]: headers }
-  return { ...common, [`${at}.url`]: server.url, ...secret }
 }

@@ -35,7 +35,7 @@ export function failureOf({
   })
 }
 
-/** The failure of a CLI that ended, or was ended, before its turn did. `message`: what it said itself. */
+/** The failure of a CLI that ended, or was ended, before its turn did. */
 export function exitFailure(
   { provider, title }: { provider: string; title: string },
   end: ChildEnd,
@@ -50,7 +50,7 @@ export function exitFailure(
       ...(stderr && { stderr }),
       ...(end.error && { cause: end.error }),
     })
-  if (end.error) return fail("exit", `could not be started: ${end.error.message}. Check the program and its rights.`)
+  if (end.error) return fail("exit", `could not be started: ${startProblem(end.error)}`)
   if (end.stopped === "timeout") {
     return fail("timeout", `was stopped: its turn took longer than ${limits.timeoutMs} ms. Raise timeoutMs.`)
   }
@@ -86,6 +86,12 @@ const transient = new Set<ProviderErrorCode>([
   "timeout",
   "stalled",
 ])
+
+function startProblem(error: Error): string {
+  if (!("code" in error) || error.code !== "E2BIG") return `${error.message}. Check the program and its rights.`
+  // Codex takes its instructions as an argument.
+  return "its arguments and variables are longer than the system allows. Shorten the instructions, or put them into a file that it reads."
+}
 
 function cureOf(code: ProviderErrorCode, title: string): string {
   if (code === "authentication") return ` Log in with ${title} itself, or set its key in the environment.`

@@ -14,7 +14,7 @@ export interface GeminiHome {
 }
 
 export async function openGeminiHome(env: Readonly<Record<string, string>>, settings: JsonObject): Promise<GeminiHome> {
-  const own = join(env.GEMINI_CLI_HOME ?? env.HOME ?? homedir(), ".gemini")
+  const own = ownFolder(env)
   const folder = await mkdtemp(join(tmpdir(), "karst-gemini-"))
   const seen = join(folder, ".gemini")
   const close = async () => {
@@ -35,6 +35,24 @@ export async function openGeminiHome(env: Readonly<Record<string, string>>, sett
     throw error
   }
   return { env: { GEMINI_CLI_HOME: folder }, close }
+}
+
+/** Gives the record of a conversation another name. Over ACP a conversation that is loaded begins a record of its own, named by the
+ *  minute; within the minute of the first that would be the same file, and what was said would be lost. */
+export async function setAside(env: Readonly<Record<string, string>>, key: string): Promise<void> {
+  const projects = join(ownFolder(env), "tmp")
+  const ending = `-${key.slice(0, 8)}.jsonl`
+  for (const project of await readdir(projects).catch(() => [])) {
+    const chats = join(projects, project, "chats")
+    for (const file of await readdir(chats).catch(() => [])) {
+      if (!/^session-\d/.test(file) || !file.endsWith(ending)) continue
+      await rename(join(chats, file), join(chats, file.replace("session-", `session-karst-${Date.now()}-`)))
+    }
+  }
+}
+
+function ownFolder(env: Readonly<Record<string, string>>): string {
+  return join(env.GEMINI_CLI_HOME ?? env.HOME ?? homedir(), ".gemini")
 }
 
 const settingsFile = "settings.json"

@@ -1,18 +1,33 @@
+import { randomUUID } from "node:crypto"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
+import { acpSession } from "./acp-session.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { geminiParser } from "./gemini-events.ts"
-import { type GeminiHome, openGeminiHome } from "./gemini-home.ts"
+import { type GeminiHome, openGeminiHome, setAside } from "./gemini-home.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import type { CliOptions } from "./options.ts"
 import { textOf } from "./prompt-files.ts"
-import type { CliServer, Provider, Settings, ToolGroup, Turn } from "./provider.ts"
+import {
+  type CliServer,
+  type Provider,
+  type Settings,
+  type ToolGroup,
+  type Turn,
+  toolGroups,
+  withinReachOfShell,
+} from "./provider.ts"
 import type { JsonObject } from "./read-json.ts"
 
+export interface GeminiOptions extends CliOptions {
+  /** "acp": one process for a whole session, which can ask (`permissions: "ask"`) and takes images. Default: one a turn. */
+  protocol?: "acp" | undefined
+}
+
 /** Gemini CLI as an agent. */
-export function gemini(options: CliOptions = {}): CliAgent {
-  return cliAgent(geminiProvider, options)
+export function gemini({ protocol, ...options }: GeminiOptions = {}): CliAgent {
+  return cliAgent(protocol === "acp" ? overAcp() : geminiProvider, options)
 }
 
 export const geminiProvider: Provider = {
@@ -24,7 +39,7 @@ export const geminiProvider: Provider = {
   maker: "google",
   can: { fork: false, images: false, ask: false, steer: false },
   model: (tier) => (tier === "strongest" ? "pro" : "flash"),
-  unenforced: () => [],
+  unenforced: withinReachOfShell,
   open(opening) {
     let home: GeminiHome | undefined
     const session = lineSession(
@@ -52,6 +67,42 @@ export const geminiProvider: Provider = {
       close: session.close,
     }
   },
+  async launch({ settings, prompt, key, folder }) {
+    const fresh = randomUUID()
+    const home = await openGeminiHome(settings.env, await settingsOf(settings, folder))
+    const named = key === undefined ? ["--session-id", fresh] : ["--resume", key]
+    // In one word, for one that begins with a dash.
+    const said = prompt === undefined ? [] : [`--prompt-interactive=${prompt}`]
+    return {
+      args: [...(await commonFlags(settings, folder)), ...named, ...said],
+      env: home.env,
+      key: key ?? fresh,
+      farewell: /gemini --resume '?([\da-f-]{36})/g,
+      close: home.close,
+    }
+  },
+}
+
+function overAcp(): Provider {
+  const { name, title, can } = geminiProvider
+  return {
+    ...geminiProvider,
+    can: { ...can, images: true, ask: true },
+    open: (opening) =>
+      acpSession(
+        {
+          provider: name,
+          title,
+          async launch(settings, { folder, key }) {
+            if (key !== undefined) await setAside(settings.env, key)
+            const home = await openGeminiHome(settings.env, await settingsOf(settings, folder))
+            const args = ["--acp", ...(await commonFlags(settings, folder))]
+            return { args, env: home.env, given: ["instructions", "model", "servers"], ended: home.close }
+          },
+        },
+        opening,
+      ),
+  }
 }
 
 async function command(
@@ -59,8 +110,14 @@ async function command(
   { key, folder }: LinePlace,
   home: GeminiHome,
 ): Promise<LineCommand> {
+  const args = ["--output-format", "stream-json", ...(await commonFlags(settings, folder))]
+  if (key !== undefined) args.push("--resume", key)
+  return { args, env: home.env, input: textOf(message) }
+}
+
+async function commonFlags(settings: Settings, folder: string): Promise<string[]> {
   const { model, servers, permissions } = settings
-  const args = ["--output-format", "stream-json", "--skip-trust"]
+  const args = ["--skip-trust"]
   if (permissions === "bypass") args.push("--approval-mode", "yolo")
   else args.push("--policy", await privateFile(folder, "policy.toml", policyOf(settings)))
   // Of the servers that the user has, none: a name that none has keeps all of them out.
@@ -68,8 +125,7 @@ async function command(
     args.push("--allowed-mcp-server-names", name)
   }
   if (model !== undefined) args.push("--model", model)
-  if (key !== undefined) args.push("--resume", key)
-  return { args, env: home.env, input: textOf(message) }
+  return args
 }
 
 async function settingsOf({ servers, instructions }: Settings, folder: string): Promise<JsonObject> {
@@ -107,14 +163,19 @@ const groups: Record<ToolGroup, readonly string[]> = {
 const always = ["write_todos", "activate_skill", "update_topic", "complete_task"]
 
 /** What is not named is refused, so that a tool of tomorrow is too. */
-function policyOf({ allow, servers }: Settings): string {
-  const names = [...[...allow].flatMap((group) => groups[group]), ...always]
+function policyOf({ allow, permissions, servers }: Settings): string {
+  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
+  const names = [...granted.flatMap((group) => groups[group]), ...always]
+  const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => groups[group])
+  // Where nothing is left out there is a person, who is asked about what is not named.
+  const rest = toolGroups.every((group) => allow.has(group)) ? "ask_user" : "deny"
   const rules = [
-    `toolName = ${JSON.stringify(names)}\ndecision = "allow"\npriority = 900`,
+    `toolName = ${JSON.stringify(names)}\ndecision = "allow"\npriority = 900\nallowRedirection = true`,
+    ...(asked.length > 0 ? [`toolName = ${JSON.stringify(asked)}\ndecision = "ask_user"\npriority = 900`] : []),
     ...servers.map(
       ({ name }) => `mcpName = ${JSON.stringify(name)}\ntoolName = "*"\ndecision = "allow"\npriority = 900`,
     ),
-    'toolName = "*"\ndecision = "deny"\npriority = 800',
+    `toolName = "*"\ndecision = "${rest}"\npriority = 800`,
   ]
   return rules.map((rule) => `[[rule]]\n${rule}\n`).join("\n")
 }

@@ -1,21 +1,34 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
+import { acpSession } from "./acp-session.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import { opencodeParser } from "./opencode-events.ts"
 import type { CliOptions } from "./options.ts"
 import { imageFiles, textOf } from "./prompt-files.ts"
-import type { CliServer, Provider, Settings, ToolGroup, Turn } from "./provider.ts"
+import {
+  type CliServer,
+  type Launch,
+  type LaunchCommand,
+  type Provider,
+  type Settings,
+  type ToolGroup,
+  type Turn,
+  toolGroups,
+  withinReachOfShell,
+} from "./provider.ts"
 
 export interface OpencodeOptions extends CliOptions {
   /** Settings of opencode over those of its own files. Fixed with the agent. */
   config?: { readonly [key: string]: Json } | undefined
+  /** "acp": one process for a whole session, which can ask (`permissions: "ask"`) and not be forked. Default: one a turn. */
+  protocol?: "acp" | undefined
 }
 
 /** opencode as an agent. */
-export function opencode({ config, ...options }: OpencodeOptions = {}): CliAgent {
-  return cliAgent(config ? providerWith(config) : opencodeProvider, options)
+export function opencode({ config = {}, protocol, ...options }: OpencodeOptions = {}): CliAgent {
+  return cliAgent(protocol === "acp" ? overAcp(config) : providerWith(config), options)
 }
 
 export const opencodeProvider: Provider = providerWith({})
@@ -29,7 +42,7 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
     install: "npm install -g opencode-ai",
     can: { fork: true, images: true, ask: false, steer: false },
     model: (tier, env) => (tier === "strongest" ? env.OPENCODE_MODEL : env.OPENCODE_SMALL_FAST_MODEL),
-    unenforced: () => [],
+    unenforced: withinReachOfShell,
     open: (opening) =>
       lineSession(
         {
@@ -38,31 +51,73 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
         },
         opening,
       ),
+    launch: (launching) => launch(launching, config),
+  }
+}
+
+function overAcp(config: Config): Provider {
+  const provider = providerWith(config)
+  const { name, title } = provider
+  return {
+    ...provider,
+    can: { ...provider.can, fork: false, ask: true },
+    open: (opening) =>
+      acpSession(
+        {
+          provider: name,
+          title,
+          tellsLastAnswer: true,
+          launch: async (settings, { folder }) => ({
+            args: ["acp"],
+            env: await environmentOf(settings, folder, config),
+            given: ["instructions", "servers"],
+          }),
+        },
+        opening,
+      ),
   }
 }
 
 async function command(turn: Turn, place: LinePlace, extra: { readonly [key: string]: Json }): Promise<LineCommand> {
   const { message, settings } = turn
-  const { model, reasoning, instructions } = settings
+  const { model, reasoning } = settings
   const args = ["run", "--format", "json", "--thinking"]
   if (settings.permissions === "bypass") args.push("--auto")
   if (model !== undefined) args.push("--model", model)
   if (reasoning !== undefined) args.push("--variant", reasoning)
   if (place.key !== undefined) args.push("--session", place.key, ...(place.fork ? ["--fork"] : []))
   for (const image of await imageFiles("opencode", message, place.folder)) args.push("--file", image)
+  // Read from its input: it puts quotes around a prompt that is an argument.
+  return { args, env: await environmentOf(settings, place.folder, extra), input: textOf(message) }
+}
+
+async function launch({ settings, prompt, key, folder }: Launch, extra: Config): Promise<LaunchCommand> {
+  const { model, permissions } = settings
+  const args: string[] = []
+  if (permissions === "bypass") args.push("--auto")
+  if (model !== undefined) args.push("--model", model)
+  if (key !== undefined) args.push("--session", key)
+  // In one word, for one that begins with a dash.
+  if (prompt !== undefined) args.push(`--prompt=${prompt}`)
+  const env = await environmentOf(settings, folder, extra)
+  return { args, env, key, farewell: /opencode (?:-s|--session) (ses_\w+)/g }
+}
+
+async function environmentOf(settings: Settings, folder: string, extra: Config): Promise<Record<string, string>> {
+  const { instructions } = settings
   const config = {
     autoupdate: false,
     share: "disabled",
     ...extra,
-    ...(instructions && { instructions: [await instructionsFile(place.folder, instructions)] }),
+    ...(instructions && { instructions: [await instructionsFile(folder, instructions)] }),
     ...(settings.servers.length > 0 && serversConfig(settings.servers)),
     permission: permissionsOf(settings),
   }
   // Not as arguments, which a list of processes shows to everybody, and not in a file, where the user's own would be left out.
-  const env = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config), OPENCODE_DISABLE_AUTOUPDATE: "1" }
-  // Read from its input: it puts quotes around a prompt that is an argument.
-  return { args, env, input: textOf(message) }
+  return { OPENCODE_CONFIG_CONTENT: JSON.stringify(config), OPENCODE_DISABLE_AUTOUPDATE: "1" }
 }
+
+type Config = { readonly [key: string]: Json }
 
 async function instructionsFile(folder: string, text: string): Promise<string> {
   const path = join(folder, "instructions.md")
@@ -85,8 +140,13 @@ const always = ["todoread", "todowrite", "skill"]
 /** What is not named is refused, so that a tool of tomorrow is too. */
 function permissionsOf({ allow, permissions, servers }: Settings): { [name: string]: Json } {
   if (permissions === "bypass") return { "*": "allow" }
-  const names = [...[...allow].flatMap((group) => groups[group]), ...always, ...servers.map(({ name }) => `${name}_*`)]
-  return { "*": "deny", ...Object.fromEntries(names.map((name) => [name, "allow"])) }
+  const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
+  const allowed = [...granted.flatMap((group) => groups[group]), ...always, ...servers.map(({ name }) => `${name}_*`)]
+  const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => groups[group])
+  // Where nothing is left out there is a person, who is asked about what is not named.
+  const rest = toolGroups.every((group) => allow.has(group)) ? "ask" : "deny"
+  const entries = [...allowed.map((name) => [name, "allow"]), ...asked.map((name) => [name, "ask"])]
+  return { "*": rest, ...Object.fromEntries(entries) }
 }
 
 function serversConfig(servers: readonly CliServer[]): { [key: string]: Json } {

@@ -5,6 +5,7 @@ import type { Metadata } from "../core/event.ts"
 import type { McpServer, ToolSources } from "../mcp/mcp.ts"
 import type { RuntimeSource } from "../runtime/runtime.ts"
 import { environmentDefaults } from "./defaults.ts"
+import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./limits.ts"
 import type { Logger } from "./logger.ts"
 import { type Provider, type Settings, type Tier, type ToolGroup, toolGroups } from "./provider.ts"
 
@@ -13,7 +14,7 @@ export interface CliOptions extends AgentOverrides {
   /** For people, events and other agents. Default: the name of the CLI. */
   name?: string | undefined
   description?: string | undefined
-  /** A model as the CLI names it, or a tier. Default: `KARST_MODEL`, else the CLI's own. */
+  /** A model as the CLI names it, or a tier; "": the CLI's own. Default: `KARST_MODEL`, else the CLI's own. */
   model?: Tier | (string & {}) | undefined
   /** How hard the model thinks, in the CLI's own words: "low", "high". Default: `KARST_EFFORT`, else the CLI's own. */
   reasoning?: string | undefined
@@ -42,6 +43,9 @@ export interface CliOptions extends AgentOverrides {
   idleTimeoutMs?: number | undefined
   /** How often a turn is sent again that failed for a passing reason before anything was done. Default 2. */
   retries?: number | undefined
+  /** What becomes of a turn that the account's limit has ended, where the CLI says when that is over: by default the run waits until
+   *  then and goes on. Default: `KARST_AUTOWAIT`, else true. */
+  autoWait?: boolean | AutoWaitOptions | undefined
   /** Told one line for each thing that matters. */
   logger?: Logger | undefined
   /** Writes the trajectory to this file while the work goes on, whole at every moment. */
@@ -59,6 +63,7 @@ export interface CliConfig {
   runtime: RuntimeSource | undefined
   approve: Approver | undefined
   retries: number
+  autoWait: AutoWait | undefined
   limits: Limits
   metadata: Metadata
   logger: Logger | undefined
@@ -83,7 +88,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   }
   const env = environmentOf(options.env)
   const model = options.model ?? defaults.model
-  const named = model === "strongest" || model === "fast" ? provider.model(model, env) : model
+  const named = model === "strongest" || model === "fast" ? provider.model(model, env) : model || undefined
   return {
     name: options.name ?? provider.name,
     model: named,
@@ -94,6 +99,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     runtime,
     approve: options.approve,
     retries,
+    autoWait: resolveAutoWait(options.autoWait ?? defaults.autoWait),
     limits,
     metadata: options.metadata ?? {},
     logger: options.logger,
@@ -142,6 +148,7 @@ const known: Record<keyof CliOptions, true> = {
   timeoutMs: true,
   idleTimeoutMs: true,
   retries: true,
+  autoWait: true,
   logger: true,
   metadata: true,
   trajectoryPath: true,

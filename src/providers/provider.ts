@@ -7,6 +7,12 @@ import type { Usage } from "../core/usage.ts"
 export const toolGroups = ["read", "write", "exec", "web", "parallel", "interaction"] as const
 export type ToolGroup = (typeof toolGroups)[number]
 
+/** What is not allowed and a shell does all the same, unless somebody looks at each command. */
+export function withinReachOfShell({ allow, permissions }: Pick<Settings, "allow" | "permissions">): ToolGroup[] {
+  if (!allow.has("exec") || permissions === "ask") return []
+  return (["read", "write", "web"] as const).filter((group) => !allow.has(group))
+}
+
 /** A model by what it is good for; each CLI has its own. */
 export type Tier = "strongest" | "fast"
 
@@ -33,6 +39,8 @@ export interface Provider {
   /** Goes on with a conversation, begins one, or, with `fork`, one that goes on from another and leaves that as it is. Starts
    *  nothing yet. */
   open(opening: { key?: string | undefined; fork?: boolean | undefined }): ProviderSession
+  /** How it is started for a person in a terminal; undefined where it has no face of its own. */
+  launch?: ((launch: Launch) => Promise<LaunchCommand>) | undefined
 }
 
 export interface Capabilities {
@@ -126,6 +134,29 @@ export type Step =
   | { type: "warning"; code: string; message: string }
   /** What the CLI itself said, word for word: JSON, or a text that is none. */
   | { type: "raw"; data: Json }
+
+/** A CLI about to be started in a terminal. */
+export interface Launch {
+  /** Where `allow` has every group, nothing is restricted. With "ask" the CLI asks the person itself. */
+  readonly settings: Settings
+  /** What is said to it first. */
+  readonly prompt: string | undefined
+  /** The conversation to go on with. */
+  readonly key: string | undefined
+  /** For files: private, and gone afterwards. */
+  readonly folder: string
+}
+
+export interface LaunchCommand {
+  args: readonly string[]
+  env?: Readonly<Record<string, string>> | undefined
+  /** What its conversation is resumed by, where that is known from the start. */
+  key?: string | undefined
+  /** How it names the conversation when it ends, the key as the first group. This counts, for the person may have begun another. */
+  farewell?: RegExp | undefined
+  /** Ends what was opened for it. */
+  close?: (() => Promise<void>) | undefined
+}
 
 /** How a turn ended. */
 export interface TurnEnd {

@@ -1,31 +1,89 @@
-/** When a limit is over, as a CLI writes it in the words of a failure: "resets 3pm (Europe/Berlin)", "resets at 15:00 (UTC)",
- *  "try again at 1:42 AM". Milliseconds since the epoch, the next such time from `now` on; undefined where it does not say. Without a zone
- *  it is the local one. */
+/** When a limit is over, as a CLI writes it in the words of a failure: "resets 3pm (Europe/Berlin)", "resets Nov 18, 3pm (UTC)",
+ *  "try again at 1:42 AM", "try again in 2 hours 5 minutes", `"resets_at":1793000000`, "retry-after: 30". Milliseconds since the epoch; of
+ *  a time of day, the next one from `now` on; undefined where it does not say. Without a zone it is the local one. */
 export function resetTime(words: string, now = Date.now()): number | undefined {
-  const [, hours, minutes = "0", half, zone] =
-    /(?:resets|try again)(?: at)? (\d{1,2})(?::(\d\d))?\s*([ap]m)?(?: \(([^)]+)\))?/i.exec(words) ?? []
-  if (hours === undefined || (half === undefined && !/\d:\d\d/.test(words))) return undefined
-  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === "pm" ? 12 : 0)
-  if (hour > 23) return undefined
-  const today = minutesOfDay(now, zone)
-  if (today === undefined) return undefined
-  const wait = (hour * 60 + Number(minutes) - today + 24 * 60) % (24 * 60)
-  // To the minute: the clock of the words has no seconds.
-  return now - (now % 60_000) + wait * 60_000
+  return momentIn(words) ?? delayIn(words, now) ?? clockIn(words, now)
 }
 
-function minutesOfDay(now: number, zone: string | undefined): number | undefined {
+function momentIn(words: string): number | undefined {
+  const digits = /(?:resets_?at"?\s*[:=]\s*|limit reached\|)(\d{10,13})(?!\d)/i.exec(words)?.[1]
+  if (digits === undefined) return undefined
+  // Seconds or milliseconds: those of this age have 10 digits, these 13.
+  return digits.length === 10 ? Number(digits) * 1000 : Number(digits)
+}
+
+const units: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 }
+const amount = String.raw`\d+(?:\.\d+)?\s*(?:d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])`
+const delay = new RegExp(`(?:try again|resets) in ((?:${amount}[\\s,]*(?:and )?)+)`, "i")
+
+function delayIn(words: string, now: number): number | undefined {
+  const seconds = /(?:retry-after|resets_in_seconds)"?\s*[:=]?\s*"?(\d+)/i.exec(words)?.[1]
+  if (seconds !== undefined) return now + Number(seconds) * 1000
+  const said = delay.exec(words)?.[1]
+  if (said === undefined) return undefined
+  const parts = said.matchAll(/(\d+(?:\.\d+)?)\s*([dhms])/gi)
+  return now + parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (units[unit.toLowerCase()] ?? 0), 0)
+}
+
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+const day = String.raw`(?:(${months.join("|")})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?:,| at)? )?`
+const clock = new RegExp(
+  `(?:resets|try again)(?: at| on)? ${day}(\\d{1,2})(?::(\\d\\d))?\\s*([ap]m)?(?: \\(([^)]+)\\))?`,
+  "i",
+)
+
+function clockIn(words: string, now: number): number | undefined {
+  const [, month, date, year, hours, minutes, half, zone] = clock.exec(words) ?? []
+  if (hours === undefined || (half === undefined && minutes === undefined)) return undefined
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === "pm" ? 12 : 0)
+  const minute = Number(minutes ?? 0)
+  const today = wallClock(now, zone)
+  if (hour > 23 || minute > 59 || !today) return undefined
+  if (month === undefined) {
+    const time = (days: number) => momentOf(Date.UTC(today.year, today.month, today.date + days, hour, minute), zone)
+    // To the minute: the clock of the words has no seconds.
+    return time(0) >= now - (now % 60_000) ? time(0) : time(1)
+  }
+  const index = months.indexOf(month.toLowerCase())
+  const time = (year: number) => momentOf(Date.UTC(year, index, Number(date), hour, minute), zone)
+  if (year !== undefined) return time(Number(year))
+  // Said in December of January.
+  return time(today.year) < now - 180 * (units.d ?? 0) ? time(today.year + 1) : time(today.year)
+}
+
+/** The moment at which the clocks of a zone show this, where `shown` is that moment in UTC. A time that a change of the clocks leaves
+ *  out is as much later. */
+function momentOf(shown: number, zone: string | undefined): number {
+  const first = shown - offsetAt(shown, zone)
+  const second = shown - offsetAt(first, zone)
+  return offsetAt(second, zone) === shown - second ? second : Math.max(first, second)
+}
+
+/** How far the clocks of a zone are ahead of UTC. */
+function offsetAt(moment: number, zone: string | undefined): number {
+  const clock = wallClock(moment, zone)
+  if (!clock) return 0
+  const { year, month, date, hour, minute, second } = clock
+  return Date.UTC(year, month, date, hour, minute, second) - (moment - (moment % 1000))
+}
+
+/** What the clocks of a zone show; undefined where there is no such zone. */
+function wallClock(moment: number, zone: string | undefined) {
   try {
     const parts = new Intl.DateTimeFormat("en-GB", {
-      hour: "2-digit",
-      minute: "2-digit",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
       hourCycle: "h23",
       ...(zone !== undefined && { timeZone: zone }),
-    }).formatToParts(now)
+    }).formatToParts(moment)
     const part = (type: string) => Number(parts.find((each) => each.type === type)?.value)
-    return part("hour") * 60 + part("minute")
+    const [month, date] = [part("month") - 1, part("day")]
+    return { year: part("year"), month, date, hour: part("hour"), minute: part("minute"), second: part("second") }
   } catch {
-    // No such zone.
     return undefined
   }
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from "../core/errors.ts"
-import type { McpHost } from "../mcp/mcp.ts"
+import type { McpHost, ServeOptions } from "../mcp/mcp.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { CliConfig } from "./options.ts"
 import type { CliServer } from "./provider.ts"
@@ -15,19 +15,22 @@ export interface ServedTools {
 /** The name that the CLIs know our server by. */
 export const serverName = "karst"
 
-// No call of ours takes as long: it answers by then that it goes on.
-const ownTimeoutMs = 600_000
-const usersTimeoutMs = 3_600_000
+// A tool may be an agent that works for long; limits of the run hold all the same.
+const toolTimeoutMs = 3_600_000
 
-/** Serves tools and a runtime to a CLI, where there are some. */
-export async function serveTools(config: CliConfig, runtime: Runtime | undefined): Promise<ServedTools> {
+/** Serves tools and a runtime to a CLI, where there are some. `alone`: what calls are held to until `serve` says so. */
+export async function serveTools(
+  config: CliConfig,
+  runtime: Runtime | undefined,
+  alone: Pick<ServeOptions, "approve" | "limits" | "onEvent"> = {},
+): Promise<ServedTools> {
   const { tools, mcpServers } = config
   const users = Object.entries(mcpServers).map(([name, server]): CliServer => {
-    if ("url" in server) return { name, toolTimeoutMs: usersTimeoutMs, url: server.url, headers: server.headers }
+    if ("url" in server) return { name, toolTimeoutMs, url: server.url, headers: server.headers }
     if (server.cwd !== undefined) {
       throw new ConfigError(`mcpServers.${name}: a CLI starts its servers in its own folder; \`cwd\` cannot be given.`)
     }
-    return { name, toolTimeoutMs: usersTimeoutMs, command: server.command, args: server.args, env: server.env }
+    return { name, toolTimeoutMs, command: server.command, args: server.args, env: server.env }
   })
   const hasTools = tools !== undefined && (Array.isArray(tools) ? tools.length > 0 : Object.keys(tools).length > 0)
   if (!hasTools && !runtime) return { servers: users, serve: () => undefined, close: async () => undefined }
@@ -38,9 +41,10 @@ export async function serveTools(config: CliConfig, runtime: Runtime | undefined
     name: serverName,
     ...(hasTools && { tools }),
     ...(runtime && { runtime }),
+    ...alone,
     host: () => current,
   })
-  const own: CliServer = { name: serverName, toolTimeoutMs: ownTimeoutMs, url: endpoint.url, headers: endpoint.headers }
+  const own: CliServer = { name: serverName, toolTimeoutMs, url: endpoint.url, headers: endpoint.headers }
   return {
     servers: [...users, own],
     serve(host) {

@@ -55,7 +55,11 @@ function trajectoryFile(path: string, told: () => Trajectory): TrajectoryFile {
 }
 
 /** Has a file follow a conversation, from here on. */
-export function followInFile(shared: CliConversation, path: string, told: () => Trajectory): void {
+export function followInFile(
+  shared: Pick<CliConversation, "record" | "saved" | "warnings">,
+  path: string,
+  told: () => Trajectory,
+): void {
   const file = trajectoryFile(path, told)
   const { record, saved } = shared
   shared.record = (event) => {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { requireApproval } from "../actions/approve.ts"
 import { policyWithin } from "../actions/call-policy.ts"
 import { noCalls, reachedLimit, stopwatch } from "../actions/limits.ts"
@@ -16,8 +17,8 @@ import { type Teller, teller } from "./told.ts"
 
 /** The prompt of a run on its way through a CLI, within the limits of the run. */
 export interface TurnWork {
-  /** Sends the prompt, again where it failed for a passing reason. */
-  send(): Promise<TurnEnd>
+  /** Sends the prompt, again where it failed for a passing reason. `again`: after a limit is over, the CLI shall go on. */
+  send(again: boolean): Promise<TurnEnd>
   /** By now, as far as it is known. */
   used(): Usage
   /** Stops its clocks, and says what was not said yet. */
@@ -75,6 +76,8 @@ export function turnWork(
     ...gate,
     emit: (body) => void (isToldByCli(body) || control.emit(body)),
     run: control.context,
+    // The server may have been opened by an earlier run, elsewhere.
+    within: AsyncLocalStorage.snapshot(),
     signal,
     now: Date.now,
     pauses: watch.pauses,
@@ -108,6 +111,14 @@ export function turnWork(
     return texts
   }
 
+  function goOn(): UserMessage {
+    // What it was about to say belongs before.
+    told.end()
+    const message = userMessage("The usage limit is over. Go on with what you were doing.", "host")
+    control.emit({ type: "prompt-steered", message })
+    return message
+  }
+
   async function settings(): Promise<Settings> {
     const { env } = config.settings
     const program = requireProgram(provider, { program: config.program, env })
@@ -116,10 +127,12 @@ export function turnWork(
   }
 
   return {
-    async send() {
+    async send(again) {
       refuseImages(provider, prompt)
+      // What was not begun is asked for once more.
+      const asked = again && told.cycles > 0 ? goOn() : prompt
       const said = heard(shared.unheard.splice(0)).map((text) => ({ type: "text" as const, text }))
-      const message = said.length === 0 ? prompt : { ...prompt, parts: [...prompt.parts, ...said] }
+      const message = said.length === 0 ? asked : { ...asked, parts: [...asked.parts, ...said] }
       const turn = { message, settings: await settings() }
       warnUnenforced(provider, turn.settings, shared, control)
       for (let attempt = 0; ; attempt++) {

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from "node:v8"
 import { ApprovalDenied } from "../actions/approve.ts"
 import { CallTimeout } from "../actions/call.ts"
-import { type ErrorData, errorData } from "../core/errors.ts"
+import { AgentError, type ErrorData, errorData } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
 
@@ -29,22 +29,34 @@ export function outcomeOf(value: unknown): Outcome {
 }
 
 export function failureOutcome(error: unknown): Outcome {
-  return { ok: false, error: errorData(error) }
+  return { ok: false, error: storedError(error) }
+}
+
+/** An error as data, with the code by which whoever catches it may tell it from others. */
+export function storedError(error: unknown): ErrorData {
+  const code = error instanceof Error && "code" in error ? error.code : undefined
+  return { ...errorData(error), ...(typeof code === "string" && { code }) }
 }
 
 /** Gives the value again, or throws the error again. */
 export function replayOutcome(outcome: Exclude<Outcome, { opaque: string }>): unknown {
-  if (!outcome.ok) throw errorOf(outcome.error)
+  if (!outcome.ok) throw errorBack(outcome.error)
   // What `outcomeOf` wrote: data that was checked, never code.
   const value: unknown = "json" in outcome ? outcome.json : deserialize(Buffer.from(outcome.bytes, "base64"))
   return outcome.tool ? toolResult(value as ToolResult) : value
 }
 
-function errorOf({ name, message }: ErrorData): Error {
+/** The error again, of a kind that is treated as it was. */
+export function errorBack({ name, message, code, retryable }: ErrorData): Error {
   if (name === "ApprovalDenied") return new ApprovalDenied(message)
   if (name === "TimeoutError") return new CallTimeout(message)
-  return Object.assign(new Error(message), { name })
+  // Only errors of ours say whether to try again.
+  if (retryable !== undefined) return Object.assign(new AgentError(message, { code, retryable }), { name })
+  const Kind = kinds.find((kind) => kind.name === name) ?? Error
+  return Object.assign(new Kind(message), { name, ...(code !== undefined && { code }) })
 }
+
+const kinds = [TypeError, RangeError, SyntaxError, ReferenceError, URIError, EvalError]
 
 interface Kind {
   json: boolean

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { ConfigError } from "../core/errors.ts"
 import { checkFrom, checkKey, encode, inOrder } from "./encode.ts"
 import { checkGuard, closedError } from "./failure.ts"
 import { ownFolder } from "./file-disk.ts"
@@ -25,6 +26,7 @@ export interface FileStoreOptions {
  *  `a/b.jsonl`, a line for each item. For any number of processes of one machine. The folder is made at the first commit. */
 export function fileStore(folder: string, options: FileStoreOptions = {}): Store {
   const { sync = true, busyTimeoutMs = 10_000 } = options
+  if (!folder) throw new ConfigError('fileStore needs a folder, such as ".karst".')
   const root = resolve(folder)
   const name = `The store "${folder}"`
   const lock = createLock(join(root, ownFolder, "lock"), name, busyTimeoutMs)

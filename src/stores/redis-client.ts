@@ -64,7 +64,16 @@ export function redisFailure(error: unknown, name: string): unknown {
   const known = answers[kind]
   const isAnswer = error.name === "ReplyError"
   const { code, retryable, cure } = known ?? (isAnswer ? unexpected : unreachable)
-  return new AgentError(`${name} is out of reach: ${error.message} ${cure}`, { code, retryable, cause: error })
+  return new AgentError(`${name} is out of reach: ${sentence(error.message)} ${cure}`, {
+    code,
+    retryable,
+    cause: error,
+  })
+}
+
+/** What somebody else says, with an end. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
 interface Trouble {

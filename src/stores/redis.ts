@@ -72,7 +72,10 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     switch (change.type) {
       case "put": {
         const { key, value } = change
-        const [kind, stored] = typeof value === "string" ? ["json", value] : ["bytes", Buffer.from(value.buffer)]
+        const [kind, stored] =
+          typeof value === "string"
+            ? ["json", value]
+            : ["bytes", Buffer.from(value.buffer, value.byteOffset, value.byteLength)]
         return ["put", named.push(keys.value(key)), key, kind, stored]
       }
       case "append":

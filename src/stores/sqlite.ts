@@ -1,3 +1,4 @@
+import { ConfigError } from "../core/errors.ts"
 import { checkFrom, checkKey, decode, encode, parse } from "./encode.ts"
 import { closedError } from "./failure.ts"
 import { groupCommits } from "./sqlite-commits.ts"
@@ -16,6 +17,8 @@ export interface SqliteStoreOptions {
 /** State in one SQLite file of this machine (`node:sqlite`), for any number of processes. Made at the first use. */
 export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Store {
   const { sync = true, busyTimeoutMs = 10_000 } = options
+  // SQLite would take it for a database that is gone when it is closed.
+  if (!path) throw new ConfigError('sqliteStore needs a path, such as "karst.db".')
   const name = `The store "${path}"`
   let opened: Promise<SqliteDatabase> | undefined
   let database: SqliteDatabase | undefined

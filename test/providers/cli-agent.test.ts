@@ -191,7 +191,6 @@ describe("a coding CLI as an agent", () => {
 
   test("takes its defaults from the environment", async () => {
     await using place = await fakeBench()
-    const before = { ...process.env }
     Object.assign(process.env, { KARST_MODEL: "some-model", KARST_EFFORT: "high" })
     try {
       const started = async (options: CliOptions) => {
@@ -200,9 +199,10 @@ describe("a coding CLI as an agent", () => {
       }
       assert.equal(await started({}), "some-model")
       assert.equal(await started({ model: "other" }), "other")
-      assert.equal(await started({ model: "fast" }), "haiku")
+      assert.equal(await started({ model: "fast", env: { ANTHROPIC_SMALL_FAST_MODEL: "small" } }), "small")
     } finally {
-      process.env = before
+      delete process.env.KARST_MODEL
+      delete process.env.KARST_EFFORT
     }
   })
 

@@ -4,9 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { type CodexOptions, claude, codex } from "karst/providers"
-import { permissionFlags } from "../../src/providers/claude-tools.ts"
-import { type Settings, type ToolGroup, toolGroups } from "../../src/providers/provider.ts"
-import { tomlValue } from "../../src/providers/toml.ts"
+import type { ToolGroup } from "../../src/providers/provider.ts"
 
 interface Started {
   arguments: string[]
@@ -96,7 +94,7 @@ describe("Codex is started", () => {
       'notify=["a b", "c\\"d"]',
       'mcp_servers.far.url="http://127.0.0.1:1/mcp"',
       'mcp_servers.near.args=["x y"]',
-      'mcp_servers.near.env={ "A" = "1" }',
+      'mcp_servers.near.env_vars=["A"]',
     ]) {
       assert.ok(given.includes(expected), `${expected} in ${given.join(" ")}`)
     }
@@ -105,52 +103,14 @@ describe("Codex is started", () => {
     assert.match(first?.environment ?? "", /^KARST_HEADER_FAR_0=Bearer secret-1$/m)
   })
 
+  test("or says what is too long for that", async () => {
+    const program = join(import.meta.dirname, "..", "fixtures", "fake-codex.sh")
+    const { error } = await codex({ program, instructions: "x".repeat(3_000_000) }).run("x").settled
+    assert.match(error?.message ?? "", /longer than the system allows.*[Ii]nstructions/)
+  })
+
   test("by options of its own, which another CLI refuses", () => {
     const options = { config: {} }
     assert.throws(() => claude(options as object), /unknown option config/)
   })
-})
-
-describe("Claude Code is granted", () => {
-  const settings = (changes: Partial<Settings>): Settings => ({
-    program: "claude",
-    cwd: "/",
-    model: undefined,
-    reasoning: undefined,
-    instructions: undefined,
-    allow: new Set(["read"]),
-    permissions: "allow",
-    servers: [],
-    env: {},
-    timeoutMs: undefined,
-    idleTimeoutMs: undefined,
-    ...changes,
-  })
-  const flag = (flags: string[], name: string) => flags[flags.indexOf(name) + 1]?.split(",") ?? []
-
-  test("exactly what is allowed and the tools of its servers, and is never asked", () => {
-    const flags = permissionFlags(settings({ servers: [{ name: "karst", url: "http://x", toolTimeoutMs: 1 }] }))
-    assert.deepEqual(flag(flags, "--tools").slice(0, 3), ["Read", "Glob", "Grep"])
-    assert.ok(!flag(flags, "--tools").includes("Bash"))
-    assert.ok(flag(flags, "--allowedTools").includes("mcp__karst"))
-    assert.deepEqual(flag(flags, "--permission-mode"), ["dontAsk"])
-  })
-
-  test("only reading before it is asked", () => {
-    const flags = permissionFlags(settings({ allow: new Set(toolGroups), permissions: "ask" }))
-    assert.ok(flag(flags, "--tools").includes("Bash"))
-    assert.ok(!flag(flags, "--allowedTools").includes("Bash") && flag(flags, "--allowedTools").includes("Read"))
-    assert.deepEqual(flag(flags, "--permission-prompt-tool"), ["stdio"])
-  })
-
-  test("everything only where that was written", () => {
-    const isBypass = (permissions: Settings["permissions"]) =>
-      permissionFlags(settings({ permissions })).includes("--dangerously-skip-permissions")
-    assert.deepEqual([isBypass("allow"), isBypass("ask"), isBypass("bypass")], [false, false, true])
-  })
-})
-
-test("TOML has every value on one line", () => {
-  assert.equal(tomlValue("a\u007f\n"), '"a\\u007F\\n"')
-  assert.equal(tomlValue({ "a.b": [1, true, { c: "d" }] }), '{ "a.b" = [1, true, { "c" = "d" }] }')
 })

@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process"
+import { type ChildProcessByStdio, spawn } from "node:child_process"
+import type { Readable, Writable } from "node:stream"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import type { ArchiveOptions } from "karst"
@@ -16,15 +17,25 @@ export interface Elsewhere {
 /** Goes on with a session in a process of its own. */
 export async function resumeElsewhere(
   name: keyof typeof agents,
-  { options }: Bench,
+  bench: Bench,
   session: ArchiveOptions,
   prompt: string,
 ): Promise<Elsewhere> {
+  return JSON.parse(await text(startElsewhere(name, bench, session, prompt).stdout))
+}
+
+/** The process that does it. */
+export function startElsewhere(
+  name: keyof typeof agents,
+  { options }: Bench,
+  session: ArchiveOptions,
+  prompt: string,
+): ChildProcessByStdio<Writable, Readable, null> {
   const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url)], {
     stdio: ["pipe", "pipe", "inherit"],
   })
   child.stdin.end(JSON.stringify({ name, options, session, prompt }))
-  return JSON.parse(await text(child.stdout))
+  return child
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -34,7 +34,7 @@ export async function bench(
     model,
     home,
     cwd,
-    options: { program: findCli(name), cwd, env: variables, idleTimeoutMs: 30_000, retries: 0 },
+    options: { program: findCli(name), cwd, env: variables, idleTimeoutMs: 30_000, retries: 0, autoWait: false },
     processes: () => processesWith(`HOME=${home}`),
     async [Symbol.asyncDispose]() {
       await model[Symbol.asyncDispose]()
@@ -64,7 +64,48 @@ export async function fakeBench(): Promise<FakeBench> {
   return {
     folder,
     cwd,
-    options: { program, cwd, env: { HOME: folder }, idleTimeoutMs: 20_000, retries: 0 },
+    options: { program, cwd, env: { HOME: folder }, idleTimeoutMs: 20_000, retries: 0, autoWait: false },
+    processes: () => processesWith(`HOME=${folder}`),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  }
+}
+
+/** A machine with small programs in the place of Claude Code and Codex, which do what they are told to (test/fixtures/fake-claude.ts). */
+export interface FakeClis extends AsyncDisposable {
+  readonly folder: string
+  readonly cwd: string
+  /** What agents on this machine are made with. */
+  readonly options: CliOptions
+  /** Gives a CLI words that it hears with every prompt, until it is given others. */
+  tell(cli: "claude" | "codex", words: string): Promise<void>
+  /** All prompts that a CLI has heard, by conversation. */
+  heard(cli: "claude" | "codex"): Promise<string[][]>
+  /** Takes a CLI away. */
+  uninstall(cli: "claude" | "codex"): Promise<void>
+  processes(): Promise<string[]>
+}
+
+export async function fakeClis(): Promise<FakeClis> {
+  const folder = await mkdtemp(join(tmpdir(), "karst-fakes-"))
+  const [bin, cwd] = [join(folder, "bin"), join(folder, "work")]
+  await mkdir(bin)
+  await mkdir(cwd)
+  for (const name of ["claude", "codex"]) {
+    const script = `#!/bin/sh\nexec ${process.execPath} ${join(fixtures, `fake-${name}.ts`)} "$@"\n`
+    await writeFile(join(bin, name), script, { mode: 0o755 })
+  }
+  const env = { HOME: folder, PATH: [bin, "/usr/bin", "/bin"].join(delimiter), CODEX_HOME: undefined }
+  return {
+    folder,
+    cwd,
+    options: { cwd, env, idleTimeoutMs: 20_000, retries: 0, autoWait: false },
+    tell: (cli, words) => writeFile(join(folder, `${cli}-words`), words),
+    async heard(cli) {
+      const memory = join(folder, `.fake-${cli}`)
+      const names = (await readdir(memory).catch(() => [])).filter((name) => name !== "failed")
+      return await Promise.all(names.map(async (name) => JSON.parse(await readFile(join(memory, name), "utf8"))))
+    },
+    uninstall: (cli) => rm(join(bin, cli)),
     processes: () => processesWith(`HOME=${folder}`),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   }

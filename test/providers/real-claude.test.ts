@@ -7,7 +7,7 @@ import { claude } from "karst/providers"
 import { claudeParser } from "../../src/providers/claude-events.ts"
 import { toolGroups } from "../../src/providers/provider.ts"
 import { requires } from "../system.ts"
-import { resumeElsewhere } from "./elsewhere.ts"
+import { resumeElsewhere, startElsewhere } from "./elsewhere.ts"
 import { bench, only, until } from "./kit.ts"
 import { readLines, story } from "./recordings.ts"
 
@@ -246,6 +246,15 @@ describe("Claude Code", { skip: requires("claude") }, () => {
     const { status } = await run.settled
     assert.equal(status, "aborted")
     assert.deepEqual(await place.processes(), [])
+  })
+
+  test("ends with its owner, though that is killed at once", { skip: process.platform !== "linux" }, async () => {
+    await using place = await claudeBench()
+    const owner = startElsewhere("claude", place, {}, bash("setsid sleep 300 & sleep 300"))
+    const commands = async () => (await place.processes()).filter((line) => line.startsWith("sleep"))
+    await until("the command runs", async () => (await commands()).length > 1)
+    owner.kill("SIGKILL")
+    await until("nothing is left", async () => (await place.processes()).length === 0)
   })
 
   const failures: [string, string, string][] = [

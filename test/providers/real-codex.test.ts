@@ -6,7 +6,7 @@ import { jsRuntime, ProviderError, tool } from "karst"
 import { codex } from "karst/providers"
 import { codexParser } from "../../src/providers/codex-events.ts"
 import { requires } from "../system.ts"
-import { resumeElsewhere } from "./elsewhere.ts"
+import { resumeElsewhere, startElsewhere } from "./elsewhere.ts"
 import { bench, only, until } from "./kit.ts"
 import { readLines, story } from "./recordings.ts"
 
@@ -200,6 +200,15 @@ describe("Codex", { skip: requires("codex") }, () => {
       assert.deepEqual(await place.processes(), [])
     })
   }
+
+  test("ends with its owner, though that is killed at once", { skip: process.platform !== "linux" }, async () => {
+    await using place = await codexBench()
+    const owner = startElsewhere("codex", place, {}, shell("setsid sleep 300 & sleep 300"))
+    const commands = async () => (await place.processes()).filter((line) => line.startsWith("sleep"))
+    await until("the command runs", async () => (await commands()).length > 1)
+    owner.kill("SIGKILL")
+    await until("nothing is left", async () => (await place.processes()).length === 0)
+  })
 
   const failures: [string, string, RegExp][] = [
     ["a wrong key", "[[status:401]]", /^authentication$/],

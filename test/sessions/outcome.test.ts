@@ -2,7 +2,8 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { ApprovalDenied } from "../../src/actions/approve.ts"
-import { failureOutcome, outcomeOf, replayOutcome } from "../../src/sessions/outcome.ts"
+import { AgentError } from "../../src/core/errors.ts"
+import { errorBack, failureOutcome, outcomeOf, replayOutcome, storedError } from "../../src/sessions/outcome.ts"
 import { toolResult } from "../../src/tools/tool.ts"
 
 describe("what a call came to", () => {
@@ -44,5 +45,14 @@ describe("what a call came to", () => {
     const failed = failureOutcome(new RangeError("too far"))
     assert.ok(!failed.ok)
     assert.throws(() => replayOutcome(failed), { name: "RangeError", message: "too far" })
+  })
+
+  test("is an error by which it can be told from others", () => {
+    const back = (error: unknown) => errorBack(JSON.parse(JSON.stringify(storedError(error))))
+    assert.ok(back(new RangeError("Too far.")) instanceof RangeError)
+    assert.equal(Reflect.get(back(Object.assign(new Error("gone"), { code: "ENOENT" })), "code"), "ENOENT")
+    const ours = back(new AgentError("Later.", { code: "busy", retryable: true }))
+    assert.ok(ours instanceof AgentError && ours.code === "busy" && ours.retryable)
+    assert.deepEqual(storedError("thrown text"), { name: "Error", message: "thrown text" })
   })
 })

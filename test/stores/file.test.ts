@@ -289,3 +289,7 @@ describe("fileStore", () => {
 function asRoot(): string | undefined {
   return process.getuid?.() === 0 ? "by design: root may write everywhere" : undefined
 }
+
+test("needs to know where it is: an empty path, as of a variable that is not set, is refused", () => {
+  assert.throws(() => fileStore(""), { code: "config" })
+})

@@ -120,3 +120,7 @@ describe("sqliteStore", () => {
     assert.equal(await store.get("k"), undefined)
   })
 })
+
+test("needs to know where it is: an empty path, as of a variable that is not set, is refused", () => {
+  assert.throws(() => sqliteStore(""), { code: "config" })
+})

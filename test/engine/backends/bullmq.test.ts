@@ -137,6 +137,13 @@ describe("bullmqBackend", { skip: requires("redis") }, () => {
     await client.quit()
   })
 
+  test("says that the server wants another password, which no time will mend", async () => {
+    await using locked = await startRedis("--requirepass", "secret")
+    await using backend = make({ url: locked.url.replace("//", "//:wrong@") })
+    const refusal = { code: "authentication", retryable: false, message: /Check the user and password/ }
+    await assert.rejects(backend.push({ run: "a", revision: 0 }), refusal)
+  })
+
   test("says that the server is out of reach, and stops and closes without it", async () => {
     await using own = await startRedis()
     const told: string[] = []

@@ -46,6 +46,8 @@ async function carryOut(order: Order): Promise<Told> {
     store: killingStore(inner, ledger, writes),
     ...(backend && { backend: killingBackend(backend, writes) }),
     holdMs: 0,
+    // Through a queue each cycle is a job of its own.
+    ...(backend && { sliceMs: 0 }),
   })
   if (backend) await engine.work({ concurrency: 1 })
   const { id } = await engine.submit("agent", "Go.", { key: "crash" })

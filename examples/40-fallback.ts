@@ -1,0 +1,16 @@
+// Two CLIs as one agent: the first that is installed and works does it. With `failover` a conversation goes on with the next one
+// when its CLI fails or reaches a limit: that one is told what happened so far. Needs Claude Code, Codex or both.
+import { claude, codex, fallback } from "karst/providers"
+
+const agent = fallback(claude({ allow: [], retries: 0 }), codex({ allow: [] }), { failover: true, autoWait: false })
+console.log(`${agent.provider} is first in line`)
+
+await using session = await agent.session({
+  onEvent(event) {
+    if (event.type === "provider-changed") console.log(`  ${event.from} → ${event.to}: ${event.reason}`)
+  },
+})
+for (const prompt of ["Name a river that runs underground.", "Where does it come to light again?"]) {
+  const { output, error } = await session.send(prompt).settled
+  console.log(`> ${prompt}\n${error?.message ?? output}`)
+}

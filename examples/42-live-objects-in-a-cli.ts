@@ -1,0 +1,38 @@
+// Your live objects inside Claude Code and Codex: both work on the same runtime, by cells, as an agent of ours would. What they change is
+// your object, what they make stays. Needs both CLIs; with one of them, half of it happens.
+import { createAgent, fn, jsRuntime, scripted, variable } from "karst"
+import { claude, codex } from "karst/providers"
+
+const lamp = (room: string) => ({
+  room,
+  brightness: 100,
+  dim(to: number): string {
+    this.brightness = to
+    return `${room} is at ${to} %`
+  },
+})
+const lamps = [lamp("kitchen"), lamp("study")]
+const runtime = jsRuntime({
+  lamps: variable(lamps, "The lamps of the house"),
+  report: variable("", "What was done, in a sentence"),
+  lock: fn(() => "locked", { description: "Locks the front door", approve: true }),
+})
+
+const options = { runtime, allow: [], approve: () => false }
+for (const [agent, prompt] of [
+  [claude(options), "Dim every lamp in `lamps` to 20 %. Lock the door if you may."],
+  [codex(options), "Look at `lamps`, then assign a sentence about them to `report`."],
+] as const) {
+  for await (const event of agent.run(prompt)) {
+    if (event.type === "tool-start") console.log(`${agent.name} ${JSON.stringify(event.input)}`)
+    if (event.type === "run-end") console.log(`${agent.name}: ${event.error?.message ?? event.output}`)
+  }
+}
+
+// And an agent of ours goes on with the same objects.
+const model = process.env.MODEL ?? scripted(["```ts\nlamps[1].dim(0)\n```", "Good night."])
+console.log((await createAgent({ model, runtime }).run("Turn off the study.")).output)
+console.log(
+  lamps.map(({ room, brightness }) => `${room} ${brightness}`),
+  await runtime.retrieve("report"),
+)

@@ -1,0 +1,23 @@
+// The real CLI in your terminal, with your live objects in it: choose one by the arrow keys, work with it, leave it, and go on with what it
+// made. Needs a terminal, an installed CLI and `npm install node-pty`.
+import { jsRuntime, variable } from "karst"
+import { codingAgent } from "karst/providers"
+
+const runtime = jsRuntime({
+  shopping: variable([{ item: "tea", count: 3 }], "What is to be bought"),
+  note: variable("", "For the user, when you are done"),
+})
+
+try {
+  const agent = codingAgent({ runtime })
+  const { provider, exitCode, handle, output } = await agent.interactive("Look at `shopping` with me.", {
+    selectProvider: true,
+    captureBytes: 64 * 1024,
+  })
+  console.log(`\n${provider ?? "nobody"} ended with code ${exitCode} and showed ${output.length} characters`)
+  console.log(await runtime.retrieve("shopping"), await runtime.retrieve("note"))
+  if (handle !== undefined)
+    console.log(`agent.session({ resume: "${handle.slice(0, 24)}…" }) goes on without a terminal`)
+} catch (error) {
+  console.log(error instanceof Error ? error.message : error)
+}

@@ -1,0 +1,201 @@
+import { ConfigError, type ProviderError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import { importPeer } from "../core/peer.ts"
+import { ownVersion } from "../mcp/packages.ts"
+import { cancelled } from "./acp-permissions.ts"
+import { exitFailure, failureOf } from "./failure.ts"
+import { at, type JsonObject, numberAt, objectAt, textAt } from "./read-json.ts"
+import { type ChildEnd, type StopCause, startChild } from "./supervisor.ts"
+
+// Types alone: the package arrives with the first agent.
+type AcpPackage = typeof import("@agentclientprotocol/sdk")
+
+/** A running program that speaks the Agent Client Protocol, version 1. */
+export interface AcpAgent {
+  /** What it said of itself. */
+  readonly about: JsonObject
+  /** Asks it for something. Rejects with a `ProviderError`: what it answered, or how it ended. */
+  request(method: string, params: JsonObject): Promise<JsonObject>
+  notify(method: string, params: JsonObject): void
+  /** Who is told what it says; nobody between turns. */
+  ears: AcpEars | undefined
+  stop(why: StopCause): void
+  /** Whether it has ended, or is about to. */
+  readonly gone: boolean
+  /** Ends it and all that it started. */
+  close(): Promise<void>
+}
+
+export interface AcpEars {
+  /** Any line at all has come. */
+  stir(): void
+  /** Takes the parameters of a `session/update`. */
+  update(params: JsonObject): void
+  /** Takes a line that is none of the protocol. */
+  junk(line: Json): void
+  /** Gives the answer to `session/request_permission`. */
+  permission(request: JsonObject): Promise<JsonObject>
+}
+
+export interface AcpStart {
+  names: { provider: string; title: string }
+  program: string
+  args: readonly string[]
+  cwd: string
+  env: Readonly<Record<string, string>>
+  folder: string
+  limits: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined }
+  ears: AcpEars
+  /** Called as soon as it can be stopped. */
+  started(agent: AcpAgent): void
+}
+
+/** Starts one, and agrees on the protocol. */
+export async function startAcpAgent({ names, limits, ears, started, ...start }: AcpStart): Promise<AcpAgent> {
+  const { client, PROTOCOL_VERSION, RequestError } = await loadAcp()
+  let receive: ReadableStreamDefaultController | undefined
+  let ended: ChildEnd | undefined
+  let gone = false
+  let broken: unknown
+  let about: JsonObject = {}
+
+  function take(line: string): void {
+    agent.ears?.stir()
+    const message = parseMessage(line)
+    if (textAt(message, "jsonrpc") === undefined) agent.ears?.junk(message ?? line)
+    // Not through the package, which complains aloud of what an agent of tomorrow may say.
+    else if (textAt(message, "method") === "session/update") agent.ears?.update(objectAt(message, "params"))
+    else receive?.enqueue(message)
+  }
+
+  const child = startChild({
+    ...start,
+    // It outlives the turn; whoever owns it ends it.
+    signal: new AbortController().signal,
+    line(text) {
+      try {
+        if (!gone && text.trim() !== "") take(text)
+      } catch (error) {
+        // A bug of ours must not end the program: it ends the turn.
+        broken ??= error
+        agent.stop("abort")
+      }
+    },
+  })
+  const readable = new ReadableStream({
+    start(controller) {
+      receive = controller
+    },
+  })
+  const writable = new WritableStream({ write: (message) => child.write(`${JSON.stringify(message)}\n`) })
+  const connection = client({ name: "karst" })
+    .onRequest(
+      "session/request_permission",
+      // Read as it comes, for the same reason.
+      (params) => params as JsonObject,
+      async ({ params }) => (await agent.ears?.permission(params)) ?? cancelled,
+    )
+    .connect({ readable, writable })
+  const over = child.ended.then((end) => {
+    ended = end
+    gone = true
+    connection.close()
+  })
+
+  const agent: AcpAgent = {
+    get about() {
+      return about
+    },
+    async request(method, params) {
+      try {
+        return (await connection.agent.request<JsonObject | null>(method, params)) ?? {}
+      } catch (error) {
+        if (error instanceof RequestError) throw refusal(names, method, error)
+        if (!gone) agent.stop("abort")
+        await over
+        throw broken ?? (ended ? exitFailure(names, ended, limits) : error)
+      }
+    },
+    notify: (method, params) => void connection.agent.notify(method, params).catch(() => undefined),
+    ears,
+    stop(why) {
+      gone = true
+      child.stop(why)
+    },
+    get gone() {
+      return gone
+    },
+    async close() {
+      if (!gone) child.finish()
+      gone = true
+      await over
+    },
+  }
+
+  started(agent)
+  try {
+    about = await agent.request("initialize", {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: "karst", version: ownVersion() },
+    })
+    if (numberAt(about, "protocolVersion") === PROTOCOL_VERSION) return agent
+    const message = `it speaks version ${String(at(about, "protocolVersion"))} of the protocol, and Karst ${PROTOCOL_VERSION}`
+    throw failureOf({ ...names, message, code: "protocol" })
+  } catch (error) {
+    agent.stop("abort")
+    await over
+    throw error
+  }
+}
+
+async function loadAcp(): Promise<AcpPackage> {
+  const name = "@agentclientprotocol/sdk"
+  const loaded = await importPeer(name, "agents that speak ACP")
+  // A package that has what its second major version has is taken to be as its types say.
+  if (typeof loaded.client === "function") return loaded as AcpPackage
+  throw new ConfigError(`The package "${name}" is not what Karst knows. Install 2 or newer: npm install ${name}@2`)
+}
+
+const authRequired = -32000
+const notFound = -32002
+
+/** What an agent answered in place of what it was asked for. */
+export function refusal(
+  names: { provider: string; title: string },
+  method: string,
+  { code, message, data }: { code: number; message: string; data?: unknown },
+): ProviderError {
+  // It came as JSON.
+  const more = data as Json | undefined
+  const told = textAt(more, "details") ?? textAt(more, "message") ?? (typeof more === "string" ? more : undefined)
+  const words = [inner(message), told].filter((text) => text !== undefined && text !== "").join(": ")
+  const status = [code, numberAt(more, "statusCode"), numberAt(more, "status")].find(isStatus)
+  const facts = { ...names, message: words || `${method} failed`, status }
+  if (code === authRequired) return failureOf({ ...facts, code: "authentication" })
+  const unknown = code === notFound || /session.*not found|no previous session|invalid session/i.test(words)
+  if (unknown && method.startsWith("session/")) return failureOf({ ...facts, code: "session-not-found" })
+  if (status === undefined && /ECONNREFUSED|ConnectionRefused|fetch failed/i.test(words)) {
+    return failureOf({ ...facts, code: "connection" })
+  }
+  return failureOf(facts)
+}
+
+// Some hand on the body of the service's answer.
+function inner(message: string): string {
+  const json = parseMessage(message)
+  return textAt(json, "error", "message") ?? textAt(json, "message") ?? message
+}
+
+function isStatus(code: number | undefined): code is number {
+  return code !== undefined && code >= 400 && code < 600
+}
+
+function parseMessage(text: string): JsonObject | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

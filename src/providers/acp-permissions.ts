@@ -1,0 +1,56 @@
+import type { AcpCall } from "./acp-events.ts"
+import type { CliServer, Settings, ToolGroup } from "./provider.ts"
+import { type JsonObject, listAt, textAt } from "./read-json.ts"
+
+/** What becomes of a call that an agent asks about: decided here, or asked of somebody. */
+export function verdictOn(
+  call: AcpCall,
+  { allow, permissions, servers }: Pick<Settings, "allow" | "permissions" | "servers">,
+): "allow" | "deny" | "ask" {
+  if (permissions === "bypass") return "allow"
+  const group = groups[call.kind]
+  if (group === undefined && servers.some(({ name }) => isOf(call, name))) return "allow"
+  if (permissions === "ask")
+    return group === "read" ? grant(allow.has("read")) : isAllowed(group, allow) ? "ask" : "deny"
+  return grant(isAllowed(group, allow))
+}
+
+/** The answer to `session/request_permission`. */
+export function answerTo(request: JsonObject, decision: "allow" | "always" | "deny"): JsonObject {
+  const wanted =
+    decision === "deny" ? ["reject_once", "reject_always"] : decision === "allow" ? allowing : allowing.toReversed()
+  const options = listAt(request, "options")
+  const chosen = wanted.flatMap((kind) => options.find((option) => textAt(option, "kind") === kind) ?? [])[0]
+  const optionId = textAt(chosen, "optionId")
+  return optionId === undefined ? cancelled : { outcome: { outcome: "selected", optionId } }
+}
+
+export const cancelled: JsonObject = { outcome: { outcome: "cancelled" } }
+
+const allowing = ["allow_once", "allow_always"]
+
+const groups: Record<string, ToolGroup | undefined> = {
+  read: "read",
+  search: "read",
+  edit: "write",
+  delete: "write",
+  move: "write",
+  execute: "exec",
+  fetch: "web",
+}
+
+// Of a tool that is of no kind nobody knows what it does: it needs all of these.
+function isAllowed(group: ToolGroup | undefined, allow: ReadonlySet<ToolGroup>): boolean {
+  if (group !== undefined) return allow.has(group)
+  return (["read", "write", "exec", "web"] as const).every((each) => allow.has(each))
+}
+
+function grant(is: boolean): "allow" | "deny" {
+  return is ? "allow" : "deny"
+}
+
+// The agents write the names of such tools each in their own way: karst_run, mcp__karst__run, "run (karst MCP Server)".
+function isOf({ name, title }: AcpCall, server: CliServer["name"]): boolean {
+  const begins = new RegExp(`^(mcp_{1,2})?${server}[_./:-]`)
+  return begins.test(name) || begins.test(title) || title.endsWith(`(${server} MCP Server)`)
+}

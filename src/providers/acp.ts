@@ -1,0 +1,32 @@
+import { basename } from "node:path"
+import { acpSession } from "./acp-session.ts"
+import { type CliAgent, cliAgent } from "./cli-agent.ts"
+import type { CliOptions } from "./options.ts"
+import { type Provider, toolGroups } from "./provider.ts"
+
+export interface AcpOptions extends CliOptions {
+  /** The program: a path, or a name that is looked for in PATH. */
+  command: string
+  /** What makes it speak the protocol, such as `["--acp"]`. */
+  args?: readonly string[] | undefined
+  /** How to authenticate where it asks for that: the id of one of its methods. */
+  auth?: string | undefined
+}
+
+/** Any agent that speaks the Agent Client Protocol on its standard input and output. */
+export function acp({ command, args = [], auth, ...options }: AcpOptions): CliAgent {
+  const title = basename(command)
+  const provider: Provider = {
+    name: "acp",
+    title,
+    binary: command,
+    install: "",
+    can: { fork: false, images: true, ask: true, steer: false },
+    model: () => undefined,
+    // It decides itself what it asks about; questions to the user are not part of what we offer it.
+    unenforced: ({ allow, permissions }) =>
+      permissions === "bypass" ? [] : toolGroups.filter((group) => group !== "interaction" && !allow.has(group)),
+    open: (opening) => acpSession({ provider: "acp", title, launch: async () => ({ args, auth }) }, opening),
+  }
+  return cliAgent(provider, { program: command, ...options })
+}

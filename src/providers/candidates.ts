@@ -1,0 +1,103 @@
+import type { Agent, AgentOverrides } from "../core/agent.ts"
+import { AgentError, ModelError, ProviderError, UnsupportedError } from "../core/errors.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import { cliParts } from "./cli-parts.ts"
+import { environmentDefaults } from "./defaults.ts"
+import { type AutoWaitOptions, resolveAutoWait, type UsageLimit } from "./limits.ts"
+import type { CliOptions } from "./options.ts"
+
+/** One of the agents of a fallback, in its place. */
+export interface Candidate {
+  readonly agent: Agent
+  /** The CLI, or the name of an agent that is none. */
+  readonly name: string
+  isInstalled(): boolean
+  /** Whether it waits for a limit to be over. */
+  readonly waits: boolean
+  /** Whether it makes its runtime itself. */
+  readonly ownsRuntime: boolean
+  /** What of some changes is for it. */
+  changes(given: Partial<CliOptions>): Partial<CliOptions>
+  /** The changes by which its next run waits only for what may be waited for. */
+  waiting(accept: (limit: UsageLimit) => boolean): Partial<CliOptions>
+  /** The changes by which it works on a runtime that is there, where it would make its own. */
+  on(runtime: unknown): Partial<CliOptions>
+}
+
+export function candidatesOf(agents: readonly Agent[], autoWait: boolean | AutoWaitOptions | undefined): Candidate[] {
+  return agents.map((agent, index) => {
+    const cli = cliParts.of(agent)
+    const name = "provider" in agent && typeof agent.provider === "string" ? agent.provider : agent.name
+    if (!cli) return ownAgent(agent, name)
+    const { options } = cli
+    const wait = resolveAutoWait(autoWait ?? options.autoWait ?? environmentDefaults().autoWait)
+    return {
+      agent,
+      name,
+      isInstalled: cli.isInstalled,
+      waits: wait !== undefined,
+      ownsRuntime: typeof options.runtime === "function",
+      changes(given) {
+        const foreign = index > 0 && isPlainModel(given.model ?? options.model ?? environmentDefaults().model)
+        return foreign && (given.model !== undefined || options.model === undefined) ? { ...given, model: "" } : given
+      },
+      waiting: (accept) => ({
+        autoWait: wait ? { ...wait, accept: (limit) => accept(limit) && wait.accept(limit) } : false,
+      }),
+      on: (runtime) => (typeof options.runtime === "function" && isRuntime(runtime) ? { runtime } : {}),
+    }
+  })
+}
+
+function ownAgent(agent: Agent, name: string): Candidate {
+  return {
+    agent,
+    name,
+    isInstalled: () => true,
+    waits: false,
+    ownsRuntime: false,
+    changes: ({ instructions, limits, metadata }): AgentOverrides => ({ instructions, limits, metadata }),
+    waiting: () => ({}),
+    on: () => ({}),
+  }
+}
+
+/** Whether it was the CLI or the service that failed, so that another may do better. What the caller got wrong, and bugs, go to
+ *  the caller. */
+export function movesOn(error: unknown): error is AgentError {
+  return error instanceof ProviderError || error instanceof ModelError || error instanceof UnsupportedError
+}
+
+export interface Failed {
+  name: string
+  error: AgentError
+}
+
+/** The last error, with what came before it. */
+export function allFailed(failures: readonly Failed[]): AgentError {
+  const last = failures.at(-1)
+  if (!last) return new AgentError("No agent was tried.")
+  const { error } = last
+  if (failures.length === 1) return error
+  const attempts = failures.map(({ name, error: { code, message } }) => ({ provider: name, code, message }))
+  const before = attempts.slice(0, -1).map(({ provider, code }) => `${provider} (${code})`)
+  const own = error instanceof ProviderError ? error : undefined
+  return new ProviderError(`${error.message} Before it failed: ${before.join(", ")}.`, {
+    code: own?.code,
+    provider: last.name,
+    retryable: failures.some((each) => each.error.retryable),
+    retryAt: own?.retryAt,
+    stderr: own?.stderr,
+    details: { ...error.details, attempts },
+    cause: error,
+  })
+}
+
+// It has a meaning for one CLI alone.
+function isPlainModel(model: string | undefined): boolean {
+  return model !== undefined && !["strongest", "fast", ""].includes(model)
+}
+
+function isRuntime(value: unknown): value is Runtime {
+  return typeof value === "object" && value !== null && "execute" in value
+}

@@ -1,0 +1,142 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { ConfigError, UnsupportedError } from "../core/errors.ts"
+import { newId } from "../core/message.ts"
+import { cliHandleOf, type HandleParts, parseHandle } from "../sessions/handle.ts"
+import { notFound, refuseOther } from "./cli-head.ts"
+import { chooseProvider } from "./interactive-choice.ts"
+import { type CliConfig, type CliOptions, resolveOptions } from "./options.ts"
+import { requireFolder, requireProgram } from "./program.ts"
+import { type LaunchCommand, type Provider, toolGroups } from "./provider.ts"
+import { type PtyEnd, runInPty } from "./pty.ts"
+import { requireTerminal, type UserTerminal } from "./pty-terminal.ts"
+import { serveTools } from "./serve-tools.ts"
+
+/** What `interactive` takes: the options of the agent, and these. There all groups are allowed where `allow` does not say otherwise,
+ *  and with "ask" every CLI asks the person before it. */
+export interface InteractiveOptions extends Partial<CliOptions>, InteractiveChoices {}
+
+export interface InteractiveChoices {
+  /** How much of what is shown is kept as `output`: the last of it. Default 1 MiB. */
+  captureBytes?: number | undefined
+  /** Lets the person choose among the installed CLIs first; the choice takes the place of the agent's own. Default: false. */
+  selectProvider?: boolean | undefined
+  /** The handle of a session to go on with. */
+  resume?: string | undefined
+  /** Ends the CLI. */
+  signal?: AbortSignal | undefined
+}
+
+export interface InteractiveResult {
+  /** The CLI that was started; undefined where the person chose none. */
+  provider: string | undefined
+  /** The CLI's own, or 128 and the number of the signal that ended it; 130 where the person chose none. */
+  exitCode: number
+  /** What was shown, as the terminal was told it: with colours and moves of the cursor. */
+  output: string
+  /** What the CLI resumes the conversation by, where it is known. One in which nothing was said may not be kept by the CLI. */
+  sessionId: string | undefined
+  /** For `agent.session({ resume })` and `agent.interactive("…", { resume })`, here or in another process. */
+  handle: string | undefined
+}
+
+/** Starts a CLI in the terminal of this process and waits for its end. */
+export async function interactive(
+  own: Provider,
+  options: CliOptions,
+  prompt: string | undefined,
+  { captureBytes = 2 ** 20, selectProvider = false, resume, signal }: InteractiveChoices,
+): Promise<InteractiveResult> {
+  if (!(captureBytes >= 0)) throw new ConfigError(`captureBytes: ${captureBytes} is not a number of at least 0.`)
+  const terminal = requireTerminal(`${own.name}.interactive()`)
+  const configured = { provider: own, options }
+  const chosen = selectProvider ? await chooseProvider(configured, terminal, signal) : configured
+  if (!chosen) return { provider: undefined, exitCode: 130, output: "", sessionId: undefined, handle: undefined }
+  const { provider } = chosen
+  const earlier = resume === undefined ? undefined : resumed(provider, resume)
+  const config = configOf(provider, chosen.options)
+  const cwd = requireFolder(config.cwd ?? earlier?.cwd)
+  const { end, key } = await launch({
+    provider,
+    config,
+    prompt,
+    cwd,
+    key: earlier?.key,
+    terminal,
+    captureBytes,
+    signal,
+  })
+  const parts = { id: newId("s"), ...earlier, provider: provider.name, key, cwd }
+  return {
+    provider: provider.name,
+    exitCode: end.exitCode,
+    output: end.output,
+    sessionId: key,
+    handle: key === undefined ? undefined : cliHandleOf(parts),
+  }
+}
+
+interface Launching {
+  provider: Provider
+  config: CliConfig
+  prompt: string | undefined
+  cwd: string
+  key: string | undefined
+  terminal: UserTerminal
+  captureBytes: number
+  signal: AbortSignal | undefined
+}
+
+/** Opens what the CLI needs, runs it, and closes that again whatever happens, the last first. */
+async function launch(launching: Launching): Promise<{ end: PtyEnd; key: string | undefined }> {
+  const { provider, config, prompt, cwd, key, terminal, captureBytes, signal } = launching
+  const { env } = config.settings
+  const program = requireProgram(provider, { program: config.program, env })
+  if (!provider.launch) {
+    throw new UnsupportedError(`${provider.title} has no face in a terminal that Karst knows. Use agent.run().`)
+  }
+  await using opened = new AsyncDisposableStack()
+  const source = config.runtime
+  const runtime = typeof source === "function" ? await source() : source
+  if (runtime && typeof source === "function") opened.defer(() => runtime.close())
+  // Who sits before the CLI is asked there, where nobody else answers.
+  const { approve = "client", limits, onEvent } = config
+  const served = await serveTools(config, runtime, { approve, limits, onEvent })
+  opened.defer(served.close)
+  const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
+  const settings = { ...config.settings, program, cwd, servers: served.servers }
+  const command = await provider.launch({ settings, prompt, key, folder })
+  if (command.close) opened.defer(command.close)
+  const end = await runInPty({
+    program,
+    args: command.args,
+    cwd,
+    env: { ...env, ...command.env },
+    folder,
+    terminal,
+    captureBytes,
+    signal,
+  })
+  return { end, key: keyIn(end, command) }
+}
+
+function configOf(provider: Provider, options: CliOptions): CliConfig {
+  // A person can be asked, also by a CLI that cannot ask a program.
+  const asking = { ...provider, can: { ...provider.can, ask: true } }
+  return resolveOptions(asking, { ...options, allow: options.allow ?? toolGroups })
+}
+
+function resumed(provider: Provider, handle: string): HandleParts & { key: string } {
+  const parts = parseHandle(handle)
+  refuseOther(provider, parts.id, parts.provider)
+  if (parts.key === undefined) throw notFound(parts.id, parts.folder)
+  return { ...parts, key: parts.key }
+}
+
+function keyIn({ farewell }: PtyEnd, command: LaunchCommand): string | undefined {
+  const plain = farewell.replace(/\x1b\[[\d;?]*[A-Za-z]/g, "")
+  const named = command.farewell && [...plain.matchAll(command.farewell)].at(-1)?.[1]
+  return named ?? command.key
+}

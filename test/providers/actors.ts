@@ -1,0 +1,33 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+
+/** What a CLI does for a prompt: see test/fixtures/actor.ts. */
+export type ActorPlan = Readonly<
+  Record<string, readonly (string | { tool: string; input: object } | { fail: number })[]>
+>
+
+/** A machine where small programs stand in the place of Claude Code and Codex, and follow a plan. */
+export interface ActorMachine extends AsyncDisposable {
+  /** An empty folder to work in. */
+  readonly cwd: string
+  /** PATH, HOME and the plan. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+export async function actorMachine(plan: ActorPlan, installed = ["claude", "codex"]): Promise<ActorMachine> {
+  const folder = await mkdtemp(join(tmpdir(), "karst-actors-"))
+  const [bin, cwd] = [join(folder, "bin"), join(folder, "work")]
+  for (const each of [bin, cwd]) await mkdir(each)
+  for (const name of installed) {
+    const script = `#!/bin/sh\nexec ${process.execPath} ${actor} ${name} "$@"\n`
+    await writeFile(join(bin, name), script, { mode: 0o755 })
+  }
+  return {
+    cwd,
+    env: { PATH: [bin, "/usr/bin", "/bin"].join(delimiter), HOME: folder, ACTOR_PLAN: JSON.stringify(plan) },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  }
+}
+
+const actor = join(import.meta.dirname, "..", "fixtures", "actor.ts")

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { describe, test } from "node:test"
+import { claude } from "karst/providers"
+import { requires } from "../system.ts"
+import { bench } from "./kit.ts"
+import { taskCommand } from "./terminal.ts"
+import { openTmux } from "./tmux.ts"
+
+const key = "none-of-your-business-1234567890"
+
+describe("Claude Code itself in a terminal", { skip: requires("claude", "node-pty", "tmux") }, () => {
+  test("answers, works on live objects, and its session goes on in a program", { timeout: 120_000 }, async () => {
+    await using place = await bench("claude", async (model, home) => {
+      // What it asks a person at its first start.
+      const answered = {
+        hasCompletedOnboarding: true,
+        theme: "dark",
+        customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
+        projects: { [join(home, "..", "work")]: { hasTrustDialogAccepted: true } },
+      }
+      await writeFile(join(home, ".claude.json"), JSON.stringify(answered))
+      return {
+        ANTHROPIC_BASE_URL: model.url,
+        ANTHROPIC_API_KEY: key,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        TERM: "xterm-256color",
+      }
+    })
+    const { env = {} } = place.options
+    const own = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])))
+    await using tmux = await openTmux(place.cwd, own)
+    const { program, cwd } = place.options
+    tmux.type(taskCommand({ prompt: "hello", live: true, options: { program, cwd } }), "Enter")
+    await tmux.sees("pong: hello")
+    tmux.type('[[tool:mcp__karst__run {"code":"counter.add(41)"}]]')
+    await tmux.sees("counter.add(41)")
+    tmux.type("", "Enter")
+    await tmux.sees(/tool said:[\s\S]*41/)
+    tmux.type("", "C-c", "C-c")
+    await tmux.sees("total 41")
+    const [, json = ""] = /RESULT (\{.*\})/.exec(tmux.screen().replaceAll("\n", "")) ?? []
+    const { exitCode, sessionId, handle } = JSON.parse(json)
+    assert.equal(exitCode, 0)
+    assert.match(sessionId, /^[\da-f-]{36}$/)
+    assert.deepEqual(tmux.state(), { otherScreen: false, cursor: true, mouse: false })
+    await using session = await claude(place.options).session({ resume: handle })
+    await session.send("and now")
+    assert.ok(JSON.stringify(place.model.requests.at(-1)?.body.messages).includes("counter.add(41)"))
+  })
+})

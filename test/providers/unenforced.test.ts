@@ -1,0 +1,26 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { claudeProvider } from "../../src/providers/claude.ts"
+import { codexProvider } from "../../src/providers/codex.ts"
+import { geminiProvider } from "../../src/providers/gemini.ts"
+import { opencodeProvider } from "../../src/providers/opencode.ts"
+import type { Settings, ToolGroup } from "../../src/providers/provider.ts"
+
+describe("what is not allowed and cannot be kept from a CLI", () => {
+  for (const { title, unenforced } of [claudeProvider, opencodeProvider, geminiProvider]) {
+    test(`is, in ${title}, all that its shell can do, unless each command is asked about`, () => {
+      const told = (allow: ToolGroup[], permissions: Settings["permissions"] = "allow") =>
+        unenforced({ allow: new Set(allow), permissions })
+      assert.deepEqual(told(["exec"]), ["read", "write", "web"])
+      assert.deepEqual(told(["read", "exec", "web"]), ["write"])
+      assert.deepEqual(told(["read", "exec"], "ask"), [])
+      assert.deepEqual(told(["read"]), [])
+    })
+  }
+
+  test("is, in Codex, reading and commands that change nothing: its sandbox keeps the rest", () => {
+    const told = (allow: ToolGroup[]) => codexProvider.unenforced({ allow: new Set(allow), permissions: "allow" })
+    assert.deepEqual(told([]), ["read", "exec"])
+    assert.deepEqual(told(["read", "exec"]), [])
+  })
+})
