@@ -4,7 +4,6 @@ import type { Conversation } from "../agent/conversation.ts"
 import { errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Lost, Snapshot } from "../runtime/runtime.ts"
-import { giveAway } from "../stores/encode.ts"
 import type { Change, Store } from "../stores/store.ts"
 import { type Head, keysOf, type SnapshotNote } from "./checkpoint.ts"
 
@@ -35,7 +34,7 @@ export async function takeSnapshot(
       const reason = `all objects together were ${megabytes(data.byteLength)}, and ${megabytes(maxBytes)} are kept`
       return notKept(await allNames(runtime, reason), hash)
     }
-    return { note: { hash, language, lost, kept: true }, changes: [{ type: "put", key, value: giveAway(data) }] }
+    return { note: { hash, language, lost, kept: true }, changes: [{ type: "put", key, value: data }] }
   } catch (error) {
     return notKept(await allNames(runtime, `it could not be kept: ${errorData(error).message}`), "")
   }

@@ -38,6 +38,7 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
       let agent: AcpAgent | undefined
       let cost: number | undefined
       let prompted = false
+      let refused = false
       const clock = turnClock(settings, (why) => agent?.stop(why))
 
       function tell(steps: readonly Step[]): void {
@@ -58,13 +59,16 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
         junk: (line) => services.tell({ type: "raw", data: line }),
         async permission(request) {
           services.tell({ type: "raw", data: request })
-          const { steps, call } = reader.asked(objectAt(request, "toolCall"))
-          tell(steps)
+          // One of another conversation is a sub-agent's, whose calls are not told.
+          const told = textAt(request, "sessionId") === key ? reader : acpReader(settings.cwd)
+          const { steps, call } = told.asked(objectAt(request, "toolCall"))
+          if (told === reader) tell(steps)
           const verdict = verdictOn(call, settings)
           try {
             const { id, name, input } = call
             const decision = verdict === "ask" ? await services.approve({ id, name, input }) : verdict
-            if (decision === "deny") tell(reader.refused(id))
+            if (decision === "deny") refused = true
+            if (decision === "deny" && told === reader) tell(reader.refused(id))
             return answerTo(request, decision)
           } catch {
             // The turn is being aborted.
@@ -89,7 +93,7 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
         live = { ...(await openAcp(cli, { settings, key, ears, started })), signature }
         for (const message of live.warnings) services.tell({ type: "warning", code: "not-supported", message })
         if (key !== undefined) await quiet(ears)
-        spent = key === undefined ? 0 : cost
+        spent = key === undefined ? 0 : (cost ?? spent)
         return live
       }
 
@@ -118,7 +122,8 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
         const usage = { ...told, ...(costUsd && costUsd > 0 && { costUsd }) }
         if (cli.tellsLastAnswer && reader.acted) usage.complete = false
         const reason = textAt(answer, "stopReason") ?? "end_turn"
-        if (reason === "end_turn") return { usage }
+        // Some take a no as the end.
+        if (reason === "end_turn" || (reason === "cancelled" && refused)) return { usage }
         if (reason.startsWith("max_")) {
           const message = `${cli.title} ended its turn early: ${reason}.`
           services.tell({ type: "warning", code: "turn-cut", message })
@@ -162,17 +167,19 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
 
 const graceMs = 2000
 const quietMs = 200
+const mostQuietMs = 5000
 
 // Some answer before they have told all of the past.
 async function quiet(ears: AcpEars): Promise<void> {
   const { stir } = ears
-  for (let heard = true; heard; ) {
+  for (let heard = true, waited = 0; heard && waited < mostQuietMs; waited += quietMs) {
     heard = false
     ears.stir = () => {
       heard = true
       stir()
     }
     await delay(quietMs)
+    // Where the program was busy, what came meanwhile is only read now.
     await nextTurn()
   }
   ears.stir = stir

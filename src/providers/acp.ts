@@ -15,7 +15,7 @@ export interface AcpOptions extends CliOptions {
 
 /** Any agent that speaks the Agent Client Protocol on its standard input and output. */
 export function acp({ command, args = [], auth, ...options }: AcpOptions): CliAgent {
-  const title = basename(command)
+  const title = options.name ?? basename(command)
   const provider: Provider = {
     name: "acp",
     title,

@@ -1,21 +1,22 @@
-import { readFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import { ConfigError } from "../core/errors.ts"
 import type { CliServer, Settings } from "./provider.ts"
 import type { Toml } from "./toml.ts"
 
-/** The MCP servers of a turn as settings of Codex: ours on, the user's own off. Secrets go by the environment: a list of processes shows
- *  arguments to everybody. */
-export async function codexServers({ servers, env: outer }: Pick<Settings, "servers" | "env">): Promise<{
-  config: Record<string, Toml>
-  env: Record<string, string>
-}> {
+/** The MCP servers of a turn as settings of Codex: ours on, the user's own off. Secrets go by the environment and by files of a private
+ *  folder: a list of processes shows arguments to everybody. */
+export async function codexServers(
+  { servers, env: outer }: Pick<Settings, "servers" | "env">,
+  folder: string,
+): Promise<{ config: Record<string, Toml>; env: Record<string, string> }> {
   const env: Record<string, string> = {}
   const config: Record<string, Toml> = {}
   for (const name of await ownServers(outer)) {
     if (!servers.some((server) => server.name === name)) config[`mcp_servers.${name}.enabled`] = false
   }
-  for (const server of servers) Object.assign(config, serverConfig(server, env, outer))
+  for (const server of servers) Object.assign(config, await serverConfig(server, env, folder))
   return { config, env }
 }
 
@@ -27,7 +28,7 @@ async function ownServers(env: Readonly<Record<string, string>>): Promise<Set<st
   return new Set([...text.matchAll(/^\s*\[?\s*mcp_servers\s*\.\s*"?([\w-]+)"?/gm)].map(([, name = ""]) => name))
 }
 
-function serverConfig(server: CliServer, env: Record<string, string>, outer: Readonly<Record<string, string>>) {
+async function serverConfig(server: CliServer, env: Record<string, string>, folder: string) {
   const at = `mcp_servers.${server.name}`
   const common = {
     [`${at}.tool_timeout_sec`]: Math.ceil(server.toolTimeoutMs / 1000),
@@ -35,23 +36,22 @@ function serverConfig(server: CliServer, env: Record<string, string>, outer: Rea
   }
   if ("url" in server) return { ...common, [`${at}.url`]: server.url, ...headersConfig(server, at, env) }
   const { command, args = [], env: own = {} } = server
-  const [passed, written]: [string[], Record<string, string>] = [[], {}]
-  for (const [name, value] of Object.entries(own)) {
-    // A variable that means something else to Codex, or to another server, cannot be handed on by its name.
-    if ((env[name] ?? outer[name] ?? value) !== value) {
-      written[name] = value
-      continue
-    }
-    env[name] = value
-    passed.push(name)
-  }
-  return {
-    ...common,
-    [`${at}.command`]: command,
-    [`${at}.args`]: [...args],
-    ...(passed.length > 0 && { [`${at}.env_vars`]: passed }),
-    ...(Object.keys(written).length > 0 && { [`${at}.env`]: written }),
-  }
+  const variables = Object.entries(own)
+  if (variables.length === 0) return { ...common, [`${at}.command`]: command, [`${at}.args`]: [...args] }
+  // By a script, and not by the environment of Codex, to which they may mean something else.
+  const script = join(folder, `${server.name}.sh`)
+  const lines = variables.map(([name, value]) => `export ${variableName(server, name)}=${quoted(value)}\n`)
+  await writeFile(script, `${lines.join("")}exec "$@"\n`, { mode: 0o600 })
+  return { ...common, [`${at}.command`]: "/bin/sh", [`${at}.args`]: [script, command, ...args] }
+}
+
+function variableName({ name: server }: CliServer, name: string): string {
+  if (/^[A-Za-z_]\w*$/.test(name)) return name
+  throw new ConfigError(`mcpServers.${server}.env: "${name}" is no name of a variable.`)
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll("'", "'\\''")}'`
 }
 
 function headersConfig(server: Extract<CliServer, { url: string }>, at: string, env: Record<string, string>) {

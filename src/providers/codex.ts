@@ -70,23 +70,23 @@ const noUse: ThreadUsage = { input: 0, cached: 0, written: 0, output: 0, reasoni
 
 async function command({ message, settings }: Turn, place: LinePlace, extra: Config): Promise<LineCommand> {
   const { key, fork, folder } = place
-  const { args: common, env } = await commonFlags(settings, extra)
+  const { args: common, env } = await commonFlags(settings, extra, folder)
   const args = ["exec", "--json", "--skip-git-repo-check", "--color", "never", ...common]
   for (const image of await imageFiles("Codex", message, folder)) args.push("--image", image)
   if (key !== undefined) args.push(fork ? "fork" : "resume", key)
   return { args: [...args, "-"], env, input: textOf(message) }
 }
 
-async function launch({ settings, prompt, key }: Launch, extra: Config): Promise<LaunchCommand> {
-  const { args, env } = await commonFlags(settings, { check_for_update_on_startup: false, ...extra })
+async function launch({ settings, prompt, key, folder }: Launch, extra: Config): Promise<LaunchCommand> {
+  const { args, env } = await commonFlags(settings, { check_for_update_on_startup: false, ...extra }, folder)
   const resumed = key === undefined ? [] : ["resume", key]
   const said = prompt === undefined ? [] : ["--", prompt]
   return { args: [...resumed, ...args, ...said], env, key, farewell: /codex resume ([\da-f-]{36})/g }
 }
 
-async function commonFlags(settings: Settings, extra: Config) {
+async function commonFlags(settings: Settings, extra: Config, folder: string) {
   const { model, reasoning, instructions, permissions, cwd } = settings
-  const servers = await codexServers(settings)
+  const servers = await codexServers(settings, folder)
   const args = ["-C", cwd]
   if (permissions === "bypass") args.push("--dangerously-bypass-approvals-and-sandbox")
   else args.push(...configFlags(sandboxOf(settings)))

@@ -1,7 +1,7 @@
 import { type AgentEvent, isDelta } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { foldMessages, ownEvents } from "../core/trajectory.ts"
-import type { McpHost } from "../mcp/mcp.ts"
+import type { McpCall, McpHost } from "../mcp/mcp.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { CliConfig } from "./options.ts"
 import type { CliServer, Provider, ProviderSession } from "./provider.ts"
@@ -29,8 +29,8 @@ export interface CliConversation {
   record(event: AgentEvent): void
   /** Stores what is new, where the conversation is archived. */
   saved?: ((ended: boolean) => Promise<void>) | undefined
-  /** The servers of a turn: the user's, and ours with the tools and the runtime, whose calls are the host's. */
-  servers(config: CliConfig, host: McpHost): Promise<CliServer[]>
+  /** The servers of a turn: the user's, and ours with the tools and the runtime, each of whose calls has a host. */
+  servers(config: CliConfig, host: (call: McpCall) => McpHost): Promise<CliServer[]>
   /** Ends what a run leaves open for the next one, which opens it again: not the runtime. */
   rest(): Promise<void>
   close(): Promise<void>

@@ -172,9 +172,8 @@ function policyOf({ allow, permissions, servers }: Settings): string {
   const rules = [
     `toolName = ${JSON.stringify(names)}\ndecision = "allow"\npriority = 900\nallowRedirection = true`,
     ...(asked.length > 0 ? [`toolName = ${JSON.stringify(asked)}\ndecision = "ask_user"\npriority = 900`] : []),
-    ...servers.map(
-      ({ name }) => `mcpName = ${JSON.stringify(name)}\ntoolName = "*"\ndecision = "allow"\npriority = 900`,
-    ),
+    // It has no servers but those it was given; over ACP it knows them by other names.
+    ...(servers.length > 0 ? ['toolName = "mcp_*"\ndecision = "allow"\npriority = 900'] : []),
     `toolName = "*"\ndecision = "${rest}"\npriority = 800`,
   ]
   return rules.map((rule) => `[[rule]]\n${rule}\n`).join("\n")

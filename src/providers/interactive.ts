@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
 import { newId } from "../core/message.ts"
 import { cliHandleOf, type HandleParts, parseHandle } from "../sessions/handle.ts"
+import { observerOf } from "./cli-agent.ts"
 import { notFound, refuseOther } from "./cli-head.ts"
 import { chooseProvider } from "./interactive-choice.ts"
 import { type CliConfig, type CliOptions, resolveOptions } from "./options.ts"
@@ -101,14 +102,16 @@ async function launch(launching: Launching): Promise<{ end: PtyEnd; key: string 
   const runtime = typeof source === "function" ? await source() : source
   if (runtime && typeof source === "function") opened.defer(() => runtime.close())
   // Who sits before the CLI is asked there, where nobody else answers.
-  const { approve = "client", limits, onEvent } = config
-  const served = await serveTools(config, runtime, { approve, limits, onEvent })
+  const { approve = "client", limits, logger } = config
+  const served = await serveTools(config, runtime, { approve, limits, onEvent: observerOf(config) })
   opened.defer(served.close)
   const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   const settings = { ...config.settings, program, cwd, servers: served.servers }
+  for (const group of provider.unenforced(settings)) logger?.warn(`${provider.title} cannot be kept from "${group}"`)
   const command = await provider.launch({ settings, prompt, key, folder })
   if (command.close) opened.defer(command.close)
+  logger?.info(`interactive ${provider.name}`)
   const end = await runInPty({
     program,
     args: command.args,
@@ -119,6 +122,7 @@ async function launch(launching: Launching): Promise<{ end: PtyEnd; key: string 
     captureBytes,
     signal,
   })
+  logger?.info(`interactive_end ${provider.name} exit=${end.exitCode}`)
   return { end, key: keyIn(end, command) }
 }
 

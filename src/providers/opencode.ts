@@ -68,7 +68,8 @@ function overAcp(config: Config): Provider {
           title,
           tellsLastAnswer: true,
           launch: async (settings, { folder }) => ({
-            args: ["acp"],
+            // It tries a failing service again for minutes and does not say so: its log does.
+            args: ["acp", "--print-logs", "--log-level", "ERROR"],
             env: await environmentOf(settings, folder, config),
             given: ["instructions", "servers"],
           }),

@@ -31,8 +31,9 @@ export function requireProgram(
   const { name, title, binary, install } = provider
   const { program } = options
   const missing = program === undefined ? `"${binary}" is not in PATH` : `there is no program "${program}"`
+  const cure = install === "" ? "Install it" : `Install it with \`${install}\``
   throw new ProviderError(
-    `${title} is not installed: ${missing}. Install it with \`${install}\`, or say where it is: ${name}({ program: "/path/to/${binary}" }).`,
+    `${title} is not installed: ${missing}. ${cure}, or say where it is: ${name}({ program: "/path/to/${binary}" }).`,
     { code: "not-installed", provider: name },
   )
 }

@@ -27,7 +27,7 @@ export interface Provider {
   readonly binary: string
   /** More folders where its installer puts it; `~/` is the user's own. */
   readonly places?: readonly string[] | undefined
-  /** A command that installs it. */
+  /** A command that installs it; empty where nobody knows. */
   readonly install: string
   /** Whose models it uses, as in the price list: "anthropic". Undefined: its models name their maker. */
   readonly maker?: string | undefined

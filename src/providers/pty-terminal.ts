@@ -36,6 +36,10 @@ export interface Holding {
 /** Takes the terminal. It is given back on every way out of this process but `kill -9`: also when it exits by itself, throws, or
  *  is told to end by a signal that nobody else listens for. */
 export function holdTerminal({ input, output }: UserTerminal, holding: Holding): HeldTerminal {
+  if (taken.has(input)) {
+    throw new ConfigError("The terminal is in use by another CLI or menu of this program. Wait until that has ended.")
+  }
+  taken.add(input)
   const wasRaw = input.isRaw
   const wasFlowing = input.readableFlowing === true
   let isHeld = true
@@ -43,6 +47,7 @@ export function holdTerminal({ input, output }: UserTerminal, holding: Holding):
   function release(): void {
     if (!isHeld) return
     isHeld = false
+    taken.delete(input)
     process.off("exit", release)
     for (const name of signals) process.off(name, told)
     input.off("data", holding.typed)
@@ -86,6 +91,8 @@ export function holdTerminal({ input, output }: UserTerminal, holding: Holding):
   }
   return { release }
 }
+
+const taken = new WeakSet<NodeJS.ReadStream>()
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const
 

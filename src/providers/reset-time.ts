@@ -28,7 +28,7 @@ function delayIn(words: string, now: number): number | undefined {
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 const day = String.raw`(?:(${months.join("|")})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?:,| at)? )?`
 const clock = new RegExp(
-  `(?:resets|try again)(?: at| on)? ${day}(\\d{1,2})(?::(\\d\\d))?\\s*([ap]m)?(?: \\(([^)]+)\\))?`,
+  `(?:resets|try again)(?: at| on)? ${day}(\\d{1,2})(?::(\\d\\d))?(?:\\s*([ap]m))?(?: \\(([^)]+)\\))?`,
   "i",
 )
 

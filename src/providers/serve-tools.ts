@@ -1,5 +1,5 @@
 import { ConfigError } from "../core/errors.ts"
-import type { McpHost, ServeOptions } from "../mcp/mcp.ts"
+import type { McpCall, McpHost, ServeOptions } from "../mcp/mcp.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { CliConfig } from "./options.ts"
 import type { CliServer } from "./provider.ts"
@@ -7,8 +7,8 @@ import type { CliServer } from "./provider.ts"
 /** The MCP servers of a conversation: the user's own, and ours. */
 export interface ServedTools {
   readonly servers: readonly CliServer[]
-  /** Calls that come from now on are those of this host. */
-  serve(host: McpHost): void
+  /** Says whose the calls are that come from now on. */
+  serve(host: (call: McpCall) => McpHost): void
   close(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export async function serveTools(
   })
   const hasTools = tools !== undefined && (Array.isArray(tools) ? tools.length > 0 : Object.keys(tools).length > 0)
   if (!hasTools && !runtime) return { servers: users, serve: () => undefined, close: async () => undefined }
-  let current: McpHost = {}
+  let current: (call: McpCall) => McpHost = () => ({})
   // Loaded when it is first needed: it brings optional packages.
   const { serveMcp } = await import("../mcp/server.ts")
   const endpoint = await serveMcp({
@@ -42,7 +42,7 @@ export async function serveTools(
     ...(hasTools && { tools }),
     ...(runtime && { runtime }),
     ...alone,
-    host: () => current,
+    host: (call) => current(call),
   })
   const own: CliServer = { name: serverName, toolTimeoutMs, url: endpoint.url, headers: endpoint.headers }
   return {

@@ -10,6 +10,8 @@ export interface Teller {
   end(): void
   /** The last text. */
   readonly output: string
+  /** Its calls without a result so far. */
+  readonly calls: ReadonlyMap<string, OpenCall>
   /** Answers of the model that the CLI went through. */
   readonly cycles: number
   /** Whether it has called a tool or changed a file. */
@@ -55,6 +57,7 @@ export function teller({ control, source, now, mayAnswer = () => true }: TellerO
   }
 
   return {
+    calls,
     tell(step) {
       switch (step.type) {
         case "text":

@@ -7,9 +7,10 @@ import type { EventBody, StopReason } from "../core/event.ts"
 import { type UserMessage, userMessage } from "../core/message.ts"
 import type { RunControl } from "../core/run.ts"
 import { addUsage, noUsage, type Price, priced, type Usage } from "../core/usage.ts"
-import type { McpHost } from "../mcp/mcp.ts"
+import type { McpCall, McpHost } from "../mcp/mcp.ts"
 import { modelFacts } from "../models/prices.ts"
 import type { CliConversation } from "./conversation.ts"
+import { callFinder, contextOfCall } from "./nested.ts"
 import type { CliConfig } from "./options.ts"
 import { requireFolder, requireProgram } from "./program.ts"
 import type { Provider, Settings, TurnEnd, TurnServices } from "./provider.ts"
@@ -85,6 +86,9 @@ export function turnWork(
     leftMs: watch.leftMs,
   }
 
+  const idOf = callFinder(told.calls)
+  const hostOf = (call: McpCall) => ({ ...host, run: contextOfCall(control.context, () => idOf(call)) })
+
   const services: TurnServices = {
     signal,
     tell(step) {
@@ -123,7 +127,7 @@ export function turnWork(
     const { env } = config.settings
     const program = requireProgram(provider, { program: config.program, env })
     const cwd = requireFolder(config.cwd)
-    return { ...config.settings, program, cwd, servers: await shared.servers(config, host) }
+    return { ...config.settings, program, cwd, servers: await shared.servers(config, hostOf) }
   }
 
   return {

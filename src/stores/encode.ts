@@ -20,14 +20,6 @@ export function decode(stored: string | Uint8Array, where: string): Json | Uint8
   return typeof stored === "string" ? parse(stored, where) : stored
 }
 
-/** Says of bytes that their owner gives them away to a store, which need not copy them then. */
-export function giveAway(bytes: Uint8Array): Uint8Array {
-  givenAway.add(bytes)
-  return bytes
-}
-
-const givenAway = new WeakSet<Uint8Array>()
-
 export function parse(text: string, where: string): Json {
   try {
     return JSON.parse(text)
@@ -70,7 +62,6 @@ function encodeOne(change: Change): Encoded {
 
 function encodeValue({ key, value }: Put): string | Uint8Array {
   if (!(value instanceof Uint8Array)) return textOf(value, key)
-  if (givenAway.has(value) && value.byteLength === value.buffer.byteLength) return value
   // The writer may go on using its buffer. A view of a larger one is copied without the rest.
   return new Uint8Array(value)
 }

@@ -34,11 +34,11 @@ describe("karst auth", () => {
 
   test("docker-flags are arguments for a shell, and what is missing is said beside them", async (t) => {
     const HOME = await home(t)
-    const args = ["auth", "docker-flags", "--agents", "claude,codex", "--home", "/home/node"]
+    const args = ["auth", "docker-flags", "--agents", "claude,codex", "--home", "/srv/agent"]
     const { code, stdout, stderr } = await karst(args, { HOME, ANTHROPIC_API_KEY: "sk-secret" })
     assert.equal(code, 0)
     assert.deepEqual(stdout.split("\n"), [
-      `--mount 'type=bind,source=${HOME}/.claude/.credentials.json,target=/home/node/.claude/.credentials.json'`,
+      `--mount 'type=bind,source=${HOME}/.claude/.credentials.json,target=/srv/agent/.claude/.credentials.json'`,
       "--env ANTHROPIC_API_KEY",
       "",
     ])
@@ -47,7 +47,7 @@ describe("karst auth", () => {
     assert.deepEqual(json.mounts, [
       {
         source: `${HOME}/.claude/.credentials.json`,
-        target: "/home/node/.claude/.credentials.json",
+        target: "/srv/agent/.claude/.credentials.json",
         readOnly: false,
       },
     ])

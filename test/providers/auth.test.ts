@@ -131,10 +131,10 @@ test("a container gets each file by itself, read-only unless it is renewed, and 
     ".codex/config.toml": 'model = "x"',
   })
   const found = await authOf(["claude", "codex"], { env: { HOME, ANTHROPIC_API_KEY: "secret" }, now })
-  const { flags } = containerAuth(found, "/home/me")
+  const { flags } = containerAuth(found, "/srv/agent")
   const mount = (file: string, end = "") => [
     "--mount",
-    `type=bind,source=${HOME}/${file},target=/home/me/${file}${end}`,
+    `type=bind,source=${HOME}/${file},target=/srv/agent/${file}${end}`,
   ]
   assert.deepEqual(flags, [
     ...mount(".claude/.credentials.json"),
@@ -154,6 +154,6 @@ test("a path with a comma or a quote stays one field of a mount", () => {
     variables: [],
     files: [{ ...file, path: '/a,"b"/f' }],
   } as const
-  const { flags } = containerAuth([{ ...auth, files: [...auth.files], variables: [] }], "/root")
-  assert.deepEqual(flags, ["--mount", 'type=bind,"source=/a,""b""/f",target=/root/f,readonly'])
+  const { flags } = containerAuth([{ ...auth, files: [...auth.files], variables: [] }], "/srv")
+  assert.deepEqual(flags, ["--mount", 'type=bind,"source=/a,""b""/f",target=/srv/f,readonly'])
 })

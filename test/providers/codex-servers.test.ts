@@ -1,15 +1,23 @@
 import assert from "node:assert/strict"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { execFileSync } from "node:child_process"
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { codexServers } from "../../src/providers/codex-servers.ts"
 
-async function homeWith(config: string): Promise<{ env: Record<string, string> } & AsyncDisposable> {
+async function homeWith(config: string): Promise<Place> {
   const home = await mkdtemp(join(tmpdir(), "karst-codex-"))
+  const folder = join(home, "turn")
+  await mkdir(folder)
   await writeFile(join(home, "config.toml"), config)
   const env = { CODEX_HOME: home, API_KEY: "codex-own" }
-  return { env, [Symbol.asyncDispose]: () => rm(home, { recursive: true }) }
+  return { env, folder, [Symbol.asyncDispose]: () => rm(home, { recursive: true }) }
+}
+
+interface Place extends AsyncDisposable {
+  env: Record<string, string>
+  folder: string
 }
 
 const local = { toolTimeoutMs: 1500, command: "serve", args: ["--quiet"] }
@@ -19,33 +27,48 @@ describe("the MCP servers that Codex is started with", () => {
     await using home = await homeWith(
       '[mcp_servers.one]\ncommand = "a"\n[mcp_servers."two-b"]\n[mcp_servers.ours.env]\n',
     )
-    const { config } = await codexServers({ ...home, servers: [{ ...local, name: "ours" }] })
+    const { config } = await codexServers({ ...home, servers: [{ ...local, name: "ours" }] }, home.folder)
     assert.equal(config["mcp_servers.one.enabled"], false)
     assert.equal(config["mcp_servers.two-b.enabled"], false)
     assert.equal(config["mcp_servers.ours.enabled"], undefined)
     assert.equal(config["mcp_servers.ours.tool_timeout_sec"], 2)
   })
 
-  test("have their secrets from the environment and not from arguments", async () => {
+  test("have their secrets from files and the environment, and not from arguments", async () => {
     await using home = await homeWith("")
-    const { config, env } = await codexServers({
-      ...home,
-      servers: [
-        { ...local, name: "program", env: { TOKEN: "secret-1" } },
-        { name: "address", toolTimeoutMs: 1, url: "http://127.0.0.1:9/mcp", headers: { Authorization: "secret-2" } },
-      ],
-    })
+    const servers = [
+      { ...local, name: "program", env: { TOKEN: "secret-1" } },
+      { name: "address", toolTimeoutMs: 1, url: "http://127.0.0.1:9/mcp", headers: { Authorization: "secret-2" } },
+    ]
+    const { config, env } = await codexServers({ ...home, servers }, home.folder)
     assert.ok(!JSON.stringify(config).includes("secret"))
-    assert.deepEqual(Object.values(env), ["secret-1", "secret-2"])
-    assert.deepEqual(config["mcp_servers.program.env_vars"], ["TOKEN"])
+    assert.deepEqual(Object.values(env), ["secret-2"])
   })
 
-  test("do not change a variable that Codex itself or another server has", async () => {
+  test("have variables of their own, that neither Codex nor another server sees, whatever is in them", async () => {
     await using home = await homeWith("")
-    const servers = ["one", "two"].map((name) => ({ ...local, name, env: { API_KEY: "servers", OWN: name } }))
-    const { config, env } = await codexServers({ ...home, servers })
-    assert.deepEqual(env, { OWN: "one" })
-    assert.deepEqual(config["mcp_servers.one.env"], { API_KEY: "servers" })
-    assert.deepEqual(config["mcp_servers.two.env"], { API_KEY: "servers", OWN: "two" })
+    const odd = `it's "$HOME"\n\\ and \`more\``
+    const program = { ...local, command: process.execPath, args: ["-p", "process.env.API_KEY"] }
+    const servers = [
+      { ...program, name: "one", env: { API_KEY: "servers" } },
+      { ...program, name: "two", env: { API_KEY: odd } },
+    ]
+    const { config, env } = await codexServers({ ...home, servers }, home.folder)
+    assert.deepEqual(env, {})
+    const said = servers.map(({ name }) => {
+      const [command, args] = [config[`mcp_servers.${name}.command`], config[`mcp_servers.${name}.args`]]
+      return execFileSync(String(command), args as string[], { encoding: "utf8" })
+    })
+    assert.deepEqual(said, ["servers\n", `${odd}\n`])
+    for (const file of await readdir(home.folder)) {
+      const { mode } = await stat(join(home.folder, file))
+      assert.equal(mode & 0o077, 0, `${file} is for the user alone`)
+    }
+  })
+
+  test("cannot have a variable that no shell could have", async () => {
+    await using home = await homeWith("")
+    const servers = [{ ...local, name: "one", env: { "A B": "x" } }]
+    await assert.rejects(codexServers({ ...home, servers }, home.folder), /mcpServers\.one\.env: "A B"/)
   })
 })

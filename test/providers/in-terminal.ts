@@ -1,5 +1,5 @@
 // A program that starts a CLI in its terminal, as its argument says, and tells what came of it. See terminal.ts.
-import { jsRuntime } from "karst"
+import { fn, jsRuntime } from "karst"
 import { claude, codex } from "karst/providers"
 import type { Task } from "./terminal.ts"
 
@@ -8,7 +8,8 @@ const { provider = "claude", prompt, options, live, when } = task
 const controller = new AbortController()
 let total = 0
 const counter = { add: (count: number) => (total += count) }
-const runtime = live ? jsRuntime({ counter }) : undefined
+const wipe = fn(() => (total = -1), { description: "Forgets the count", signature: "() => number", approve: true })
+const runtime = live ? jsRuntime({ counter, wipe }) : undefined
 
 if (when) {
   const write = process.stdout.write.bind(process.stdout)

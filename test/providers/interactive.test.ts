@@ -106,6 +106,19 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
     assert.ok(result?.sessionId)
   })
 
+  test("needs a package that is named where it is missing, and the terminal is untouched", async () => {
+    await using bench = await terminalBench("claude")
+    const hook = `import { registerHooks } from "node:module"
+      registerHooks({ resolve(name, context, next) {
+        if (name !== "node-pty") return next(name, context)
+        throw Object.assign(new Error("Cannot find package 'node-pty'"), { code: "ERR_MODULE_NOT_FOUND" })
+      } })`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hook)}`
+    const { threw, restored } = await bench.start({}, { NODE_OPTIONS }).ended()
+    assert.match(threw ?? "", /MissingPeerError: .*"node-pty" is needed for .* Install it: npm install node-pty/)
+    assert.equal(restored, true)
+  })
+
   test("goes on after Ctrl-Z, for there is no shell to go back to", async () => {
     await using bench = await terminalBench("claude")
     const terminal = bench.start({})

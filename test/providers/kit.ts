@@ -80,6 +80,8 @@ export interface FakeClis extends AsyncDisposable {
   tell(cli: "claude" | "codex", words: string): Promise<void>
   /** All prompts that a CLI has heard, by conversation. */
   heard(cli: "claude" | "codex"): Promise<string[][]>
+  /** What a CLI was started with, each time. */
+  starts(cli: "claude" | "codex"): Promise<string[]>
   /** Takes a CLI away. */
   uninstall(cli: "claude" | "codex"): Promise<void>
   processes(): Promise<string[]>
@@ -91,7 +93,8 @@ export async function fakeClis(): Promise<FakeClis> {
   await mkdir(bin)
   await mkdir(cwd)
   for (const name of ["claude", "codex"]) {
-    const script = `#!/bin/sh\nexec ${process.execPath} ${join(fixtures, `fake-${name}.ts`)} "$@"\n`
+    const note = `case "$*" in --version) ;; *) echo "$*" >> "${join(folder, `${name}-starts`)}" ;; esac`
+    const script = `#!/bin/sh\n${note}\nexec ${process.execPath} ${join(fixtures, `fake-${name}.ts`)} "$@"\n`
     await writeFile(join(bin, name), script, { mode: 0o755 })
   }
   const env = { HOME: folder, PATH: [bin, "/usr/bin", "/bin"].join(delimiter), CODEX_HOME: undefined }
@@ -105,6 +108,7 @@ export async function fakeClis(): Promise<FakeClis> {
       const names = (await readdir(memory).catch(() => [])).filter((name) => name !== "failed")
       return await Promise.all(names.map(async (name) => JSON.parse(await readFile(join(memory, name), "utf8"))))
     },
+    starts: async (cli) => (await readFile(join(folder, `${cli}-starts`), "utf8")).trim().split("\n"),
     uninstall: (cli) => rm(join(bin, cli)),
     processes: () => processesWith(`HOME=${folder}`),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
@@ -120,9 +124,17 @@ export function only<T extends EventType>(events: readonly AgentEvent[], type: T
 
 /** Command lines of the processes whose environment has an entry. Empty where the system does not tell. */
 export async function processesWith(entry: string): Promise<string[]> {
+  return (await processesOf(entry)).map(({ command }) => command)
+}
+
+export async function processIdsWith(entry: string): Promise<number[]> {
+  return (await processesOf(entry)).map(({ id }) => id)
+}
+
+async function processesOf(entry: string): Promise<{ id: number; command: string }[]> {
   const ids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name))
-  const found = await Promise.all(ids.map((id) => commandOf(id, entry)))
-  return found.filter((command) => command !== undefined)
+  const found = await Promise.all(ids.map(async (id) => ({ id: Number(id), command: await commandOf(id, entry) })))
+  return found.flatMap(({ id, command }) => (command === undefined ? [] : [{ id, command }]))
 }
 
 async function commandOf(id: string, entry: string): Promise<string | undefined> {

@@ -18,10 +18,19 @@ interface AcpCli {
   options?: CliOptions
   shell: string
   ours(tool: string): string
+  failures: [prompt: string, code: string][]
 }
 
 const clis: AcpCli[] = [
-  { name: "opencode", bench: opencodeBench, agent: opencode, shell: "bash", ours: (name) => `karst_${name}` },
+  {
+    name: "opencode",
+    bench: opencodeBench,
+    agent: opencode,
+    shell: "bash",
+    ours: (name) => `karst_${name}`,
+    // It tries even a wrong key again for minutes.
+    failures: [["[[status:401]]", "stalled"]],
+  },
   {
     name: "gemini",
     bench: geminiBench,
@@ -29,10 +38,14 @@ const clis: AcpCli[] = [
     options: { model: "gemini-2.5-flash" },
     shell: "run_shell_command",
     ours: (name) => `mcp_karst_${name}`,
+    failures: [
+      ["[[status:401]]", "authentication"],
+      ["[[hang]]", "stalled"],
+    ],
   },
 ]
 
-for (const { name, bench, agent, shell, ours, options: own } of clis) {
+for (const { name, bench, agent, shell, ours, failures, options: own } of clis) {
   const command = (line: string) => `[[tool:${shell} ${JSON.stringify({ command: line, description: "x" })}]]`
 
   describe(`${name} over ACP`, { skip: requires(name), concurrency: 2 }, () => {
@@ -46,7 +59,7 @@ for (const { name, bench, agent, shell, ours, options: own } of clis) {
         run: async () => "3 kg",
       })
       await using runtime = jsRuntime({ light: { level: 1 } })
-      const session = await agent({
+      await using session = await agent({
         ...place.options,
         ...own,
         protocol: "acp",
@@ -95,7 +108,7 @@ for (const { name, bench, agent, shell, ours, options: own } of clis) {
     test("leaves no process when it is aborted in the middle of a command, and goes on in another by its handle", async () => {
       await using place = await bench()
       const options = { ...place.options, ...own, protocol: "acp" as const, idleTimeoutMs: patience }
-      const session = await agent(options).session()
+      await using session = await agent(options).session()
       const { output, usage } = await session.send("my number is 7")
       assert.deepEqual([output, usage.complete], ["pong: my number is 7", true])
       const run = session.send(command("sleep 300"))
@@ -109,6 +122,19 @@ for (const { name, bench, agent, shell, ours, options: own } of clis) {
       const there = await resumeElsewhere(name, { ...place, options }, { resume: handle }, "again")
       assert.equal(there.output, "pong: again")
       assert.ok(JSON.stringify(place.model.requests.at(-1)?.body).includes("my number is 7"))
+    })
+
+    test("tells a wrong key and a silent service by a code each, and is gone", async () => {
+      await using place = await bench()
+      const options = { ...place.options, ...own, protocol: "acp" as const, idleTimeoutMs: patience }
+      await using session = await agent(options).session()
+      await session.send("hello")
+      for (const [prompt, code] of failures) {
+        const { error } = await session.send(prompt, { idleTimeoutMs: 12_000 }).settled
+        console.error(error?.message, error?.cause)
+        assert.equal(error?.code, code, error?.message)
+      }
+      assert.deepEqual(await place.processes(), [])
     })
   })
 }

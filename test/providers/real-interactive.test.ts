@@ -11,7 +11,9 @@ import { openTmux } from "./tmux.ts"
 const key = "none-of-your-business-1234567890"
 
 describe("Claude Code itself in a terminal", { skip: requires("claude", "node-pty", "tmux") }, () => {
-  test("answers, works on live objects, and its session goes on in a program", { timeout: 120_000 }, async () => {
+  test("answers, works on live objects, asks the person, and its session goes on in a program", {
+    timeout: 120_000,
+  }, async () => {
     await using place = await bench("claude", async (model, home) => {
       // What it asks a person at its first start.
       const answered = {
@@ -38,8 +40,17 @@ describe("Claude Code itself in a terminal", { skip: requires("claude", "node-pt
     await tmux.sees("counter.add(41)")
     tmux.type("", "Enter")
     await tmux.sees(/tool said:[\s\S]*41/)
+    // What asks for approval asks the person, in the CLI's own words.
+    tmux.type('[[tool:mcp__karst__run {"code":"await wipe()"}]]')
+    await tmux.sees("await wipe()")
+    tmux.type("", "Enter")
+    await tmux.sees("May wipe() be called?")
+    tmux.type("", "Enter")
+    await tmux.sees(/❯ Accept/)
+    tmux.type("", "Enter")
+    await tmux.sees(/tool said:[\s\S]*-1/)
     tmux.type("", "C-c", "C-c")
-    await tmux.sees("total 41")
+    await tmux.sees("total -1")
     const [, json = ""] = /RESULT (\{.*\})/.exec(tmux.screen().replaceAll("\n", "")) ?? []
     const { exitCode, sessionId, handle } = JSON.parse(json)
     assert.equal(exitCode, 0)

@@ -11,6 +11,7 @@ describe("the time at which a limit is over", () => {
     ["You've hit your limit · resets 3pm (Europe/Berlin)", "2026-11-15T14:00:00Z"],
     ["You've hit your session limit · resets 10:05am (UTC)", "2026-11-15T10:05:00Z"],
     ["resets at 08:00 (UTC)", "2026-11-16T08:00:00Z"],
+    ["resets at 08:00 (Asia/Tokyo)", "2026-11-15T23:00:00Z"],
     ["resets 12am (UTC)", "2026-11-16T00:00:00Z"],
     ["resets 12pm (UTC)", "2026-11-15T12:00:00Z"],
     ["weekly limit reached · resets Nov 18, 3pm (America/New_York)", "2026-11-18T20:00:00Z"],

@@ -33,7 +33,7 @@ export interface TerminalBench extends AsyncDisposable {
   readonly cwd: string
   /** What a program there has in its environment. */
   readonly env: Record<string, string>
-  start(task: Task): TestTerminal
+  start(task: Task, more?: Record<string, string>): TestTerminal
   /** How the CLI was started. */
   launched(): Promise<{ args: string[]; cwd: string; term: string }>
   processes(): Promise<string[]>
@@ -53,7 +53,7 @@ export async function terminalBench(...installed: string[]): Promise<TerminalBen
     home,
     cwd,
     env,
-    start: (task) => startTerminal({ ...task, options: { cwd, ...task.options } }, env),
+    start: (task, more) => startTerminal({ ...task, options: { cwd, ...task.options } }, { ...env, ...more }),
     launched: async () => JSON.parse(await readFile(join(home, "launched.json"), "utf8")),
     processes: async () => (await processesWith(`HOME=${home}`)).filter((command) => !command.startsWith("sh -c")),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),

@@ -46,8 +46,6 @@ async function carryOut(order: Order): Promise<Told> {
     store: killingStore(inner, ledger, writes),
     ...(backend && { backend: killingBackend(backend, writes) }),
     holdMs: 0,
-    // Through a queue each cycle is a job of its own.
-    ...(backend && { sliceMs: 0 }),
   })
   if (backend) await engine.work({ concurrency: 1 })
   const { id } = await engine.submit("agent", "Go.", { key: "crash" })
@@ -70,20 +68,35 @@ interface Writes {
 }
 
 function countWrites({ kill }: Order, ledger: Ledger): Writes {
+  const underWay = new Set<Promise<unknown>>()
   let count = 0
-  function die(): never {
+
+  // What a server has and nobody was told of would be missing in the ledger.
+  async function die(): Promise<never> {
+    while (underWay.size > 0) await Promise.allSettled(underWay)
     ledger.killed()
     process.kill(process.pid, "SIGKILL")
     throw new Error("A killed process went on.")
   }
+
+  async function pass<T>(write: () => Promise<T>, written?: () => void): Promise<T> {
+    const result = await write()
+    written?.()
+    return result
+  }
+
   return {
     async pass(write, written) {
       const isLast = ++count === kill?.write
-      if (isLast && kill?.before) die()
-      const result = await write()
-      written?.()
-      if (isLast) die()
-      return result
+      if (isLast && kill?.before) await die()
+      const work = pass(write, written)
+      underWay.add(work)
+      try {
+        return await work
+      } finally {
+        underWay.delete(work)
+        if (isLast) await die()
+      }
     },
     count: () => count,
   }
