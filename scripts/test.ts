@@ -26,8 +26,8 @@ const realRuntimes =
   /^test\/(runtime\/(conformance|isolation|process|python|type-gate)\b|(agent|skills|memory|tools)\/[\w-]*(process|python|runtimes|shell))/
 // What starts servers and kills processes in the middle of their work.
 const durable = /^test\/(stores|engine|sessions|workspace\/s3)/
-// What drives real coding CLIs, each of which takes a core and more.
-const realClis = /^test\/providers\/real-/
+// What drives coding CLIs, real ones and small programs in their place, and servers of tools.
+const clis = /^test\/(providers|mcp)\//
 // Thorough and long: they run when everything must (KARST_REQUIRE_ALL=1), or when they are named.
 const long = /\/(attacks|mutants|corpus|crash-matrix|soak)[\w-]*\.test\.ts$|^test\/package\.test\.ts$/
 const lanes: Lane[] = [
@@ -39,11 +39,11 @@ const lanes: Lane[] = [
   },
   {
     name: "unit",
-    has: (file) => ![realRuntimes, realClis, durable].some((pattern) => pattern.test(file)),
-    deadlineMinutes: 10,
+    has: (file) => ![realRuntimes, clis, durable].some((pattern) => pattern.test(file)),
+    deadlineMinutes: 15,
   },
   { name: "runtimes", has: (file) => realRuntimes.test(file), deadlineMinutes: 20 },
-  { name: "clis", has: (file) => realClis.test(file), deadlineMinutes: 20, prepare: installClis },
+  { name: "clis", has: (file) => clis.test(file), deadlineMinutes: 20, prepare: installClis },
   { name: "durable", has: () => true, deadlineMinutes: 20 },
 ]
 

@@ -99,6 +99,7 @@ export {
   type UserMessage,
 } from "./core/message.ts"
 export { outsideRuns } from "./core/run-context.ts"
+export type { AgentSpec } from "./core/spec.ts"
 export { type RunRecord, type Trajectory, trajectory } from "./core/trajectory.ts"
 export { addUsage, type Price, totalTokens, type Usage } from "./core/usage.ts"
 export type { Judgement, Verdict } from "./core/verdict.ts"

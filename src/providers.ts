@@ -1,6 +1,7 @@
 // Coding CLIs as agents. Names are listed one by one.
 
 export { type AcpOptions, acp } from "./providers/acp.ts"
+export type { AuthFile, AuthVariable, ProviderAuth } from "./providers/auth.ts"
 export { claude } from "./providers/claude.ts"
 export type { CliAgent, CliRunOptions, CliSession, CliSessionOptions } from "./providers/cli-agent.ts"
 export { type CodexOptions, codex } from "./providers/codex.ts"
@@ -14,4 +15,3 @@ export type { Logger } from "./providers/logger.ts"
 export { type OpencodeOptions, opencode } from "./providers/opencode.ts"
 export type { CliOptions } from "./providers/options.ts"
 export type { Tier, ToolGroup } from "./providers/provider.ts"
-export type { AgentSpec } from "./providers/spec.ts"

@@ -100,7 +100,7 @@ describe("the bootstrap", () => {
 
   describe("with --system", () => {
     test("installs the Debian packages that are missing, says so in one line and shows nothing of apt-get", async () => {
-      debian(["python3-pandas", "bubblewrap", "redis-server", "ripgrep"])
+      debian(["python3-pandas", "bubblewrap", "redis-server", "ripgrep", "tmux"])
       const { code, stdout, stderr } = await finished(startSystem())
       assert.deepEqual([code, stdout], [0, "ran\n"])
       assert.match(stderr, /^karst: installing python3-ipykernel python3-matplotlib \(apt-get; [^\n]*\)\n$/)
@@ -124,7 +124,15 @@ describe("the bootstrap", () => {
 
     const unasked: Record<string, () => Start> = {
       "everything is there": () => {
-        debian(["python3-ipykernel", "python3-pandas", "python3-matplotlib", "bubblewrap", "redis-server", "ripgrep"])
+        debian([
+          "python3-ipykernel",
+          "python3-pandas",
+          "python3-matplotlib",
+          "bubblewrap",
+          "redis-server",
+          "ripgrep",
+          "tmux",
+        ])
         return {}
       },
       "it is forbidden": () => {

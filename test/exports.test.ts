@@ -21,7 +21,7 @@ const values = `
   localWorkspace memoryWorkspace overlay readOnly s3Workspace scoped`
 
 const types = `
-  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AgentReply CellAgent CellRunOptions CellTask AiSdkOptions Append Approver
+  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AgentReply AgentSpec CellAgent CellRunOptions CellTask AiSdkOptions Append Approver
   AssistantMessage Bindings Call CallGate CallPreview CellEnv Change CodeAgent CodePart CodeResultPart CodeRunOptions
   CodeSession CodeSessionOptions Codec Codecs Decision Delete Entry EndpointChange ErrorData EventOf EventType ExecuteOptions Executed Execution
   FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions Json JsonSchema Limits LiveObjects

@@ -7,6 +7,7 @@ import type { AgentEvent } from "../core/event.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
+import type { AgentSpec } from "../core/spec.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
 import { jsRuntime } from "../runtime/js.ts"
@@ -22,6 +23,7 @@ import { runLoop } from "./loop.ts"
 import { promptFor } from "./open.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
 import { lostWithProcess, restoreConversation } from "./restore.ts"
+import { specOf } from "./spec.ts"
 import type { Verify } from "./verify.ts"
 
 /** What `run` and `send` of our own agents may change: any of the agent's options. */
@@ -42,6 +44,7 @@ export interface CodeAgent extends Agent {
   run<O extends Outputs = Outputs>(prompt: Prompt, options?: CodeRunOptions<O>): Run<ResultWith<O>>
   session(options?: CodeSessionOptions): Promise<CodeSession>
   with(overrides: Partial<AgentOptions>): CodeAgent
+  spec(): Promise<AgentSpec>
 }
 
 export interface CodeSession extends SessionOf<CodeRunOptions> {
@@ -95,6 +98,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
       return text
     },
     with: (overrides) => createAgent(merge(options, overrides)),
+    spec: () => specOf(config, options.description),
   }
   canBeDurable(agent, (durable) => startDurableRun(options, durable))
   canReplay(agent, (journal) => openSession(seatOf(options, {}, undefined), {}, journal))

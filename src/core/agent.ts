@@ -1,6 +1,7 @@
 import type { ErrorData } from "./errors.ts"
 import type { AgentEvent, Metadata, Pending, Status, StopReason } from "./event.ts"
 import type { Message, Prompt } from "./message.ts"
+import type { AgentSpec } from "./spec.ts"
 import type { Trajectory } from "./trajectory.ts"
 import type { Usage } from "./usage.ts"
 import type { Verdict } from "./verdict.ts"
@@ -19,6 +20,8 @@ export interface Agent {
   /** Exactly what the model sees before the first prompt. */
   describe(): Promise<string>
   with(overrides: AgentOverrides): Agent
+  /** What it is, as JSON without secrets. */
+  spec?(): Promise<AgentSpec>
 }
 
 /** The part of a runtime that its owner uses: objects in, objects out. */

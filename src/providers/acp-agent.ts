@@ -27,6 +27,8 @@ export interface AcpAgent {
 }
 
 export interface AcpEars {
+  /** Of the turn, for the words in which it failed. */
+  readonly limits: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined }
   /** Any line at all has come. */
   stir(): void
   /** Takes the parameters of a `session/update`. */
@@ -38,20 +40,19 @@ export interface AcpEars {
 }
 
 export interface AcpStart {
-  names: { provider: string; title: string }
+  cli: { readonly provider: string; readonly title: string }
   program: string
   args: readonly string[]
   cwd: string
   env: Readonly<Record<string, string>>
   folder: string
-  limits: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined }
   ears: AcpEars
   /** Called as soon as it can be stopped. */
   started(agent: AcpAgent): void
 }
 
 /** Starts one, and agrees on the protocol. */
-export async function startAcpAgent({ names, limits, ears, started, ...start }: AcpStart): Promise<AcpAgent> {
+export async function startAcpAgent({ cli, ears, started, ...start }: AcpStart): Promise<AcpAgent> {
   const { client, PROTOCOL_VERSION, RequestError } = await loadAcp()
   let receive: ReadableStreamDefaultController | undefined
   let ended: ChildEnd | undefined
@@ -110,10 +111,10 @@ export async function startAcpAgent({ names, limits, ears, started, ...start }: 
       try {
         return (await connection.agent.request<JsonObject | null>(method, params)) ?? {}
       } catch (error) {
-        if (error instanceof RequestError) throw refusal(names, method, error)
+        if (error instanceof RequestError) throw refusal(cli, method, error)
         if (!gone) agent.stop("abort")
         await over
-        throw broken ?? (ended ? exitFailure(names, ended, limits) : error)
+        throw broken ?? (ended ? exitFailure(cli, ended, agent.ears?.limits ?? {}) : error)
       }
     },
     notify: (method, params) => void connection.agent.notify(method, params).catch(() => undefined),
@@ -141,7 +142,7 @@ export async function startAcpAgent({ names, limits, ears, started, ...start }: 
     })
     if (numberAt(about, "protocolVersion") === PROTOCOL_VERSION) return agent
     const message = `it speaks version ${String(at(about, "protocolVersion"))} of the protocol, and Karst ${PROTOCOL_VERSION}`
-    throw failureOf({ ...names, message, code: "protocol" })
+    throw failureOf({ ...cli, message, code: "protocol" })
   } catch (error) {
     agent.stop("abort")
     await over
@@ -162,7 +163,7 @@ const notFound = -32002
 
 /** What an agent answered in place of what it was asked for. */
 export function refusal(
-  names: { provider: string; title: string },
+  { provider, title }: { readonly provider: string; readonly title: string },
   method: string,
   { code, message, data }: { code: number; message: string; data?: unknown },
 ): ProviderError {
@@ -171,8 +172,9 @@ export function refusal(
   const told = textAt(more, "details") ?? textAt(more, "message") ?? (typeof more === "string" ? more : undefined)
   const words = [inner(message), told].filter((text) => text !== undefined && text !== "").join(": ")
   const status = [code, numberAt(more, "statusCode"), numberAt(more, "status")].find(isStatus)
-  const facts = { ...names, message: words || `${method} failed`, status }
-  if (code === authRequired) return failureOf({ ...facts, code: "authentication" })
+  const facts = { provider, title, message: words || `${method} failed`, status }
+  if (code === authRequired || textAt(more, "errorName") === "ProviderAuthError")
+    return failureOf({ ...facts, code: "authentication" })
   const unknown = code === notFound || /session.*not found|no previous session|invalid session/i.test(words)
   if (unknown && method.startsWith("session/")) return failureOf({ ...facts, code: "session-not-found" })
   if (status === undefined && /ECONNREFUSED|ConnectionRefused|fetch failed/i.test(words)) {

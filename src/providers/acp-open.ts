@@ -55,7 +55,6 @@ export interface AcpOpening {
 
 export async function openAcp(cli: AcpCli, { settings, key, ears, started }: AcpOpening): Promise<AcpLive> {
   const { program, cwd } = settings
-  const names = { provider: cli.provider, title: cli.title }
   const folder = await mkdtemp(join(tmpdir(), "karst-acp-"))
   let launch: AcpLaunch | undefined
   let agent: AcpAgent | undefined
@@ -68,13 +67,12 @@ export async function openAcp(cli: AcpCli, { settings, key, ears, started }: Acp
     launch = await cli.launch(settings, { folder, key })
     const env = { ...settings.env, ...launch.env }
     const running = await startAcpAgent({
-      names,
+      cli,
       program,
       args: launch.args,
       cwd,
       env,
       folder,
-      limits: settings,
       ears,
       started(child) {
         agent = child
@@ -83,9 +81,9 @@ export async function openAcp(cli: AcpCli, { settings, key, ears, started }: Acp
     })
     const given = new Set(launch.given)
     const params = { cwd, mcpServers: given.has("servers") ? [] : serversFor(cli, running, settings.servers) }
-    const opened = await authenticated(cli, running, launch.auth, () => conversation(names, running, key, params))
+    const opened = await authenticated(cli, running, launch.auth, () => conversation(cli, running, key, params))
     const id = textAt(opened, "sessionId") ?? key
-    if (id === undefined) throw failureOf({ ...names, message: "session/new gave no sessionId", code: "protocol" })
+    if (id === undefined) throw failureOf({ ...cli, message: "session/new gave no sessionId", code: "protocol" })
     const warnings: string[] = []
     for (const what of ["model", "reasoning"] as const) {
       const value = settings[what]
@@ -110,7 +108,7 @@ export async function openAcp(cli: AcpCli, { settings, key, ears, started }: Acp
 }
 
 async function conversation(
-  names: { provider: string; title: string },
+  cli: AcpCli,
   agent: AcpAgent,
   key: string | undefined,
   params: JsonObject,
@@ -121,7 +119,7 @@ async function conversation(
   if (at(can, "sessionCapabilities", "resume"))
     return await agent.request("session/resume", { ...params, sessionId: key })
   const message = "it cannot go on with an earlier conversation: it has neither session/load nor session/resume"
-  throw failureOf({ ...names, message, code: "session-not-found" })
+  throw failureOf({ ...cli, message, code: "session-not-found" })
 }
 
 async function authenticated(

@@ -39,21 +39,33 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
       let cost: number | undefined
       let prompted = false
       let refused = false
+      /** Questions that nobody has answered yet. */
+      let open = 0
       const clock = turnClock(settings, (why) => agent?.stop(why))
 
       function tell(steps: readonly Step[]): void {
         for (const step of steps) services.tell(step)
-        clock.busy(reader.busy)
+        clock.busy(reader.busy || open > 0)
+      }
+
+      function turnCost(): number | undefined {
+        if (!prompted || cost === undefined || spent === undefined) return undefined
+        // Some say 0 of models whose price they do not know.
+        return cost > spent ? cost - spent : undefined
       }
 
       const ears: AcpEars = {
+        limits: settings,
         stir: clock.stir,
         update(params) {
           const update = objectAt(params, "update")
+          if (textAt(params, "sessionId") !== key) return
           cost = acpCost(update) ?? cost
           // What comes before the prompt is the past, told again.
-          if (!prompted || textAt(params, "sessionId") !== key) return
+          if (!prompted) return
           if (!isChunk(update)) services.tell({ type: "raw", data: params })
+          const costUsd = turnCost()
+          if (costUsd !== undefined) services.tell({ type: "usage", usage: { complete: false, costUsd } })
           tell(reader.update(update))
         },
         junk: (line) => services.tell({ type: "raw", data: line }),
@@ -62,13 +74,15 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
           // One of another conversation is a sub-agent's, whose calls are not told.
           const told = textAt(request, "sessionId") === key ? reader : acpReader(settings.cwd)
           const { steps, call } = told.asked(objectAt(request, "toolCall"))
-          if (told === reader) tell(steps)
+          const { id, name, input } = call
           const verdict = verdictOn(call, settings)
+          open++
+          tell(told === reader ? steps : [])
           try {
-            const { id, name, input } = call
             const decision = verdict === "ask" ? await services.approve({ id, name, input }) : verdict
             if (decision === "deny") refused = true
-            if (decision === "deny" && told === reader) tell(reader.refused(id))
+            open--
+            tell(decision === "deny" && told === reader ? reader.refused(id) : [])
             return answerTo(request, decision)
           } catch {
             // The turn is being aborted.
@@ -91,7 +105,7 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
           return live
         }
         live = { ...(await openAcp(cli, { settings, key, ears, started })), signature }
-        for (const message of live.warnings) services.tell({ type: "warning", code: "not-supported", message })
+        for (const message of live.warnings) services.tell({ type: "warning", code: "cli-option", message })
         if (key !== undefined) await quiet(ears)
         spent = key === undefined ? 0 : (cost ?? spent)
         return live
@@ -115,11 +129,9 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
 
       function ended(answer: JsonObject): TurnEnd {
         tell(reader.end())
-        const costUsd = cost === undefined || spent === undefined ? undefined : cost - spent
+        const costUsd = turnCost()
         spent = cost ?? spent
-        const told = acpUsage(answer)
-        // It says 0 of models whose price it does not know.
-        const usage = { ...told, ...(costUsd && costUsd > 0 && { costUsd }) }
+        const usage = { ...acpUsage(answer), ...(costUsd !== undefined && { costUsd }) }
         if (cli.tellsLastAnswer && reader.acted) usage.complete = false
         const reason = textAt(answer, "stopReason") ?? "end_turn"
         // Some take a no as the end.
@@ -129,7 +141,7 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
           services.tell({ type: "warning", code: "turn-cut", message })
           return { usage }
         }
-        return { usage, failure: failureOf({ ...names(cli), message: `it ended its turn: ${reason}` }) }
+        return { usage, failure: failureOf({ ...cli, message: `it ended its turn: ${reason}` }) }
       }
 
       // It is asked to stop first, so that it keeps what was said so far.
@@ -183,10 +195,6 @@ async function quiet(ears: AcpEars): Promise<void> {
     await nextTurn()
   }
   ears.stir = stir
-}
-
-function names({ provider, title }: AcpCli): { provider: string; title: string } {
-  return { provider, title }
 }
 
 function isChunk(update: JsonObject): boolean {

@@ -37,10 +37,7 @@ export function candidatesOf(agents: readonly Agent[], autoWait: boolean | AutoW
       isInstalled: cli.isInstalled,
       waits: wait !== undefined,
       ownsRuntime: typeof options.runtime === "function",
-      changes(given) {
-        const foreign = index > 0 && isPlainModel(given.model ?? options.model ?? environmentDefaults().model)
-        return foreign && (given.model !== undefined || options.model === undefined) ? { ...given, model: "" } : given
-      },
+      changes: (given) => (index === 0 ? given : withoutForeignModel(given, options)),
       waiting: (accept) => ({
         autoWait: wait ? { ...wait, accept: (limit) => accept(limit) && wait.accept(limit) } : false,
       }),
@@ -86,14 +83,26 @@ export function allFailed(failures: readonly Failed[]): AgentError {
     code: own?.code,
     provider: last.name,
     retryable: failures.some((each) => each.error.retryable),
-    retryAt: own?.retryAt,
+    retryAt: soonest(failures),
     stderr: own?.stderr,
     details: { ...error.details, attempts },
     cause: error,
   })
 }
 
-// It has a meaning for one CLI alone.
+function soonest(failures: readonly Failed[]): number | undefined {
+  const known = failures.flatMap(({ error }) =>
+    error instanceof ProviderError && error.retryAt ? [error.retryAt] : [],
+  )
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+// A model by its own name is that of the first alone, whether it was given or comes from the environment.
+function withoutForeignModel({ model, ...given }: Partial<CliOptions>, own: CliOptions): Partial<CliOptions> {
+  if (model !== undefined && !isPlainModel(model)) return { ...given, model }
+  return own.model === undefined && isPlainModel(environmentDefaults().model) ? { ...given, model: "" } : given
+}
+
 function isPlainModel(model: string | undefined): boolean {
   return model !== undefined && !["strongest", "fast", ""].includes(model)
 }

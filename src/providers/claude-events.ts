@@ -121,7 +121,9 @@ export function claudeParser(
       steps: results.flatMap((block): Step[] => {
         const [id = "", ok] = [textAt(block, "tool_use_id"), at(block, "is_error") !== true]
         const file = changing.get(id)
-        const result: Step = { type: "result", id, ok, ...contentOf(at(block, "content")), ...within }
+        const content = contentOf(at(block, "content"))
+        const refused = !ok && content.text === denial && { refused: true as const }
+        const result: Step = { type: "result", id, ok, ...content, ...refused, ...within }
         return ok && file !== undefined ? [result, { type: "files", paths: [file] }] : [result]
       }),
     }
@@ -205,6 +207,9 @@ export function claudeParser(
 
 const nothing: ParsedLine = { steps: [] }
 
+// It comes back as the result of the call.
+const denial = "The user did not approve this. Go on without it, or ask."
+
 function withinOf(line: JsonObject): { within?: string } {
   const within = textAt(line, "parent_tool_use_id")
   return within === undefined ? {} : { within }
@@ -223,8 +228,7 @@ function asked(line: JsonObject): ParsedLine {
 }
 
 function verdict(request: Ask["request"], decision: "allow" | "always" | "deny"): JsonObject {
-  if (decision === "deny")
-    return { behavior: "deny", message: "The user did not approve this. Go on without it, or ask." }
+  if (decision === "deny") return { behavior: "deny", message: denial }
   return { behavior: "allow", updatedInput: at(request, "input") ?? {} }
 }
 

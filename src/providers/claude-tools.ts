@@ -61,9 +61,8 @@ export function launchFlags(settings: Settings): string[] {
   const offered = isRestricted ? ["--tools", claudeTools(allow).join(",")] : []
   if (permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
   const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : allow
-  return [
-    ...offered,
-    "--allowedTools",
-    [...claudeTools(granted), ...servers.map(({ name }) => `mcp__${name}`)].join(","),
-  ]
+  const names = [...claudeTools(granted), ...servers.map(({ name }) => `mcp__${name}`)]
+  // Whatever mode the user's own settings begin with.
+  const mode = permissions === "ask" ? ["--permission-mode", "default"] : []
+  return [...offered, ...mode, "--allowedTools", names.join(",")]
 }

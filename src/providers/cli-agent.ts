@@ -3,6 +3,7 @@ import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { newId, type Prompt, userMessage } from "../core/message.ts"
 import { startRun } from "../core/run.ts"
+import type { AgentSpec } from "../core/spec.ts"
 import { trajectory } from "../core/trajectory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { ArchiveOptions } from "../sessions/archive.ts"
@@ -18,7 +19,6 @@ import { logTo } from "./logger.ts"
 import { type CliConfig, type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
 import { findProgram } from "./program.ts"
 import type { Provider } from "./provider.ts"
-import type { AgentSpec } from "./spec.ts"
 import { followInFile } from "./trajectory-file.ts"
 
 /** What `run` and `send` of a coding CLI may change: any of the agent's options. */
@@ -112,7 +112,8 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
 }
 
 function seatOf(provider: Provider, options: CliOptions, signal: AbortSignal | undefined): CliSeat {
-  const fixed = ["cwd", "runtime", "tools", "mcpServers", "name", "trajectoryPath"] as const
+  const cells = ["cellTimeoutMs", "typeGate", "transaction"] as const
+  const fixed = ["cwd", "runtime", "tools", "mcpServers", "name", "trajectoryPath", ...cells] as const
   return {
     provider,
     options,

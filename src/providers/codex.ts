@@ -103,13 +103,17 @@ async function commonFlags(settings: Settings, extra: Config, folder: string) {
 // `exec resume` has no --sandbox: the setting holds for both. Only who may do everything goes without a sandbox, which keeps
 // commands from writing outside of the folder, and from the network.
 function sandboxOf({ allow, permissions }: Settings): Config {
-  const asks = permissions === "ask"
-  const all = !asks && allow.has("write") && allow.has("exec") && allow.has("web")
+  const parallel = { "features.multi_agent": allow.has("parallel") }
+  // It asks the person about what the sandbox refuses, and about a search it cannot ask.
+  if (permissions === "ask") {
+    return { sandbox_mode: "read-only", approval_policy: "on-request", web_search: "disabled", ...parallel }
+  }
+  const all = allow.has("write") && allow.has("exec") && allow.has("web")
   return {
     sandbox_mode: all ? "danger-full-access" : allow.has("write") ? "workspace-write" : "read-only",
-    approval_policy: asks ? "on-request" : "never",
+    approval_policy: "never",
     web_search: allow.has("web") ? "live" : "disabled",
-    "features.multi_agent": allow.has("parallel"),
+    ...parallel,
   }
 }
 

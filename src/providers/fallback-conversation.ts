@@ -17,9 +17,12 @@ export interface FallbackConversation {
   readonly warnings: string[]
 }
 
-export function fallbackConversation(past: readonly AgentEvent[] = []): FallbackConversation {
+/** One that goes on from what happened, or from what was said, before. */
+export function fallbackConversation(
+  past: { events?: readonly AgentEvent[] | undefined; messages?: readonly Message[] | undefined } = {},
+): FallbackConversation {
   const events: AgentEvent[] = []
-  const messages: Message[] = []
+  const messages: Message[] = [...(past.messages ?? [])]
   const isOwn = ownEvents()
 
   function record(event: AgentEvent): void {
@@ -28,6 +31,6 @@ export function fallbackConversation(past: readonly AgentEvent[] = []): Fallback
     if (isOwn(event)) foldMessages(messages, event)
   }
 
-  for (const event of past) record(event)
+  for (const event of past.events ?? []) record(event)
   return { committed: undefined, events, messages, files: new Set(), warnings: [], record }
 }

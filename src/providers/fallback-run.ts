@@ -67,7 +67,7 @@ async function fallbackRun(control: RunControl, place: FallbackPlace, passing: P
   }
   const firstEvent = conversation.events.length
   control.useRecord(conversation.record)
-  const { result: reached, error } = await tryAll(control, place, passing)
+  const { result: reached, error } = await sent(control, place, passing)
   passing.begin()
   await control.endChildren()
   const base = reached ?? brokenOutcome(control.id, error, []).result
@@ -86,6 +86,15 @@ async function fallbackRun(control: RunControl, place: FallbackPlace, passing: P
 interface Attempt {
   result?: RunResult
   error?: unknown
+}
+
+async function sent(control: RunControl, place: FallbackPlace, passing: Passing): Promise<Attempt> {
+  try {
+    await place.conversation.saved?.(false)
+    return await tryAll(control, place, passing)
+  } catch (error) {
+    return { error }
+  }
 }
 
 async function tryAll(control: RunControl, place: FallbackPlace, passing: Passing): Promise<Attempt> {
@@ -120,7 +129,8 @@ async function tryAll(control: RunControl, place: FallbackPlace, passing: Passin
       if (limit) limits.set(candidate, limit)
       return true
     }
-    if (result && error === undefined) conversation.committed = place.candidates.indexOf(candidate)
+    const answered = result && error === undefined && result.status !== "aborted"
+    if (answered) conversation.committed = place.candidates.indexOf(candidate)
     return false
   }
 

@@ -1,18 +1,24 @@
 import type { Run, Session } from "../core/agent.ts"
-import { ConfigError } from "../core/errors.ts"
+import { ConfigError, UnsupportedError } from "../core/errors.ts"
 import { newId, type Prompt, userMessage } from "../core/message.ts"
-import type { Runtime } from "../runtime/runtime.ts"
-import { type Archive, type ArchiveOptions, openArchive, type StoredSession } from "../sessions/archive.ts"
+import {
+  type Archive,
+  type ArchiveOptions,
+  type ArchiveSource,
+  openArchive,
+  type StoredSession,
+} from "../sessions/archive.ts"
 import { cliHandleOf, type HandleParts, parseHandle } from "../sessions/handle.ts"
 import { createSession, sessionTrajectory } from "../sessions/session.ts"
 import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
 import type { Candidate } from "./candidates.ts"
 import { type CliRunOptions, type CliSession, observerOf } from "./cli-agent.ts"
 import { notFound, readHead } from "./cli-head.ts"
-import { snapshotOf, storedIn } from "./cli-session.ts"
+import { storedIn } from "./cli-session.ts"
 import type { FallbackOptions } from "./fallback.ts"
 import { type FallbackConversation, fallbackConversation } from "./fallback-conversation.ts"
 import { type FallbackPlace, startFallbackRun } from "./fallback-run.ts"
+import { keepBy, type Sessions, sessionsOf } from "./fallback-seats.ts"
 import type { CliOptions } from "./options.ts"
 import { followInFile } from "./trajectory-file.ts"
 
@@ -27,36 +33,32 @@ export async function openFallbackSession(seats: FallbackSeats, opening: Archive
   const parts = opening.resume === undefined ? undefined : parseHandle(opening.resume)
   const source = opening.archive ?? parts?.folder
   const archive = source === undefined ? undefined : openArchive(source)
+  let opened: Sessions | undefined
   try {
     const stored = archive && parts ? await storedIn(archive, parts.id) : undefined
     const earlier = parts && goingOn(parts, stored, archive)
+    const first = earlier ? candidateOf(seats, earlier) : firstOf(seats)
     const writer = archive && stored ? await takeOver(archive, stored) : undefined
     const id = parts?.id ?? newId("s")
-    const conversation = fallbackConversation(stored?.events)
-    const opened = sessionsOf(seats)
-    const first = earlier ? candidateOf(seats, earlier) : undefined
-    if (earlier && first) {
-      conversation.committed = seats.candidates.indexOf(first)
-      const session = await opened.open(first, { resume: cliHandleOf({ ...earlier, id }) })
-      await restore(first, session, stored, conversation)
-    }
-    const installed = first ?? seats.candidates.find((each) => each.isInstalled()) ?? seats.candidates[0]
+    const conversation = fallbackConversation({ events: stored?.events })
+    const place = { ...seats, changes: { ...readHead(stored?.record.head)?.options, ...seats.changes } }
+    opened = sessionsOf(place.changes)
     // What is wrong with the options is told here, and not by the first run.
-    if (installed && !first) await opened.open(installed)
-    return sessionOn(seats, conversation, opened, {
-      id,
-      archive,
-      writer: archive && (writer ?? createWriter(archive, id, seats.name)),
-    })
+    await opened.open(first, earlier && { resume: cliHandleOf({ ...earlier, id }) })
+    if (earlier) conversation.committed = seats.candidates.indexOf(first)
+    if (stored) conversation.warnings.push(...(await opened.restore(first, stored.snapshot)))
+    const keeping = archive && source !== undefined ? { archive, source, writer } : undefined
+    return sessionOn(place, conversation, opened, id, keeping)
   } catch (error) {
+    await opened?.close()
     await archive?.close()
     throw error
   }
 }
 
-interface Place {
-  id: string
-  archive: Archive | undefined
+interface Keeping {
+  archive: Archive
+  source: ArchiveSource
   writer: SessionWriter | undefined
 }
 
@@ -64,43 +66,19 @@ function sessionOn(
   seats: FallbackSeats,
   conversation: FallbackConversation,
   opened: Sessions,
-  { id, archive, writer }: Place,
+  id: string,
+  keeping: Keeping | undefined,
 ): CliSession {
-  const { own, candidates } = seats
+  const { own, candidates, changes } = seats
+  const archive = keeping?.archive
+  const writer = keeping && (keeping.writer ?? createWriter(keeping.archive, id, seats.name))
   let completedAt: number | undefined
   const current = () => candidates[conversation.committed ?? -1] ?? opened.first()
-  const partsNow = (): Partial<HandleParts> => {
-    const handle = opened.of(current())?.handle
-    const { id: _, folder: __, ...parts } = handle === undefined ? { id } : parseHandle(handle)
-    return { provider: current()?.name, ...parts }
-  }
   if (writer)
-    keepBy(writer, conversation, () => ({
-      parts: partsNow(),
-      runtime: runtimeOf(opened.of(current())),
-      candidate: current(),
-    }))
+    keepBy(writer, conversation, changes, () => ({ parts: partsOf(current(), opened), ...opened.objects(current()) }))
   const { trajectoryPath: file } = own
   if (file !== undefined)
     followInFile(conversation, file, () => sessionTrajectory(id, conversation.events, completedAt))
-
-  return createSession<CliRunOptions>({
-    id,
-    archive: archive && { folder: archive.folder, directory: archive.directory(id) },
-    handle: () => cliHandleOf({ ...partsNow(), id, folder: archive?.folder }),
-    runtime: opened.of(current())?.runtime,
-    start: (prompt, sent, turn) => start(prompt, sent, turn),
-    messages: () => conversation.messages,
-    events: () => conversation.events,
-    async close() {
-      try {
-        await opened.close()
-      } finally {
-        completedAt = (await writer?.close()) ?? Date.now()
-      }
-      return completedAt
-    },
-  })
 
   function start(prompt: Prompt, sent: CliRunOptions = {}, turn: Promise<unknown>): Run {
     const { signal, from, onEvent = own.onEvent, logger = own.logger, ...changes } = sent
@@ -123,31 +101,50 @@ function sessionOn(
       },
     })
   }
-}
 
-/** The sessions with candidates, of which none is archived by itself. All stay open until the end: one may work on what another has. */
-interface Sessions {
-  of(candidate: Candidate | undefined): Session | undefined
-  /** The one that was opened first. */
-  first(): Candidate | undefined
-  open(candidate: Candidate, more?: { resume?: string; runtime?: CliOptions["runtime"] }): Promise<Session>
-  close(): Promise<void>
-}
-
-function sessionsOf({ changes }: FallbackSeats): Sessions {
-  const sessions = new Map<Candidate, Session>()
-  return {
-    of: (candidate) => candidate && sessions.get(candidate),
-    first: () => sessions.keys().next().value,
-    async open(candidate, more = {}) {
-      const session = await candidate.agent.session({ ...candidate.changes(changes), ...more })
-      sessions.set(candidate, session)
-      return session
-    },
+  return createSession<CliRunOptions>({
+    id,
+    archive: archive && { folder: archive.folder, directory: archive.directory(id) },
+    handle: () => cliHandleOf({ ...partsOf(current(), opened), id, folder: archive?.folder }),
+    runtime: opened.objects(current()).runtime,
+    start,
+    messages: () => conversation.messages,
+    events: () => conversation.events,
+    fork: () => forked(seats, conversation, opened, current(), keeping?.source),
     async close() {
-      for (const session of [...sessions.values()].toReversed()) await session.close()
+      try {
+        await opened.close()
+      } finally {
+        completedAt = (await writer?.close()) ?? Date.now()
+      }
+      return completedAt
     },
-  }
+  })
+}
+
+/** Another session that goes on from here, with the same agent; this one stays as it is. */
+async function forked(
+  seats: FallbackSeats,
+  { events, committed, files }: FallbackConversation,
+  opened: Sessions,
+  current: Candidate | undefined,
+  source: ArchiveSource | undefined,
+): Promise<CliSession> {
+  const session = opened.of(current)
+  if (!current || !session?.fork) throw new UnsupportedError(`fork: ${current?.name} cannot fork a conversation.`)
+  const copies = sessionsOf(seats.changes)
+  copies.take(current, await session.fork())
+  const copy = fallbackConversation({ events })
+  copy.committed = committed
+  for (const file of files) copy.files.add(file)
+  const id = newId("s")
+  if (source === undefined) return sessionOn(seats, copy, copies, id, undefined)
+  const archive = openArchive(source)
+  const writer = createWriter(archive, id, seats.name)
+  for (const event of events) writer.record(event)
+  const made = sessionOn(seats, copy, copies, id, { archive, source, writer })
+  await copy.saved?.(true)
+  return made
 }
 
 /** What a session goes on with, by its handle and what is stored of it. */
@@ -167,45 +164,15 @@ function candidateOf({ candidates }: FallbackSeats, { id, provider }: HandlePart
   )
 }
 
-function keepBy(
-  writer: SessionWriter,
-  conversation: FallbackConversation,
-  now: () => { parts: Partial<HandleParts>; runtime: Runtime | undefined; candidate: Candidate | undefined },
-): void {
-  const { record } = conversation
-  conversation.record = (event) => {
-    record(event)
-    writer.record(event)
-  }
-  conversation.saved = async (ended) => {
-    if (!ended) return await writer.saved()
-    const { parts, runtime, candidate } = now()
-    const { provider = "", key, cwd } = parts
-    const head = {
-      version: 1,
-      provider,
-      approved: [],
-      options: {},
-      ...(key !== undefined && { key }),
-      ...(cwd !== undefined && { cwd }),
-    }
-    await writer.ended({ head, snapshot: await snapshotOf({ runtime, ownsRuntime: candidate?.ownsRuntime ?? false }) })
-  }
+function firstOf({ candidates }: FallbackSeats): Candidate {
+  const found = candidates.find((each) => each.isInstalled()) ?? candidates[0]
+  if (found) return found
+  throw new ConfigError("fallback: there is no agent. Give at least one.")
 }
 
-async function restore(
-  candidate: Candidate,
-  session: Session,
-  stored: StoredSession | undefined,
-  { warnings }: FallbackConversation,
-): Promise<void> {
-  if (!stored?.snapshot || !candidate.ownsRuntime) return
-  const lost = await runtimeOf(session)?.restore?.(stored.snapshot)
-  for (const { name, reason } of lost ?? []) warnings.push(`"${name}" was not brought back: ${reason}.`)
-}
-
-function runtimeOf(session: Session | undefined): Runtime | undefined {
-  const runtime = session?.runtime
-  // Whoever can do this is one.
-  return runtime && "execute" in runtime ? (runtime as Runtime) : undefined
+/** What finds the conversation with a candidate again. */
+function partsOf(candidate: Candidate | undefined, opened: Sessions): Omit<HandleParts, "id"> {
+  const session: Session | undefined = opened.of(candidate)
+  const { provider = candidate?.name, key, cwd } = session ? parseHandle(session.handle) : {}
+  return { provider, key, cwd }
 }

@@ -2,6 +2,7 @@ import type { Agent, Run, RunResult } from "../core/agent.ts"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
 import { hiddenField } from "../core/hidden-field.ts"
 import { type Prompt, type PromptPart, userMessage } from "../core/message.ts"
+import { specOfAgent } from "../core/spec.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { isAgent } from "../runtime/bindings.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -19,13 +20,14 @@ export interface FallbackOptions
   /** Whether a conversation goes on with the next agent, told what happened so far, when the one it is with reaches its limit or
    *  fails. Default false: it stays with the first that answered. */
   failover?: boolean | undefined
-  /** How long what the next one is told may be. Default 8,000 characters. */
+  /** How many characters what the next one is told may have. Default 8,000. */
   handoffChars?: number | undefined
 }
 
 /** Several agents as one: the first that is installed does the work, and where it fails on its first prompt, or its limit is
  *  reached, the next one does, which `provider-changed` tells. What the caller got wrong is never tried elsewhere. A limit is
- *  waited for only where nobody is left. Where all fail, the error is the last one, with all of them in its details. */
+ *  waited for only where nobody is left. Where all fail, the error is the last one, with all of them in its details. `limits` hold for
+ *  each that tries. */
 export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], FallbackOptions]): CliAgent {
   const all: readonly (Agent | FallbackOptions)[] = given
   const agents = all.filter(isAnAgent)
@@ -70,7 +72,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
       const { own, changes } = split(options, given)
       const candidates = candidatesOf(agents, own.autoWait)
       const runs: Run[] = []
-      const conversation = fallbackConversation()
+      const conversation = fallbackConversation({ messages: from?.messages })
       const origin = from && originOf(from)
       conversation.committed = origin?.candidate
       const { trajectoryPath: file } = own
@@ -112,7 +114,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
     checkHealth: async (asked) => cliOf("checkHealth()").checkHealth(asked),
     checkLimit: async (asked) => cliOf("checkLimit()").checkLimit(asked),
     async spec() {
-      const specs = await Promise.all(agents.map(async (each) => (await import("./spec.ts")).specOfAgent(each)))
+      const specs = await Promise.all(agents.map((each) => specOfAgent(each)))
       const [spec = { tools: [], agents: [] }] = specs
       return {
         ...spec,
@@ -172,5 +174,5 @@ function checkOptions(options: FallbackOptions): void {
     throw new ConfigError(`fallback: unknown option ${unknown.join(", ")}. There are: ${known.join(", ")}.`)
   }
   const { handoffChars = 8000 } = options
-  if (!(handoffChars >= 500)) throw new ConfigError(`handoffChars: ${handoffChars} is not a number of at least 500.`)
+  if (!(handoffChars >= 2000)) throw new ConfigError(`handoffChars: ${handoffChars} is not a number of at least 2000.`)
 }

@@ -1,5 +1,5 @@
-import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises"
-import { homedir, tmpdir } from "node:os"
+import { lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises"
+import { homedir } from "node:os"
 import { join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
@@ -13,16 +13,21 @@ export interface GeminiHome {
   close(): Promise<void>
 }
 
-export async function openGeminiHome(env: Readonly<Record<string, string>>, settings: JsonObject): Promise<GeminiHome> {
+/** `within`: a private folder, which holds it. */
+export async function openGeminiHome(
+  env: Readonly<Record<string, string>>,
+  settings: JsonObject,
+  within: string,
+): Promise<GeminiHome> {
   const own = ownFolder(env)
-  const folder = await mkdtemp(join(tmpdir(), "karst-gemini-"))
+  const folder = join(within, "home")
   const seen = join(folder, ".gemini")
   const close = async () => {
     await bringHome(seen, own)
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    await mkdir(seen, { mode: 0o700 })
+    await mkdir(seen, { recursive: true, mode: 0o700 })
     // Where it keeps conversations: made first, so that those of this turn are there.
     await mkdir(join(own, "tmp"), { recursive: true })
     for (const name of await readdir(own)) {

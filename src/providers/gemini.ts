@@ -5,7 +5,7 @@ import type { Json } from "../core/json.ts"
 import { acpSession } from "./acp-session.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { geminiParser } from "./gemini-events.ts"
-import { type GeminiHome, openGeminiHome, setAside } from "./gemini-home.ts"
+import { openGeminiHome, setAside } from "./gemini-home.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import type { CliOptions } from "./options.ts"
 import { textOf } from "./prompt-files.ts"
@@ -40,36 +40,10 @@ export const geminiProvider: Provider = {
   can: { fork: false, images: false, ask: false, steer: false },
   model: (tier) => (tier === "strongest" ? "pro" : "flash"),
   unenforced: withinReachOfShell,
-  open(opening) {
-    let home: GeminiHome | undefined
-    const session = lineSession(
-      {
-        async command(turn, place) {
-          home = await openGeminiHome(turn.settings.env, await settingsOf(turn.settings, place.folder))
-          return await command(turn, place, home)
-        },
-        parser: ({ settings }) => geminiParser(settings),
-      },
-      opening,
-    )
-    return {
-      get key() {
-        return session.key
-      },
-      async turn(turn, services) {
-        try {
-          return await session.turn(turn, services)
-        } finally {
-          await home?.close()
-          home = undefined
-        }
-      },
-      close: session.close,
-    }
-  },
+  open: (opening) => lineSession({ command, parser: ({ settings }) => geminiParser(settings) }, opening),
   async launch({ settings, prompt, key, folder }) {
     const fresh = randomUUID()
-    const home = await openGeminiHome(settings.env, await settingsOf(settings, folder))
+    const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
     const named = key === undefined ? ["--session-id", fresh] : ["--resume", key]
     // In one word, for one that begins with a dash.
     const said = prompt === undefined ? [] : [`--prompt-interactive=${prompt}`]
@@ -95,7 +69,7 @@ function overAcp(): Provider {
           title,
           async launch(settings, { folder, key }) {
             if (key !== undefined) await setAside(settings.env, key)
-            const home = await openGeminiHome(settings.env, await settingsOf(settings, folder))
+            const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
             const args = ["--acp", ...(await commonFlags(settings, folder))]
             return { args, env: home.env, given: ["instructions", "model", "servers"], ended: home.close }
           },
@@ -105,14 +79,11 @@ function overAcp(): Provider {
   }
 }
 
-async function command(
-  { message, settings }: Turn,
-  { key, folder }: LinePlace,
-  home: GeminiHome,
-): Promise<LineCommand> {
+async function command({ message, settings }: Turn, { key, folder }: LinePlace): Promise<LineCommand> {
   const args = ["--output-format", "stream-json", ...(await commonFlags(settings, folder))]
   if (key !== undefined) args.push("--resume", key)
-  return { args, env: home.env, input: textOf(message) }
+  const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
+  return { args, env: home.env, input: textOf(message), ended: home.close }
 }
 
 async function commonFlags(settings: Settings, folder: string): Promise<string[]> {
@@ -129,12 +100,14 @@ async function commonFlags(settings: Settings, folder: string): Promise<string[]
 }
 
 async function settingsOf({ servers, instructions }: Settings, folder: string): Promise<JsonObject> {
-  if (!instructions) return { mcpServers: serversConfig(servers) }
-  const context = {
-    includeDirectories: [await memoryFolder(folder, instructions)],
-    loadMemoryFromIncludeDirectories: true,
+  const settings: JsonObject = {
+    mcpServers: serversConfig(servers),
+    // Its cleaning up takes the records of conversations away that another turn has just begun.
+    general: { sessionRetention: { enabled: false } },
   }
-  return { mcpServers: serversConfig(servers), context }
+  if (!instructions) return settings
+  const includeDirectories = [await memoryFolder(folder, instructions)]
+  return { ...settings, context: { includeDirectories, loadMemoryFromIncludeDirectories: true } }
 }
 
 async function memoryFolder(folder: string, instructions: string): Promise<string> {

@@ -8,20 +8,22 @@ export interface Handoff {
   messages: readonly Message[]
   /** What is known to have been made or changed. */
   files: Iterable<string>
-  /** Default 8,000. */
+  /** At least 2,000. Default 8,000. */
   maxChars?: number | undefined
 }
 
 /** What an agent must know that goes on where another cannot: what was asked, what was done, which files changed, and what was said
  *  last. Of what is too long the newest stays. */
 export function handoffText({ from, reason, messages, files, maxChars = 8000 }: Handoff): string {
+  // What is left beside the words of our own.
+  const room = maxChars - 900
   const parts = [
     `You take over the work of another agent (${from}), which cannot go on: ${cut(reason, 300)} This is from its record. What it did is done: look at how things ` +
       "stand before you do any of it again.",
-    section("Asked so far, the newest last", messages.flatMap(askedIn), maxChars * 0.35),
-    section("Done so far, the newest last", callsIn(messages), maxChars * 0.3),
-    section("Files made or changed", [...files], maxChars * 0.1),
-    section("Said last", messages.flatMap(saidIn).slice(-1), maxChars * 0.2),
+    section("Asked so far, the newest last", messages.flatMap(askedIn), room * 0.35),
+    section("Done so far, the newest last", callsIn(messages), room * 0.3),
+    section("Files made or changed", [...files], room * 0.1),
+    section("Said last", messages.flatMap(saidIn).slice(-1), room * 0.25),
     "What you are asked for now follows.",
   ]
   return parts.filter((part) => part !== "").join("\n\n")

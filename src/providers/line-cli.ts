@@ -29,6 +29,8 @@ export interface LineCommand {
   input: string
   /** Whether there is more to come, until the turn is over. */
   keepsReading?: boolean | undefined
+  /** Called when the turn is over, before the folder is removed. */
+  ended?: (() => Promise<void>) | undefined
 }
 
 export interface LineParser {
@@ -72,9 +74,10 @@ export function lineSession(
     },
     async turn(turn, services) {
       const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
+      let command: LineCommand | undefined
       try {
         const place = { key, fork, folder }
-        const command = await cli.command(turn, place)
+        command = await cli.command(turn, place)
         services.signal.throwIfAborted()
         return await follow(command, cli.parser(turn, place), turn, folder, {
           ...services,
@@ -89,6 +92,7 @@ export function lineSession(
       } catch (error) {
         throw services.signal.aborted ? abortError(services.signal) : error
       } finally {
+        await command?.ended?.()
         await rm(folder, { recursive: true, force: true })
       }
     },

@@ -1,16 +1,23 @@
 import type { Approver } from "../actions/approve.ts"
+import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
-import type { McpServer, ToolSources } from "../mcp/mcp.ts"
+import type { McpServer, ServeOptions, ToolSources } from "../mcp/mcp.ts"
 import type { RuntimeSource } from "../runtime/runtime.ts"
 import { environmentDefaults } from "./defaults.ts"
 import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./limits.ts"
 import type { Logger } from "./logger.ts"
 import { type Provider, type Settings, type Tier, type ToolGroup, toolGroups } from "./provider.ts"
 
+/** Those of our hooks that there is a place for in a CLI: what else it does is its own affair. */
+export type CallHooks = Pick<Hooks, "beforeCall" | "afterCall" | "inherited">
+
+/** What holds for cells that the CLI runs in your runtime, as in an agent of ours. */
+export type CellOptions = Pick<ServeOptions, "cellTimeoutMs" | "typeGate" | "transaction">
+
 /** What `claude`, `codex` and the others take; `with`, `run` and `session` take the same as overrides. */
-export interface CliOptions extends AgentOverrides {
+export interface CliOptions extends AgentOverrides, CellOptions {
   /** For people, events and other agents. Default: the name of the CLI. */
   name?: string | undefined
   description?: string | undefined
@@ -35,6 +42,8 @@ export interface CliOptions extends AgentOverrides {
   permissions?: "ask" | "bypass" | undefined
   /** Answers what asks for approval: calls of your tools and, with "ask", of the CLI's own. Default: who watches the run. */
   approve?: Approver | undefined
+  /** Code of yours around the calls of your tools, and of functions in your runtime, one object or a pipeline of them. */
+  hooks?: CallHooks | readonly CallHooks[] | undefined
   /** The program, where it is not in PATH. */
   program?: string | undefined
   /** How long a turn may take. Default: no limit. */
@@ -62,6 +71,8 @@ export interface CliConfig {
   mcpServers: Readonly<Record<string, McpServer>>
   runtime: RuntimeSource | undefined
   approve: Approver | undefined
+  hooks: readonly Hooks[]
+  cells: CellOptions
   retries: number
   autoWait: AutoWait | undefined
   limits: Limits
@@ -76,10 +87,11 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   checkKeys(provider, options)
   const defaults = environmentDefaults()
   const { allow = toolGroups.filter((group) => group !== "interaction"), permissions, mcpServers = {} } = options
-  const { idleTimeoutMs = 600_000, timeoutMs, retries = 2, runtime, limits = {} } = options
+  const { idleTimeoutMs = 600_000, timeoutMs, cellTimeoutMs, retries = 2, runtime, limits = {} } = options
   checkGroups(allow)
   checkNumber("timeoutMs", timeoutMs, 1)
   checkNumber("idleTimeoutMs", idleTimeoutMs, 1)
+  checkNumber("cellTimeoutMs", cellTimeoutMs, 1)
   checkNumber("retries", retries, 0)
   checkPermissions(provider, permissions)
   for (const name of Object.keys(mcpServers)) checkServerName(name)
@@ -98,6 +110,8 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     mcpServers,
     runtime,
     approve: options.approve,
+    hooks: callHooks(options.hooks),
+    cells: { cellTimeoutMs, typeGate: options.typeGate, transaction: options.transaction },
     retries,
     autoWait: resolveAutoWait(options.autoWait ?? defaults.autoWait),
     limits,
@@ -143,6 +157,10 @@ const known: Record<keyof CliOptions, true> = {
   env: true,
   permissions: true,
   approve: true,
+  hooks: true,
+  cellTimeoutMs: true,
+  typeGate: true,
+  transaction: true,
   limits: true,
   program: true,
   timeoutMs: true,
@@ -168,11 +186,22 @@ function checkGroups(allow: readonly string[]): void {
   throw new ConfigError(`allow: "${wrong}" is unknown. There are: ${toolGroups.join(", ")}.`)
 }
 
+function callHooks(given: CliOptions["hooks"]): readonly Hooks[] {
+  const hooks = toHooks(given)
+  const names = ["beforeCall", "afterCall"]
+  const wrong = hooks.flatMap(Object.keys).find((key) => key !== "inherited" && !names.includes(key))
+  if (wrong === undefined) return hooks
+  throw new ConfigError(`hooks: a CLI has no place for "${wrong}". There are: ${names.join(", ")}.`)
+}
+
 function checkPermissions({ title, can }: Provider, permissions: string | undefined): void {
   if (permissions === undefined || permissions === "bypass") return
   if (permissions !== "ask") throw new ConfigError(`permissions: "${permissions}" is unknown. Use "ask" or "bypass".`)
   if (can.ask) return
-  throw new ConfigError(`permissions: ${title} cannot ask before it acts. Say what it may do by allow: [ … ].`)
+  throw new ConfigError(
+    `permissions: ${title} cannot ask before it acts. Say what it may do by allow: [ … ], or use one that asks: claude(), ` +
+      'opencode({ protocol: "acp" }), gemini({ protocol: "acp" }).',
+  )
 }
 
 // The CLIs make names of tools from it.

@@ -3,7 +3,7 @@ import { onAbort } from "../core/abort.ts"
 import { importPeer } from "../core/peer.ts"
 import { abortError } from "../core/run.ts"
 import { isGroupAlive, processEnder } from "../tools/shell/processes.ts"
-import { startWatchdog } from "../tools/shell/watchdog.ts"
+import { startWatchdog, type Watchdog } from "../tools/shell/watchdog.ts"
 import { terminalModes } from "./pty-modes.ts"
 import { holdTerminal, type UserTerminal } from "./pty-terminal.ts"
 import { tail } from "./tail.ts"
@@ -40,12 +40,12 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
   const spawn = await loadSpawn()
   if (signal?.aborted) throw abortError(signal)
   const marker = `KARST_CHILD=${randomBytes(12).toString("hex")}.`
-  const watchdog = startWatchdog(marker, options.folder)
   const modes = terminalModes()
   const captured = tail(options.captureBytes)
   const farewell = tail(farewellBytes)
   const endProcesses = processEnder(graceMs)
   let isOver = false
+  let watchdog: Watchdog | undefined
   let child: Pty | undefined
   let ending: Promise<void> | undefined
 
@@ -69,6 +69,7 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
     undo: modes.undo,
   })
   try {
+    watchdog = startWatchdog(marker, options.folder)
     const [cols, rows] = sizeOf(terminal)
     const env = environmentOf(options, marker)
     const running = spawn(program, [...args], { cols, rows, cwd, env, name: env.TERM, encoding: null })
@@ -94,7 +95,7 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
     return { exitCode, output: captured.text(), farewell: farewell.text() }
   } finally {
     held.release()
-    watchdog.end()
+    watchdog?.end()
   }
 }
 

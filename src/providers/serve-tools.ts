@@ -41,6 +41,7 @@ export async function serveTools(
     name: serverName,
     ...(hasTools && { tools }),
     ...(runtime && { runtime }),
+    ...config.cells,
     ...alone,
     host: (call) => current(call),
   })

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
+import { stripVTControlCharacters } from "node:util"
 import { onAbort } from "../core/abort.ts"
 import { type Group, isGroupAlive, processEnder } from "../tools/shell/processes.ts"
 import { startWatchdog } from "../tools/shell/watchdog.ts"
@@ -50,7 +51,7 @@ export interface ChildEnd {
   stopped: StopCause | undefined
   /** Why it could not be started. */
   error: Error | undefined
-  /** The end of what it wrote to its standard error. */
+  /** The end of what it wrote to its standard error, without colours. */
   stderr: string
 }
 
@@ -133,7 +134,8 @@ export function startChild(options: ChildOptions): Child {
     child.stdout.destroy()
     child.stderr.destroy()
     watchdog.end()
-    return { exitCode: child.exitCode, signal: child.signalCode, stopped, error, stderr: stderr.text() }
+    const words = stripVTControlCharacters(stderr.text())
+    return { exitCode: child.exitCode, signal: child.signalCode, stopped, error, stderr: words }
   }
 
   return {

@@ -40,7 +40,7 @@ export function turnWork(
   const signal = AbortSignal.any([control.signal, watch.expired, limited.signal])
   const policy = policyWithin(control.context, {
     approve: config.approve,
-    hooks: [],
+    hooks: config.hooks,
     budgets: [{ ...limits, counts: noCalls() }],
   })
   let reason: StopReason | undefined

@@ -157,6 +157,10 @@ describe("what Claude Code writes", () => {
       },
     })
     assert.match(JSON.stringify(response("deny")), /"behavior":"deny"/)
+    const [, content] = /"message":"([^"]+)"/.exec(JSON.stringify(response("deny"))) ?? []
+    const block = { type: "tool_result", tool_use_id: "toolu_1", is_error: true, content: content ?? "" }
+    const [result] = claude.read({ type: "user", message: { content: [block] } }).steps
+    assert.ok(result?.type === "result" && result.refused, "what was denied was refused, and did not fail")
   })
 
   test("may be anything: lines without what is expected are passed over", () => {

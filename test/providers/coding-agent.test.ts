@@ -80,6 +80,11 @@ describe("a coding agent by name", () => {
     assert.deepEqual(await modelOf({ model: "fast" }), ["haiku", "gpt-5.4-mini"])
     assert.deepEqual(await modelOf({}, { model: "opus-9" }), ["opus-9", undefined])
     assert.deepEqual(await modelOf({ model: "opus-8" }, { model: "fast" }), ["haiku", "gpt-5.4-mini"])
+    const mixed = fallback(claude(at.options), codex({ ...at.options, model: "gpt-9" })).with({ model: "opus-9" })
+    assert.deepEqual(
+      (await mixed.spec()).fallback?.map(({ model }) => model),
+      ["opus-9", "gpt-9"],
+    )
     process.env.KARST_MODEL = "opus-9"
     const run = await fallback(claude(at.options), codex(at.options)).run("say x")
     assert.equal(run.status, "done")

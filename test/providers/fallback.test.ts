@@ -9,13 +9,16 @@ import {
   createAgent,
   jsRuntime,
   loadSession,
+  ModelError,
   messageText,
   ProviderError,
   type RunResult,
   scripted,
+  tool,
   variable,
 } from "karst"
 import { type CliOptions, claude, codex, fallback } from "karst/providers"
+import * as z from "zod"
 import { fakeClis, only, until } from "./kit.ts"
 
 const changes = ({ trajectory }: RunResult) => only(trajectory.events, "provider-changed")
@@ -143,6 +146,18 @@ describe("a fallback", () => {
     assert.throws(() => agent.run("say two", { from: other }), ConfigError)
   })
 
+  test("may begin with an agent of ours, whose model fails", async () => {
+    await using place = await fakeClis()
+    const down = new ModelError("The service is down.", { code: "server-error" })
+    const own = createAgent({ name: "own", model: scripted([down]) })
+    const result = await fallback(own, claude(place.options)).run("say hello")
+    assert.deepEqual([result.output, changes(result)[0]?.from], ["hello 1", "own"])
+    const broken = createAgent({ name: "own", model: scripted([new TypeError("a bug")]) })
+    const { status, error } = await fallback(broken, claude(place.options)).run("say hello").settled
+    assert.equal(status, "failed", "a bug is not tried elsewhere")
+    assert.match(error?.message ?? "", /a bug/)
+  })
+
   test("may end with an agent of ours", async () => {
     await using place = await fakeClis()
     await place.tell("claude", "limit")
@@ -167,6 +182,30 @@ describe("a fallback", () => {
     const end = only(trajectory.events, "run-end").find(({ run }) => run === children[0]?.run)
     assert.equal(end?.usage.input, 15)
     assert.equal(usage.costUsd, 0.01)
+  })
+
+  test("asks who watches it for approval, whoever does the work", async () => {
+    await using place = await fakeClis()
+    await place.tell("codex", "fail 500")
+    const wipe = tool({
+      name: "wipe",
+      description: "",
+      input: z.object({ prompt: z.string() }),
+      approve: true,
+      run: () => "gone",
+    })
+    const agent = fallback(codex(place.options), claude({ ...place.options, tools: [wipe] }))
+    const asked: string[] = []
+    const run = agent.run("ask wipe all say done")
+    for await (const event of run) {
+      if (event.type !== "approval-requested") continue
+      asked.push(event.call.binding)
+      run.approve(event.id, "allow")
+    }
+    const result = await run
+    assert.deepEqual([asked, only(result.trajectory.events, "tool-end")[0]?.text], [["wipe"], "gone"])
+    const unwatched = await agent.run("ask wipe all say done")
+    assert.equal(only(unwatched.trajectory.events, "tool-end")[0]?.ok, false, "where nobody watches, it is refused")
   })
 
   test("keeps the objects of a factory when it moves on", async () => {
@@ -246,6 +285,39 @@ describe("a session with a fallback", () => {
     assert.equal(record.runs.length, 4)
     assert.equal(only(record.events, "provider-changed").length, 2)
     assert.deepEqual(JSON.parse(await readFile(file, "utf8")).runs.length, 4)
+  })
+
+  test("keeps the objects of its runtime and what it was opened with, and forks", async () => {
+    await using place = await fakeClis()
+    const archive = join(place.folder, "archive")
+    const runtime = () => jsRuntime({ notes: variable<string[]>([]) })
+    const options = { ...place.options, runtime }
+    const agent = fallback(claude(options), codex(options))
+    const session = await agent.session({ archive, model: "opus-7" })
+    await session.runtime?.update({ notes: ["one"] })
+    await session.send("say one")
+    const fork = await session.fork?.()
+    assert.ok(fork)
+    assert.equal((await fork.send("say other")).output, "other 2")
+    assert.deepEqual(await fork.runtime?.retrieve("notes"), ["one"])
+    assert.equal((await session.send("say two")).output, "two 2", "it knows nothing of the other")
+    await fork.close()
+    await session.close()
+    await using again = await agent.session({ resume: session.handle })
+    assert.deepEqual(await again.runtime?.retrieve("notes"), ["one"])
+    await again.send("say three")
+    assert.match((await place.starts("claude")).at(-1) ?? "", /--model opus-7/)
+    assert.equal(again.trajectory().runs.length, 3)
+  })
+
+  test("passes on what is said to it meanwhile", async () => {
+    await using place = await fakeClis()
+    await using session = await fallback(codex(place.options)).session()
+    const run = session.send("say one")
+    run.steer("and this")
+    await run
+    await session.send("say two")
+    assert.deepEqual((await place.heard("codex")).flat(), ["say one", "say two\nand this"])
   })
 
   test("sends one after the other, and ends what it opened", async () => {

@@ -89,7 +89,7 @@ describe("Claude Code", { skip: requires("claude") }, () => {
     assert.equal(only(good.trajectory.events, "approval-resolved")[0]?.decision, "allow")
     const bad = await agent.run(bash("touch bad"))
     assert.equal(await exists(join(place.cwd, "bad")), false)
-    assert.equal(only(bad.trajectory.events, "tool-end")[0]?.ok, false)
+    assert.equal(only(bad.trajectory.events, "tool-end")[0]?.error?.kind, "refused")
     assert.deepEqual(asked[0], ["Bash", [{ command: "touch good", description: "test" }]])
     assert.equal(asked.length, 2)
   })

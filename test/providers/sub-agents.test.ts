@@ -130,6 +130,27 @@ describe("the spec of an agent", () => {
       ],
     )
   })
+
+  test("of ours has its model, instructions, tools and sub-agents, of a fallback all that may do the work", async () => {
+    const lookUp = tool({ name: "look_up", description: "Looks up.", input: z.object({}), run: () => "" })
+    const own = createAgent({
+      name: "own",
+      model: scripted([], { id: "scripted/one" }),
+      instructions: "Be brief.",
+      tools: [lookUp],
+      agents: { coder: codex({ model: "gpt-9" }) },
+    })
+    const spec = await own.spec()
+    assert.deepEqual([spec.name, spec.model, spec.instructions], ["own", "scripted/one", "Be brief."])
+    assert.deepEqual([spec.tools.map(({ name }) => name), spec.agents[0]?.name], [["look_up"], "coder"])
+    assert.deepEqual([spec.agents[0]?.provider, spec.agents[0]?.model], ["codex", "gpt-9"])
+    const several = await fallback(claude({ model: "opus-9" }), own, { name: "both" }).spec()
+    assert.deepEqual([several.name, several.provider, several.model], ["both", "claude", "opus-9"])
+    assert.deepEqual(
+      several.fallback?.map(({ name }) => name),
+      ["claude", "own"],
+    )
+  })
 })
 
 function add(one: number, other: number): number {

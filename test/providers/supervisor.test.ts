@@ -60,6 +60,11 @@ describe("a child under supervision", () => {
     assert.ok(end.stderr.length < 70_000)
   })
 
+  test("says without colours what it wrote to its standard error", async () => {
+    const { end } = await supervise(String.raw`printf '\033[91m\033[1mError: \033[0mno such thing\n' >&2`)
+    assert.equal(end.stderr, "Error: no such thing\n")
+  })
+
   test("leaves nothing behind that it started: in its group, out of it, or holding its output", async () => {
     const { lines, left } = await supervise(
       "sleep 300 & setsid sleep 300 & (setsid sh -c 'sleep 300 & sleep 300' &); echo done",

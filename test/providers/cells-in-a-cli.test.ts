@@ -1,0 +1,46 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { fn, jsRuntime, variable } from "karst"
+import { type CliOptions, claude } from "karst/providers"
+import { actorMachine } from "./actors.ts"
+import { only } from "./kit.ts"
+
+/** What the CLI is told of a cell that it has run. */
+async function told(code: string, options: CliOptions): Promise<string> {
+  await using machine = await actorMachine({ Go: [{ tool: "run", input: { code } }, "Done."] })
+  const { trajectory } = await claude({ ...options, cwd: machine.cwd, env: machine.env }).run("Go")
+  return only(trajectory.events, "tool-end")[0]?.text ?? ""
+}
+
+describe("a cell that a CLI has run", () => {
+  test("is checked against the types first, where that is asked for", async () => {
+    const runtime = jsRuntime({ total: variable(1) })
+    assert.match(await told("total = 2; totl", { runtime, typeGate: "block" }), /Cannot find name 'totl'/)
+    assert.equal(await runtime.retrieve("total"), 1)
+  })
+
+  test("is rolled back when it throws, where that is asked for", async () => {
+    const runtime = jsRuntime({ total: variable(1) })
+    assert.match(await told("total = 2; throw new Error('no')", { runtime, transaction: true }), /no/)
+    assert.equal(await runtime.retrieve("total"), 1)
+  })
+
+  test("has the time that it is given", async () => {
+    assert.match(await told("for (;;) {}", { runtime: jsRuntime(), cellTimeoutMs: 100 }), /100 ms/)
+  })
+
+  test("makes its calls by the hooks", async () => {
+    const sent: string[] = []
+    const runtime = jsRuntime({ send: fn((to: string) => void sent.push(to)) })
+    const hooks = { beforeCall: () => ({ refuse: "Not on Fridays." }) }
+    assert.match(await told("await send('Ada')", { runtime, hooks }), /Not on Fridays/)
+    assert.deepEqual(sent, [])
+  })
+
+  test("has no other hooks than those of calls", () => {
+    assert.throws(
+      () => claude({ hooks: { beforeModel() {} } as object }),
+      /hooks: .*beforeModel.*beforeCall, afterCall/,
+    )
+  })
+})
