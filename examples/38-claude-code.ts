@@ -18,6 +18,6 @@ for await (const event of run) {
 // Never rejects: what went wrong has a code, and says what helps.
 const { status, output, error, usage } = await run.settled
 console.log(`${status}: ${error?.message ?? output}`)
-if (!error) console.log(`${usage.input} tokens read, ${usage.output} written, $${usage.costUsd}`)
+if (!error) console.log(`${usage.input} tokens read, ${usage.output} written, $${usage.costUsd?.toFixed(4)}`)
 
 await rm(cwd, { recursive: true })

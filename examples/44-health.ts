@@ -7,7 +7,7 @@ for (const { title, installed, version, auth, cure, live } of await checkHealth(
     console.log(`${title}: not installed. ${cure}`)
     continue
   }
-  console.log(`${title} ${version}: ${auth?.state === "ready" ? "logged in" : `${auth?.state}. ${auth?.cure}`}`)
+  console.log(`${title} ${version}: ${auth?.state === "ready" ? "logged in" : `login ${auth?.state}: ${auth?.cure}`}`)
   for (const { path, state } of auth?.files ?? []) console.log(`  ${path} (${state})`)
   for (const { name } of auth?.variables ?? []) console.log(`  $${name}`)
   if (live) console.log(live.ok ? "  it answers" : `  ${live.limited?.reason ?? live.error?.message}`)

@@ -60,7 +60,7 @@ const shows: Record<string, RegExp> = {
   "36-durable-live-objects":
     /ended by SIGKILL[\s\S]*^- ticking: a Timeout[\s\S]*^\[ \[ Day \{ city: 'Oslo', degrees: -4 \} \], true, 13,/m,
   "37-replay-as-a-test": /^It replays, with 2 lookups as before\.[\s\S]*^- '9\.60'\n\+ '8\.16'$/m,
-  "38-claude-code": /^done: There are three things on your list\.\n10 tokens read, 2 written, \$0\.01$/m,
+  "38-claude-code": /^done: There are three things on your list\.\n10 tokens read, 2 written, \$0\.0100$/m,
   "39-resume-a-cli": /^Hello, Ada\.\nYou told me: My name is Ada\. Say hello\.\n4 messages, 2 runs$/m,
   "40-fallback":
     /^claude is first in line\n> Name a river.*\nThe Timavo does\.\n {2}claude → codex: .*529.*\n.*\nNear Trieste, after 40 km\.$/m,
@@ -70,7 +70,7 @@ const shows: Record<string, RegExp> = {
   "43-sub-agents-across-clis":
     /^lead begins\n {2}reviewer begins\n {2}done: It never ends\.[\s\S]*counter[\s\S]*^done: It never ends, in 16 characters\.$/m,
   "44-health":
-    /^Claude Code 0\.0\.0: missing\. .*\nCodex 0\.0\.0: .*\nopencode: not installed\. Install it with `npm[\s\S]*^installed: claude, codex; .* claude$/m,
+    /^Claude Code 0\.0\.0: login missing: .*\nCodex 0\.0\.0: .*\nopencode: not installed\. Install it with `npm[\s\S]*^installed: claude, codex; .* claude$/m,
   "45-interactive": /^\w+\.interactive\(\) needs a terminal, and standard input is none\./m,
 }
 

@@ -5,6 +5,7 @@ import { serveMcp } from "../mcp/server.ts"
 import { serveMcpStdio } from "../mcp/stdio.ts"
 import { parseArguments, wholeNumber } from "./arguments.ts"
 import { loadServed } from "./mcp-module.ts"
+import { untilTold } from "./until-told.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Serves the live objects of a module to the MCP client of a user. */
@@ -72,16 +73,4 @@ function say(text: string): void {
 
 async function told(end: AbortSignal): Promise<void> {
   if (!end.aborted) await once(end, "abort")
-}
-
-/** Ctrl-C and SIGTERM ask it to end; a second one leaves at once. */
-function untilTold(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(130)
-      controller.abort()
-    })
-  }
-  return controller.signal
 }

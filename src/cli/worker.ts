@@ -11,6 +11,7 @@ import { sqliteStore } from "../stores/sqlite.ts"
 import type { Store } from "../stores/store.ts"
 import { parseArguments, wholeNumber } from "./arguments.ts"
 import { loadAgents } from "./load-agents.ts"
+import { untilTold } from "./until-told.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Works on the runs of a store until it is told to end. */
@@ -100,16 +101,4 @@ async function look(engine: Engine, kind: BackendKind, end: AbortSignal): Promis
       told = error.message
     }
   }
-}
-
-/** Ctrl-C and SIGTERM ask it to end; a second one leaves at once. */
-function untilTold(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(130)
-      controller.abort()
-    })
-  }
-  return controller.signal
 }

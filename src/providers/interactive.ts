@@ -102,8 +102,8 @@ async function launch(launching: Launching): Promise<{ end: PtyEnd; key: string 
   const runtime = typeof source === "function" ? await source() : source
   if (runtime && typeof source === "function") opened.defer(() => runtime.close())
   // Who sits before the CLI is asked there, where nobody else answers.
-  const { approve = "client", limits, logger } = config
-  const served = await serveTools(config, runtime, { approve, limits, onEvent: observerOf(config) })
+  const { approve = "client", hooks, limits, logger } = config
+  const served = await serveTools(config, runtime, { approve, hooks, limits, onEvent: observerOf(config) })
   opened.defer(served.close)
   const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
   opened.defer(() => rm(folder, { recursive: true, force: true }))

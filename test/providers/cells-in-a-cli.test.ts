@@ -1,4 +1,6 @@
 import assert from "node:assert/strict"
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, test } from "node:test"
 import { fn, jsRuntime, variable } from "karst"
 import { type CliOptions, claude } from "karst/providers"
@@ -42,5 +44,17 @@ describe("a cell that a CLI has run", () => {
       () => claude({ hooks: { beforeModel() {} } as object }),
       /hooks: .*beforeModel.*beforeCall, afterCall/,
     )
+  })
+
+  test("leaves nothing of the token of its server in the record", async () => {
+    await using machine = await actorMachine({ Go: [{ tool: "run", input: { code: "total" } }, "Done."] })
+    const agent = claude({ runtime: jsRuntime({ total: 1 }), cwd: machine.cwd, env: machine.env })
+    await using session = await agent.session({ archive: machine.cwd })
+    await session.send("Go")
+    const files = globSync("**/*", { cwd: machine.cwd, withFileTypes: true }).filter((entry) => entry.isFile())
+    const kept = files.map((file) => readFileSync(join(file.parentPath, file.name), "latin1"))
+    assert.ok(kept.join().includes("mcp__karst__run"))
+    // 256 random bits, however they are written.
+    assert.doesNotMatch(`${kept.join()}${JSON.stringify(session.trajectory())}`, /Bearer|[\w-]{43}/)
   })
 })

@@ -1,0 +1,11 @@
+/** Ctrl-C and SIGTERM ask a command to end; a second one leaves at once. */
+export function untilTold(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(130)
+      controller.abort()
+    })
+  }
+  return controller.signal
+}
