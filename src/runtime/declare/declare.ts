@@ -10,7 +10,7 @@ import { isPlain } from "./inspect.ts"
 import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { schemaType } from "./json-schema-type.ts"
 import { declareRemoteClass, declareRemoteType, remoteType } from "./remote.ts"
-import { shownSchema } from "./shown-schema.ts"
+import { definedOnly, mayBeUndefined, shownSchema } from "./shown-schema.ts"
 import { attempt, parseSignature, parseType } from "./signatures.ts"
 import { readSource } from "./source-types.ts"
 import {
@@ -33,7 +33,7 @@ export { describeType } from "./inspect.ts"
  *  Where the bindings are only some, `among` is all of them: their types keep their names and are not declared again.
  *  `remote`: what has behaviour is in another process than the cells, and each member of it takes an `await`. `agents`:
  *  what is in the runtimes of those among the bindings.
- *  Throws a `ConfigError` for text that is not TypeScript and for a schema that cannot be shown. */
+ *  Throws a `ConfigError` for text that is not TypeScript. A schema that has no type text is `unknown`. */
 export function declare(
   bindings: ReadonlyMap<string, Binding>,
   among = bindings,
@@ -125,12 +125,15 @@ function schemaParameters(
   block: Block,
 ): { parameters: Parameter[]; docs: string[] } {
   const schema = shownSchema(input, "input")
-  const type = schemaType(schema, block, `${capitalised(name)}Input`)
+  const optional = mayBeUndefined(schema)
+  const type = schemaType(definedOnly(schema), block, `${capitalised(name)}Input`)
   const nameAt = (index: number, otherwise: string) => {
     const parameter = own.parameters[index]
     return parameter && !parameter.rest ? parameter.name : otherwise
   }
-  if (!isTuple(input) || type.kind !== "tuple") return { parameters: [{ name: nameAt(0, "input"), type }], docs: [] }
+  if (!isTuple(input) || type.kind !== "tuple") {
+    return { parameters: [{ name: nameAt(0, "input"), type, optional }], docs: [] }
+  }
   const parameters = type.parts.map((part, index): Parameter => {
     return { name: nameAt(index, `arg${index + 1}`), type: part, optional: index >= type.required }
   })

@@ -5,13 +5,22 @@ import { type KnownAgents, lookAtAgents, pythonAgent } from "../declare/agent.ts
 import { functionSignature } from "../declare/function-head.ts"
 import { inspection } from "../declare/inspect.ts"
 import { classMembers, classOf, isGlobalClass, nameOfClass } from "../declare/inspect-class.ts"
+import { shownSchema } from "../declare/shown-schema.ts"
 import { parseSignature, parseType } from "../declare/signatures.ts"
 import { any, type Member } from "../declare/type-tree.ts"
-import { isTuple, toJsonSchema } from "../schema.ts"
+import type { StandardSchema } from "../runtime.ts"
+import { isStandardSchema, isTuple } from "../schema.ts"
 import { className } from "./host-objects.ts"
 import { unknownName } from "./names.ts"
 import { isPyReference } from "./py.ts"
-import { pythonSignature, pythonType, schemaParameters, schemaPythonType } from "./python-type.ts"
+import {
+  pythonSignature,
+  pythonType,
+  schemaMembers,
+  schemaParameter,
+  schemaParameters,
+  schemaPythonType,
+} from "./python-type.ts"
 import type { Session } from "./session.ts"
 import { PythonError } from "./told.ts"
 
@@ -73,6 +82,7 @@ function onHost(
       return pythonAgent(name, binding.agent, agents)
     case "type": {
       const { description, schema = true } = binding.options
+      if (isStandardSchema(binding.type)) return schemaText(name, binding.type, description)
       return classText(name, binding.type, { description, schema })
     }
     case "variable":
@@ -82,20 +92,25 @@ function onHost(
 
 function functionText(name: string, { call, options }: FunctionBinding): string {
   const { description, signature, input, output } = options
-  const schema = input && toJsonSchema(input)
-  if (signature === undefined && schema) {
-    const result = output ? ` -> ${schemaPythonType(toJsonSchema(output))}` : ""
-    return defined(`def ${name}(${inputParameters(schema, isTuple(input)).join(", ")})${result}`, description)
+  const result = output ? ` -> ${schemaPythonType(shownSchema(output, "output"))}` : ""
+  if (signature === undefined && input) {
+    const parameters = inputParameters(shownSchema(input, "input"), isTuple(input))
+    return defined(`def ${name}(${parameters.join(", ")})${result}`, description)
   }
-  const told = signature === undefined ? functionSignature(call) : parseSignature(signature, name)
-  return defined(`def ${name}${pythonSignature(told)}`, description)
+  if (signature !== undefined) {
+    return defined(`def ${name}${pythonSignature(parseSignature(signature, name))}`, description)
+  }
+  const own = functionSignature(call)
+  const shown = result ? pythonSignature({ ...own, returns: any, awaited: any }) + result : pythonSignature(own)
+  return defined(`def ${name}${shown}`, description)
 }
 
 function inputParameters(schema: JsonSchema, tuple: boolean): string[] {
   if (schema.type === "object") return schemaParameters(schema)
   const places = schema.prefixItems ?? schema.items
-  if (!tuple || !Array.isArray(places)) return [`input: ${schemaPythonType(schema)}`]
-  return places.map((place, at) => `arg${at + 1}: ${schemaPythonType(place)}`)
+  if (!tuple || !Array.isArray(places)) return [schemaParameter("input", schema)]
+  const required = typeof schema.minItems === "number" ? schema.minItems : places.length
+  return places.map((place, at) => schemaParameter(`arg${at + 1}`, place, at >= required))
 }
 
 function objectText(
@@ -111,6 +126,15 @@ function objectText(
   const typeName = className(value)
   classes.set(typeName, classText(typeName, type, { instance: value }))
   return `${name}: ${typeName}${description ? `  # ${description}` : ""}`
+}
+
+/** A schema under a name: a class with the members of an object, else the type it stands for. */
+function schemaText(name: string, schema: StandardSchema, description: string | undefined): string {
+  const shown = shownSchema(schema, "output")
+  const members = shown.type === "object" ? schemaMembers(shown) : []
+  if (members.length === 0) return `${name} = ${schemaPythonType(shown)}${description ? `  # ${description}` : ""}`
+  const doc = description === undefined ? [] : [docText(description, "    ")]
+  return [`class ${name}(TypedDict):`, ...doc, ...members.map((member) => `    ${member}`)].join("\n")
 }
 
 interface ClassOptions {
