@@ -11,7 +11,7 @@ import { bare, keyOf } from "./cell-tree.ts"
 
 /** The type gate of a runtime whose values are in another process. */
 export interface RemoteGate {
-  /** Runs a cell that passes, and adds to its execution what the model should be told. */
+  /** Runs a cell that passes, and adds the hints to its execution. */
   pass(code: string, mode: TypeGateMode | undefined, run: () => Promise<Execution>): Promise<Execution>
 }
 
@@ -71,14 +71,16 @@ export function createRemoteGate(remote: RemoteNames): RemoteGate {
         promising: new Map([...sights.handles].map(([name, value]) => [name, methodsOf(value)])),
         ambient: remote.ambient,
       })
-      if (verdict.error) return refused(verdict.error)
+      const { error, hints } = verdict
+      const withHints = (execution: Execution): Execution =>
+        hints.length > 0 ? { ...execution, hints: [...hints, ...(execution.hints ?? [])] } : execution
+      if (error) return withHints(refused(error))
       const execution = await run()
       note(execution.changes)
       // A process that was started again has only what was injected.
       if (execution.lost) versions.clear()
       else verdict.remember(await valuesNow())
-      const isTold = mode === "hint" || !execution.ok
-      return isTold && verdict.hints.length > 0 ? { ...execution, hints: verdict.hints } : execution
+      return withHints(execution)
     },
   }
 }
