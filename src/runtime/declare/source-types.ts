@@ -12,6 +12,8 @@ export interface Source {
   /** The same for a class. */
   classNamed(names: readonly string[]): { type: ClassSource; doc: string | undefined } | undefined
   declares(name: string): boolean
+  /** The names it declares, in their order. */
+  names: readonly string[]
   /** The types declared here that a text mentions, and those that they mention in turn. */
   typesIn(text: string, skip: (name: string) => boolean): SourceType[]
 }
@@ -66,6 +68,7 @@ function parsed(code: string): Source {
       return type && { type: classSource(type, code), doc: found.doc }
     },
     declares: (name) => declared.has(name),
+    names: [...declared.keys()],
     typesIn(text, skip) {
       const found: SourceType[] = []
       const visited = new Set<string>()

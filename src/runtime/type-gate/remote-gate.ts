@@ -1,6 +1,7 @@
 import { types } from "node:util"
 import type { NameChanges } from "../../core/event.ts"
 import type { Binding } from "../bindings.ts"
+import { openHandles } from "../declare/remote-type.ts"
 import { memberOf } from "../guard.ts"
 import type { Wanted } from "../process/sights.ts"
 import type { Execution, Name, NotExecuted, TypeGateMode } from "../runtime.ts"
@@ -64,7 +65,7 @@ export function createRemoteGate(remote: RemoteNames): RemoteGate {
         binding.kind === "variable" && binding.type === undefined && !sights.handles.has(name) ? [name] : [],
       )
       const verdict = gate.check(cell, mode, {
-        declarations: await remote.describe(),
+        declarations: openHandles(await remote.describe()),
         guessed: new Set(guessed),
         values,
         seen: sights.values,
