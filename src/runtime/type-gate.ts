@@ -81,7 +81,7 @@ export function createTypeGate(): TypeGate {
           `${host.text}\nexport type host_ = 0`,
         )
         const inCell = checked.diagnostics.filter(({ end }) => end <= cell.code.length)
-        const { blocked, doubtful, loosened, tree } = judge(cell, inCell, known)
+        const { blocked, doubtful, loosened, tree } = judge(cell, { ...checked, diagnostics: inCell }, known)
         const lines = (found: Diagnostic[]) => explain(cell.code, found)
         const [first] = blocked
         if (first && mode === "block") {
