@@ -34,7 +34,7 @@ type Verdict = "block" | "hint" | "nothing"
 export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known: Known): Judged {
   const { diagnostics } = checked
   const tree = cellTree(cell)
-  const loosened = loosenedNames(cell, diagnostics, tree, known)
+  const loosened = loosenedNames(cell, checked, tree, known)
   const trust = createTrust(cell, tree, { ...known, loosened })
   const own = new Map(typesOf(cell).map(({ name, kind }) => [name, kind]))
   const all = [...diagnostics, ...promisesAsValues(cell, tree, known)].sort((one, other) => one.start - other.start)
@@ -72,6 +72,7 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
       case codes.promiseAsValue:
         return "block"
       default:
+        if (incomplete.has(code) && node && isIncomplete(node)) return "block"
         if (operators.has(code) && (diagnostic.awaits || hasPromiseOperand(node)) && !isLoosened(node)) return "block"
         return hinted.has(code) ? "hint" : "nothing"
     }
@@ -85,17 +86,22 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
     return tree.callAround(diagnostic.start, diagnostic.end, (each) => isAbout(diagnostic, each))
   }
 
-  /** An argument that is a Promise, has another primitive type than the parameter, or is an object literal without a member
-   *  that the parameter needs. */
+  /** Refused are an argument that is a Promise, one of another primitive type than the parameter, and an object literal
+   *  without a member that the parameter needs. */
   function onArgument({ awaits, causes }: Diagnostic, argument: AnyNode, call: CallNode): Verdict {
     const given = checked.typeOf(argument) ?? "any"
     if (awaits || typeKind(given).kind === "promise") return "block"
-    const isLiteral =
-      argument.type === "ObjectExpression" && argument.properties.every(({ type }) => type === "Property")
-    if (isLiteral && causes.some((cause) => incomplete.has(cause))) return "block"
+    if (causes.some((cause) => incomplete.has(cause)) && isIncomplete(argument)) return "block"
     const at = call.arguments.findIndex(({ start }) => start === argument.start)
     const wanted = checked.parameterTypesOf(call)?.[at]
     return wanted !== undefined && isCertain(argument) && isOtherPrimitive(given, wanted) ? "block" : "hint"
+  }
+
+  /** Whether an argument of the host is written out, so that what it lacks is not there. */
+  function isIncomplete(node: AnyNode): boolean {
+    const call = node.type === "ObjectExpression" ? optionOf(node) : undefined
+    const isWhole = node.type === "ObjectExpression" && node.properties.every(({ type }) => type === "Property")
+    return isWhole && call !== undefined && isOfHost(call)
   }
 
   /** Whether an operator, or an iteration, is applied to a Promise. */

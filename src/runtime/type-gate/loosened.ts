@@ -1,21 +1,22 @@
 import type { AnyNode, ParsedCell } from "../syntax.ts"
 import { bare, type CellTree, keyOf, rootOf } from "./cell-tree.ts"
-import type { Diagnostic } from "./checker.ts"
+import type { Checked } from "./checker.ts"
 import { misassigned, mishanded } from "./codes.ts"
 import type { History } from "./history.ts"
 import { createTrust, type TrustSources } from "./trust.ts"
+import { isLibraryType, typeKind } from "./type-text.ts"
 import { namesFilledByKey } from "./uses.ts"
 
 /** The names that a cell, or an earlier one, gave something else than their type says. */
 export function loosenedNames(
   cell: ParsedCell,
-  diagnostics: readonly Diagnostic[],
+  { diagnostics, typeOf }: Pick<Checked, "diagnostics" | "typeOf">,
   tree: CellTree,
   known: Omit<TrustSources, "loosened"> & { history: History },
 ): Set<string> {
   const names = diagnostics.flatMap(({ code, start, end }) => {
     if (mishanded.has(code)) {
-      const call = tree.callAround(start, end, ({ callee }) => isKept(callee))
+      const call = tree.callAround(start, end, ({ callee }) => isKept(callee, typeOf))
       return (call && rootOf(call.callee)?.name) ?? []
     }
     const node = misassigned.has(code) ? tree.nodeAt(start, end) : undefined
@@ -35,8 +36,10 @@ export function loosenedNames(
 }
 
 /** Whether what is handed to a method may be in its object from then on, as in a list or a map. */
-function isKept(callee: AnyNode): boolean {
-  return callee.type === "MemberExpression" && languageMethods.has(keyOf(callee) ?? "")
+function isKept(callee: AnyNode, typeOf: Checked["typeOf"]): boolean {
+  if (callee.type !== "MemberExpression" || !languageMethods.has(keyOf(callee) ?? "")) return false
+  const type = typeKind(typeOf(callee.object) ?? "any")
+  return type.kind === "vague" || type.kind === "library" || (type.kind === "named" && isLibraryType(type.name))
 }
 
 /** Whether an expression may give an object. */
