@@ -12,12 +12,11 @@ import { schemaType } from "./json-schema-type.ts"
 import { declareRemoteClass, declareRemoteType } from "./remote.ts"
 import { arrivingDeclaration, arrivingType, handleType } from "./remote-type.ts"
 import { definedOnly, mayBeUndefined, shownSchema } from "./shown-schema.ts"
-import { attempt, parseSignature, parseType } from "./signatures.ts"
-import { readSource, type Source } from "./source-types.ts"
+import { attempt, parseSignature } from "./signatures.ts"
+import { parseVariableType, readSource, type VariableType } from "./source-types.ts"
 import {
   any,
   jsDoc,
-  named,
   type Parameter,
   printSignature,
   printType,
@@ -159,21 +158,6 @@ function schemaParameters(
   })
   const rest = type.rest && { name: "rest", type: { kind: "array", element: type.rest } as const, rest: true }
   return { parameters: rest ? [...parameters, rest] : parameters, docs }
-}
-
-interface VariableType {
-  tree: TypeTree
-  /** Where the type was given in full, with its name. */
-  source?: Source | undefined
-}
-
-/** A type as its author wrote it: `Task[]`, or in full as `interface Task { name: string }`, the last one being meant. */
-function parseVariableType(text: string, owner: string): VariableType {
-  const isDeclaration =
-    /^\s*(?:\/\*[\s\S]*?\*\/\s*)?(?:export\s+|declare\s+)*(?:interface|type|class|enum)\s+[\w$]/.test(text)
-  const source = isDeclaration ? readSource(text) : undefined
-  const name = source?.names.at(-1)
-  return source && name !== undefined ? { tree: named(name), source } : { tree: parseType(text, owner) }
 }
 
 function isData(value: unknown): boolean {

@@ -124,6 +124,13 @@ function generic(name: string, [first = "Any", second = "Any"]: readonly string[
     case "ReadonlyArray":
     case "Iterable":
       return `list[${first}]`
+    case "Generator":
+    case "Iterator":
+    case "IterableIterator":
+    case "IteratorObject":
+      return `Iterator[${first}]`
+    case "AsyncGenerator":
+      return "Any"
     case "Set":
     case "ReadonlySet":
       return `set[${first}]`
