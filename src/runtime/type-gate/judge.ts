@@ -125,12 +125,11 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
       return { ...diagnostic, message: `${diagnostic.message} Did you forget to use 'await'?` }
     }
     const word = textAt(diagnostic)
-    const isName = codes.unknownName.has(code)
-    const message = isName && !codes.nameButAnother.has(code) ? `Cannot find name '${word}'.` : diagnostic.message
+    const isName = codes.unknownName.has(code) && !codes.nameButAnother.has(code)
+    const message = isName ? `Cannot find name '${word}'.` : diagnostic.message
     const place = node && tree.parentOf(node)
     const members = () => (place?.type === "MemberExpression" ? membersOf(place.object, tree, known.values) : [])
-    const candidates =
-      message !== diagnostic.message || code === 2304 ? known.names : code === codes.noMember ? members() : []
+    const candidates = isName ? known.names : code === codes.noMember ? members() : []
     const meant = nearest(word, candidates)
     return { ...diagnostic, message: meant === undefined ? message : `${message} Did you mean '${meant}'?` }
   }
