@@ -5,6 +5,7 @@ import { keptName } from "../memory/keep.ts"
 import { initialMemory } from "../memory.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import type { Lost, Runtime, Snapshot } from "../runtime/runtime.ts"
+import { foldersToolsWrite } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
 import { type Conversation, conversation } from "./conversation.ts"
 
@@ -97,11 +98,13 @@ function foldBack({ events, head }: KeptConversation, runtime: Runtime, ownsRunt
 }
 
 /** Puts in again what the skills that were activated brought. */
-async function bringSkills({ skills }: AgentConfig, { runtime, activated }: Conversation): Promise<void> {
+async function bringSkills(config: AgentConfig, { runtime, activated }: Conversation): Promise<void> {
+  const { skills } = config
   if (!skills || activated.size === 0) return
   const [{ openSkills }, { injectSkill }] = await Promise.all([import("./skills.ts"), import("../skills/inject.ts")])
   const { offered } = await openSkills(skills, runtime)
-  for (const skill of offered) if (activated.has(skill.name)) await injectSkill(skill, runtime)
+  const writable = foldersToolsWrite(config)
+  for (const skill of offered) if (activated.has(skill.name)) await injectSkill(skill, runtime, writable)
 }
 
 /** Fills the runtime, and gives what the conversation speaks of and is not there, or not as it was left. */
