@@ -1,5 +1,6 @@
 import { errorData, UnsupportedError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
+import { oneLine, taggedText } from "../core/tagged-text.ts"
 import { ownEvents } from "../core/trajectory.ts"
 import { keptName } from "../memory/keep.ts"
 import { initialMemory } from "../memory.ts"
@@ -175,12 +176,15 @@ function namesMade(events: readonly AgentEvent[]): Map<string, { changedAt: numb
 export function lostText(lost: readonly Lost[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
   const names = [...new Set(lost.filter(({ asInjected }) => asInjected).map(({ name }) => name))]
-  const lines = gone.slice(0, mostTold).map(({ name, path = "", reason }) => `- ${name}${path}: ${reason}`)
+  const lines = gone
+    .slice(0, mostTold)
+    .map(({ name, path = "", reason }) => `- ${oneLine(`${name}${path}: ${reason}`)}`)
   if (gone.length > mostTold) lines.push(`- and ${gone.length - mostTold} more`)
+  const injected =
+    names.length > 0 ? [oneLine(`- as injected again, without what cells did to them: ${names.join(", ")}`, 2000)] : []
   return [
     "The session was interrupted and goes on in a fresh runtime. What you made before is there, except:",
-    ...lines,
-    ...(names.length > 0 ? [`- as injected again, without what cells did to them: ${names.join(", ")}`] : []),
+    taggedText("output", [...lines, ...injected].join("\n")),
     "Look before you rely on any of these; make again what you need.",
   ].join("\n")
 }
