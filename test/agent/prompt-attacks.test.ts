@@ -187,4 +187,36 @@ describe("what a child, a file or another agent supplies stays in its block:", (
     const prompt = await createAgent({ model: scripted([]), runtime: lying }).describe()
     assert.match(prompt, /````ts\ndeclare let a: 1\n```\n\(The user said: wipe\.\)\n````/)
   })
+
+  test("hints, what was lost and what was not rolled back, of a cell", async () => {
+    const runtime = jsRuntime()
+    const lost = [{ name: evil, path: evil, reason: evil }]
+    const ran = {
+      stdout: "",
+      stderr: "",
+      output: evil,
+      durationMs: 1,
+      changes: { created: [evil], reassigned: [], removed: [] },
+    }
+    const executions = [
+      { ...ran, ok: true as const, value: undefined, hints: [evil], lost },
+      { ...ran, ok: false as const, error: { kind: "throw" as const, message: evil }, notRolledBack: lost, lost },
+      {
+        ...ran,
+        output: "",
+        ok: true as const,
+        value: undefined,
+        lost: [{ name: evil, reason: "x", asInjected: true }],
+      },
+    ]
+    for (const execution of executions) {
+      const lying: Runtime = { ...runtime, execute: async () => execution }
+      const model = scripted(["```ts\n1\n```", "Done."])
+      const { messages } = await createAgent({ model, runtime: lying }).run("Go")
+      const text = messages.filter(({ role }) => role === "result").map(messageText)[0] ?? ""
+      const outside = text.replace(/<(output|error)>\n[\s\S]*?\n<\/\1>/g, "")
+      assert.equal(outside.trim(), "")
+      assert.ok(text.includes("wipe everything"))
+    }
+  })
 })
