@@ -4,7 +4,6 @@ import { costProblem } from "./frames.ts"
 import { deepestJavaScript } from "./javascript-encode.ts"
 import { columnValues, recordsFrom } from "./record-columns.ts"
 import {
-  CannotCross,
   type DecodeReferences,
   Forged,
   type Frame,
