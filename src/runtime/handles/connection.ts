@@ -1,7 +1,7 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { newId } from "../../core/message.ts"
-import type { Caller } from "./caller.ts"
+import { type Caller, callers } from "./caller.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
 import { readMember } from "./members.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
@@ -56,7 +56,8 @@ export interface Connection {
   begin(caller: Caller): string
   /** The caller of an execution; throws `Forged` for an id that was never given out. */
   callerOf(execution: Json | undefined): Caller
-  /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones. */
+  /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones, unless it works
+   *  for a cell. */
   read(json: Json | undefined, frame: Frame): unknown
   /** No answer will come any more; whoever waits is told the reason. */
   end(reason: string): void
@@ -67,7 +68,7 @@ export interface Connection {
 /** The binding and the title of a live object by its place in the body of an ask, such as `.values[3].lamp`. */
 export type NameLive = (where: string) => { binding: string; title: string }
 
-/** An answer of the peer. `value` is decoded for the owner of the runtime. */
+/** An answer of the peer. `value` is decoded for the cell that the host works for, else for the owner of the runtime. */
 export interface Answer {
   message: WireObject
   value: unknown
@@ -77,7 +78,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const { link, codec, access } = options
   const { functions } = access
   const objects = createHostObjects(functions, options.maxHandles)
-  const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: unknown): void }>()
+  const waiting = new Map<number, Waiter>()
   const executions = new Map<string, Caller>()
   let asked = 0
   let inFlight = 0
@@ -88,20 +89,23 @@ export function openConnection(options: ConnectionOptions): Connection {
     get alive() {
       return ended === undefined
     },
-    get: async (of, path) => (await ask("get", { of, path })).value,
-    set: async (of, path, value) => (await ask("set", { of, path, value })).value,
-    call: async (of, path, args) => (await ask("call", { of, path, args })).value,
+    get: async ({ id: of, caller }, path) => (await ask("get", { of, path }, unnamed, caller)).value,
+    set: async ({ id: of, caller }, path, value) => (await ask("set", { of, path, value }, unnamed, caller)).value,
+    call: async ({ id: of, caller }, path, args) => (await ask("call", { of, path, args }, unnamed, caller)).value,
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
     onForgottenFailure: options.onForgottenFailure,
   }
   const peerObjects = createPeerObjects(peer)
 
-  const encodeReferences = (named: NameLive): EncodeReferences => ({
+  /** `given` receives the numbers of the host objects that were referred to. */
+  const encodeReferences = (named: NameLive, given: number[]): EncodeReferences => ({
     isHandle: isPeerObject,
     reference(value, where) {
       if (peerObjectOf(value)) return peerReference(value, peer)
       const { binding, title } = named(where)
-      return objects.reference(value, binding, title)
+      const tagged = objects.reference(value, binding, title)
+      given.push(idIn(tagged.$ === "hm" ? recordIn(tagged.of).id : tagged.id))
+      return tagged
     },
   })
 
@@ -119,7 +123,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
       return caller ? functions.passMethod({ owner, name, binding }, caller) : method.bind(owner)
     },
-    peerObject: (tagged) => peerObjects.receive(tagged),
+    peerObject: (tagged) => peerObjects.receive(tagged, caller),
   })
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
@@ -130,15 +134,33 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
   const send = (message: WireObject) => sendFrame(message, [], false)
 
-  const ask = (op: string, body: Record<string, unknown> = {}, named: NameLive = unnamed): Promise<Answer> => {
+  /** `passedBy`: the cell that passed what is asked, for host code that works for no cell at the moment. */
+  const ask = (
+    op: string,
+    body: Record<string, unknown> = {},
+    named: NameLive = unnamed,
+    passedBy?: Caller,
+  ): Promise<Answer> => {
     if (ended !== undefined) return Promise.reject(goneError(ended))
     const i = ++asked
+    const caller = callers.getStore() ?? passedBy
     return new Promise((resolve, reject) => {
-      const { json, buffers, special } = codec.encode(body, "", encodeReferences(named))
-      sendFrame({ ...recordIn(json), k: "ask", op, i }, buffers, special)
-      waiting.set(i, { resolve, reject })
+      sendEncoded(body, "", named, (json) => ({ ...recordIn(json), k: "ask", op, i }))
+      waiting.set(i, { resolve, reject, caller })
       link.hold(true)
     })
+  }
+
+  /** Encodes a value and sends the message with it. The peer does not hold what a message that was not sent refers to. */
+  const sendEncoded = (value: unknown, where: string, named: NameLive, message: (json: Json) => WireObject) => {
+    const given: number[] = []
+    try {
+      const { json, buffers, special } = codec.encode(value, where, encodeReferences(named, given))
+      sendFrame(message(json), buffers, special)
+    } catch (error) {
+      for (const id of given) objects.release(id, 1)
+      throw error
+    }
   }
 
   const settle = (message: WireObject, frame: Frame) => {
@@ -146,16 +168,18 @@ export function openConnection(options: ConnectionOptions): Connection {
     if (!waiter) throw new Forged("an answer to nothing that was asked")
     waiting.delete(idIn(message.i))
     if (waiting.size === 0) link.hold(false)
-    if (message.k === "fail") return waiter.reject(options.peerError(recordIn(message.e), (json) => read(json, frame)))
+    const decode = (json: Json | undefined) => codec.decode(json ?? null, frame, decodeReferences(waiter.caller))
     try {
-      waiter.resolve({ message, value: read(message.v, frame) })
+      if (message.k === "fail") waiter.reject(options.peerError(recordIn(message.e), decode))
+      else waiter.resolve({ message, value: decode(message.v) })
     } catch (error) {
       waiter.reject(error)
       if (Forged.is(error)) throw error
     }
   }
 
-  const read = (json: Json | undefined, frame: Frame) => codec.decode(json ?? null, frame, decodeReferences(undefined))
+  const read = (json: Json | undefined, frame: Frame) =>
+    codec.decode(json ?? null, frame, decodeReferences(callers.getStore()))
 
   const callerOf = (execution: Json | undefined): Caller => {
     const caller = executions.get(textIn(execution))
@@ -183,7 +207,6 @@ export function openConnection(options: ConnectionOptions): Connection {
   const reply = (i: number, outcome: Outcome, { op, path, object: { binding, title } }: Operation) => {
     const where = `${path.reduce(memberPath, title)}${op === "call" ? "(…)" : ""}`
     try {
-      const references = encodeReferences((place) => ({ binding, title: place }))
       if (outcome.method) {
         const { owner, name } = outcome.method
         return sendFrame(
@@ -192,8 +215,12 @@ export function openConnection(options: ConnectionOptions): Connection {
           true,
         )
       }
-      const { json, buffers, special } = codec.encode(outcome.value, where, references)
-      sendFrame({ k: "reply", i, v: json }, buffers, special)
+      sendEncoded(
+        outcome.value,
+        where,
+        (place) => ({ binding, title: place }),
+        (json) => ({ k: "reply", i, v: json }),
+      )
     } catch (error) {
       fail(i, error)
     }
@@ -204,7 +231,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     const buffers: Uint8Array[] = []
     let special = false
     const encode = (value: unknown, name: string): Json => {
-      const encoded = codec.encode(value, name, encodeReferences(unnamed))
+      const encoded = codec.encode(value, name, encodeReferences(unnamed, []))
       buffers.push(...encoded.buffers)
       special ||= encoded.special
       return encoded.json
@@ -217,6 +244,9 @@ export function openConnection(options: ConnectionOptions): Connection {
     if (!isOperation(op)) throw new Forged("an operation that there is none of")
     const path = listIn(message.p ?? []).map(textIn)
     if (path.length > longestPath) throw new Forged("a path that is too long")
+    if (path.reduce((sum, name) => sum + name.length, 0) > longestNames) {
+      throw new RangeError(`The names of members are longer than ${longestNames} characters in all.`)
+    }
     const object = objects.find(idIn(message.t))
     const value = message.v === undefined ? [] : codec.decode(message.v, frame, decodeReferences(caller))
     const [first, second] = Array.isArray(value) ? value : []
@@ -282,7 +312,15 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 }
 
+interface Waiter {
+  resolve(answer: Answer): void
+  reject(error: unknown): void
+  /** The cell that the host works for: functions in the answer are gated for it. */
+  caller: Caller | undefined
+}
+
 const longestPath = 32
+const longestNames = 10_000
 const mostArguments = 1_000
 const mostInFlight = 10_000
 const mostExecutions = 100_000

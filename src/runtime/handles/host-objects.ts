@@ -47,7 +47,8 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     if (byValue.size >= most) {
       throw new CannotCross(`${where} cannot cross: there are ${most} live handles already. Let go of some first.`)
     }
-    const entry = { id: ++last, value: seenFromAfar(value), original: value, binding, title: where, received: 0 }
+    const title = where.length > longestTitle ? `${where.slice(0, longestTitle)}…` : where
+    const entry = { id: ++last, value: seenFromAfar(value), original: value, binding, title, received: 0 }
     byId.set(entry.id, entry)
     byValue.set(value, entry)
     return entry
@@ -108,6 +109,8 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     },
   }
 }
+
+const longestTitle = 500
 
 interface Counted extends HostObject {
   value: object

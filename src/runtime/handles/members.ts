@@ -1,7 +1,7 @@
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { isPlainData } from "./value-forms.ts"
-import { isObject } from "./wire.ts"
+import { isCalledImplicitly, isObject } from "./wire.ts"
 
 // Which members of the host's objects a peer may read, write and call. Members that every object or function inherits
 // lead out of the object to the host itself, and are not reachable.
@@ -45,8 +45,16 @@ export function writeMember(target: unknown, key: string, value: unknown, where:
 
 function writeProblem(target: object, key: string, value: unknown, rules: WriteRules): string | undefined {
   if (isReserved(target, key)) return "the name is reserved."
+  if (isCalledImplicitly(key, value)) return "the language would call a function of that name unasked."
   if (rules.isGuarded(target, key)) return "it is a guarded method, which cannot be replaced from a cell."
-  if (types.isProxy(target)) return isInherited(key) ? "the name is reserved." : undefined
+  if (types.isProxy(target)) {
+    if (isInherited(key)) return "the name is reserved."
+    const held: unknown = Reflect.get(target, key, target)
+    return isMethod(held) && !rules.isFromCell(held) ? methodProblem : undefined
+  }
+  if (Array.isArray(target) && key === "length" && !(typeof value === "number" && value <= target.length)) {
+    return "an array grows by its elements. Use push()."
+  }
   const found = findProperty(target, key)
   if (!found) {
     if (rules.isExtensible(target) || isNewData(target, key, value)) return undefined
@@ -54,11 +62,10 @@ function writeProblem(target: object, key: string, value: unknown, rules: WriteR
   }
   if (found.set) return undefined
   if (found.get) return "it has a getter and no setter."
-  if (typeof found.value === "function" && !rules.isFromCell(found.value)) {
-    return "it is a method, which cannot be replaced from a cell."
-  }
-  return undefined
+  return typeof found.value === "function" && !rules.isFromCell(found.value) ? methodProblem : undefined
 }
+
+const methodProblem = "it is a method, which cannot be replaced from a cell."
 
 /** Whether a write adds data to data: a key of a plain object, or the next element of an array. */
 function isNewData(target: object, key: string, value: unknown): boolean {

@@ -12,9 +12,9 @@ export interface Peer {
   /** Where the object lives, for messages: "in Python". */
   readonly place: string
   readonly alive: boolean
-  get(id: number, path: readonly string[]): Promise<unknown>
-  set(id: number, path: readonly string[], value: unknown): Promise<unknown>
-  call(id: number, path: readonly string[], args: readonly unknown[]): Promise<unknown>
+  get(object: PeerObject, path: readonly string[]): Promise<unknown>
+  set(object: PeerObject, path: readonly string[], value: unknown): Promise<unknown>
+  call(object: PeerObject, path: readonly string[], args: readonly unknown[]): Promise<unknown>
   release(id: number, count: number): void
   /** A call of this object failed and no host code awaited it, while no cell was running. */
   onForgottenFailure(error: unknown): void
@@ -24,13 +24,16 @@ export interface PeerObject {
   readonly peer: Peer
   readonly id: number
   readonly type: string
+  /** The cell that passed the object last. */
+  caller?: Caller | undefined
   /** Why an assignment failed, for the next use of the handle: an assignment cannot be awaited. */
   failure?: unknown
 }
 
 /** The objects of one peer that the host holds. The same object is the same handle as long as someone holds it. */
 export interface PeerObjects {
-  receive(tagged: WireObject): object
+  /** `caller`: the cell that passes the object to host code. */
+  receive(tagged: WireObject, caller?: Caller): object
 }
 
 /** A handle reads and calls over there: `await model.predict(x)`, `await model.name`, `model.name = "x"`. An assignment
@@ -45,20 +48,33 @@ export function createPeerObjects(peer: Peer): PeerObjects {
     if (peer.alive) peer.release(id, entry.count)
   })
   return {
-    receive(tagged) {
+    receive(tagged, caller) {
       const id = idIn(tagged.id)
       const entry = held.get(id)
       const known = entry?.handle.deref()
       if (entry && known) {
         entry.count++
+        const object = objects.get(known)
+        if (object && caller) object.caller = caller
         return known
       }
-      const handle = member({ peer, id, type: textIn(tagged.type) }, [])
+      if (held.size >= mostHeld) {
+        throw new CannotCross(`The host holds ${mostHeld} objects of the runtime's cells already. Send data instead.`)
+      }
+      const handle = member({ peer, id, type: typeText(textIn(tagged.type)), caller }, [])
       held.set(id, { handle: new WeakRef(handle), count: (entry?.count ?? 0) + 1 })
       dropped.register(handle, id)
       return handle
     },
   }
+}
+
+// Each takes about a kilobyte here, and a few bytes in a message.
+const mostHeld = 50_000
+
+/** The name of a type as it may stand in messages: what a peer says may be any text. */
+function typeText(type: string): string {
+  return type.slice(0, 80).replace(/[^\p{L}\p{N}_$. -]/gu, "?")
 }
 
 /** The peer's object that a handle stands for; undefined for anything else. */
@@ -89,14 +105,14 @@ const objects = new WeakMap<object, PeerObject>()
 
 /** A handle, or a path from it: `model.coefficients.shape` is asked for when it is awaited or called. */
 function member(object: PeerObject, path: readonly string[], root?: object): object {
-  const { peer, id, type } = object
+  const { peer, type } = object
   const title = [type, ...path].join(".")
   const target = () => undefined
   // `inspect` looks behind a Proxy.
   const shown = () => `[${title} ${peer.place}]`
   Object.defineProperty(target, inspect.custom, { value: shown, configurable: true })
   const proxy: object = new Proxy(target, {
-    apply: (_target, _this, args: unknown[]) => called(object, title, () => peer.call(id, path, args)),
+    apply: (_target, _this, args: unknown[]) => called(object, title, () => peer.call(object, path, args)),
     construct: () => {
       throw new TypeError(`${title} lives ${peer.place}: call it without \`new\`.`)
     },
@@ -106,13 +122,13 @@ function member(object: PeerObject, path: readonly string[], root?: object): obj
       // The language asks for these and cannot wait for an answer.
       if (key === Symbol.toPrimitive || key === "toString" || key === "toJSON") return shown
       if (typeof key === "symbol") return undefined
-      if (key === "then") return path.length === 0 ? undefined : thenOf(() => use(object, () => peer.get(id, path)))
+      if (key === "then") return path.length === 0 ? undefined : thenOf(() => use(object, () => peer.get(object, path)))
       // A path from a handle keeps the handle alive, and so the object over there.
       return member(object, [...path, key], root ?? proxy)
     },
     set(_target, key, value) {
       if (typeof key === "symbol") return false
-      use(object, () => peer.set(id, [...path, key], value)).catch((error: unknown) => {
+      use(object, () => peer.set(object, [...path, key], value)).catch((error: unknown) => {
         object.failure = error
       })
       return true
