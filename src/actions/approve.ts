@@ -3,7 +3,7 @@ import type { Decision } from "../core/agent.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { Call } from "../runtime/runtime.ts"
-import { callName, previewCall } from "./preview-call.ts"
+import { callName, callSubject, previewCall } from "./preview-call.ts"
 
 /** Answers whether a call may be made: `true` and `allow` for this once, `always` for the rest of the conversation.
  *  Anything else is a no. */
@@ -13,7 +13,7 @@ export type Approver = (call: Call, signal: AbortSignal) => Decision | boolean |
 export interface Approvals {
   /** The answerer the agent was given. */
   approve?: Approver | undefined
-  /** What need not be asked about again, as `binding` or `binding.method`; grows with each `always`. */
+  /** The subjects of calls that are not asked about again (`binding`, `binding.method`); grows with each `always`. */
   approved: string[]
   /** Waits for somebody who watches the run; undefined when nobody does. */
   watcher(id: string): Promise<Decision> | undefined
@@ -30,7 +30,7 @@ export class ApprovalDenied extends Error {
 
 /** Asks about a call that wants it, and throws what the cell sees when the answer is no. */
 export async function requireApproval(call: Call, approvals: Approvals, emit: Emit): Promise<void> {
-  const subject = callName(call)
+  const subject = callSubject(call)
   if (!call.approve || approvals.approved.includes(subject)) return
   const question = await askable(call)
   if (!question) return
@@ -38,7 +38,7 @@ export async function requireApproval(call: Call, approvals: Approvals, emit: Em
   if (decision === "always" && !approvals.approved.includes(subject)) approvals.approved.push(subject)
   if (decision === "allow" || decision === "always") return
   const why = decision === "deny" ? "was not approved" : "needs approval and nobody is there to give it"
-  throw new ApprovalDenied(`${subject} ${why}; it was not called.`)
+  throw new ApprovalDenied(`${callName(call)} ${why}; it was not called.`)
 }
 
 /** Whether there is something to ask, and what to say with it. Who cannot decide asks. */

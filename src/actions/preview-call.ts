@@ -7,6 +7,11 @@ export function callName({ binding, method }: Pick<Call, "binding" | "method">):
   return method ? `${binding}.${method}` : binding
 }
 
+/** The key under which decisions about a call are remembered. */
+export function callSubject(call: Pick<Call, "binding" | "method" | "subject">): string {
+  return call.subject ?? callName(call)
+}
+
 /** A call as people see it: one line, cut short. */
 export function previewCall(call: Call): CallPreview {
   const args = call.args.map(previewArgument).join(", ")

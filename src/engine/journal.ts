@@ -1,5 +1,5 @@
 import type { CallSteps, Journal } from "../actions/journal.ts"
-import { callName, previewCall } from "../actions/preview-call.ts"
+import { callName, callSubject, previewCall } from "../actions/preview-call.ts"
 import { orAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import type { ErrorData } from "../core/errors.ts"
@@ -74,7 +74,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
 
   function scope(path: string): Journal {
     return {
-      call: (call, steps) => answer(call, steps, nextKey(path, `${callName(call)}(${hashOf(call.args)})`)),
+      call: (call, steps) => answer(call, steps, nextKey(path, `${callSubject(call)}(${hashOf(call.args)})`)),
       model: (model) =>
         journaledModel(model, () => {
           isOpen()

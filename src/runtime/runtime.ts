@@ -118,6 +118,9 @@ export interface Call {
   binding: string
   /** Set when a method of it is called. */
   method?: string | undefined
+  /** Identifies the object and the method, where the method is guarded: an "always" is remembered by it. Two names of one
+   *  object have the same one, and two objects of one name have different ones. Absent: the name of the call. */
+  subject?: string | undefined
   args: readonly unknown[]
   /** Whether to ask for approval before the call is made. */
   approve: boolean | AskFirst
