@@ -34,6 +34,8 @@ export interface Guards {
   find(owner: unknown, key: PropertyKey | undefined, fn: unknown): Guarded | undefined
   /** The guarded methods of an object; undefined when it has none. */
   of(object: object): ReadonlyMap<string, Guarded> | undefined
+  /** Goes up with each guard that is added: what was found for a function before may no longer hold. */
+  readonly version: number
 }
 
 export function createGuards(): Guards {
@@ -41,6 +43,7 @@ export function createGuards(): Guards {
   const functions = new WeakMap<object, Set<Guarded>>()
   const names = new WeakMap<object, { name: string; id: string }>()
   const objectsOfName = new Map<string, number>()
+  let version = 0
 
   const nameFor = (object: object, name: string) => {
     const known = names.get(object)
@@ -70,6 +73,7 @@ export function createGuards(): Guards {
     add(name, binding) {
       if (binding.kind !== "variable" || !binding.guard || !isObject(binding.value)) return
       const object = binding.value
+      version++
       const ofObject = methods.get(object) ?? new Map<string, Guarded>()
       methods.set(object, ofObject)
       const { name: first, id } = nameFor(object, name)
@@ -87,6 +91,9 @@ export function createGuards(): Guards {
       return ofOwner ?? ofFunction(owner, fn) ?? (callsItsOwner.has(fn) ? ofFunction(undefined, owner) : undefined)
     },
     of: (object) => methods.get(object),
+    get version() {
+      return version
+    },
   }
 }
 

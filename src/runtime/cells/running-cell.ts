@@ -27,6 +27,12 @@ export class CellStopped extends Error {
 
 export type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
 
+/** Turns values of the host into what cells may get, where they lead to guarded objects, and back. */
+export interface Views {
+  toCell(value: unknown): unknown
+  toHost(value: unknown): unknown
+}
+
 /** What the cells of one runtime share. */
 export interface Shared {
   /** Cells under way, the newest last. */
@@ -36,6 +42,8 @@ export interface Shared {
   /** What was printed while no cell was under way; the next cell begins with it. */
   readonly late: OutputChunk[]
   lateLength: number
+  /** Set once a runtime has guarded objects in this process. */
+  views?: Views | undefined
   /** Goes up when the namespace is emptied or closed: code of cells from before must not go on. */
   epoch: number
   /** Told of each cell that was stopped, as parts of it may still be waiting somewhere. */
