@@ -77,6 +77,8 @@ export interface AskedApproval {
   key: string
   id: string
   call: CallPreview
+  /** What is told with the question. */
+  reason?: string
   decision?: Decision
 }
 

@@ -14,6 +14,7 @@ export interface AskedCall {
   /** As the binding takes them. */
   args: readonly unknown[]
   options?: CallOptions | undefined
+  nameOf?: Call["nameOf"]
   /** Of the cell. */
   signal: AbortSignal
   accept?: Call["accept"]
@@ -35,6 +36,7 @@ export function passGate(asked: AskedCall, gate: CallGate | undefined): Promise<
   const call: Call = { id, binding, args, approve, signal }
   if (method !== undefined) call.method = method
   if (subject !== undefined) call.subject = subject
+  if (asked.nameOf) call.nameOf = asked.nameOf
   if (maxCalls !== undefined) call.maxCalls = maxCalls
   if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
   if (accept) call.accept = accept

@@ -122,6 +122,10 @@ export interface Call {
    *  object have the same one, and two objects of one name have different ones. Absent: the name of the call. */
   subject?: string | undefined
   args: readonly unknown[]
+  /** The name of an object or function among the arguments, or inside of them, such as `accounts.b`: that of its binding, or
+   *  the path from one. It is the same when the cell is run again in another process, and no other value has it.
+   *  Undefined for a value that has none. Absent: no value has one. Nothing of the value is run. */
+  nameOf?: ((value: object) => string | undefined) | undefined
   /** Whether to ask for approval before the call is made. */
   approve: boolean | AskFirst
   /** How often one run may make it. */

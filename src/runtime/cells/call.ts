@@ -135,6 +135,7 @@ async function perform(
     args,
     options,
     accept,
+    nameOf: shared.nameOf,
     signal: cell?.signal ?? new AbortController().signal,
     make(made: readonly unknown[]) {
       cell?.check()

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { onAbort } from "../../core/abort.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
 import { type Deadline, now, startDeadline } from "../deadline.ts"
-import type { CallGate, ExecuteOptions, OutputChunk, Pauses } from "../runtime.ts"
+import type { Call, CallGate, ExecuteOptions, OutputChunk, Pauses } from "../runtime.ts"
 import type { CellEnv } from "./cell-env.ts"
 
 /** The cell that the code running now belongs to, also after awaits, in timers and in host functions it called. */
@@ -42,6 +42,8 @@ export interface Shared {
   /** What was printed while no cell was under way; the next cell begins with it. */
   readonly late: OutputChunk[]
   lateLength: number
+  /** The names of injected objects, as calls tell them. */
+  nameOf?: Call["nameOf"]
   /** Set once a runtime has guarded objects in this process. */
   views?: Views | undefined
   /** Goes up when the namespace is emptied or closed: code of cells from before must not go on. */
