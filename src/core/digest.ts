@@ -143,7 +143,8 @@ const wellKnown = new Set(
   ),
 )
 
-function bytesOf(value: object): [bytes: Uint8Array, type: string] {
+/** The bytes of a buffer or of a view of one, not copied, and the name of its class. */
+export function bytesOf(value: object): [bytes: Uint8Array, type: string] {
   try {
     if (!ArrayBuffer.isView(value)) return [new Uint8Array(value as ArrayBuffer), "ArrayBuffer"]
     // Not by the members of the value, which may be its own.

@@ -15,7 +15,16 @@ describe("the digest of a value", () => {
   test("is the same for equal data and another for any change of it", () => {
     const values: (() => unknown)[] = [
       ...[() => undefined, () => null, () => 0, () => -0, () => Number.NaN, () => 1n, () => "1", () => 1, () => true],
-      ...[() => "", () => [], () => ({}), () => [[]], () => [undefined], () => new Array(1), () => [null], () => [1, 2]],
+      ...[
+        () => "",
+        () => [],
+        () => ({}),
+        () => [[]],
+        () => [undefined],
+        () => new Array(1),
+        () => [null],
+        () => [1, 2],
+      ],
       ...[() => ["1", "2"], () => ["1,2"], () => ({ a: 1 }), () => ({ a: "1" }), () => ({ b: 1 }), () => [["a", 1]]],
       ...[() => new Map([["a", 1]]), () => new Set(["a", 1]), () => new Map([["a", { x: 1 }]]), () => new Date(5)],
       ...[() => new Date(Number.NaN), () => /a/g, () => /a/i, () => new Uint8Array([1, 0]), () => new Uint16Array([1])],
