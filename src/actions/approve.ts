@@ -4,7 +4,7 @@ import { digest, identityOf } from "../core/digest.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { Call } from "../runtime/runtime.ts"
-import { callName, callSubject, previewCall } from "./preview-call.ts"
+import { callName, callSubject, fullCallText, previewCall } from "./preview-call.ts"
 
 /** Answers whether a call may be made: `true` and `allow` for this once, `always` for the rest of the conversation.
  *  Anything else is a no. */
@@ -16,8 +16,8 @@ export interface Approvals {
   approve?: Approver | undefined
   /** The subjects of calls that are not asked about again (`binding`, `binding.method`); grows with each `always`. */
   approved: string[]
-  /** Waits for somebody who watches the run; undefined when nobody does. */
-  watcher(id: string): Promise<Decision> | undefined
+  /** Waits for somebody who watches the run; undefined when nobody does. `text`: the whole call, to be shown on request. */
+  watcher(id: string, text: string): Promise<Decision> | undefined
   /** What was answered before, when this call was asked for the first time. */
   decided?: Decision | undefined
   /** What to tell with the question. */
@@ -107,7 +107,7 @@ async function decide(
 ): Promise<Decision | undefined> {
   const { approve } = approvals
   shown()
-  const watcher = approve ? undefined : approvals.watcher(call.id)
+  const watcher = approve ? undefined : approvals.watcher(call.id, fullCallText(call))
   if (!approve && !watcher) return undefined
   emit({
     type: "approval-requested",

@@ -1,5 +1,5 @@
 import type { CallSteps, Journal } from "../actions/journal.ts"
-import { callName, callSubject, previewCall } from "../actions/preview-call.ts"
+import { callName, callSubject, fullCallText, previewCall } from "../actions/preview-call.ts"
 import { orAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import type { ErrorData } from "../core/errors.ts"
@@ -134,7 +134,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
     return {
       decided: hasUnnamed ? undefined : setup.approval.decided(key),
       reason,
-      watcher: (id: string) => setup.approval.wait(key, { id, call: previewCall(call), reason }),
+      watcher: (id: string, text: string) => setup.approval.wait(key, { id, call: previewCall(call), reason, text }),
     }
   }
 
@@ -144,7 +144,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
     const name = callName(call)
     if (policy === "fail") throw unknownOutcome(`${name} was begun before an interruption, and ${unknownCure}`)
     const { decided, watcher } = deciding(call, key, hasUnnamed)
-    const decision = decided ?? (await orAbort(watcher(call.id), call.signal))
+    const decision = decided ?? (await orAbort(watcher(call.id, fullCallText(call)), call.signal))
     if (decision === "deny") {
       throw unknownOutcome(`${name} was begun before an interruption, and was not made again.`)
     }
