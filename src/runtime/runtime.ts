@@ -81,6 +81,10 @@ export interface ExecuteOptions {
   output?: ((chunk: OutputChunk) => void) | undefined
   /** Every call of a function binding passes here. Default: straight through. */
   call?: CallGate | undefined
+  /** Identifies the conversation whose cell it is. The host may call a function that a cell left behind, outside of every
+   *  cell: such a call is judged by the newest gate of the conversation, and refused when several have used the runtime.
+   *  Default: all cells without one are of one conversation. */
+  owner?: object | undefined
   /** Where the cell's time, randomness, network and modules come from. Default: the real ones. */
   env?: Partial<CellEnv> | undefined
   /** Leaves the namespace as it was when the cell throws, is refused, or `check` throws or gives false. Default false. */

@@ -143,6 +143,12 @@ async function perform(
       return make(made)
     },
   }
+  if (!cell && shared.owner === "several") {
+    throw new Error(
+      `${method === undefined ? binding : `${binding}.${method}`} was not called: it was called outside of every cell, and ` +
+        "several agents have used this runtime, so nobody can tell whose approval it needs. Give each agent a runtime of its own.",
+    )
+  }
   // Without a cell: the host calls a closure that a cell gave it, perhaps as a listener.
   return toCell(await passGate(asked, cell ? cell.gate : shared.gate), shared)
 }

@@ -39,6 +39,8 @@ export interface Shared {
   readonly cells: Set<RunningCell>
   /** The gate of the newest cell that had one, for calls that nobody can tell which cell they belong to. */
   gate: CallGate | undefined
+  /** Whose gates there were, where there was one; with several such a call is refused. */
+  owner?: object | "several" | undefined
   /** What was printed while no cell was under way; the next cell begins with it. */
   readonly late: OutputChunk[]
   lateLength: number
@@ -58,6 +60,7 @@ export class RunningCell {
   readonly parent: RunningCell | undefined
   readonly env: Partial<CellEnv>
   readonly gate: CallGate | undefined
+  readonly owner: object
   readonly pauses: Pauses | undefined
   /** Whether it, or a cell it belongs to, has a deadline. */
   readonly isTimed: boolean
@@ -89,6 +92,7 @@ export class RunningCell {
     this.parent = nearest(parent)
     this.env = options.env ?? parent?.env ?? {}
     this.gate = options.call ?? parent?.gate
+    this.owner = options.owner ?? (options.call ? host : (parent?.owner ?? host))
     this.pauses = options.pauses ?? parent?.pauses
     this.isTimed = options.timeoutMs !== undefined || (parent?.isTimed ?? false)
     this.#options = options
@@ -99,7 +103,11 @@ export class RunningCell {
   begin(whenStopped: (reason: CellStopped) => void): void {
     if (this.shared.late.length > 0) this.#takeLate()
     this.#whenStopped = whenStopped
-    if (this.gate) this.shared.gate = this.gate
+    if (this.gate) {
+      this.shared.gate = this.gate
+      this.shared.owner ??= this.owner
+      if (this.shared.owner !== this.owner) this.shared.owner = "several"
+    }
     this.shared.cells.add(this)
     this.parent?.children.add(this)
     const { signal, timeoutMs } = this.#options
@@ -222,6 +230,9 @@ export function print(shared: Shared, stream: OutputChunk["stream"], text: strin
 function nearest(cell: RunningCell | undefined): RunningCell | undefined {
   return cell?.over && !cell.stopped ? nearest(cell.parent) : cell
 }
+
+// Whose cells those are that the host runs without saying whose.
+const host = {}
 
 const maxPrinted = 16_000_000
 const maxLate = 100_000
