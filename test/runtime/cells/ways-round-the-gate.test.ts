@@ -177,6 +177,24 @@ const ways: [string, string][] = [
   ["a function of the host", "await (await give()).wipe()"],
   ["data that a function of the host gives", "await (await giveData()).items[0].wipe()"],
   ["a callback that a function of the host calls", "await visit((each) => each.wipe())"],
+  ["the method itself as a callback", "await light.each(light.wipe)"],
+  ["the method as a callback in an object", "await light.visit({ done: light.wipe })[0]"],
+  ["the method as a handler that the object calls", "light.handlers.x = light.wipe; await light.emit('x')"],
+  ["the method as a function of the host calls it", "await visit(light.wipe)"],
+  ["super", "await ({ __proto__: light, go() { return super.wipe() } }).go()"],
+  ["an object that inherits from it", "await Object.setPrototypeOf({}, light).me.inner.wipe()"],
+  ["a Proxy around it", "await new Proxy(light, {}).list[0].wipe()"],
+  ["valueOf", "await light.valueOf().wipe()"],
+  ["a class with it as a field", "class Box { inner = light.me }; await new Box().inner.find().wipe()"],
+  ["Array.prototype.map.call", "await Promise.all(Array.prototype.map.call(light.list, (each) => each.wipe()))"],
+  ["Promise.all of a Set", "await (await Promise.all(light.set))[0].wipe()"],
+  ["Object.groupBy", "await Object.groupBy(light.list, () => 'a').a[0].wipe()"],
+  ["toSorted", "await light.list.toSorted()[0].wipe()"],
+  ["reduce", "await light.list.reduce((_, each) => each, 0).wipe()"],
+  ["destructuring of a field", "const { me: { inner } } = light; await inner.wipe()"],
+  ["destructuring of an array", "const [each] = light.list; await each.wipe()"],
+  ["a timer", "await new Promise((go, no) => setTimeout((each) => each.wipe().then(go, no), 1, light.list[0]))"],
+  ["a generator of the cell", "function* all() { yield* light.list }; for (const each of all()) await each.wipe()"],
   ["a callback that gives it back", "await light.each(() => light).wipe()"],
   ["a variable of an earlier value", "await kept.wipe()"],
 ]
@@ -359,6 +377,19 @@ console.log(light.list.length, light.map, Array.isArray(light.list))
       ...[2, [2], [["n", 1]], 2, true, "x"],
       ...['{"light":"lamp"}', ["inner", "note"], 0, ["object", "number"]],
     ])
+  })
+
+  test("is kept by a snapshot, also the data behind a view", async () => {
+    const rows = Array.from({ length: 1000 }, (_, id) => ({ id }))
+    const light = Object.assign(new Light(), { rows })
+    const bindings = () => ({ light: variable(light, { guard: { wipe: {} } }) })
+    await using runtime = jsRuntime(bindings())
+    await runtime.execute("const kept = light.rows, few = light.rows.slice(0, 2)")
+    const snapshot = await runtime.snapshot()
+    await using other = jsRuntime(bindings())
+    await other.restore(snapshot)
+    assert.deepEqual(await other.retrieve("kept"), rows)
+    assert.deepEqual(await other.retrieve("few"), rows.slice(0, 2))
   })
 
   test("of more values than are looked at is a view, and its rows are plain again", async () => {
