@@ -28,41 +28,81 @@ export function digest(value: unknown, identify: Identify, limits: DigestLimits 
   const { values = 1_000_000, bytes = 64 * 2 ** 20 } = limits
   const writer = createWriter(bytes)
   const numbers = new Map<object, number>()
-  // A text in here is written as it is; a value is in a box.
-  const open: (string | { value: unknown })[] = [{ value }]
+  // Objects are written one after the other, each by the numbers of those in it: how deep they are does not matter.
+  const open: object[] = []
   let left = values
   let hasUnnamed = false
 
   const opaque = (found: object | symbol) => {
     const identity = identify(found)
     if (identity === undefined) hasUnnamed = true
-    return identity === undefined ? `unnamed ${typeof found};` : `opaque ${identity.length}:${identity};`
+    writer.text(identity === undefined ? `unnamed ${typeof found};` : `opaque ${identity.length}:${identity};`)
   }
 
-  while (open.length > 0 && left > 0) {
-    const next = open.pop()
-    if (next === undefined) break
-    if (typeof next === "string") {
-      writer.text(next)
-      continue
-    }
+  const write = (found: unknown) => {
     left--
-    const found = next.value
-    if (typeof found === "symbol") writer.text(symbolText(found) ?? opaque(found))
-    else if (typeof found === "function") writer.text(opaque(found))
-    else if (typeof found !== "object" || found === null) writer.text(primitiveText(found))
-    else if (numbers.has(found)) writer.text(`seen ${numbers.get(found)};`)
+    if (typeof found === "number") writer.text(Object.is(found, -0) ? "number -0;" : `number ${found};`)
+    else if (typeof found === "string") writer.text(`text ${found.length}:${found};`)
+    else if (typeof found === "symbol") writeSymbol(found)
+    else if (typeof found === "function") opaque(found)
+    else if (typeof found !== "object" || found === null) writer.text(`${typeof found} ${String(found)};`)
     else {
-      numbers.set(found, numbers.size)
-      const kind = kindOf(found)
-      if (kind === "bytes") writer.bytes(...bytesOf(found))
-      else if (kind === "opaque") writer.text(opaque(found))
-      else {
-        const members = membersOf(found, kind, left, opaque)
-        if (members) for (let at = members.length - 1; at >= 0; at--) open.push(members[at] ?? "")
-        else left = 0
-      }
+      const known = numbers.get(found)
+      if (known === undefined) open.push(found)
+      writer.text(`object ${known ?? numbers.size};`)
+      if (known === undefined) numbers.set(found, numbers.size)
     }
+  }
+
+  const writeSymbol = (found: symbol) => {
+    const text = symbolText(found)
+    if (text === undefined) opaque(found)
+    else writer.text(text)
+  }
+
+  const writeProperty = (property: PropertyDescriptor) => {
+    if (!property.get && !property.set) return write(property.value)
+    writer.text("accessor;")
+    opaque(property.get ?? property.set ?? property)
+  }
+
+  /** Writes what is in a container; false where it has more than may be looked at. */
+  const writeMembers = (found: object, kind: Kind): boolean => {
+    if (types.isMap(found)) {
+      if (found.size * 2 > left) return false
+      for (const [key, member] of mapEntries.call(found)) {
+        write(key)
+        write(member)
+      }
+    } else if (types.isSet(found)) {
+      if (found.size > left) return false
+      for (const member of setValues.call(found)) write(member)
+    } else if (types.isDate(found)) write(dateTime.call(found))
+    else if (types.isRegExp(found)) write(patternText(found))
+    if (Array.isArray(found) && found.length > left) return false
+    const keys = Reflect.ownKeys(found)
+    if (keys.length > left) return false
+    for (const key of keys) {
+      if (kind === "error" && key === "stack") continue
+      const property = Object.getOwnPropertyDescriptor(found, key)
+      if (!property) continue
+      if (typeof key === "symbol") writeSymbol(key)
+      else writer.text(`${key.length}:${key}=`)
+      writeProperty(property)
+    }
+    return true
+  }
+
+  write(value)
+  for (let at = 0; at < open.length && left > 0; at++) {
+    const found = open[at]
+    if (!found) break
+    const kind = kindOf(found)
+    writer.text(`${kind} {`)
+    if (kind === "bytes") writer.bytes(...bytesOf(found))
+    else if (kind === "opaque") opaque(found)
+    else if (!writeMembers(found, kind)) left = 0
+    writer.text("}")
   }
   const isWhole = left > 0 && writer.isWhole()
   return { text: writer.end(`${isWhole}`), isWhole, hasUnnamed }
@@ -93,42 +133,6 @@ function kindOf(value: object): Kind {
   if (prototype === Date.prototype && types.isDate(value)) return "date"
   if (prototype === RegExp.prototype && types.isRegExp(value)) return "pattern"
   return types.isNativeError(value) ? "error" : "opaque"
-}
-
-/** What is in a container, in order, after a text that says what it is; undefined when it has more than `most`. */
-function membersOf(
-  value: object,
-  kind: Exclude<Kind, "bytes" | "opaque">,
-  most: number,
-  opaque: (found: object) => string,
-): (string | { value: unknown })[] | undefined {
-  const members: (string | { value: unknown })[] = []
-  if (types.isMap(value)) {
-    if (value.size * 2 > most) return undefined
-    for (const [key, member] of mapEntries.call(value)) members.push({ value: key }, { value: member })
-  } else if (types.isSet(value)) {
-    if (value.size > most) return undefined
-    for (const member of setValues.call(value)) members.push({ value: member })
-  } else if (types.isDate(value)) members.push({ value: dateTime.call(value) })
-  else if (types.isRegExp(value)) members.push({ value: patternText(value) })
-  if (Array.isArray(value) && value.length > most) return undefined
-  const keys = Reflect.ownKeys(value)
-  if (keys.length > most) return undefined
-  for (const key of keys) {
-    if (kind === "error" && key === "stack") continue
-    const property = Object.getOwnPropertyDescriptor(value, key)
-    if (!property) continue
-    members.push({ value: key })
-    if (!property.get && !property.set) members.push({ value: property.value })
-    else members.push("accessor;", opaque(property.get ?? property.set ?? value))
-  }
-  return [`${kind} ${members.length};`, ...members]
-}
-
-function primitiveText(value: unknown): string {
-  if (typeof value === "string") return `text ${value.length}:${value};`
-  if (Object.is(value, -0)) return "number -0;"
-  return `${typeof value} ${String(value)};`
 }
 
 function symbolText(value: symbol): string | undefined {

@@ -113,6 +113,7 @@ async function discardTyped({ input, run }: Asking): Promise<void> {
   await setTimeout(settleMs)
   input.off("data", discard)
   input.pause()
+  input.setRawMode?.(false)
 }
 
 // What the terminal has kept is read in the next turns of the event loop; a person needs longer to read a question.

@@ -91,6 +91,16 @@ await made`
     assert.deepEqual(used, ['[{"to":"B"}]'])
   })
 
+  test("is asked about again where there are functions beside the data, and guarded objects in the runtime", async () => {
+    const lamp = { wipe: () => 1 }
+    const asked = ({ args }: Call, times: number) => times === 1 && Object.assign(args[0] as object, { amount: 500 })
+    const { used, times } = await trial("await use({ amount: 5, done() {} })", {
+      asked,
+      more: { lamp: variable(lamp, { guard: { wipe: {} } }) },
+    })
+    assert.deepEqual([used, times], [['[{"amount":500}]'], 2])
+  })
+
   test("is refused when they never stay the same", async () => {
     const asked = (call: Call, times: number) => (call.args[0] as number[]).push(times)
     const { used, times, told } = await trial("await use([0])", { asked })

@@ -125,7 +125,7 @@ async function perform(
   cell: RunningCell | undefined,
   shared: Shared,
 ): Promise<unknown> {
-  const real = given.map(shared.views?.toHost ?? realOf)
+  const real = given.map(realOf)
   const checked = accept ? accept(real) : real
   const args = checked instanceof Promise ? await checked : checked
   const asked = {
@@ -140,7 +140,8 @@ async function perform(
     make(made: readonly unknown[]) {
       cell?.check()
       cell?.noteCall(method === undefined ? binding : `${binding}.${method}`)
-      return make(made)
+      // Only now: the gate compares and shows the cell's own objects.
+      return make(shared.views ? made.map(shared.views.toHost) : made)
     },
   }
   if (!cell && shared.owner === "several") {
