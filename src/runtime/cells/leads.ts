@@ -14,7 +14,7 @@ export interface LeadOptions {
  *  looked into; anything with code in it (an instance of a class, a function, a getter, a Promise, a Proxy) may lead
  *  anywhere. Nothing of the value is run. */
 export function mayLeadToGuarded(value: object, { most, emptyLeads, isGuarded }: LeadOptions): boolean {
-  if (isFlatRow(value)) return isGuarded(value)
+  if (isFlatRow(value) || isFlatTable(value, most, isGuarded)) return isGuarded(value)
   const seen = new Set<object>([value])
   const open = [value]
   let left = most
@@ -66,6 +66,21 @@ function isFlatRow(value: object): boolean {
     if (!property || property.get || property.set) return false
     const member: unknown = property.value
     if (typeof member === "function" || (typeof member === "object" && member !== null)) return false
+  }
+  return true
+}
+
+/** Whether it is an array of such rows and of primitive values. */
+function isFlatTable(value: object, most: number, isGuarded: LeadOptions["isGuarded"]): boolean {
+  if (!Array.isArray(value) || types.isProxy(value) || Object.getPrototypeOf(value) !== Array.prototype) return false
+  // Each row counts as a few values.
+  if (value.length === 0 || value.length * 4 > most || Reflect.ownKeys(value).length !== value.length + 1) return false
+  for (let at = 0; at < value.length; at++) {
+    const property = Object.getOwnPropertyDescriptor(value, at)
+    if (!property || property.get || property.set) return false
+    const member: unknown = property.value
+    if (typeof member === "function") return false
+    if (typeof member === "object" && member !== null && (!isFlatRow(member) || isGuarded(member))) return false
   }
   return true
 }
