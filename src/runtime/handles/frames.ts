@@ -13,12 +13,12 @@ export interface FrameLimits {
   maxDepth: number
   /** The most heap that the JSON of one accepted frame may take. Default: a third of this process's heap. */
   maxHeapBytes?: number | undefined
-  /** How many of our bytes the other side may leave unread before no more of its frames are read. Only one of the two
-   *  sides may have such a limit: else both could wait for each other. Default 16 MiB. */
+  /** While the other side has left more than this unread, nothing is read from it. Only one end may have a limit: two
+   *  ends that wait for each other would wait for ever. Default: no limit. */
   maxUnread?: number | undefined
 }
 
-/** Frames over a socket. Frames are taken in small groups, so that what a group causes to be sent counts as unread before
+/** Frames over a socket. They are taken in small groups, so that what a group causes to be sent counts as unread before
  *  the next. */
 export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
   let handlers: FrameHandlers | undefined
@@ -31,7 +31,7 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
     handlers?.onEnd(problem)
   }
 
-  const { maxUnread = 16 * 1024 * 1024 } = limits
+  const { maxUnread = Number.POSITIVE_INFINITY } = limits
   let taken = 0
   let waits = false
   let take = (_chunk: Buffer): void => {}
@@ -80,6 +80,9 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
 }
 
 const mostAtOnce = 16
+
+/** For the host: a peer that asks and never reads the answers must not fill the host's memory. */
+export const mostUnread = 16 * 1024 * 1024
 
 // Length of the rest, special flag, length of the JSON, number of buffers. The length of each buffer follows, then the
 // JSON, then the buffers.

@@ -61,7 +61,7 @@ export function createPeerObjects(peer: Peer): PeerObjects {
       if (held.size >= mostHeld) {
         throw new CannotCross(`The host holds ${mostHeld} objects of the runtime's cells already. Send data instead.`)
       }
-      const handle = member({ peer, id, type: typeText(textIn(tagged.type)), caller }, [])
+      const handle = member({ peer, id, type: shortName(textIn(tagged.type)), caller }, [])
       held.set(id, { handle: new WeakRef(handle), count: (entry?.count ?? 0) + 1 })
       dropped.register(handle, id)
       return handle
@@ -72,9 +72,9 @@ export function createPeerObjects(peer: Peer): PeerObjects {
 // Each takes about a kilobyte here, and a few bytes in a message.
 const mostHeld = 50_000
 
-/** The name of a type as it may stand in messages: what a peer says may be any text. */
-function typeText(type: string): string {
-  return type.slice(0, 80).replace(/[^\p{L}\p{N}_$. -]/gu, "?")
+/** A name that the peer chose, for messages. */
+function shortName(name: string): string {
+  return name.slice(0, 80).replace(/[^\p{L}\p{N}_$.]+/gu, " ")
 }
 
 /** The peer's object that a handle stands for; undefined for anything else. */

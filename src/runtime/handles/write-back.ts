@@ -169,5 +169,10 @@ function summaryOf(value: unknown): string {
   const form = isObject(value) ? containerForm(value) : undefined
   if (!isObject(value) || !form) return "a leaf"
   const parts = partsOf(value, form).slice(0, 40)
-  return parts.map((part) => (isObject(part) ? "an object" : `${typeof part} ${String(part).slice(0, 40)}`)).join()
+  return parts.map((part) => (isObject(part) ? "an object" : `${typeof part} ${shortText(part)}`)).join()
+}
+
+// Writing the digits of a large bigint takes long.
+function shortText(part: unknown): string {
+  return typeof part === "bigint" ? "" : String(part).slice(0, 40)
 }

@@ -8,7 +8,7 @@ import { serveCells } from "./serve-cells.ts"
 
 // The host is trusted: only what it accepts itself is limited.
 const any = Number.POSITIVE_INFINITY
-const limits = { maxBytes: any, maxDepth: any, maxSent: any, maxHeapBytes: any, maxUnread: any }
+const limits = { maxBytes: any, maxDepth: any, maxSent: any, maxHeapBytes: any }
 const server = serveCells(socketLink(new Socket({ fd: 3 }), limits), {
   onLimit(maxBytes) {
     limits.maxSent = maxBytes
