@@ -3,18 +3,16 @@ import type { Json } from "../../core/json.ts"
 import { type Caller, callers } from "./caller.ts"
 import { createExecutionIds } from "./execution-ids.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
-import { readMember } from "./members.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
-import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
+import { createPeerObjects, type Peer } from "./peer-objects.ts"
+import { readOperation } from "./read-operation.ts"
+import { createReferences, type NameLive, unnamed } from "./references.ts"
 import {
   type Codec,
-  type DecodeReferences,
-  type EncodeReferences,
   Forged,
   type Frame,
   type FrameLink,
   idIn,
-  isRecord,
   listIn,
   memberPath,
   recordIn,
@@ -65,9 +63,6 @@ export interface Connection {
   readonly peer: Peer
 }
 
-/** The binding and the title of a live object by its place in the body of an ask, such as `.values[3].lamp`. */
-export type NameLive = (where: string) => { binding: string; title: string }
-
 /** An answer of the peer. `value` is decoded for the cell that the host works for, else for the owner of the runtime. */
 export interface Answer {
   message: WireObject
@@ -76,13 +71,13 @@ export interface Answer {
 
 export function openConnection(options: ConnectionOptions): Connection {
   const { link, codec, access } = options
-  const { functions } = access
-  const objects = createHostObjects(functions, options.maxHandles)
+  const objects = createHostObjects(access.functions, options.maxHandles)
   const waiting = new Map<number, Waiter>()
   const executions = new Map<string, Caller>()
   const ids = createExecutionIds()
   let asked = 0
   let inFlight = 0
+  let bytesInFlight = 0
   let ended: string | undefined
 
   const peer: Peer = {
@@ -98,34 +93,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
   const peerObjects = createPeerObjects(peer)
 
-  /** `given` receives the numbers of the host objects that were referred to. */
-  const encodeReferences = (named: NameLive, given: number[]): EncodeReferences => ({
-    isHandle: isPeerObject,
-    reference(value, where) {
-      if (peerObjectOf(value)) return peerReference(value, peer)
-      const { binding, title } = named(where)
-      const tagged = objects.reference(value, binding, title)
-      given.push(idIn(tagged.$ === "hm" ? recordIn(tagged.of).id : tagged.id))
-      return tagged
-    },
-  })
-
-  /** `caller`: host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
-  const decodeReferences = (caller: Caller | undefined): DecodeReferences => ({
-    hostObject({ id }) {
-      const found = objects.find(idIn(id))
-      if (!found.bound) return found.original
-      return caller ? functions.passBound(found.bound, caller) : found.original
-    },
-    hostMethod({ of, name: given }) {
-      const { value: owner, binding } = objects.find(idIn(recordIn(of).id))
-      const name = textIn(given)
-      const method = readMember(owner, name)
-      if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
-      return caller ? functions.passMethod({ owner, name, binding }, caller) : method.bind(owner)
-    },
-    peerObject: (tagged) => peerObjects.receive(tagged, caller),
-  })
+  const { encodeReferences, decodeReferences } = createReferences({ objects, peerObjects, peer, access })
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()
@@ -195,19 +163,26 @@ export function openConnection(options: ConnectionOptions): Connection {
     // Read before anything is awaited, so that operations begin in the order they were sent.
     const asked = attempt(() => {
       const caller = callerOf(message.x)
-      return { caller, operation: readOperation(message, frame, caller) }
+      const decode = (json: Json) => codec.decode(json, frame, decodeReferences(caller))
+      return { caller, operation: readOperation(message, objects, decode) }
     })
     if ("error" in asked) return fail(i, asked.error)
     const { caller, operation } = asked.value
-    if (inFlight >= mostInFlight) {
-      return fail(i, new Error(`More than ${mostInFlight} calls wait for their answers: await some before the next.`))
+    const size = frame.size ?? 0
+    if (inFlight >= mostInFlight || (inFlight > 0 && bytesInFlight + size > mostBytesInFlight)) {
+      const most = `${mostInFlight} calls, or ${mostBytesInFlight} bytes of arguments,`
+      return fail(i, new Error(`More than ${most} wait for their answers: await some before the next.`))
     }
     inFlight++
+    bytesInFlight += size
     const work = performOperation(operation, access, caller).then(
       (outcome) => reply(i, outcome, operation),
       (error: unknown) => fail(i, error),
     )
-    void work.finally(() => inFlight--)
+    void work.finally(() => {
+      inFlight--
+      bytesInFlight -= size
+    })
   }
 
   const reply = (i: number, outcome: Outcome, { op, path, object: { binding, title } }: Operation) => {
@@ -234,6 +209,14 @@ export function openConnection(options: ConnectionOptions): Connection {
 
   const fail = (i: number, error: unknown) => {
     if (Forged.is(error)) return options.onForged(error.message)
+    try {
+      sendFailure(i, error)
+    } catch {
+      sendFailure(i, new Error("The call failed, and its error is too large to cross."))
+    }
+  }
+
+  const sendFailure = (i: number, error: unknown) => {
     const buffers: Uint8Array[] = []
     let special = false
     const encode = (value: unknown, name: string): Json => {
@@ -243,29 +226,6 @@ export function openConnection(options: ConnectionOptions): Connection {
       return encoded.json
     }
     sendFrame({ k: "fail", i, e: options.failure(error, encode) }, buffers, special)
-  }
-
-  const readOperation = (message: WireObject, frame: Frame, caller: Caller): Operation => {
-    const op = textIn(message.op)
-    if (!isOperation(op)) throw new Forged("an operation that there is none of")
-    const path = listIn(message.p ?? []).map(textIn)
-    if (path.length > longestPath) throw new Forged("a path that is too long")
-    if (path.reduce((sum, name) => sum + name.length, 0) > longestNames) {
-      throw new RangeError(`The names of members are longer than ${longestNames} characters in all.`)
-    }
-    const object = objects.find(idIn(message.t))
-    const value = message.v === undefined ? [] : codec.decode(message.v, frame, decodeReferences(caller))
-    const [first, second] = Array.isArray(value) ? value : []
-    const isCall = op === "call" || op === "new"
-    if (isCall && (!Array.isArray(first) || first.length > mostArguments)) throw new Forged("a call without arguments")
-    return {
-      op,
-      object,
-      path,
-      args: isCall ? first : [first],
-      named: isCall && isRecord(second) ? second : {},
-      isCopy: message.back === true,
-    }
   }
 
   link.listen({
@@ -325,17 +285,9 @@ interface Waiter {
   caller: Caller | undefined
 }
 
-const longestPath = 32
-const longestNames = 10_000
-const mostArguments = 1_000
 const mostInFlight = 10_000
+const mostBytesInFlight = 512 * 1024 * 1024
 const mostExecutions = 1_000
-
-const operations = ["call", "new", "get", "set", "iterate", "list", "members", "instance", "dispose"] as const
-
-function isOperation(op: string): op is Operation["op"] {
-  return operations.some((known) => known === op)
-}
 
 function attempt<T>(work: () => T): { value: T } | { error: unknown } {
   try {
@@ -344,8 +296,6 @@ function attempt<T>(work: () => T): { value: T } | { error: unknown } {
     return { error }
   }
 }
-
-const unnamed: NameLive = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
 
 function goneError(reason: string): AgentError {
   return new AgentError(`The runtime's process is gone: ${reason}.`, { code: "gone" })
