@@ -96,7 +96,7 @@ export const assignmentCases = {
   160: define({
     title: "a new member is accepted where the binding says extend",
     host,
-    inject: ({ light }) => ({ light: variable(light, extendable) }),
+    inject: ({ light }) => ({ light: variable(light, { extend: true }) }),
     typescript: "$light.brandNew = [1]\nawait $light.brandNew",
     python: "$light.brandNew = [1]\n$light.brandNew",
     value: [1],
@@ -105,7 +105,7 @@ export const assignmentCases = {
   161: define({
     title: "extend lets no method, constructor or prototype be replaced",
     host,
-    inject: ({ light }) => ({ light: variable(light, extendable) }),
+    inject: ({ light }) => ({ light: variable(light, { extend: true }) }),
     typescript: [
       "$light.double = 5\n1",
       "$light.constructor = 5\n1",
@@ -205,9 +205,6 @@ export const assignmentCases = {
     holds: ({ host: { light } }) => assert.deepEqual(light.log, [5]),
   }),
 } as const
-
-// A text beside it makes it an option bag for every version of the type.
-const extendable = { description: "a light", extend: true }
 
 class Inner {
   depth = 1

@@ -170,12 +170,27 @@ export const peerCases = {
     },
   }),
   195: define({
-    title: "handles of cells' objects say that they are gone when the process of the cells has ended",
+    title: "handles of cells' objects say that they are gone when the runtime is closed",
+    ownRuntime: true,
+    ...modelCells,
+    async holds({ retrieve, runtime }) {
+      const model = await retrieve("model")
+      await runtime.close()
+      await assert.rejects(async () => callMember(model, "predict", 1), /gone/)
+      await assert.rejects(async () => memberOf(model, "factor"), /gone/)
+    },
+  }),
+  197: define({
+    title: "handles of cells' objects say that they are gone when the process of the cells was killed",
     ownRuntime: true,
     ...modelCells,
     async holds({ retrieve, run, value }) {
       const model = await retrieve("model")
-      const ended = await run({ typescript: "process.exit(3)", python: "import os\nos._exit(3)" })
+      const ended = await run({
+        typescript:
+          "const real = (await import('node:module')).createRequire('/')('process')\nreal.kill(real.pid, 'SIGKILL')\nawait new Promise(() => {})",
+        python: "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
+      })
       assert.ok(!ended.ok)
       await assert.rejects(async () => callMember(model, "predict", 1), /gone/)
       assert.equal(await value({ typescript: "1 + 1", python: "1 + 1" }), 2)
