@@ -122,10 +122,12 @@ export const callbackCases = {
     host: () => listeners(),
     typescript: "await $listen(() => new Promise(() => {}))",
     python: "import asyncio\nasync def never(n): await asyncio.sleep(1000)\n$listen(never)",
-    async holds({ host: { all }, runtime }) {
+    async holds({ host: { all }, runtime, run }) {
       const [first] = all
       const handled = assert.rejects(async () => first?.(1), Error)
       void first?.(2)
+      // The other process has begun with both calls when it has run another cell.
+      await run({ typescript: "1", python: "1" })
       await runtime.close()
       await handled
     },

@@ -228,7 +228,7 @@ export const gateCases = {
           },
         },
       )
-      const signal = await started.promise
+      const signal = await Promise.race([started.promise, running.then(() => assert.fail("The call was not made."))])
       controller.abort()
       const execution = await running
       assert.ok(!execution.ok && signal.aborted)

@@ -60,7 +60,7 @@ export const lifetimeCases = {
           "const { setFlagsFromString } = await import('node:v8')\nsetFlagsFromString('--expose-gc')\n;(await import('node:vm')).runInNewContext('gc')()\nawait new Promise((go) => setTimeout(go, 2))\n1",
         python: "import gc\ngc.collect()\n1",
       }
-      for (let turn = 0; turn < 100; turn++) {
+      for (let turn = 0; turn < 25; turn++) {
         await value(peerCollect)
         collect()
         await new Promise(setImmediate)

@@ -93,7 +93,10 @@ export const memberCases = {
   61: define({
     title: "a path does not lead over constructor to the class and its functions",
     host: () => ({ shop: { open: () => true, owner: new Person("Ada") } }),
-    typescript: ["await $shop.owner.constructor.name", "await $shop.owner.constructor.constructor('return process')()"],
+    typescript: [
+      "await $shop.owner.constructor.name",
+      "const make = await $shop.owner.constructor.constructor\nmake('return process')",
+    ],
     python: ["$shop.owner.constructor.name", "$shop.owner.constructor.constructor('return process')()"],
     errors: /constructor|__proto__|is not a function|undefined|null/,
   }),

@@ -210,7 +210,7 @@ export const peerCases = {
           "const { setFlagsFromString } = await import('node:v8')\nsetFlagsFromString('--expose-gc')\n;(await import('node:vm')).runInNewContext('gc')()\nawait new Promise((go) => setTimeout(go, 2))\nref.deref() === undefined",
         python: "gc.collect()\nref() is None",
       }
-      for (let turn = 0; turn < 100; turn++) {
+      for (let turn = 0; turn < 25; turn++) {
         collect()
         await new Promise(setImmediate)
         if ((await value(peerCollect)) === true) return
