@@ -76,7 +76,8 @@ class Encoding {
   #object(value: object, where: string): Json {
     if (this.#references.isHandle(value)) return this.#reference(value, where)
     const seen = this.#seen.get(value)
-    if (seen !== undefined) return this.#tagged("r", typeof seen === "number" ? { n: seen } : { n: seen[0], i: seen[1] })
+    if (seen !== undefined)
+      return this.#tagged("r", typeof seen === "number" ? { n: seen } : { n: seen[0], i: seen[1] })
     const form = formOf(value)
     if (form === "live") return this.#reference(value, where)
     const number = this.#count++

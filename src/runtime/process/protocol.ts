@@ -62,7 +62,11 @@ function readSummary(value: unknown): Summary | undefined {
   if (!isStrings(created) || !isStrings(reassigned) || !isStrings(removed)) return undefined
   if (hints !== undefined && !isStrings(hints)) return undefined
   if (notRolledBack !== undefined && !isLost(notRolledBack)) return undefined
-  const flags = { ...(undoable === true && { undoable }), ...(unclean === true && { unclean }), ...(cut === true && { cut }) }
+  const flags = {
+    ...(undoable === true && { undoable }),
+    ...(unclean === true && { unclean }),
+    ...(cut === true && { cut }),
+  }
   return { error, preview, hints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
 }
 
