@@ -77,11 +77,14 @@ export const classCases = {
     error: /itera/,
   }),
   339: define({
-    title: "Map entries of a subclass are iterated as pairs",
-    host: () => ({ index: new (class Index extends Map<string, number> {})([["a", 1]]) }),
-    typescript: "const pairs = []\nfor await (const pair of $index) pairs.push(pair)\npairs",
-    python: "[list(pair) for pair in $index]",
-    value: [["a", 1]],
+    title: "an object of a library that gives pairs is iterated as pairs",
+    host: () => ({ headers: new Headers({ a: "b", c: "d" }) }),
+    typescript: "const pairs = []\nfor await (const pair of $headers) pairs.push(pair)\npairs",
+    python: "[list(pair) for pair in $headers]",
+    value: [
+      ["a", "b"],
+      ["c", "d"],
+    ],
   }),
   340: define({
     title: "a disposable of the host is disposed at the end of its block",

@@ -111,7 +111,8 @@ export const callMutants: { [number: number]: { [what: string]: Mutant } } = {
   219: refusalLost,
   220: refusalLost,
   221: refusalLost,
-  222: { "calls another method": renamed("includes", "total") },
+  222: { "calls another method": renamed("includes", "indexOf") },
+  224: { "calls another method": renamed("get", "total") },
   223: otherCallbackArguments,
 
   230: { ...toOther("wipe", "echo"), ...otherArguments },
