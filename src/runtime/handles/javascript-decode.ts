@@ -4,12 +4,12 @@ import { costProblem } from "./frames.ts"
 import { deepestJavaScript } from "./javascript-encode.ts"
 import { columnValues, recordsFrom } from "./record-columns.ts"
 import {
-  CannotCross,
   type DecodeReferences,
   Forged,
   type Frame,
   listIn,
   recordIn,
+  refuseImplicitCall,
   textIn,
   type WireObject,
 } from "./wire.ts"
@@ -29,17 +29,6 @@ export function decodeBody(message: WireObject, frame: Frame, references: Decode
   if (!frame.special) return message
   const decoding = new Decoding(frame.buffers, references)
   return Object.fromEntries(Object.entries(message).map(([key, json]) => [key, decoding.value(json)]))
-}
-
-/** Names under which the language itself calls a function: to await a value, to write JSON, to convert to a primitive.
- *  A peer's function must not be called unasked. */
-export const calledImplicitly: ReadonlySet<string> = new Set(["then", "toJSON", "toString", "valueOf"])
-
-export function refuseImplicitCall(key: string, value: unknown): void {
-  if (typeof value !== "function" || !calledImplicitly.has(key)) return
-  throw new CannotCross(
-    `An object with a function under "${key}" cannot cross: the language would call it unasked. Rename the key.`,
-  )
 }
 
 class Decoding {

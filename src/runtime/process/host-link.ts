@@ -165,10 +165,10 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     reply,
     replyExecuted(i, summary, value, thrown) {
       try {
-        reply(i, [summary, value, thrown])
+        reply(i, thrown === undefined ? (value === undefined ? [summary] : [summary, value]) : [summary, value, thrown])
       } catch {
         // The preview shows the value; why it cannot cross is said when it is retrieved.
-        reply(i, [summary, undefined, undefined])
+        reply(i, [summary])
       }
     },
     fail(i, error) {
