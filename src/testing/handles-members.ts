@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { define } from "./handles-case.ts"
+import { Meter, Money, Odd, Order, Person, Robot, ToolCall, Vault } from "./handles-member-objects.ts"
 
 /** Members of host objects: every name works, at every depth, and nothing beyond the object is reached. */
 export const memberCases = {
@@ -228,90 +229,6 @@ export const memberCases = {
     holds: async ({ host, retrieve }) => assert.equal(await retrieve("url"), host.url),
   }),
 } as const
-
-class Order {
-  name = "first"
-  items = ["a", "b"]
-  customer = { name: "Ada", address: { name: "home" } }
-  total() {
-    return 5
-  }
-}
-
-class ToolCall {
-  function = { name: "search", arguments: "{}" }
-  answer() {}
-}
-
-class Odd {
-  name = "n"
-  length = 7
-  call = "c"
-  apply = "a"
-  bind = "b"
-  arguments = "r"
-  caller = "l"
-  prototype = "p"
-  inner = { call: { bind: { name: "deep" } }, length: 3, apply: { toString: "text" } }
-  use() {}
-}
-
-class Address {
-  city = "Bern"
-  label(prefix: string) {
-    return `${prefix} ${this.city}`
-  }
-}
-
-class Person {
-  readonly name: string
-  address = new Address()
-  constructor(name: string) {
-    this.name = name
-  }
-  greet() {
-    return `I am ${this.name}`
-  }
-}
-
-class Robot extends Person {
-  override greet() {
-    return `beep, ${super.greet()}`
-  }
-  get kind() {
-    return "robot"
-  }
-}
-
-class Meter {
-  #count = 0
-  get reading() {
-    return ++this.#count
-  }
-  get broken(): number {
-    throw new Error("no battery")
-  }
-}
-
-class Vault {
-  readonly #secret = 42
-  open() {
-    return String(this.#secret)
-  }
-}
-
-class Money {
-  amount = 5
-  toString() {
-    return `${this.amount} CHF`
-  }
-  toJSON() {
-    return { amount: this.amount }
-  }
-  valueOf() {
-    return this.amount
-  }
-}
 
 function range(length: number): number[] {
   return Array.from({ length }, (_, index) => index)
