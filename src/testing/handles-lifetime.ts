@@ -84,7 +84,6 @@ export const lifetimeCases = {
   }),
   316: define({
     title: "handles that were dropped make room for others",
-    ownRuntime: true,
     host: () => ({ many: (count: number) => Array.from({ length: count }, () => new Light()) }),
     typescript:
       "const gc = (await import('node:v8'), (await import('node:v8')).setFlagsFromString('--expose-gc'), (await import('node:vm')).runInNewContext('gc'))\nlet total = 0\nfor (let i = 0; i < 6; i++) { total += (await $many(3_000)).length; for (let n = 0; n < 3; n++) { gc(); await new Promise((go) => setTimeout(go, 2)) } }\ntotal",
@@ -125,7 +124,6 @@ export const lifetimeCases = {
   }),
   319: define({
     title: "a message of very many small parts arrives whole or is an error, and host and runtime live on",
-    ownRuntime: true,
     typescript: "1",
     python: "1",
     async holds({ run, value, taken }) {
