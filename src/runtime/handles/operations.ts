@@ -12,8 +12,7 @@ import { withKeywords } from "./keyword-arguments.ts"
 import { isMethod, readMember, readPath, writeMember } from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
 import { shapeOf } from "./shapes.ts"
-import { Forged, memberPath } from "./wire.ts"
-import { writeBack } from "./write-back.ts"
+import { Forged, isObject, memberPath } from "./wire.ts"
 
 /** What a peer asks the host to do with one of the host's objects. */
 export interface Operation {
@@ -56,8 +55,13 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       const owner = readPath(value, path.slice(0, -1))
       const key = path.at(-1)
       const member = key === undefined ? value : await readMember(owner, key)
-      const isOwned = typeof owner === "object" && owner !== null && key !== undefined
-      if (!isOwned || !isMethod(member) || access.functions.boundBy(Object(member)) || isPeerObject(member)) {
+      if (
+        !isObject(owner) ||
+        key === undefined ||
+        !isMethod(member) ||
+        access.functions.boundBy(Object(member)) ||
+        isPeerObject(member)
+      ) {
         return { value: member }
       }
       return { method: { owner, name: key, binding } }
@@ -66,8 +70,7 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       const key = path.at(-1)
       if (key === undefined) throw new Forged("an assignment to no member")
       const owner = readPath(value, path.slice(0, -1))
-      if (operation.isCopy && writeBack(readMember(owner, key), args[0])) return { value: undefined }
-      writeMember(owner, key, args[0], title, writeRules(access))
+      writeMember(owner, key, args[0], { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
       return { value: undefined }
     }
     case "iterate":
@@ -91,7 +94,10 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
 async function call(operation: Operation, title: string, access: HostAccess, caller: Caller): Promise<unknown> {
   const { op, object, path, args, named } = operation
   const { value, binding, bound } = object
-  if (bound && path.length === 0 && op === "call") return callBound(bound, args, caller, named)
+  if (bound && path.length === 0) {
+    if (op === "new") throw new TypeError(`${title} is a function binding and cannot be constructed`)
+    return callBound(bound, args, caller, named)
+  }
   const key = path.at(-1)
   const owner = key === undefined ? undefined : readPath(value, path.slice(0, -1))
   const member = key === undefined ? value : readMember(owner, key)
@@ -101,9 +107,10 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   }
   // A gated function that a cell stored here passes the gate by itself.
   const stored = access.functions.boundBy(member)
-  if (stored) return callBound(stored, args, caller, named)
+  if (stored && op === "call") return callBound(stored, args, caller, named)
   const method = access.functions.methodOf(member)
-  if (method) return callMethod(method, args, caller, access.guards)
+  if (method && op === "call") return callMethod(method, args, caller, access.guards)
+  if (stored || method) throw new TypeError(`${title} is a function that passes the gate and cannot be constructed`)
   refuseBuiltInCallback(member, args, title)
   const guarded = access.guards.find(owner, key, member)
   const all = withKeywords(args, named, { name: title, call: member, owner: owner ?? value })
