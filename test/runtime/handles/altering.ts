@@ -142,8 +142,8 @@ export function peerAnswers(op: string, change: (message: WireObject) => WireObj
 export function cells(change: (summary: WireObject, value: Json) => [WireObject, Json]): Mutant {
   return peerAnswers("execute", (message) => {
     if (message.k !== "reply" || !Array.isArray(message.v)) return message
-    const [summary, value, ...rest] = message.v
-    return isObject(summary) && value !== undefined ? { ...message, v: [...change(summary, value), ...rest] } : message
+    const [summary, value = { $: "u" }, ...rest] = message.v
+    return isObject(summary) ? { ...message, v: [...change(summary, value), ...rest] } : message
   })
 }
 

@@ -112,7 +112,7 @@ export const callMutants: { [number: number]: { [what: string]: Mutant } } = {
   220: refusalLost,
   221: refusalLost,
   222: { "calls another method": renamed("includes", "indexOf") },
-  224: { "calls another method": renamed("get", "total") },
+  224: { "calls another method": renamed("has", "total") },
   223: otherCallbackArguments,
 
   230: { ...toOther("wipe", "echo"), ...otherArguments },

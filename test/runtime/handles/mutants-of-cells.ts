@@ -133,7 +133,7 @@ export const cellMutants: { [number: number]: { [what: string]: Mutant } } = {
   },
   168: { "takes undefined for null": tagged("u", () => null, "host") },
   169: failureLost,
-  170: { ...refusalLost, ...failureLost },
+  170: failureLost,
   171: { "counts elements from one": paths((path) => path.map((key) => (key === "0" ? "1" : key))) },
 
   195: { "gives a copy of an instance": tagged("p", () => ({}), "host") },
