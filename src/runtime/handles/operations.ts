@@ -169,7 +169,7 @@ function gated(call: GatedCall, caller: Caller): Promise<unknown> {
     return call.make(args)
   }
   caller.check()
-  return passGate({ ...call, make, signal: caller.signal }, caller.gate)
+  return passGate({ ...call, make, signal: caller.signal, nameOf: caller.nameOf }, caller.gate)
 }
 
 async function acceptedBy({ options: { input } }: BoundFunction["target"], name: string, args: readonly unknown[]) {
