@@ -5,9 +5,10 @@ import { type KnownAgents, lookAtAgents, pythonAgent } from "../declare/agent.ts
 import { functionSignature } from "../declare/function-head.ts"
 import { inspection } from "../declare/inspect.ts"
 import { classMembers, classOf, isGlobalClass, nameOfClass } from "../declare/inspect-class.ts"
-import { parseSignature, parseType } from "../declare/signatures.ts"
+import { shownSchema } from "../declare/shown-schema.ts"
+import { attempt, parseSignature, parseType } from "../declare/signatures.ts"
 import { any, type Member } from "../declare/type-tree.ts"
-import { isTuple, toJsonSchema } from "../schema.ts"
+import { isTuple } from "../schema.ts"
 import { className } from "./host-objects.ts"
 import { unknownName } from "./names.ts"
 import { isPyReference } from "./py.ts"
@@ -82,10 +83,12 @@ function onHost(
 
 function functionText(name: string, { call, options }: FunctionBinding): string {
   const { description, signature, input, output } = options
-  const schema = input && toJsonSchema(input)
+  // A schema that can only validate says nothing about types: the function itself is described.
+  const schema = input && attempt(() => shownSchema(input, "input"))
   if (signature === undefined && schema) {
-    const result = output ? ` -> ${schemaPythonType(toJsonSchema(output))}` : ""
-    return defined(`def ${name}(${inputParameters(schema, isTuple(input)).join(", ")})${result}`, description)
+    const result = output && schemaPythonType(attempt(() => shownSchema(output, "output")))
+    const head = `def ${name}(${inputParameters(schema, isTuple(input)).join(", ")})${result ? ` -> ${result}` : ""}`
+    return defined(head, description)
   }
   const told = signature === undefined ? functionSignature(call) : parseSignature(signature, name)
   return defined(`def ${name}${pythonSignature(told)}`, description)
