@@ -343,7 +343,7 @@ class CopiesOfFields(HostCase):
     def test_objects_reached_by_fields_are_named_by_their_path(self):
         def answer(message, _buffers):
             if message["p"] == ["owner"]:
-                return Reply({"$": "h", "id": 2, "s": 1}, special=True, shapes=[POINT])
+                return Reply({"$": "h", "id": 2, "s": 1, "b": "acc.owner"}, special=True, shapes=[POINT])
             return [1]
 
         host = self.host(answer)

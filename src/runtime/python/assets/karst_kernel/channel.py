@@ -67,7 +67,7 @@ class Channel:
     def _operation(self, op, owner, path, value, whole, more):
         execution = current()
         if execution is None:
-            name = ".".join([owner._karst_shape["name"], *path])
+            name = ".".join([owner._karst_title, *path])
             raise RuntimeError(
                 f"{name}: the host takes operations of cells only, and no cell makes this one. "
                 "It comes from a finaliser, or from a thread that no cell started."

@@ -173,13 +173,9 @@ _sample = Copy(None, "", [[]], ("", (), False))
 HELD_ONCE = _most_references(_sample)
 
 
-def _label(owner, namespace, depth=0):
-    """An expression that leads to a host object: its variable, else the field that it was read from, else its class."""
+def _label(owner, namespace):
+    """An expression that leads to a host object: its variable, else how it was reached."""
     for name, value in list(namespace.items()):
         if value is owner and not name.startswith("_"):
             return name
-    parent, name = vars(owner)["_karst_origin"] or (None, None)
-    found = parent and parent()
-    if found is not None and depth < 8:
-        return f"{_label(found, namespace, depth + 1)}.{name}"
-    return vars(owner)["_karst_shape"]["name"]
+    return owner._karst_title

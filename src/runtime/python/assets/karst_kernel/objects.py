@@ -15,9 +15,9 @@ class HostError(Exception):
 class HostObject:
     """An object of the host. Attributes are read and written there, methods run there."""
 
-    def __init__(self, channel, number, shape):
-        # Not by assignment, which would write fields of the host's object.
-        vars(self).update(_karst_channel=channel, _karst_id=number, _karst_shape=shape, _karst_origin=None)
+    def __init__(self, channel, number, shape, title=None):
+        # Not by assignment, which would write fields of the host's object. The title is how the object was reached first.
+        vars(self).update(_karst_channel=channel, _karst_id=number, _karst_shape=shape, _karst_title=title or shape["name"])
 
     def __getattr__(self, name):
         # Python looks protocols up by such names. The host has no members that begin so.
@@ -27,8 +27,6 @@ class HostObject:
             return HostMethod(self, name)
         reply = self._karst_channel.operate("get", self, [name])
         member = reply.get("v")
-        if type(member) is HostObject and member._karst_origin is None:
-            vars(member)["_karst_origin"] = (weakref.ref(self), name)
         self._karst_channel.copies.read(self, name, member, reply["frame"])
         return member
 
@@ -116,8 +114,8 @@ for _name in "lt le gt ge".split():
 class HostFunction(HostObject):
     """A function of the host: `f(x)` waits for its result; `await f(x)` and `f.async_(x)` let other tasks run meanwhile."""
 
-    def __init__(self, channel, number, shape):
-        super().__init__(channel, number, shape)
+    def __init__(self, channel, number, shape, title=None):
+        super().__init__(channel, number, shape, title)
         vars(self).update(__name__=shape["name"], __qualname__=shape["name"], __doc__=shape.get("doc"))
 
     def __call__(self, *args, **kwargs):
@@ -185,13 +183,13 @@ class Objects:
     def learn(self, shape):
         self._shapes[shape["n"]] = {**shape, "methods": frozenset(shape["methods"])}
 
-    def receive(self, number, shape):
+    def receive(self, number, shape, title=None):
         with self._lock:
             self._received[number] += 1
             held = self._held.get(number)
             if held is None:
                 found = self._shapes[shape]
-                held = self._held[number] = CLASSES[found["is"]](self._channel, number, found)
+                held = self._held[number] = CLASSES[found["is"]](self._channel, number, found, title)
                 weakref.finalize(held, self._dropped.append, number).atexit = False
             return held
 

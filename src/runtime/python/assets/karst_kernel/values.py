@@ -131,7 +131,7 @@ class Values:
         if tag == "i":
             return imported(found["m"], found["a"])
         if tag == "h":
-            return self.channel.objects.receive(found["id"], found["s"])
+            return self.channel.objects.receive(found["id"], found["s"], found.get("b"))
         if tag == "hm":
             return HostMethod(found["of"], found["name"])
         if tag == "sh":
