@@ -18,6 +18,8 @@ export interface VariableBinding<T = unknown> {
   readonly type?: string | undefined
   /** Methods whose calls pass the gate, and what holds for each. */
   readonly guard?: MethodGuard | undefined
+  /** Whether cells in another process may add members to the object. */
+  readonly extend?: boolean | undefined
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any function at all may be bound; its own type is kept in F.
@@ -100,6 +102,9 @@ export interface VariableOptions<T = Record<string, unknown>> {
   /** Methods whose calls pass the gate, with what holds for each: `{ wipe: { approve: true } }`. They give Promises in
    *  cells; everything else of the object stays as it is. */
   guard?: MethodGuard<T> | undefined
+  /** Lets cells of `processRuntime` and `pythonRuntime` add members to the object; existing fields can always be
+   *  assigned. Default false. */
+  extend?: boolean | undefined
 }
 
 const wrapped: unique symbol = Symbol.for("karst.binding")
@@ -108,10 +113,10 @@ const wrapped: unique symbol = Symbol.for("karst.binding")
 export const asBinding: unique symbol = Symbol.for("karst.as-binding")
 
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
-  const { description, type, guard }: VariableOptions<T> = typeof about === "string" ? { description: about } : about
+  const { description, type, guard, extend }: VariableOptions<T> = typeof about === "string" ? { description: about } : about
   const problem = guard && guardProblem(value, guard)
   if (problem !== undefined) throw new ConfigError(`variable(): ${problem}`)
-  return { [wrapped]: true, kind: "variable", value, description, type, ...(guard && { guard }) }
+  return { [wrapped]: true, kind: "variable", value, description, type, ...(guard && { guard }), ...(extend && { extend }) }
 }
 
 export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}): FunctionBinding<F> {

@@ -23,6 +23,8 @@ export interface Guard {
   tick(): void
   /** Passes an awaited value through, unless the cell that awaited it must stop. */
   resume<T>(value: T): T
+  /** Passes a value through that decides something, unless it is a remote member that was not awaited. */
+  value<T>(value: T): T
 }
 
 export interface CompiledCell {
@@ -47,6 +49,8 @@ export interface CompileOptions {
   constants: ReadonlySet<string>
   /** Names that resolve to `ambient`. */
   ambient: ReadonlySet<string>
+  /** Whether conditions and equalities pass `guard.value`. */
+  checksValues?: boolean | undefined
 }
 
 /** Compiles a cell for the realm it is called in. Throws a `CellSyntaxError` for what a cell cannot contain.

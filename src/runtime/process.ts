@@ -12,6 +12,7 @@ import { createHost } from "./process/host.ts"
 import { obtainIsolation } from "./process/isolation.ts"
 import { boundsOf, type ProcessLimits, processLimits } from "./process/limits.ts"
 import { loadModule, refuseUnreadable } from "./process/modules.ts"
+import { type StartPeer, startPeerProcess } from "./process/peer-process.ts"
 import type { ExecuteInput } from "./process/protocol.ts"
 import { refusal } from "./process/refusal.ts"
 import { createRegistry } from "./process/registry.ts"
@@ -61,6 +62,15 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: ProcessRuntimeOptions = {},
 ): ProcessRuntime<B> {
+  return createProcessRuntime(bindings, options, startPeerProcess)
+}
+
+/** The same over any way to start a child. */
+export function createProcessRuntime<B extends Bindings>(
+  bindings: B | undefined,
+  options: ProcessRuntimeOptions,
+  startPeer: StartPeer,
+): ProcessRuntime<B> {
   checkOptions("processRuntime", options, optionChecks)
   const { rules = [], read = [], write = [], network = "none", limits } = options
   const env = definedIn(options.env)
@@ -74,9 +84,9 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
 
   const shared: Shared = { cells: new Set(), gate: undefined, late: [], lateLength: 0, epoch: 0, onStop() {} }
   const ambient = ambientNames()
-  const registry = createRegistry(ambient, shared)
+  const registry = createRegistry(ambient)
   const launch = { isolation, folder, bounds: boundsOf(limits), env, read, write, network }
-  const host = createHost(launch, registry, shared)
+  const host = createHost(launch, registry, shared, startPeer)
   if (bindings) registry.add(registry.check(bindings))
 
   const closedError = (use: string) =>
@@ -131,9 +141,10 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
       refuseClosed("inject()")
       const { started } = host
       const entries = registry.check(more, started)
+      // Registered first: guards must hold before the child has the objects.
+      const takeBack = registry.add(entries)
       // With no child there is nothing to wait for: the next one, which may be started right now, has to find them.
-      if (started) await (await host.connect()).bind("inject", entries)
-      registry.add(entries)
+      if (started) await host.connect().then((child) => child.bind("inject", entries)).catch(undone(takeBack))
     },
     async load(file) {
       const known = registry.modules.get(file)
@@ -145,12 +156,12 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     async update(values) {
       const child = await open("update()")
       const entries = registry.renew(values)
-      await child.bind("update", entries)
-      registry.add(entries.filter(([name]) => registry.bindings.has(name)))
+      const takeBack = registry.add(entries.filter(([name]) => registry.bindings.has(name)))
+      await child.bind("update", entries).catch(undone(takeBack))
     },
     async retrieve(name, schema) {
       const child = await open("retrieve()")
-      return validated(name, await child.ask("retrieve", name), schema)
+      return validated(name, await child.ask("retrieve", { name }), schema)
     },
     async execute(code, executeOptions = {}) {
       refuseClosed("execute()")
@@ -166,7 +177,7 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     },
     async keep(prefix, value) {
       const child = await open("keep()")
-      const name = String(await child.ask("keep", { prefix, value }, prefix))
+      const name = String(await child.ask("keep", { prefix, value }))
       host.note({ created: [name], reassigned: [], removed: [] })
       return name
     },
@@ -183,7 +194,7 @@ export function processRuntime<B extends Bindings = Record<never, never>>(
     async fork() {
       refuseClosed("fork()")
       const copy = await turns.take("fork()", async () => takeSnapshot(await host.connect(), Number.POSITIVE_INFINITY))
-      const other = processRuntime(Object.fromEntries(registry.bindings), options)
+      const other = createProcessRuntime(Object.fromEntries(registry.bindings), options, startPeer)
       for (const file of registry.modules.keys()) await other.load?.(file)
       await other.restore(copy)
       return other
@@ -218,6 +229,13 @@ const optionChecks: OptionChecks = {
   ...confinement,
   limits: limitChecks(processLimits),
   maxSnapshotBytes: isAboveZero,
+}
+
+function undone(takeBack: () => void): (error: unknown) => never {
+  return (error) => {
+    takeBack()
+    throw error
+  }
 }
 
 function definedIn(variables: ProcessRuntimeOptions["env"] = {}): Record<string, string> {

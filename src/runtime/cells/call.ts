@@ -87,7 +87,8 @@ export function callByGate(call: CellCall, given: readonly unknown[], shared: Sh
   const settle = () => cell.calls.delete(made)
   cell.calls.add(made)
   made.then(settle, settle)
-  return forCell(made, cell)
+  const result = forCell(made, cell)
+  return shared.resultOf ? shared.resultOf(result, call.method ? `${call.binding}.${call.method}` : call.binding) : result
 }
 
 /** Another promise for the cell: ours is handled, and what the cell forgets to await should be known as forgotten. Here

@@ -20,6 +20,8 @@ export interface CellPlace {
   ambientNames: ReadonlySet<string>
   guard: Guard
   rules: readonly Rule[]
+  /** Whether the compiler puts checks around conditions and equalities. */
+  checksValues?: boolean | undefined
 }
 
 /** Runs one cell from its text to its execution: parse, check the rules and the types, compile, run. Whatever happens in
@@ -48,7 +50,8 @@ export async function executeCell(
   const compiled = "error" in prepared || notRolledBack ? undefined : prepared
   const { stdout, stderr, output } = cell
   const changes = place.namespace.changesOf(compiled, scope)
-  const ran = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes }
+  const hints = cell.hints.length > 0 ? { hints: cell.hints } : undefined
+  const ran = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes, ...hints }
   if (!("value" in outcome)) {
     return { ok: false, ...failureOf(outcome, filename), ...(notRolledBack && { notRolledBack }), ...ran }
   }
@@ -84,7 +87,8 @@ function prepare(code: string, filename: string, place: CellPlace, gate?: CellGa
     if (mistyped) return { error: mistyped }
     const { scope, constants } = place.namespace
     const known = { has: (name: string) => Object.hasOwn(scope, name) }
-    const compiled = compileCell(parsed, { filename, known, constants, ambient: place.ambientNames })
+    const { ambientNames: ambient, checksValues } = place
+    const compiled = compileCell(parsed, { filename, known, constants, ambient, checksValues })
     rememberCell(filename, compiled.locate)
     return { ...compiled, declared: declaredBy(parsed, known), mentions: () => mentionedBy(parsed, known) }
   } catch (error) {
@@ -105,6 +109,7 @@ async function perform(
     if (hasOpenCalls(cell)) await unawaited(cell)
     // A cell that kept the event loop to its end was late all the same.
     cell.checkTime()
+    for (const check of cell.endChecks) check()
     const refusal = transaction && (await transaction.check())
     return refusal ?? { value }
   } catch (thrown) {

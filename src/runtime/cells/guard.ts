@@ -9,7 +9,7 @@ export interface CellGuard extends Guard {
 
 /** Stops the cells of one runtime that are out of time or aborted. Asking costs more than counting, so code asks once in
  *  a while: often where iterations are slow, seldom where they are fast. */
-export function createGuard(): CellGuard {
+export function createGuard(checkValue?: (value: unknown) => void): CellGuard {
   let zombies = 0
   let stride = smallest
   let askedAt = 0
@@ -39,6 +39,10 @@ export function createGuard(): CellGuard {
     resume(value) {
       running.getStore()?.check()
       if (guard.left > smallest) guard.left = stride = smallest
+      return value
+    },
+    value(value) {
+      checkValue?.(value)
       return value
     },
     watch(cell) {

@@ -24,11 +24,21 @@ export type JsCore = Required<Omit<Runtime, "warnings" | "writable">>
 // What only some runtimes use, loaded at the first use. To ask for a module again costs more than a small cell.
 const parts: { transaction?: typeof import("./transaction.ts"); snapshot?: typeof import("../snapshot.ts") } = {}
 
+/** What a runtime in a child process adds to its cells, whose objects may be remote. */
+export interface RemoteCells {
+  /** Throws for a value that must not decide a condition or an equality. */
+  checkValue(value: unknown): void
+  resultOf: NonNullable<Shared["resultOf"]>
+  /** Called before a cell runs. */
+  onCell(cell: RunningCell): void
+}
+
 /** The runtime behind `jsRuntime`, with everything it needs. */
 export function createJsRuntime(
   bindings: Bindings | undefined,
   options: JsRuntimeOptions,
   loaded = new Map<string, string[]>(),
+  remote?: RemoteCells,
 ): JsCore {
   const { rules = [], cwd = process.cwd(), codecs = {} } = options
   const number = ++runtimes
@@ -46,12 +56,13 @@ export function createJsRuntime(
       guard.watch(cell)
       timers.clear(cell)
     },
+    resultOf: remote?.resultOf,
   }
-  const guard = createGuard()
+  const guard = createGuard(remote?.checkValue)
   const timers = createTimers(shared)
   const ambient = createAmbient({ shared, timers, cwd, scope: () => namespace.scope })
   const namespace = createNamespace(ambientNames, shared)
-  const place = { namespace, ambient, ambientNames, guard, rules }
+  const place = { namespace, ambient, ambientNames, guard, rules, checksValues: remote !== undefined }
   if (bindings) namespace.inject(bindings)
 
   const closedError = (use: string) =>
@@ -92,6 +103,7 @@ export function createJsRuntime(
     // What the last cell left on the counter is not for this one.
     guard.left = 0
     const cell = new RunningCell(shared, parent, executeOptions)
+    remote?.onCell(cell)
     expireUndo()
     const transaction = wanted ? await transactionFor(cell, wanted) : undefined
     try {

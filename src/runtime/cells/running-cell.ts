@@ -40,6 +40,8 @@ export interface Shared {
   epoch: number
   /** Told of each cell that was stopped, as parts of it may still be waiting somewhere. */
   onStop(cell: RunningCell): void
+  /** Replaces the promise that a cell gets for a call of a function binding. */
+  resultOf?: ((promise: Promise<unknown>, name: string) => Promise<unknown>) | undefined
 }
 
 /** One execution of a cell, as everything that runs because of it sees it. */
@@ -59,6 +61,10 @@ export class RunningCell {
   callFailed = false
   /** How often function bindings were called, where somebody wants to know. */
   called: Map<string, number> | undefined
+  /** Run when its code has ended and its calls have settled: what one of them throws fails the cell. */
+  readonly endChecks: (() => void)[] = []
+  /** Sentences for the result. */
+  readonly hints: string[] = []
   stdout = ""
   stderr = ""
   output = ""

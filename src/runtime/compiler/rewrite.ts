@@ -13,6 +13,7 @@ import { rewriteProgram } from "./program.ts"
 import { checkpoint, type Rewriting } from "./rewriting.ts"
 import { copyName, skip, stripTyped } from "./strip.ts"
 import { rewriteTarget } from "./targets.ts"
+import { operandsToCheck } from "./value-checks.ts"
 
 export interface Rewritten {
   output: Output
@@ -31,6 +32,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   let nextName = ""
   let peeked: AnyNode | undefined
   let deleted: AnyNode | undefined
+  const toCheck = new Set<AnyNode>()
 
   const rewriting: Rewriting = {
     code,
@@ -53,6 +55,17 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   return { output: out, prologue: homes.prologue() + rewriting.hoisted, hasValue }
 
   function emit(node: AnyNode): void {
+    if (!options.checksValues) return emitNode(node)
+    for (const operand of operandsToCheck(node)) toCheck.add(operand)
+    if (!toCheck.delete(node)) return emitNode(node)
+    out.copyTo(node.start)
+    out.write(`${guardObject}.value(`)
+    emitNode(node)
+    out.copyTo(node.end)
+    out.write(")")
+  }
+
+  function emitNode(node: AnyNode): void {
     switch (node.type) {
       case "Identifier":
         return name(node)

@@ -1,12 +1,12 @@
+import { describeThrown } from "../cells/errors.ts"
 import { CellStopped, type RunningCell } from "../cells/running-cell.ts"
 import type { Executed, Execution, Lost, NotExecuted } from "../runtime.ts"
 import type { Host } from "./host.ts"
-import type { Reply } from "./link.ts"
 import type { Live } from "./live.ts"
-import { type ExecuteInput, isLost, readSummary, type Summary } from "./protocol.ts"
+import { type ExecuteInput, isLost, readExecuted, type Summary } from "./protocol.ts"
 
-/** Runs a cell in the child. A cell that must stop is asked to first; if that is not the end of it at once, and of all it
- *  has started, its process is ended: what cells had in it is then lost, and named. */
+/** Runs a cell in the child. A cell that must stop is asked to first; if it does not end at once, with everything it has
+ *  started, its process is ended: what cells had in it is then lost, and named. */
 export async function executeRemotely(
   cell: RunningCell,
   input: ExecuteInput,
@@ -16,25 +16,24 @@ export async function executeRemotely(
   const child = await host.connect()
   const lostBefore = host.takeLost()
   const startedAt = performance.now()
-  const reply = await ask(cell, input, child, (id) => host.track(id, cell, check))
-  const summary = reply?.ok ? summaryOf(reply, child) : undefined
-  if (reply && !reply.ok)
-    child.link.kill({ kind: "crash", why: `it could not run the cell: ${reasonOf(reply, child)}` })
-  const outcome = outcomeOf(summary, cell, child)
-  // The process is gone before anybody hears of it: nothing can happen afterwards.
-  if (child.link.ending) await child.link.gone
+  const executed = await execute(cell, input, child, () => host.track(child, cell, check))
+  const outcome = await outcomeOf(executed, cell, child)
+  // The process is gone before anyone is told: nothing can happen afterwards.
+  if (child.process.ending) await child.process.gone
   cell.end()
-  // What it has asked the host for is for nobody now.
-  if (child.link.ending) cell.stop(new CellStopped("aborted", `The cell's process is gone: ${child.link.ending.why}.`))
+  // Nobody waits for what it has asked the host for.
+  const { ending } = child.process
+  if (ending) cell.stop(new CellStopped("aborted", `The cell's process is gone: ${ending.why}.`))
   host.untrack(cell)
-  const { changes = { created: [], reassigned: [], removed: [] }, hints } = summary ?? {}
+  const { changes = { created: [], reassigned: [], removed: [] }, hints: found = [] } = executed?.summary ?? {}
   host.note(changes)
+  const hints = [...found, ...cell.hints]
   const lost = [...lostBefore, ...(await host.settle())]
   const { stdout, stderr, output } = cell
   return {
     ...outcome,
     ...{ stdout, stderr, output, durationMs: performance.now() - startedAt, changes },
-    ...(hints && { hints }),
+    ...(hints.length > 0 && { hints }),
     ...(lost.length > 0 && { lost }),
   }
 }
@@ -42,78 +41,102 @@ export async function executeRemotely(
 /** How long a cell that was told to stop may take before its process is ended. */
 const graceMs = 200
 
-async function ask(
+interface RemoteExecution {
+  summary: Summary
+  value: unknown
+  thrown: unknown
+}
+
+async function execute(
   cell: RunningCell,
   input: ExecuteInput,
   child: Live,
-  track: (id: number) => void,
-): Promise<Reply | undefined> {
-  let execution: number | undefined
+  track: () => string,
+): Promise<RemoteExecution | undefined> {
+  const { connection, process } = child
+  let execution: string | undefined
   let patience: NodeJS.Timeout | undefined
+  const { promise: stopped, resolve: onStopped } = Promise.withResolvers<void>()
   cell.begin(({ kind, message }: CellStopped) => {
+    onStopped()
     if (execution === undefined) return
-    child.link.send({ type: "stop", id: execution, message })
-    patience = setTimeout(() => child.link.kill({ kind, why: message }), graceMs)
+    connection.send({ k: "stop", x: execution, message })
+    patience = setTimeout(() => process.kill({ kind, why: message }), graceMs)
   })
   if (cell.stopped) return undefined
   child.used = true
-  child.link.startCell()
-  let ignore: (() => void) | undefined
-  const reply = await child.link.ask("execute", { body: input }, (id) => {
-    execution = id
-    track(id)
-    // Its clock is there.
-    if (input.timeoutMs === undefined) return
-    ignore = cell.pauses?.((paused) => child.link.send({ type: "pause", id, paused }))
-  })
-  ignore?.()
-  clearTimeout(patience)
-  return reply
-}
-
-function summaryOf({ value }: Reply, child: Live): Summary | undefined {
-  const summary = readSummary(value.body)
-  if (!summary) child.accuse("an execution that is none")
-  return summary
-}
-
-function reasonOf({ value }: Reply, child: Live): string {
+  process.startCell()
+  const x = track()
+  execution = x
+  // The child keeps the time; the host says when it stands still.
+  const ignore =
+    input.timeoutMs === undefined
+      ? undefined
+      : cell.pauses?.((paused) => connection.send({ k: "pause", x, paused }))
   try {
-    const error = child.take(value)
-    return error instanceof Error ? error.message : "it did not say why"
-  } catch {
-    return "it did not say why"
+    const { value } = await connection.ask("execute", { ...input, x })
+    const executed = readExecuted(value)
+    if (!executed) child.accuse("an execution that is none")
+    // Callbacks that host code called belong to the cell.
+    while (executed && cell.calls.size > 0 && !cell.stopped) {
+      await Promise.race([Promise.allSettled(cell.calls), stopped])
+    }
+    return executed
+  } catch (error) {
+    if (!process.ending) process.kill({ kind: "crash", why: `it could not run the cell: ${reasonOf(error)}` })
+    return undefined
+  } finally {
+    ignore?.()
+    clearTimeout(patience)
   }
 }
 
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 async function undoCell(child: Live): Promise<Lost[]> {
-  const lost = await child.ask("undo", undefined)
+  const lost = await child.ask("undo")
   if (!isLost(lost)) throw child.accuse("an undoing that is none")
   return lost
 }
 
 type Outcome =
-  | Pick<Executed, "ok" | "value" | "preview" | "undo">
+  | Pick<Executed, "ok" | "value" | "preview" | "cut" | "undo">
   | Pick<NotExecuted, "ok" | "error" | "thrown" | "notRolledBack">
 
-function outcomeOf(summary: Summary | undefined, cell: RunningCell, child: Live): Outcome {
-  if (!summary) return { ok: false, error: endError(cell, child) }
-  const { error, value, thrown, preview, notRolledBack, undoable, unclean } = summary
-  if (unclean) child.link.kill({ kind: "aborted", why: "what the cell had under way had to be ended" })
+async function outcomeOf(executed: RemoteExecution | undefined, cell: RunningCell, child: Live): Promise<Outcome> {
+  if (!executed) return { ok: false, error: endError(cell, child) }
+  const { summary, value, thrown } = executed
+  const { error, preview, cut, notRolledBack, undoable, unclean } = summary
+  if (unclean) child.process.kill({ kind: "aborted", why: "what the cell had under way had to be ended" })
   if (cell.stopped) return { ok: false, error: { ...placeOf(error), ...stopError(cell.stopped) } }
-  try {
-    if (!error) {
-      const told = { ...(preview !== undefined && { preview }), ...(undoable && { undo: () => undoCell(child) }) }
-      return { ok: true, value: value && child.take(value), ...told }
-    }
-    const rest = { ...(thrown && { thrown: child.take(thrown) }), ...(notRolledBack && { notRolledBack }) }
-    return { ok: false, error, ...rest }
-  } catch {
-    return { ok: false, error: endError(cell, child) }
+  if (error) {
+    return { ok: false, error, ...(thrown !== undefined && { thrown }), ...(notRolledBack && { notRolledBack }) }
+  }
+  const failed = await hostFailure(cell, undoable ? child : undefined)
+  if (failed) return failed
+  return {
+    ok: true,
+    value,
+    ...(preview !== undefined && { preview }),
+    ...(cut && { cut }),
+    ...(undoable && { undo: () => undoCell(child) }),
   }
 }
 
-function endError({ stopped }: RunningCell, { link: { ending } }: Live): NotExecuted["error"] {
+/** The outcome of a cell whose code succeeded while a callback of it failed unnoticed; a transaction is rolled back. */
+async function hostFailure(cell: RunningCell, undoing: Live | undefined): Promise<Outcome | undefined> {
+  try {
+    for (const check of cell.endChecks) check()
+    return undefined
+  } catch (thrown) {
+    const notRolledBack = undoing ? await undoCell(undoing) : undefined
+    return { ok: false, error: describeThrown(thrown, ""), thrown, ...(notRolledBack && { notRolledBack }) }
+  }
+}
+
+function endError({ stopped }: RunningCell, { process: { ending } }: Live): NotExecuted["error"] {
   if (stopped) return stopError(stopped)
   const { kind = "crash", why = "it is gone" } = ending ?? {}
   return { kind, message: `The cell was stopped with its process: ${why}.` }

@@ -1,8 +1,9 @@
 import { ConfigError } from "../../core/errors.ts"
 import { type Binding, boundValue, toBinding, variable } from "../bindings.ts"
-import { seenFromAfar } from "../cell-agent.ts"
 import { lookAtAgents } from "../declare/agent.ts"
 import { declare, describeType } from "../declare/declare.ts"
+import type { HostObject } from "../handles/host-objects.ts"
+import { Forged } from "../handles/wire.ts"
 import { listNames } from "../names.ts"
 import type { Name } from "../runtime.ts"
 import type { RemoteSights } from "../type-gate/remote-gate.ts"
@@ -55,10 +56,10 @@ export async function declareRemote(
 
 export async function namesOf(child: Live, { bindings }: Registry): Promise<Name[]> {
   const reports = await reportsOf(child)
-  return reports.map(({ handle, binding, ...name }): Name => {
+  return reports.map(({ handle, ...name }): Name => {
     const injected = bindings.get(name.name)
-    const exposed = handle === undefined ? undefined : child.service.handles.find(handle)?.value
-    const known = injected && isSame({ handle, binding, ...name }, injected, child) ? injected : undefined
+    const exposed = found(handle, child)?.value
+    const known = injected && isSame({ handle, ...name }, injected, child) ? injected : undefined
     const value = known ? boundValue(known) : exposed
     if (value === undefined || (known?.kind === "variable" && exposed === undefined)) return name
     const kind = (known ?? toBinding(value)).kind
@@ -69,12 +70,9 @@ export async function namesOf(child: Live, { bindings }: Registry): Promise<Name
 /** What can be seen of names and of members of members of them; of what is the host's, only that. */
 export async function lookAt(wanted: Wanted, child: Live): Promise<RemoteSights> {
   if (Object.keys(wanted).length === 0) return { values: new Map(), handles: new Map() }
-  const sights = readSights(await child.ask("look", wanted), wanted)
+  const sights = readSights(await child.ask("look", { wanted }), wanted)
   if (!sights) throw child.accuse("sights that are none")
-  const find = (id: number) => {
-    const exposed = child.service.handles.find(id)
-    return exposed && seenFromAfar(exposed.value)
-  }
+  const find = (id: number) => found(id, child)?.value
   const handles = [...sights].flatMap(([name, sight]): [string, object][] => {
     const value = sight.as === "handle" ? find(sight.id) : undefined
     return value ? [[name, value]] : []
@@ -89,26 +87,26 @@ export async function lookAt(wanted: Wanted, child: Live): Promise<RemoteSights>
 function hostBinding(report: NameReport | undefined, injected: Binding | undefined, child: Live): Binding | undefined {
   if (!report) return undefined
   if (injected && isSame(report, injected, child)) return injected
-  const exposed = report.handle === undefined ? undefined : child.service.handles.find(report.handle)
-  return exposed && variable(exposed.value)
+  const exposed = found(report.handle, child)
+  return exposed && (exposed.bound ? exposed.bound.target : variable(exposed.original))
 }
 
 /** Whether a name is still what the host said of it. Of data, only a type in its author's words is; cells fill it. */
-function isSame({ name, handle, binding }: NameReport, injected: Binding, child: Live): boolean {
-  if (injected.kind === "function") return binding === name
-  if (handle !== undefined) return child.service.handles.find(handle)?.value === boundValue(injected)
+function isSame({ name, handle }: NameReport, injected: Binding, child: Live): boolean {
+  if (injected.kind === "function") return found(handle, child)?.bound?.name === name
+  if (handle !== undefined) return found(handle, child)?.original === boundValue(injected)
   return injected.kind === "variable" && injected.type !== undefined
 }
 
 async function reportsOf(child: Live): Promise<NameReport[]> {
-  const reports = readNames(await child.ask("names", undefined))
+  const reports = readNames(await child.ask("names"))
   if (!reports) throw child.accuse("names that are none")
   return reports
 }
 
 async function typesOf(child: Live, names: readonly string[]): Promise<Map<string, string>> {
   if (names.length === 0) return new Map()
-  const types = await child.ask("types", names)
+  const types = await child.ask("types", { names })
   if (!isStrings(types) || types.length !== names.length) throw child.accuse("types that are none")
   return new Map(names.map((name, index) => [name, types[index] ?? "any"]))
 }
@@ -116,9 +114,20 @@ async function typesOf(child: Live, names: readonly string[]): Promise<Map<strin
 /** Of what was loaded there, only the child knows the types and what its author says. */
 async function ownWords(child: Live, names: readonly string[]): Promise<string> {
   if (names.length === 0) return ""
-  const text = await child.ask("describe", names)
+  const text = await child.ask("describe", { names })
   if (typeof text !== "string") throw child.accuse("declarations that are none")
   return text
+}
+
+/** The host object behind a name; undefined where a cell has released it since. */
+function found(handle: number | undefined, child: Live): HostObject | undefined {
+  if (handle === undefined) return undefined
+  try {
+    return child.connection.objects.find(handle)
+  } catch (error) {
+    if (Forged.is(error)) throw child.accuse(error.message)
+    return undefined
+  }
 }
 
 function picked(bindings: ReadonlyMap<string, Binding>, names: readonly string[]): Map<string, Binding> {

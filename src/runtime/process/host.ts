@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { NameChanges } from "../../core/event.ts"
-import { thrownMessage } from "../cells/errors.ts"
+import { uncaughtText } from "../cells/errors.ts"
 import { CellStopped, print, type RunningCell, running, type Shared } from "../cells/running-cell.ts"
+import type { Caller } from "../handles/caller.ts"
+import { Forged, listIn, textIn, type WireObject } from "../handles/wire.ts"
 import type { Lost, OutputChunk } from "../runtime.ts"
 import { takeEnvNews } from "../sent-env.ts"
 import type { WorkingFolder } from "./folder.ts"
 import type { Launch } from "./launch.ts"
-import { startLink } from "./link.ts"
 import { createLive, type Live } from "./live.ts"
 import { loadModule } from "./modules.ts"
-import type { FromChild } from "./protocol.ts"
+import type { StartPeer } from "./peer-process.ts"
 import type { Registry } from "./registry.ts"
-import { createService, Forged } from "./service.ts"
 
 /** The host's end of a runtime whose namespace is in a child: starts one when it is needed, and again when it has gone. */
 export interface Host {
@@ -23,11 +23,11 @@ export interface Host {
   readonly started: boolean
   /** Remembers what a cell did to the names, so that they can be called lost. */
   note(changes: NameChanges): void
-  /** From now on, what the child prints and calls for this execution is the cell's. */
-  track(execution: number, cell: RunningCell, check: (() => unknown) | undefined): void
+  /** Gives out the id of an execution: what the child prints and calls under that id is the cell's. */
+  track(child: Live, cell: RunningCell, check: (() => unknown) | undefined): string
   untrack(cell: RunningCell): void
   /** The execution of a cell, or of the nearest one here that it belongs to. */
-  executionOf(cell: RunningCell): number | undefined
+  executionOf(cell: RunningCell): string | undefined
   /** Makes room for another child where one has ended, and tells what is gone with it. */
   settle(): Promise<Lost[]>
   /** What is gone with children that ended unseen; told once. */
@@ -39,28 +39,31 @@ export interface Host {
   close(): Promise<void>
 }
 
-export function createHost(options: Launch, registry: Registry, shared: Shared): Host {
+export function createHost(options: Launch, registry: Registry, shared: Shared, startPeer: StartPeer): Host {
   const { bounds } = options
-  const tracked = new Map<number, Tracked>()
+  const tracked = new Map<string, Tracked>()
   const made = new Set<string>()
   const reassigned = new Set<string>()
   let starting: Promise<Live> | undefined
   let live: Live | undefined
   const lost: Lost[] = []
-  let latest: Tracked | undefined
 
   const start = async (): Promise<Live> => {
-    const link = startLink({
-      ...options,
-      onMessage: (message) => receive(message, child),
+    const peer = startPeer(options, {
       onStdout: (text) => onPrinted([...tracked.keys()].at(-1), "stdout", text),
+      onEnding: ({ why }) => child.connection.end(why),
     })
-    const child = createLive(link, createService(registry, shared, bounds.handles))
+    const child = createLive(peer, {
+      access: registry.access,
+      maxHandles: bounds.handles,
+      onMessage: receive,
+      onForgottenFailure: printLate,
+    })
     try {
       await child.bind("inject", registry.bindings)
       for (const file of [...registry.modules.keys()]) await reload(file, child)
     } catch (error) {
-      link.kill({ kind: "crash", why: "it could not be filled" })
+      peer.kill({ kind: "crash", why: "it could not be filled" })
       throw error
     }
     live = child
@@ -73,7 +76,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
     try {
       await loadModule(file, child, registry)
     } catch (error) {
-      if (child.link.ending) throw error
+      if (child.process.ending) throw error
       registry.modules.delete(file)
       const reason = `its module cannot be loaded again: ${error instanceof Error ? error.message : error}`
       lost.push(...names.map((name): Lost => ({ name, reason })))
@@ -82,7 +85,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
 
   /** A child that has ended makes room for the next. */
   const forget = async (child: Live) => {
-    await child.link.gone
+    await child.process.gone
     if (live !== child) return
     live = starting = undefined
     lost.push(...lostWith(child))
@@ -112,21 +115,38 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
     ]
   }
 
-  const receive = (message: Exclude<FromChild, { type: "result" }>, child: Live): void => {
-    switch (message.type) {
-      case "output":
-        return onPrinted(message.id, message.stream, message.text)
-      case "release":
-        for (const [id, count] of message.handles) child.service.handles.release(id, count)
+  const receive = (message: WireObject, _frame: unknown, child: Live): void => {
+    switch (message.k) {
+      case "out": {
+        const stream = message.s === "stderr" ? "stderr" : "stdout"
+        return onPrinted(textIn(message.x), stream, textIn(message.t))
+      }
+      case "news": {
+        const { cell } = tracked.get(textIn(message.x)) ?? {}
+        return takeEnvNews(cell?.env ?? {}, listIn(message.reads).map(finite), listIn(message.effects).map(textIn))
+      }
+      case "check":
+        void decide(Number(message.i), textIn(message.x), child)
         return
-      case "news":
-        return takeEnvNews(tracked.get(message.id)?.cell.env ?? {}, message.reads, message.effects)
-      case "call":
-        void serve(message, child)
+      default:
+        throw new Forged("a message of an unknown kind")
     }
   }
 
-  const onPrinted = (execution: number | undefined, stream: OutputChunk["stream"], text: string) => {
+  /** Answers whether a transaction may stand. */
+  const decide = async (i: number, execution: string, child: Live) => {
+    const { cell, check } = tracked.get(execution) ?? {}
+    if (!cell || !check) return void child.accuse("a check of no transaction")
+    try {
+      child.connection.send({ k: "reply", i, v: (await running.run(cell, async () => check())) !== false })
+    } catch (error) {
+      child.connection.fail(i, error)
+    }
+  }
+
+  const printLate = (error: unknown) => print(shared, "stderr", `${uncaughtText(error)}\n`)
+
+  const onPrinted = (execution: string | undefined, stream: OutputChunk["stream"], text: string) => {
     const printing = execution === undefined ? undefined : tracked.get(execution)
     if (!printing) return print(shared, stream, text)
     const { cell } = printing
@@ -136,33 +156,8 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
     cell.stop(new CellStopped("memory", `The cell was stopped: it printed more than ${bounds.outputBytes} bytes.`))
   }
 
-  const serve = async ({ id, execution, operation }: Extract<FromChild, { type: "call" }>, child: Live) => {
-    const { cell, within } = tracked.get(execution) ?? latest ?? {}
-    if (!cell || !within) return child.accuse("a call before any cell")
-    try {
-      const check = operation.op === "check" ? tracked.get(execution)?.check : undefined
-      const value = check
-        ? { body: (await running.run(cell, async () => check())) !== false }
-        : await within(() => child.service.perform(operation, cell))
-      child.link.send({ type: "answer", id, ok: true, value })
-    } catch (error) {
-      if (Forged.is(error)) return child.accuse(error.message)
-      fail(id, error, child)
-    }
-  }
-
-  const fail = (id: number, thrown: unknown, child: Live) => {
-    try {
-      child.link.send({ type: "answer", id, ok: false, value: child.service.give(thrown, "the error") })
-    } catch {
-      // What it is, or carries along, cannot cross; what it says can.
-      const bare = new Error(thrownMessage(thrown))
-      child.link.send({ type: "answer", id, ok: false, value: child.service.give(bare, "the error") })
-    }
-  }
-
   const connect = async (): Promise<Live> => {
-    if (live?.link.ending) await forget(live)
+    if (live?.process.ending) await forget(live)
     // Whoever asks first starts it, but it belongs to nobody's cell.
     starting ??= running.exit(start)
     try {
@@ -182,15 +177,16 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
       for (const name of removed) made.delete(name)
     },
     get live() {
-      return live?.link.ending ? undefined : live
+      return live?.process.ending ? undefined : live
     },
     connect,
     get started() {
-      return starting !== undefined && !live?.link.ending
+      return starting !== undefined && !live?.process.ending
     },
-    track(execution, cell, check) {
-      latest = { cell, check, printed: 0, within: AsyncLocalStorage.snapshot() }
-      tracked.set(execution, latest)
+    track(child, cell, check) {
+      const execution = child.connection.begin(callerFor(cell, printLate))
+      tracked.set(execution, { cell, check, printed: 0 })
+      return execution
     },
     untrack(cell) {
       for (const [id, printing] of tracked) if (printing.cell === cell) tracked.delete(id)
@@ -204,7 +200,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
       return undefined
     },
     async settle() {
-      if (live?.link.ending) await forget(live)
+      if (live?.process.ending) await forget(live)
       return takeLost()
     },
     takeLost,
@@ -213,15 +209,15 @@ export function createHost(options: Launch, registry: Registry, shared: Shared):
       for (const name of names) if (!registry.has(name)) made.add(name)
     },
     async reset() {
-      if (!live || live.link.ending) return
-      await live.ask("reset", undefined)
+      if (!live || live.process.ending) return
+      await live.ask("reset")
       await live.bind("update", registry.bindings)
       forgetNames()
     },
     async close() {
       const child = await starting?.catch(() => undefined)
-      child?.link.kill({ kind: "aborted", why: "its runtime was closed" })
-      await child?.link.gone
+      child?.process.kill({ kind: "aborted", why: "its runtime was closed" })
+      await child?.process.gone
     },
   }
 }
@@ -230,8 +226,38 @@ interface Tracked {
   cell: RunningCell
   check: (() => unknown) | undefined
   printed: number
-  /** Does something as if the cell were of this process: for whoever asked for the cell, and within all that led there. */
-  within: <T>(work: () => T) => T
+}
+
+/** The cell as the caller of host code: its calls are made for whoever asked for the cell, and within all that led there. */
+function callerFor(cell: RunningCell, printLate: (error: unknown) => void): Caller {
+  const within = AsyncLocalStorage.snapshot()
+  return {
+    gate: cell.gate,
+    get signal() {
+      return cell.signal
+    },
+    check: () => cell.check(),
+    within: (work) => within(() => running.run(cell, work)),
+    track(work) {
+      const settle = () => void cell.calls.delete(work)
+      cell.calls.add(work)
+      work.then(settle, settle)
+    },
+    fail(error) {
+      if (cell.over) return printLate(error)
+      cell.endChecks.push(() => {
+        throw error
+      })
+    },
+    hint(text) {
+      if (!cell.over && !cell.hints.includes(text)) cell.hints.push(text)
+    },
+  }
+}
+
+function finite(value: unknown): number {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new Forged("a time that is none")
+  return value
 }
 
 /** What cells had written, where their folder was in the memory of the process. */
@@ -244,5 +270,5 @@ function filesOf(folder: WorkingFolder): Lost {
 
 /** Whether the child has a copy that cells may have changed, and not the thing itself. */
 function isCopied(value: unknown, child: Live): boolean {
-  return typeof value === "object" && value !== null && !child.service.handles.has(value)
+  return typeof value === "object" && value !== null && !child.connection.objects.has(value)
 }

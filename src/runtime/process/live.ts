@@ -1,94 +1,131 @@
 import { AgentError, ConfigError } from "../../core/errors.ts"
+import type { Json } from "../../core/json.ts"
 import { type Binding, boundValue } from "../bindings.ts"
-import { CannotCross, type Crossing } from "./crossing.ts"
-import type { Link, Reply } from "./link.ts"
-import type { Ask, Entry } from "./protocol.ts"
+import { thrownMessage } from "../cells/errors.ts"
+import { type Answer, type Connection, type NameLive, openConnection } from "../handles/connection.ts"
+import { javaScriptCodec } from "../handles/javascript-codec.ts"
+import type { HostAccess } from "../handles/operations.ts"
+import { CannotCross, type Frame, isObject, type WireObject } from "../handles/wire.ts"
+import type { PeerProcess } from "./peer-process.ts"
+import type { Entry } from "./protocol.ts"
 import { crossingProblem } from "./registry.ts"
-import { Forged, type Service } from "./service.ts"
 
-/** One child and what it was given. */
+/** One child and the connection with it. */
 export interface Live {
-  readonly link: Link
-  readonly service: Service
+  readonly process: PeerProcess
+  readonly connection: Connection
   /** Asks for something that is no cell. Throws what went wrong there, and an `AgentError` when the child ended. */
-  ask(ask: Ask, input: unknown, binding?: string): Promise<unknown>
+  ask(op: string, body?: Record<string, unknown>): Promise<unknown>
   /** Binds, or gives new values to, names of the namespace. */
-  bind(ask: "inject" | "update", entries: Iterable<readonly [string, Binding]>): Promise<void>
-  /** Takes a value; one that no child of ours would send is the end of this one. */
-  take(crossing: Crossing): unknown
-  /** Ends it for something that no child of ours would do. */
+  bind(op: "inject" | "update", entries: Iterable<readonly [string, Binding]>): Promise<void>
+  /** Ends the child for something that our own code never does. */
   accuse(what: string): AgentError
   /** Whether a cell has run in it. */
   used: boolean
 }
 
-export function createLive(link: Link, service: Service): Live {
-  const send = async (ask: Ask, input: Crossing): Promise<unknown> => {
-    const reply = await asked(link, ask, input)
-    if (!reply) throw ended(link)
-    const value = live.take(reply.value)
-    if (reply.ok) return value
-    if (!(value instanceof Error)) throw live.accuse("a failure that is no error")
-    if (value.name === "ConfigError") throw new ConfigError(value.message)
-    if (value.name === "CannotCross") throw new AgentError(value.message, { code: "cannot-cross" })
-    // The rest of what is thrown there has a code of its own; only what it may mean here is taken over.
-    const isInvalid = "code" in value && value.code === "invalid-snapshot"
-    throw new AgentError(value.message, { code: isInvalid ? "invalid-snapshot" : "runtime" })
+export interface LiveOptions {
+  access: HostAccess
+  maxHandles: number
+  onMessage(message: WireObject, frame: Frame, live: Live): void
+  onForgottenFailure(error: unknown): void
+}
+
+export function createLive(process: PeerProcess, options: LiveOptions): Live {
+  const { access, maxHandles, onForgottenFailure } = options
+  const accuse = (what: string) => {
+    process.kill({ kind: "crash", why: `it sent ${what} to its host` })
+    return endedError(process)
+  }
+  const connection = openConnection({
+    link: process.link,
+    codec: javaScriptCodec,
+    access,
+    maxHandles,
+    place: "in the runtime's process",
+    failure,
+    peerError({ error }, read) {
+      const thrown = read(error)
+      if (isObject(thrown)) fromChild.add(thrown)
+      return thrown
+    },
+    onForgottenFailure,
+    onMessage: (message, frame) => options.onMessage(message, frame, live),
+    onForged: (what) => void accuse(what),
+    onEnd(problem) {
+      if (problem !== undefined) accuse(problem)
+      connection.end(process.ending?.why ?? "its connection was closed")
+    },
+  })
+
+  const ask = async (op: string, body: Record<string, unknown>, named?: NameLive): Promise<Answer> => {
+    try {
+      return await connection.ask(op, body, named)
+    } catch (error) {
+      if (process.ending) throw endedError(process)
+      if (fromChild.has(Object(error))) throw ownError(error)
+      if (error instanceof CannotCross || error instanceof RangeError) {
+        throw new ConfigError(`The value cannot cross to the runtime's process: ${error.message}`, { cause: error })
+      }
+      throw error
+    }
   }
 
   const live: Live = {
-    link,
-    service,
+    process,
+    connection,
     used: false,
-    ask: (ask, input, binding = "the value") => send(ask, service.give(input, binding)),
-    async bind(ask, given) {
+    accuse,
+    ask: async (op, body = {}) => (await ask(op, body)).value,
+    async bind(op, given) {
       const entries = [...given]
       if (entries.length === 0) return
       const kinds = entries.map(([name, { kind }]): Entry => ({ name, kind: kind === "agent" ? "variable" : kind }))
-      // All in one message, so that what two names share is shared there too; functions are there by their names.
-      const values = entries.map(([, binding]) => (binding.kind === "function" ? undefined : boundValue(binding)))
-      const names = entries.map(([name]) => name)
-      const { body, ...stands } = explained(ask, entries, () => service.giveAll(values, names))
-      await send(ask, { body: { entries: kinds, values: body }, ...stands })
-    },
-    take(crossing) {
-      try {
-        return service.take(crossing)
-      } catch (error) {
-        if (Forged.is(error)) throw live.accuse(error.message)
-        throw error
+      // All in one message: what two names share is shared in the child too. A function goes by its own binding, as one
+      // function may have two.
+      const values = entries.map(([name, binding]) =>
+        binding.kind === "function" ? access.functions.find(name)?.gated : boundValue(binding),
+      )
+      const named: NameLive = (where) => {
+        const [, index = "", rest = ""] = /^\.values\[(\d+)\](.*)$/s.exec(where) ?? []
+        const binding = entries[Number(index)]?.[0] ?? where
+        return { binding, title: binding + rest }
       }
-    },
-    accuse(what) {
-      link.kill({ kind: "crash", why: `it sent ${what} to its host` })
-      return ended(link)
+      try {
+        await ask(op, { entries: kinds, values }, named)
+      } catch (error) {
+        if (!(error instanceof ConfigError && error.cause instanceof CannotCross)) throw error
+        const problems = entries.flatMap(([name, binding]) => crossingProblem(name, binding) ?? [])
+        const why = problems.length > 0 ? problems.join("; ") : error.cause.message
+        throw new ConfigError(`Nothing was ${op === "inject" ? "injected" : "updated"}: ${why}`, { cause: error.cause })
+      }
     },
   }
   return live
 }
 
-/** Says of what cannot cross under which name it is. */
-function explained<T>(ask: "inject" | "update", entries: readonly (readonly [string, Binding])[], give: () => T): T {
+/** An error of a host function: with everything that can cross, else with its message. */
+function failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject {
   try {
-    return give()
-  } catch (error) {
-    if (!(error instanceof CannotCross)) throw error
-    const problems = entries.flatMap(([name, binding]) => crossingProblem(name, binding) ?? [])
-    const why = problems.length > 0 ? problems.join("; ") : error.message
-    throw new ConfigError(`Nothing was ${ask === "inject" ? "injected" : "updated"}: ${why}`, { cause: error })
+    return { error: encode(error, "the error") }
+  } catch {
+    return { error: encode(new Error(thrownMessage(error)), "the error") }
   }
 }
 
-async function asked(link: Link, ask: Ask, input: Crossing): Promise<Reply | undefined> {
-  try {
-    return await link.ask(ask, input)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ConfigError(`The value cannot cross to the runtime's process: ${reason}`, { cause })
-  }
+/** Errors that children answered with. */
+const fromChild = new WeakSet<object>()
+
+/** What the child says went wrong, as an error of the host. Of its code, only what has a meaning here is taken over. */
+function ownError(error: unknown): AgentError {
+  if (!(error instanceof Error)) return new AgentError("The runtime's process failed.", { code: "runtime" })
+  if (error.name === "ConfigError") return new ConfigError(error.message)
+  if (error.name === "CannotCross") return new AgentError(error.message, { code: "cannot-cross" })
+  const isInvalid = "code" in error && error.code === "invalid-snapshot"
+  return new AgentError(error.message, { code: isInvalid ? "invalid-snapshot" : "runtime" })
 }
 
-function ended({ ending }: Link): AgentError {
+export function endedError({ ending }: PeerProcess): AgentError {
   return new AgentError(`The runtime's process ended before it answered: ${ending?.why ?? "it is gone"}. Try again.`, {
     code: "crash",
     retryable: true,

@@ -17,7 +17,7 @@ export interface LoadedModule {
 
 /** Lets a child run a module file, and remembers it for the children to come. */
 export async function loadModule(file: string, child: Live, { bindings, modules }: Registry): Promise<string[]> {
-  const module = await child.ask("load", file)
+  const module = await child.ask("load", { file })
   const { names, variables } = isRecord(module) ? module : {}
   // Only the host itself says what is the host's.
   if (!isStrings(names) || !isStrings(variables) || names.some((name) => bindings.has(name))) {

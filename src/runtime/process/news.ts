@@ -1,21 +1,22 @@
 import type { CellEnv } from "../cells/cell-env.ts"
 import type { SentEnv } from "../sent-env.ts"
-import type { ExecuteInput, FromChild } from "./protocol.ts"
+import type { WireObject } from "../handles/wire.ts"
+import type { ExecuteInput } from "./protocol.ts"
 
 /** In a child: the time and the chance of executions for which they are recorded, and what the host has to hear of that. */
 export interface News {
   /** The environment of an execution, until it is forgotten. */
-  environment(id: number, input: ExecuteInput): Partial<CellEnv> | undefined | Promise<Partial<CellEnv>>
+  environment(id: string, input: ExecuteInput): Partial<CellEnv> | undefined | Promise<Partial<CellEnv>>
   /** Tells what is new. The host must know it before anything that the cell does because of it. */
   tell(): void
-  forget(id: number): void
+  forget(id: string): void
 }
 
-export function createNews(send: (message: Extract<FromChild, { type: "news" }>) => void): News {
-  const executions = new Map<number, { takeReads(): number[]; effects: Set<string>; told: number }>()
+export function createNews(send: (message: WireObject) => void): News {
+  const executions = new Map<string, { takeReads(): number[]; effects: Set<string>; told: number }>()
 
   const recorded = async (
-    id: number,
+    id: string,
     variables: ExecuteInput["variables"],
     env: SentEnv,
   ): Promise<Partial<CellEnv>> => {
@@ -38,7 +39,7 @@ export function createNews(send: (message: Extract<FromChild, { type: "news" }>)
       const reads = execution.takeReads()
       const effects = [...execution.effects].slice(execution.told)
       execution.told = execution.effects.size
-      if (reads.length > 0 || effects.length > 0) send({ type: "news", id, reads, effects })
+      if (reads.length > 0 || effects.length > 0) send({ k: "news", x: id, reads, effects })
     }
   }
 

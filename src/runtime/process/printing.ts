@@ -1,21 +1,21 @@
 import type { OutputChunk } from "../runtime.ts"
-import type { FromChild } from "./protocol.ts"
+import type { WireObject } from "../handles/wire.ts"
 
-/** The way of what cells print. It goes out in bundles: a message for each line would cost more than the line. */
+/** Sends what cells print, in bundles: a message for each line would cost more than the line. */
 export interface Printer {
-  print(execution: number, chunk: OutputChunk): void
-  /** Sends what was printed so far: whatever is sent otherwise comes after it. */
+  print(execution: string, chunk: OutputChunk): void
+  /** Sends what was printed so far. Called before any other message, which keeps the order. */
   flush(): void
 }
 
-export function createPrinter(send: (message: Extract<FromChild, { type: "output" }>) => void): Printer {
-  let bundle: { id: number; stream: OutputChunk["stream"]; text: string } | undefined
+export function createPrinter(send: (message: WireObject) => void): Printer {
+  let bundle: { id: string; stream: OutputChunk["stream"]; text: string } | undefined
   let scheduled = false
 
   const flush = () => {
     const printed = bundle
     bundle = undefined
-    if (printed) send({ type: "output", ...printed })
+    if (printed) send({ k: "out", x: printed.id, s: printed.stream, t: printed.text })
   }
 
   return {

@@ -1,56 +1,59 @@
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
-import { type AnyFunction, type Binding, type Bindings, boundValue, renewed, toBinding } from "../bindings.ts"
-import { type BoundFunction, bindFunction } from "../cells/call.ts"
-import type { Shared } from "../cells/running-cell.ts"
+import { type Binding, type Bindings, boundValue, renewed } from "../bindings.ts"
+import { createGatedFunctions } from "../handles/gated-functions.ts"
+import { encodeJavaScript } from "../handles/javascript-encode.ts"
+import { callBound, callMethod, type HostAccess } from "../handles/operations.ts"
+import { bindingOf, isPeerObject } from "../handles/peer-objects.ts"
+import { CannotCross, isObject } from "../handles/wire.ts"
 import { createGuards, guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
 import { isThenable, nameProblem } from "../names.ts"
-import { CannotCross, pack } from "./crossing.ts"
 import type { LoadedModule } from "./modules.ts"
-import type { Functions } from "./service.ts"
 
-/** What the host has put into a runtime whose namespace is elsewhere: enough to fill a new one. */
-export interface Registry extends Functions {
+/** What the host has put into a runtime whose namespace is in another process: enough to fill a new one. */
+export interface Registry {
   readonly bindings: ReadonlyMap<string, Binding>
+  readonly access: HostAccess
   /** What was loaded there, by file. */
   readonly modules: Map<string, LoadedModule>
   /** Whether a name was put in, by the host or by a module that it loaded. */
   has(name: string): boolean
-  /** The bindings of a literal; throws when one of them cannot be bound, whatever the namespace holds. Unless they are sent
-   *  at once, which tells the same, also when one of them could not be. */
+  /** The bindings of a literal; throws when one of them cannot be bound. `sentAtOnce`: sending them finds the values that
+   *  cannot cross, so that they need not be tried here. */
   check(given: Bindings, sentAtOnce?: boolean): [string, Binding][]
   /** The same for new values of names, of which some may be a cell's. */
   renew(values: Record<string, unknown>): [string, Binding][]
-  add(entries: readonly [string, Binding][]): void
-  /** After a reset: functions that cells kept from before lead nowhere, and those of the same names start anew. */
+  /** Registers bindings, and with them their guards. Returns the way to take that back. */
+  add(entries: readonly [string, Binding][]): () => void
+  /** After a reset: functions that were passed on before lead nowhere. */
   renewFunctions(): void
 }
 
-export function createRegistry(ambient: ReadonlySet<string>, shared: Shared): Registry {
+export function createRegistry(ambient: ReadonlySet<string>): Registry {
   const bindings = new Map<string, Binding>()
   const modules = new Map<string, LoadedModule>()
-  const has = (name: string) => bindings.has(name) || [...modules.values()].some(({ names }) => names.includes(name))
-  const functions = new Map<string, BoundFunction>()
-  const names = new WeakMap<object, string>()
   const guards = createGuards()
+  const extensible = new WeakSet<object>()
+  const functions = createGatedFunctions({
+    callBound: (bound, args, caller) => callBound(bound, args, caller),
+    callMethod: (method, args, caller) => callMethod(method, args, caller, guards),
+  })
+  const has = (name: string) => bindings.has(name) || [...modules.values()].some(({ names }) => names.includes(name))
 
   const bind = (name: string, binding: Binding) => {
     bindings.set(name, binding)
     guards.add(name, binding)
-    if (binding.kind !== "function") return
-    const bound = functions.get(name) ?? bindFunction(name, binding, shared)
-    bound.target = binding
-    functions.set(name, bound)
-    names.set(binding.call, name)
+    if (binding.kind === "variable" && binding.extend && isObject(binding.value)) extensible.add(binding.value)
+    if (binding.kind === "function") functions.bind(name, binding)
   }
 
   return {
     bindings,
     modules,
     has,
-    guards,
+    access: { functions, guards, extensible },
     check(given, sentAtOnce = false) {
-      const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
+      const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
       const problems = entries.flatMap(([name, binding]) => {
         const problem = nameProblem(name, ambient)
         if (problem !== undefined) return `"${name}" ${problem}`
@@ -63,7 +66,7 @@ export function createRegistry(ambient: ReadonlySet<string>, shared: Shared): Re
     renew(values) {
       const entries = Object.entries(values).map(([name, given]): [string, Binding] => {
         const old = bindings.get(name)
-        return [name, old ? renewed(old, given) : toBinding(given)]
+        return [name, old ? renewed(old, given) : bindingOf(given)]
       })
       const problems = entries.flatMap(([name, binding]) => {
         const old = bindings.get(name)
@@ -76,18 +79,19 @@ export function createRegistry(ambient: ReadonlySet<string>, shared: Shared): Re
       return entries
     },
     add(entries) {
+      const before = entries.map(([name]) => [name, bindings.get(name)] as const)
       for (const [name, binding] of entries) bind(name, binding)
+      return () => {
+        for (const [name, binding] of before) {
+          if (binding) bind(name, binding)
+          else bindings.delete(name)
+        }
+      }
     },
     renewFunctions() {
-      functions.clear()
+      functions.reset()
       for (const [name, binding] of bindings) bind(name, binding)
     },
-    find: (name) => functions.get(name)?.cellFunction,
-    nameOf(value) {
-      const name = names.get(value)
-      return name !== undefined && functions.get(name)?.target.call === value ? name : undefined
-    },
-    original: (name): AnyFunction | undefined => functions.get(name)?.target.call,
   }
 }
 
@@ -102,17 +106,16 @@ function bindingProblem(name: string, binding: Binding): string | undefined {
   return unguarded && `"${name}": ${unguarded}`
 }
 
-/** Why a value could not be sent: told when it is given, and not when the child is started. */
+/** Why a value could not be sent. Found when the value is given, and not when the child is started. */
 export function crossingProblem(name: string, binding: Binding): string | undefined {
   try {
-    pack(
-      boundValue(binding),
-      (live, where) => {
+    encodeJavaScript(boundValue(binding), name, {
+      isHandle: isPeerObject,
+      reference(live, where) {
         if (types.isPromise(live)) throw new CannotCross(`${where} is a promise: await it first`)
-        return { type: "function", name: where }
+        return {}
       },
-      name,
-    )
+    })
     return undefined
   } catch (error) {
     if (error instanceof CannotCross) return error.message
@@ -120,9 +123,9 @@ export function crossingProblem(name: string, binding: Binding): string | undefi
   }
 }
 
-/** What a new value would be, where the name is something else; a variable may hold an agent, or go on holding a function. */
+/** The kind of a new value, where the name is of another; a variable may hold an agent, or go on holding a function. */
 function newKind(old: Binding, given: unknown): Binding["kind"] | undefined {
-  const { kind } = toBinding(given)
+  const { kind } = bindingOf(given)
   if (kind === old.kind) return undefined
   const isKept = old.kind === "variable" && (kind === "agent" || typeof old.value === "function")
   return isKept ? undefined : kind

@@ -7,7 +7,7 @@ import type { Registry } from "./registry.ts"
 
 /** What the namespace of a child holds. The host passes the bytes on, and never looks into them. */
 export async function takeSnapshot(child: Live, maxBytes: number): Promise<Snapshot> {
-  const snapshot = readSnapshot(await child.ask("snapshot", maxBytes))
+  const snapshot = readSnapshot(await child.ask("snapshot", { maxBytes }))
   if (!snapshot) throw child.accuse("a snapshot that is none")
   return snapshot
 }
@@ -18,7 +18,7 @@ export async function loadSnapshot(
   host: Host,
   registry: Registry,
 ): Promise<Lost[]> {
-  const missing = await child.ask("restore", { version, language, data, hash, lost })
+  const missing = await child.ask("restore", { snapshot: { version, language, data, hash, lost } })
   if (!isLost(missing)) throw child.accuse("a restoring that is none")
   child.used = true
   host.learn((await namesOf(child, registry)).map(({ name }) => name))

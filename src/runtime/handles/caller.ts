@@ -1,0 +1,23 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import type { CallGate } from "../runtime.ts"
+
+/** The cell on whose behalf the host does something. */
+export interface Caller {
+  /** Judges the calls of the cell; undefined lets every call through. */
+  readonly gate: CallGate | undefined
+  /** Fires when the cell is stopped. */
+  readonly signal: AbortSignal
+  /** Throws when the cell must not go on. */
+  check(): void
+  /** Runs host code on behalf of the cell, so that what the code calls is attributed to the cell. */
+  within<T>(work: () => T): T
+  /** Makes the cell wait for a promise before it ends. */
+  track(work: Promise<unknown>): void
+  /** Fails the cell; when it has already ended, the error is printed by the next cell. */
+  fail(error: unknown): void
+  /** Adds a sentence to the result of the cell; ignored when it has ended. */
+  hint(text: string): void
+}
+
+/** The caller that the running host code works for, also after awaits. */
+export const callers = new AsyncLocalStorage<Caller>()

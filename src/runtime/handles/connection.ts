@@ -1,0 +1,305 @@
+import { AgentError } from "../../core/errors.ts"
+import type { Json } from "../../core/json.ts"
+import { newId } from "../../core/message.ts"
+import type { Caller } from "./caller.ts"
+import type { GatedFunctions } from "./gated-functions.ts"
+import { createHostObjects, type HostObjects } from "./host-objects.ts"
+import { readMember } from "./members.ts"
+import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
+import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
+import {
+  type Codec,
+  type DecodeReferences,
+  type EncodeReferences,
+  Forged,
+  type Frame,
+  type FrameLink,
+  idIn,
+  isRecord,
+  listIn,
+  memberPath,
+  recordIn,
+  textIn,
+  type WireObject,
+} from "./wire.ts"
+
+// The host's end of the connection with one peer: it asks the peer, performs the peer's operations on host objects, and
+// translates values both ways.
+
+export interface ConnectionOptions {
+  link: FrameLink
+  codec: Codec
+  access: HostAccess
+  /** How many host objects the peer may hold. */
+  maxHandles: number
+  /** Where the peer's objects live, for messages. */
+  place: string
+  /** Other messages: output, reports, recorded time. Throws `Forged` for one that makes no sense. */
+  onMessage(message: WireObject, frame: Frame): void
+  /** What a failure that the peer answered with is to host code. */
+  peerError(failure: WireObject, read: (json: Json | undefined) => unknown): unknown
+  /** An error of a host function on its way to the peer, as the peer's language wants it. */
+  failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject
+  /** The peer sent something that our own code never sends; it must be ended. */
+  onForged(what: string): void
+  onEnd(problem?: string): void
+  /** A callback failed outside of any cell, and nobody awaited it. */
+  onForgottenFailure(error: unknown): void
+}
+
+export interface Connection {
+  /** Asks the peer. The values in `body` are encoded; `named` says how live objects in them are called. */
+  ask(op: string, body?: Record<string, unknown>, named?: NameLive): Promise<Answer>
+  send(message: WireObject): void
+  /** Answers something that the peer asked with a failure. */
+  fail(i: number, error: unknown): void
+  /** Gives out the id of a new execution, whose calls are made for `caller`. */
+  begin(caller: Caller): string
+  /** The caller of an execution; throws `Forged` for an id that was never given out. */
+  callerOf(execution: Json | undefined): Caller
+  /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones. */
+  read(json: Json | undefined, frame: Frame): unknown
+  /** No answer will come any more; whoever waits is told the reason. */
+  end(reason: string): void
+  readonly objects: HostObjects
+  readonly peer: Peer
+}
+
+/** The binding and the title of a live object by its place in the body of an ask, such as `.values[3].lamp`. */
+export type NameLive = (where: string) => { binding: string; title: string }
+
+/** An answer of the peer. `value` is decoded for the owner of the runtime. */
+export interface Answer {
+  message: WireObject
+  value: unknown
+}
+
+export function openConnection(options: ConnectionOptions): Connection {
+  const { link, codec, access } = options
+  const { functions } = access
+  const objects = createHostObjects(functions, options.maxHandles)
+  const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: unknown): void }>()
+  const executions = new Map<string, Caller>()
+  let asked = 0
+  let inFlight = 0
+  let ended: string | undefined
+
+  const peer: Peer = {
+    place: options.place,
+    get alive() {
+      return ended === undefined
+    },
+    get: async (of, path) => (await ask("get", { of, path })).value,
+    set: async (of, path, value) => (await ask("set", { of, path, value })).value,
+    call: async (of, path, args) => (await ask("call", { of, path, args })).value,
+    release: (id, count) => send({ k: "release", ids: [[id, count]] }),
+    onForgottenFailure: options.onForgottenFailure,
+  }
+  const peerObjects = createPeerObjects(peer)
+
+  const encodeReferences = (named: NameLive): EncodeReferences => ({
+    isHandle: isPeerObject,
+    reference(value, where) {
+      if (peerObjectOf(value)) return peerReference(value, peer)
+      const { binding, title } = named(where)
+      return objects.reference(value, binding, title)
+    },
+  })
+
+  /** `caller`: host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
+  const decodeReferences = (caller: Caller | undefined): DecodeReferences => ({
+    hostObject({ id }) {
+      const found = objects.find(idIn(id))
+      if (!found.bound) return found.original
+      return caller ? functions.passBound(found.bound, caller) : found.original
+    },
+    hostMethod({ of, name: given }) {
+      const { value: owner, binding } = objects.find(idIn(recordIn(of).id))
+      const name = textIn(given)
+      const method = readMember(owner, name)
+      if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
+      return caller ? functions.passMethod({ owner, name, binding }, caller) : method.bind(owner)
+    },
+    peerObject: (tagged) => peerObjects.receive(tagged),
+  })
+
+  const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
+    const shapes = objects.shapes.takeNew()
+    // First in the text: a reader that decodes while it parses knows the shapes before their first use.
+    const whole = shapes.length > 0 ? { sh: shapes, ...message } : message
+    link.send({ message: whole, buffers, special: special || shapes.length > 0 })
+  }
+  const send = (message: WireObject) => sendFrame(message, [], false)
+
+  const ask = (op: string, body: Record<string, unknown> = {}, named: NameLive = unnamed): Promise<Answer> => {
+    if (ended !== undefined) return Promise.reject(goneError(ended))
+    const i = ++asked
+    return new Promise((resolve, reject) => {
+      const { json, buffers, special } = codec.encode(body, "", encodeReferences(named))
+      sendFrame({ ...recordIn(json), k: "ask", op, i }, buffers, special)
+      waiting.set(i, { resolve, reject })
+      link.hold(true)
+    })
+  }
+
+  const settle = (message: WireObject, frame: Frame) => {
+    const waiter = waiting.get(idIn(message.i))
+    if (!waiter) throw new Forged("an answer to nothing that was asked")
+    waiting.delete(idIn(message.i))
+    if (waiting.size === 0) link.hold(false)
+    if (message.k === "fail") return waiter.reject(options.peerError(recordIn(message.e), (json) => read(json, frame)))
+    try {
+      waiter.resolve({ message, value: read(message.v, frame) })
+    } catch (error) {
+      waiter.reject(error)
+      if (Forged.is(error)) throw error
+    }
+  }
+
+  const read = (json: Json | undefined, frame: Frame) => codec.decode(json ?? null, frame, decodeReferences(undefined))
+
+  const callerOf = (execution: Json | undefined): Caller => {
+    const caller = executions.get(textIn(execution))
+    if (!caller) throw new Forged("a call for an execution that it was not given")
+    return caller
+  }
+
+  const serve = (message: WireObject, frame: Frame) => {
+    const i = idIn(message.i)
+    const caller = callerOf(message.x)
+    // Read before anything is awaited, so that operations begin in the order they were sent.
+    const operation = attempt(() => readOperation(message, frame, caller))
+    if ("error" in operation) return fail(i, operation.error)
+    if (inFlight >= mostInFlight) {
+      return fail(i, new Error(`More than ${mostInFlight} calls wait for their answers: await some before the next.`))
+    }
+    inFlight++
+    const work = performOperation(operation.value, access, caller).then(
+      (outcome) => reply(i, outcome, operation.value),
+      (error: unknown) => fail(i, error),
+    )
+    void work.finally(() => inFlight--)
+  }
+
+  const reply = (i: number, outcome: Outcome, { op, path, object: { binding, title } }: Operation) => {
+    const where = `${path.reduce(memberPath, title)}${op === "call" ? "(…)" : ""}`
+    try {
+      const references = encodeReferences((place) => ({ binding, title: place }))
+      if (outcome.method) {
+        const { owner, name } = outcome.method
+        return sendFrame({ k: "reply", i, v: { $: "hm", of: objects.reference(owner, binding, where), name } }, [], true)
+      }
+      const { json, buffers, special } = codec.encode(outcome.value, where, references)
+      sendFrame({ k: "reply", i, v: json }, buffers, special)
+    } catch (error) {
+      fail(i, error)
+    }
+  }
+
+  const fail = (i: number, error: unknown) => {
+    if (Forged.is(error)) return options.onForged(error.message)
+    const buffers: Uint8Array[] = []
+    let special = false
+    const encode = (value: unknown, name: string): Json => {
+      const encoded = codec.encode(value, name, encodeReferences(unnamed))
+      buffers.push(...encoded.buffers)
+      special ||= encoded.special
+      return encoded.json
+    }
+    sendFrame({ k: "fail", i, e: options.failure(error, encode) }, buffers, special)
+  }
+
+  const readOperation = (message: WireObject, frame: Frame, caller: Caller): Operation => {
+    const op = textIn(message.op)
+    if (!isOperation(op)) throw new Forged("an operation that there is none of")
+    const path = listIn(message.p ?? []).map(textIn)
+    if (path.length > longestPath) throw new Forged("a path that is too long")
+    const object = objects.find(idIn(message.t))
+    const value = message.v === undefined ? [] : codec.decode(message.v, frame, decodeReferences(caller))
+    const [first, second] = Array.isArray(value) ? value : []
+    const isCall = op === "call" || op === "new"
+    if (isCall && (!Array.isArray(first) || first.length > mostArguments)) throw new Forged("a call without arguments")
+    return {
+      op,
+      object,
+      path,
+      args: isCall ? first : [first],
+      named: isCall && isRecord(second) ? second : {},
+      isCopy: message.back === true,
+    }
+  }
+
+  link.listen({
+    onFrame(frame) {
+      const { message } = frame
+      try {
+        switch (message.k) {
+          case "reply":
+          case "fail":
+            return settle(message, frame)
+          case "op":
+            return serve(message, frame)
+          case "release":
+            for (const pair of listIn(message.ids)) {
+              const [id, count] = listIn(pair)
+              objects.release(idIn(id), idIn(count))
+            }
+            return
+          default:
+            return options.onMessage(message, frame)
+        }
+      } catch (error) {
+        if (!Forged.is(error)) throw error
+        options.onForged(error.message)
+      }
+    },
+    onEnd: options.onEnd,
+  })
+
+  return {
+    ask,
+    send,
+    fail,
+    objects,
+    peer,
+    read,
+    callerOf,
+    begin(caller) {
+      const id = newId("cell")
+      executions.set(id, caller)
+      // A timer of a very old cell may still call; ids beyond that are forgotten, and calls by them end the peer.
+      if (executions.size > mostExecutions) executions.delete(executions.keys().next().value ?? "")
+      return id
+    },
+    end(reason) {
+      ended ??= reason
+      for (const { reject } of waiting.values()) reject(goneError(reason))
+      waiting.clear()
+    },
+  }
+}
+
+const longestPath = 32
+const mostArguments = 1_000
+const mostInFlight = 10_000
+const mostExecutions = 100_000
+
+const operations = ["call", "new", "get", "set", "iterate", "list", "members", "instance", "dispose"] as const
+
+function isOperation(op: string): op is Operation["op"] {
+  return operations.some((known) => known === op)
+}
+
+function attempt<T>(work: () => T): { value: T } | { error: unknown } {
+  try {
+    return { value: work() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+const unnamed: NameLive = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
+
+function goneError(reason: string): AgentError {
+  return new AgentError(`The runtime's process is gone: ${reason}.`, { code: "gone" })
+}

@@ -1,0 +1,163 @@
+import type { Socket } from "node:net"
+import { getHeapStatistics } from "node:v8"
+import { jsonCost } from "./json-cost.ts"
+import { type Frame, type FrameHandlers, type FrameLink, isRecord, type WireObject } from "./wire.ts"
+
+export interface FrameLimits {
+  /** The longest frame accepted from the other side. */
+  maxBytes: number
+  /** The longest frame that the other side accepts. */
+  maxSent: number
+  /** How deep the JSON of an accepted frame may be nested. */
+  maxDepth: number
+  /** The most heap that the JSON of one accepted frame may take. Default: a third of this process's heap. */
+  maxHeapBytes?: number | undefined
+}
+
+/** Frames over a socket. While the other side leaves too many of our bytes unread, nothing more is read from it. */
+export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
+  let handlers: FrameHandlers | undefined
+  let ended = false
+
+  const end = (problem?: string) => {
+    if (ended) return
+    ended = true
+    socket.destroy()
+    handlers?.onEnd(problem)
+  }
+
+  return {
+    send(frame) {
+      const parts = frameParts(frame, limits.maxSent)
+      if (ended) return
+      socket.cork()
+      for (const part of parts) socket.write(part)
+      socket.uncork()
+      if (socket.writableLength > mostUnread && !socket.isPaused()) {
+        socket.pause()
+        socket.once("drain", () => socket.resume())
+      }
+    },
+    listen(given) {
+      handlers = given
+      const read = frameReader(limits, given.onFrame)
+      socket.on("data", (chunk: Buffer) => {
+        if (ended) return
+        const problem = read(chunk)
+        if (problem !== undefined) end(problem)
+      })
+      socket.on("error", () => end())
+      socket.on("close", () => end())
+    },
+    hold: (alive) => void (alive ? socket.ref() : socket.unref()),
+    close: () => end(),
+  }
+}
+
+// A peer that asks and never reads the answers must not fill this process's memory.
+const mostUnread = 16 * 1024 * 1024
+
+// Length of the rest, special flag, length of the JSON, number of buffers. The length of each buffer follows, then the
+// JSON, then the buffers.
+const headLength = 13
+const mostBuffers = 2 ** 20
+
+/** The bytes of a frame, in the parts to write. */
+export function frameParts({ message, buffers, special }: Frame, maxSent: number): Uint8Array[] {
+  const json = Buffer.from(JSON.stringify(message))
+  const head = Buffer.allocUnsafe(headLength + 4 * buffers.length)
+  const size = buffers.reduce((sum, buffer) => sum + buffer.byteLength, json.length + head.length - 4)
+  if (size > maxSent) throw new RangeError(tooLong(size, maxSent))
+  head.writeUInt32LE(size, 0)
+  head.writeUInt8(special ? 1 : 0, 4)
+  head.writeUInt32LE(json.length, 5)
+  head.writeUInt32LE(buffers.length, 9)
+  for (const [at, buffer] of buffers.entries()) head.writeUInt32LE(buffer.byteLength, headLength + 4 * at)
+  return json.length < 16_384 ? [Buffer.concat([head, json]), ...buffers] : [head, json, ...buffers]
+}
+
+function tooLong(length: number, most: number): string {
+  return `${length} bytes cannot cross at once, ${most} can. Take a part of it, or raise \`limits.messageBytes\`.`
+}
+
+/** Takes chunks and calls `onFrame` for each whole frame; returns what was wrong with the bytes, if anything was. */
+export function frameReader(limits: FrameLimits, onFrame: (frame: Frame) => void): (chunk: Buffer) => string | undefined {
+  let chunks: Buffer[] = []
+  let length = 0
+  let needed = headLength
+  return (chunk) => {
+    chunks.push(chunk)
+    length += chunk.length
+    while (length >= needed) {
+      // Joined only when a whole frame is there, so a large one is copied once.
+      const data = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)
+      chunks = [data]
+      const end = 4 + data.readUInt32LE(0)
+      if (end < headLength) return "a frame of an impossible size"
+      if (end - 4 > limits.maxBytes) return `a message of ${end - 4} bytes, where ${limits.maxBytes} are allowed`
+      needed = Math.max(end, headLength)
+      if (length < needed) return undefined
+      const frame = parse(data.subarray(4, end), limits)
+      if (typeof frame === "string") return frame
+      const rest = data.subarray(end)
+      chunks = rest.length > 0 ? [rest] : []
+      length = rest.length
+      needed = headLength
+      try {
+        onFrame(frame)
+      } catch {
+        return "a message that makes no sense"
+      }
+    }
+    return undefined
+  }
+}
+
+/** A frame behind its length, or what is wrong with it. */
+function parse(bytes: Buffer, limits: FrameLimits): Frame | string {
+  const start = headLength - 4
+  const length = bytes.readUInt32LE(1)
+  const count = bytes.readUInt32LE(5)
+  const jsonEnd = start + 4 * count + length
+  if (count > mostBuffers || jsonEnd > bytes.length) return "a frame whose parts do not fit"
+  const text = bytes.subarray(jsonEnd - length, jsonEnd)
+  const problem = costProblem(text, limits)
+  if (problem !== undefined) return problem
+  const buffers: Uint8Array[] = []
+  let at = jsonEnd
+  for (let index = 0; index < count; index++) {
+    const size = bytes.readUInt32LE(start + 4 * index)
+    if (at + size > bytes.length) return "a frame whose parts do not fit"
+    buffers.push(bytes.subarray(at, at + size))
+    at += size
+  }
+  const message = parsed(text)
+  return message ? { message, buffers, special: bytes[0] === 1, size: bytes.length } : "a frame that is no message"
+}
+
+/** Why a JSON text must not be parsed here. Short texts cost little whatever they contain. */
+export function costProblem(text: Uint8Array, { maxDepth, maxHeapBytes = defaultHeapBytes() }: FrameLimits) {
+  if (text.length <= maxDepth) return undefined
+  const { depth, heapBytes } = jsonCost(text)
+  if (depth > maxDepth + envelopeDepth) return "a value that is nested too deeply"
+  return heapBytes > maxHeapBytes ? "a value with more parts than this process has memory for" : undefined
+}
+
+// The message around a value, and the tags of nested Maps and Sets.
+const envelopeDepth = 8
+
+function defaultHeapBytes(): number {
+  heapLimit ??= getHeapStatistics().heap_size_limit
+  return heapLimit / 3
+}
+
+let heapLimit: number | undefined
+
+function parsed(text: Buffer): WireObject | undefined {
+  try {
+    const message: unknown = JSON.parse(text.toString())
+    return isRecord(message) ? (message as WireObject) : undefined
+  } catch {
+    return undefined
+  }
+}

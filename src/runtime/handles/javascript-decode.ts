@@ -1,0 +1,275 @@
+import type { Json } from "../../core/json.ts"
+import { errorFrom } from "./error-values.ts"
+import { costProblem } from "./frames.ts"
+import { deepestJavaScript } from "./javascript-encode.ts"
+import { columnValues, recordsFrom } from "./record-columns.ts"
+import { CannotCross, type DecodeReferences, Forged, type Frame, listIn, recordIn, textIn, type WireObject } from "./wire.ts"
+
+/** Decodes a value that another process encoded. The text may have been written by generated code: nothing in it is run,
+ *  and a value that our encoder never writes is a `Forged` error. */
+export function decodeJavaScript(
+  json: Json,
+  { buffers, special }: Pick<Frame, "buffers" | "special">,
+  references: DecodeReferences,
+): unknown {
+  return special ? new Decoding(buffers, references).value(json) : json
+}
+
+/** Decodes the members of a message that was encoded as a body. */
+export function decodeBody(message: WireObject, frame: Frame, references: DecodeReferences): Record<string, unknown> {
+  if (!frame.special) return message
+  const decoding = new Decoding(frame.buffers, references)
+  return Object.fromEntries(Object.entries(message).map(([key, json]) => [key, decoding.value(json)]))
+}
+
+/** Names under which the language itself calls a function: to await a value, to write JSON, to convert to a primitive.
+ *  A peer's function must not be called unasked. */
+export const calledImplicitly: ReadonlySet<string> = new Set(["then", "toJSON", "toString", "valueOf"])
+
+export function refuseImplicitCall(key: string, value: unknown): void {
+  if (typeof value !== "function" || !calledImplicitly.has(key)) return
+  throw new CannotCross(
+    `An object with a function under "${key}" cannot cross: the language would call it unasked. Rename the key.`,
+  )
+}
+
+class Decoding {
+  readonly #buffers: readonly Uint8Array[]
+  readonly #references: DecodeReferences
+  readonly #made: unknown[] = []
+  #depth = 0
+
+  constructor(buffers: readonly Uint8Array[], references: DecodeReferences) {
+    this.#buffers = buffers
+    this.#references = references
+  }
+
+  value(json: Json | undefined): unknown {
+    if (json === undefined) throw new Forged("a value without its parts")
+    if (typeof json !== "object" || json === null) return json
+    if (++this.#depth > deepestJavaScript + 2) throw new Forged("a value that is nested too deeply")
+    const value = Array.isArray(json) ? this.#array(json) : Object.hasOwn(json, "$") ? this.#tagged(json) : this.#object(json)
+    this.#depth--
+    return value
+  }
+
+  #array(json: readonly Json[]): unknown[] {
+    const made = this.#keep(new Array<unknown>(json.length))
+    for (let index = 0; index < json.length; index++) made[index] = this.value(json[index])
+    return made
+  }
+
+  #object(json: WireObject): object {
+    const made: Record<string, unknown> = this.#keep({})
+    for (const key of Object.keys(json)) {
+      const value = this.value(json[key])
+      refuseImplicitCall(key, value)
+      if (key === "__proto__") defineOwn(made, key, value)
+      else made[key] = value
+    }
+    return made
+  }
+
+  #tagged(json: WireObject): unknown {
+    switch (json.$) {
+      case "u":
+        return undefined
+      case "f":
+        return numbers.get(json.v) ?? Number.NaN
+      case "n":
+        return bigintFrom(textIn(json.v))
+      case "r":
+        return this.#earlier(json)
+      case "h":
+        return this.#references.hostObject(json)
+      case "hm":
+        return this.#references.hostMethod(json)
+      case "p":
+        return this.#references.peerObject(json)
+      default:
+        return this.#made[this.#build(json)]
+    }
+  }
+
+  /** Builds an object and returns its number. The number is taken before the parts are decoded, as the encoder does. */
+  #build(json: WireObject): number {
+    const number = this.#made.length
+    switch (json.$) {
+      case "d":
+        this.#keep(new Date(typeof json.v === "number" ? json.v : Number.NaN))
+        break
+      case "x": {
+        const pattern = this.#keep(regExpFrom(textIn(json.s), textIn(json.f)))
+        pattern.lastIndex = Number(json.l)
+        break
+      }
+      case "w":
+        this.#made.push(undefined)
+        this.#made[number] = Object(this.value(json.v))
+        break
+      case "ab":
+        this.#keep(this.#bytes(json.i).slice().buffer)
+        break
+      case "v":
+        this.#made.push(undefined)
+        this.#made[number] = this.#view(json)
+        break
+      case "m": {
+        const map = this.#keep(new Map())
+        for (const pair of listIn(json.e)) {
+          const [key, value] = listIn(pair)
+          map.set(this.value(key), this.value(value))
+        }
+        break
+      }
+      case "s": {
+        const set = this.#keep(new Set())
+        for (const element of listIn(json.e)) set.add(this.value(element))
+        break
+      }
+      case "o":
+        this.#fill(this.#keep({}), listIn(json.e))
+        break
+      case "l":
+        this.#sparse(json)
+        break
+      case "t":
+        this.#keep(this.#table(json))
+        break
+      case "e":
+        this.#error(json, number)
+        break
+      default:
+        throw new Forged("a value with an unknown tag")
+    }
+    return number
+  }
+
+  #keep<T>(made: T): T {
+    this.#made.push(made)
+    return made
+  }
+
+  #earlier({ n, i }: WireObject): unknown {
+    const found = this.#made[Number(n)]
+    const earlier = i === undefined || !Array.isArray(found) ? found : found[Number(i)]
+    if (earlier === undefined) throw new Forged("a reference to a value that was not sent")
+    return earlier
+  }
+
+  #bytes(index: Json | undefined): Uint8Array {
+    const found = this.#buffers[Number(index)]
+    if (!found) throw new Forged("a value whose bytes were not sent")
+    return found
+  }
+
+  #view({ t, i, b, o, l }: WireObject): unknown {
+    if (t === "Buffer") return Buffer.from(this.#bytes(i))
+    const buffer = this.value(b)
+    const make = views.get(t)
+    if (!make || !(buffer instanceof ArrayBuffer)) throw new Forged("a view of no known kind")
+    return viewOf(make, buffer, Number(o), Number(l))
+  }
+
+  #fill(made: object, entries: readonly Json[]): void {
+    for (const entry of entries) {
+      const [key, held] = listIn(entry)
+      const name = textIn(key)
+      const value = this.value(held)
+      refuseImplicitCall(name, value)
+      defineOwn(made, name, value)
+    }
+  }
+
+  #sparse({ n, e }: WireObject): void {
+    const length = Number(n)
+    if (!Number.isInteger(length) || length < 0 || length > 2 ** 32 - 1) throw new Forged("an array of no possible length")
+    // A length alone allocates nothing; `new Array(length)` would.
+    const made: unknown[] = this.#keep([])
+    made.length = length
+    this.#fill(made, listIn(e))
+  }
+
+  #table({ n, c }: WireObject): object[] {
+    const length = Number(n)
+    const given = listIn(c).map(recordIn)
+    if (!(length >= 0) || given.length === 0 || length * given.length > mostCells) throw new Forged("a table that is too large")
+    const columns = given.map(({ name, kind, i }) => {
+      const bytes = this.#bytes(i)
+      if (kind === "text" && costProblem(bytes, { maxBytes: 0, maxSent: 0, maxDepth: 1 }) !== undefined) {
+        throw new Forged("a column that is too large")
+      }
+      const values = columnValues(kind, bytes, length)
+      if (!values || name === "__proto__") throw new Forged("a column that is none")
+      return { name: textIn(name), values }
+    })
+    return recordsFrom(columns, length)
+  }
+
+  #error({ name, message, stack, e }: WireObject, number: number): void {
+    this.#made.push(undefined)
+    const fields: [string, unknown][] = []
+    // Kept before its fields: an error may contain itself as its cause.
+    const error = errorFrom({ name: textIn(name), message: textIn(message), stack: stackIn(stack), fields: [] })
+    this.#made[number] = error
+    for (const entry of listIn(e)) {
+      const [key, held] = listIn(entry)
+      fields.push([textIn(key), this.value(held)])
+    }
+    const whole = errorFrom({ name: textIn(name), message: textIn(message), stack: stackIn(stack), fields })
+    for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(whole))) {
+      refuseImplicitCall(key, property.value)
+      Object.defineProperty(error, key, property)
+    }
+  }
+}
+
+function defineOwn(made: object, key: string, value: unknown): void {
+  Object.defineProperty(made, key, { value, enumerable: true, writable: true, configurable: true })
+}
+
+function stackIn(stack: Json | undefined): string | undefined {
+  return stack === undefined ? undefined : textIn(stack)
+}
+
+/** In hexadecimal, because reading decimal digits takes quadratic time. */
+function bigintFrom(text: string): bigint {
+  const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(text) ?? []
+  if (digits === undefined) throw new Forged("a bigint that is none")
+  const size = BigInt(`0x${digits}`)
+  return sign ? -size : size
+}
+
+function regExpFrom(source: string, flags: string): RegExp {
+  try {
+    return new RegExp(source, flags)
+  } catch {
+    throw new Forged("a regular expression that is none")
+  }
+}
+
+const numbers = new Map<unknown, number>([
+  ["NaN", Number.NaN],
+  ["Infinity", Number.POSITIVE_INFINITY],
+  ["-Infinity", Number.NEGATIVE_INFINITY],
+  ["-0", -0],
+])
+
+// A byte of a column may become many in a record: what a peer sends must not grow beyond what this process has.
+const mostCells = 2 ** 25
+
+type ViewMaker = new (buffer: ArrayBuffer, offset: number, length: number) => ArrayBufferView
+
+const viewMakers: readonly ViewMaker[] = [
+  ...[DataView, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array],
+  ...[Float32Array, Float64Array, BigInt64Array, BigUint64Array],
+]
+const views = new Map<unknown, ViewMaker>(viewMakers.map((make) => [make.name, make]))
+
+function viewOf(make: ViewMaker, buffer: ArrayBuffer, offset: number, length: number): ArrayBufferView {
+  try {
+    return new make(buffer, offset, length)
+  } catch {
+    throw new Forged("a view beyond its buffer")
+  }
+}

@@ -1,0 +1,214 @@
+import type { AnyFunction } from "../bindings.ts"
+import { isClass } from "../bindings.ts"
+import { agentCallOptions } from "../cell-agent.ts"
+import { passGate } from "../gated-call.ts"
+import type { Guards } from "../guard.ts"
+import { check, isTuple } from "../schema.ts"
+import { refuseBuiltInCallback } from "./builtin-callbacks.ts"
+import { type Caller, callers } from "./caller.ts"
+import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
+import type { HostObject } from "./host-objects.ts"
+import { withKeywords } from "./keyword-arguments.ts"
+import { isMethod, readMember, readPath, writeMember } from "./members.ts"
+import { isPeerObject } from "./peer-objects.ts"
+import { shapeOf } from "./shapes.ts"
+import { Forged, memberPath } from "./wire.ts"
+import { writeBack } from "./write-back.ts"
+
+/** What a peer asks the host to do with one of the host's objects. */
+export interface Operation {
+  op: "call" | "new" | "get" | "set" | "iterate" | "list" | "members" | "instance" | "dispose"
+  object: HostObject
+  /** Members from the object to what is meant. */
+  path: readonly string[]
+  args: readonly unknown[]
+  /** Arguments passed by keyword. */
+  named: Readonly<Record<string, unknown>>
+  /** `set`: the value is a changed copy of what the field holds. */
+  isCopy: boolean
+}
+
+/** What came of an operation: a value, or a method, which the peer calls through its owner. */
+export type Outcome = { value: unknown; method?: undefined } | { method: GatedMethod }
+
+export interface HostAccess {
+  readonly functions: GatedFunctions
+  /** The guarded methods of objects. */
+  readonly guards: Guards
+  /** Objects to which cells may add members. */
+  readonly extensible: WeakSet<object>
+}
+
+/** Does what a peer asks, as the cell it works for: every call passes the gate. */
+export async function performOperation(operation: Operation, access: HostAccess, caller: Caller): Promise<Outcome> {
+  return caller.within(() => callers.run(caller, perform, operation, access, caller))
+}
+
+async function perform(operation: Operation, access: HostAccess, caller: Caller): Promise<Outcome> {
+  const { op, object, path, args } = operation
+  const { value, binding } = object
+  const title = path.reduce(memberPath, binding)
+  switch (op) {
+    case "call":
+    case "new":
+      return { value: await call(operation, title, access, caller) }
+    case "get": {
+      const owner = readPath(value, path.slice(0, -1))
+      const key = path.at(-1)
+      const member = key === undefined ? value : await readMember(owner, key)
+      const isOwned = typeof owner === "object" && owner !== null && key !== undefined
+      if (!isOwned || !isMethod(member) || access.functions.boundBy(Object(member)) || isPeerObject(member)) {
+        return { value: member }
+      }
+      return { method: { owner, name: key, binding } }
+    }
+    case "set": {
+      const key = path.at(-1)
+      if (key === undefined) throw new Forged("an assignment to no member")
+      const owner = readPath(value, path.slice(0, -1))
+      if (operation.isCopy && writeBack(readMember(owner, key), args[0])) return { value: undefined }
+      writeMember(owner, key, args[0], title, writeRules(access))
+      return { value: undefined }
+    }
+    case "iterate":
+      return { value: iteratorOf(readPath(value, path), title) }
+    case "list":
+      return { value: await listOf(readPath(value, path), title) }
+    case "members":
+      return { value: memberNames(readPath(value, path)) }
+    case "instance":
+      return { value: typeof value === "function" && isInstance(args[0], value) }
+    case "dispose": {
+      const target = readPath(value, path)
+      const dispose = symbolMethod(target, Symbol.asyncDispose) ?? symbolMethod(target, Symbol.dispose)
+      const make = () => dispose?.()
+      await gated({ binding, method: [...path, "dispose"].join("."), args: [], options: {}, make }, caller)
+      return { value: undefined }
+    }
+  }
+}
+
+async function call(operation: Operation, title: string, access: HostAccess, caller: Caller): Promise<unknown> {
+  const { op, object, path, args, named } = operation
+  const { value, binding, bound } = object
+  if (bound && path.length === 0 && op === "call") return callBound(bound, args, caller, named)
+  const key = path.at(-1)
+  const owner = key === undefined ? undefined : readPath(value, path.slice(0, -1))
+  const member = key === undefined ? value : readMember(owner, key)
+  if (typeof member !== "function") {
+    const kind = op === "new" ? "class" : "function"
+    throw new TypeError(member === undefined ? `${title} does not exist` : `${title} is not a ${kind}`)
+  }
+  // A gated function that a cell stored here passes the gate by itself.
+  const stored = access.functions.boundBy(member)
+  if (stored) return callBound(stored, args, caller, named)
+  const method = access.functions.methodOf(member)
+  if (method) return callMethod(method, args, caller, access.guards)
+  refuseBuiltInCallback(member, args, title)
+  const guarded = access.guards.find(owner, key, member)
+  const all = withKeywords(args, named, { name: title, call: member, owner: owner ?? value })
+  const isConstruction = op === "new" || (key === undefined && isClass(member))
+  const suffix = isConstruction ? "new" : "call"
+  const options = agentCallOptions(owner) ?? {}
+  const plain = { binding, method: path.join(".") || (isConstruction ? "new" : "call"), options }
+  const make = (made: readonly unknown[]) =>
+    isConstruction ? Reflect.construct(member, made) : Reflect.apply(member, owner, made)
+  return gated({ ...plain, ...(op === "new" && path.length > 0 && { method: [...path, suffix].join(".") }), ...guarded, args: all, make }, caller)
+}
+
+/** Calls a function binding through the gate of a cell. */
+export async function callBound(
+  { name, target }: BoundFunction,
+  given: readonly unknown[],
+  caller: Caller,
+  named: Readonly<Record<string, unknown>> = {},
+): Promise<unknown> {
+  const accept = (args: readonly unknown[]) => acceptedBy(target, name, args)
+  const args = await accept(withKeywords(given, named, { name, call: target.call, target }))
+  const make = (made: readonly unknown[]) => Reflect.apply(target.call, undefined, made)
+  const call = { binding: name, method: undefined, args, options: target.options, make }
+  return gated(target.options.input === undefined ? call : { ...call, accept }, caller)
+}
+
+/** Calls a method that a cell passed on, through the gate of a cell. */
+export async function callMethod(
+  { owner, name, binding }: GatedMethod,
+  args: readonly unknown[],
+  caller: Caller,
+  guards: Guards,
+): Promise<unknown> {
+  const member = readMember(owner, name)
+  if (typeof member !== "function") throw new TypeError(`${binding}.${name} is not a function`)
+  refuseBuiltInCallback(member, args, `${binding}.${name}`)
+  const guarded = guards.find(owner, name, member)
+  const make = (made: readonly unknown[]) => Reflect.apply(member, owner, made)
+  return gated({ binding, method: name, options: agentCallOptions(owner) ?? {}, ...guarded, args, make }, caller)
+}
+
+type GatedCall = Omit<Parameters<typeof passGate>[0], "signal">
+
+function gated(call: GatedCall, caller: Caller): Promise<unknown> {
+  const make = (args: readonly unknown[]) => {
+    caller.check()
+    return call.make(args)
+  }
+  caller.check()
+  return passGate({ ...call, make, signal: caller.signal }, caller.gate)
+}
+
+async function acceptedBy({ options: { input } }: BoundFunction["target"], name: string, args: readonly unknown[]) {
+  if (input === undefined) return args
+  const tuple = isTuple(input)
+  const validation = await check(input, tuple ? args : args[0])
+  if (!validation.ok) throw new TypeError(`Invalid input of ${name}: ${validation.message}`)
+  return tuple && Array.isArray(validation.value) ? validation.value : [validation.value, ...args.slice(1)]
+}
+
+function writeRules({ functions, guards, extensible }: HostAccess) {
+  return {
+    isFromCell: (value: unknown) =>
+      isPeerObject(value) ||
+      (typeof value === "function" && (functions.boundBy(value)?.gated === value || functions.methodOf(value) !== undefined)),
+    isGuarded: (target: object, key: string) => guards.find(target, key, undefined) !== undefined,
+    isExtensible: (target: object) => extensible.has(target),
+  }
+}
+
+function iteratorOf(value: unknown, title: string): object {
+  const start = symbolMethod(value, Symbol.asyncIterator) ?? symbolMethod(value, Symbol.iterator)
+  const iterator = start?.()
+  if (typeof iterator !== "object" || iterator === null) throw new TypeError(`${title} is not iterable`)
+  return iterator
+}
+
+async function listOf(value: unknown, title: string): Promise<unknown[]> {
+  const start = symbolMethod(value, Symbol.asyncIterator) ?? symbolMethod(value, Symbol.iterator)
+  if (!start) throw new TypeError(`${title} is not iterable`)
+  const items: unknown[] = []
+  const iterable = { [Symbol.asyncIterator]: () => start() } as AsyncIterable<unknown>
+  for await (const item of iterable) {
+    if (items.length === mostListed) {
+      throw new RangeError(`${title} has more than ${mostListed} elements, which cannot be listed at once. Ask for a part.`)
+    }
+    items.push(item)
+  }
+  return items
+}
+
+const mostListed = 1_000_000
+
+function memberNames(value: unknown): string[] {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return []
+  const { methods, values } = shapeOf(value)
+  return [...methods, ...values]
+}
+
+function isInstance(value: unknown, type: AnyFunction | object): boolean {
+  return typeof type === "function" && value instanceof (type as AnyFunction)
+}
+
+function symbolMethod(value: unknown, symbol: symbol): (() => unknown) | undefined {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined
+  const method: unknown = Reflect.get(value, symbol)
+  return typeof method === "function" ? () => Reflect.apply(method as AnyFunction, value, []) : undefined
+}

@@ -1,0 +1,181 @@
+import { inspect } from "node:util"
+import { AgentError } from "../../core/errors.ts"
+import { type Binding, toBinding, variable } from "../bindings.ts"
+import { type Caller, callers } from "./caller.ts"
+import { pendingResult } from "./pending.ts"
+import { CannotCross, idIn, textIn, type WireObject } from "./wire.ts"
+
+// Objects and functions that cells made, as host code uses them.
+
+/** What the host can ask of a peer about an object that lives there. */
+export interface Peer {
+  /** Where the object lives, for messages: "in Python". */
+  readonly place: string
+  readonly alive: boolean
+  get(id: number, path: readonly string[]): Promise<unknown>
+  set(id: number, path: readonly string[], value: unknown): Promise<unknown>
+  call(id: number, path: readonly string[], args: readonly unknown[]): Promise<unknown>
+  release(id: number, count: number): void
+  /** A call of this object failed and no host code awaited it, while no cell was running. */
+  onForgottenFailure(error: unknown): void
+}
+
+export interface PeerObject {
+  readonly peer: Peer
+  readonly id: number
+  readonly type: string
+  /** Why an assignment failed, for the next use of the handle: an assignment cannot be awaited. */
+  failure?: unknown
+}
+
+/** The objects of one peer that the host holds. The same object is the same handle as long as someone holds it. */
+export interface PeerObjects {
+  receive(tagged: WireObject): object
+}
+
+/** A handle reads and calls over there: `await model.predict(x)`, `await model.name`, `model.name = "x"`. An assignment
+ *  is ordered before the next use. `then` is undefined, so a handle can be awaited and returned. */
+export function createPeerObjects(peer: Peer): PeerObjects {
+  const held = new Map<number, { handle: WeakRef<object>; count: number }>()
+  const dropped = new FinalizationRegistry<number>((id) => {
+    const entry = held.get(id)
+    // The same object may have been received again since.
+    if (!entry || entry.handle.deref()) return
+    held.delete(id)
+    if (peer.alive) peer.release(id, entry.count)
+  })
+  return {
+    receive(tagged) {
+      const id = idIn(tagged.id)
+      const entry = held.get(id)
+      const known = entry?.handle.deref()
+      if (entry && known) {
+        entry.count++
+        return known
+      }
+      const handle = member({ peer, id, type: textIn(tagged.type) }, [])
+      held.set(id, { handle: new WeakRef(handle), count: (entry?.count ?? 0) + 1 })
+      dropped.register(handle, id)
+      return handle
+    },
+  }
+}
+
+/** The peer's object that a handle stands for; undefined for anything else. */
+export function peerObjectOf(value: unknown): PeerObject | undefined {
+  return typeof value === "function" ? objects.get(value) : undefined
+}
+
+export function isPeerObject(value: unknown): boolean {
+  return peerObjectOf(value) !== undefined
+}
+
+/** The binding of a value. A handle can be called, but is an object of the peer's and not a function of the host's. */
+export function bindingOf(given: unknown): Binding {
+  return isPeerObject(given) ? variable(given) : toBinding(given)
+}
+
+/** The tagged value by which a peer finds its own object again. */
+export function peerReference(value: object, peer: Peer): WireObject {
+  const found = peerObjectOf(value)
+  if (found?.peer === peer) return { $: "p", id: found.id }
+  if (found && !found.peer.alive) throw gone(found)
+  throw new CannotCross("An object that lives in another runtime's process cannot cross to this one. Retrieve its data.")
+}
+
+const objects = new WeakMap<object, PeerObject>()
+
+/** A handle, or a path from it: `model.coefficients.shape` is asked for when it is awaited or called. */
+function member(object: PeerObject, path: readonly string[], root?: object): object {
+  const { peer, id, type } = object
+  const title = [type, ...path].join(".")
+  const target = () => undefined
+  // `inspect` looks behind a Proxy.
+  const shown = () => `[${title} ${peer.place}]`
+  Object.defineProperty(target, inspect.custom, { value: shown, configurable: true })
+  const proxy: object = new Proxy(target, {
+    apply: (_target, _this, args: unknown[]) => called(object, title, () => peer.call(id, path, args)),
+    construct: () => {
+      throw new TypeError(`${title} lives ${peer.place}: call it without \`new\`.`)
+    },
+    get(_target, key) {
+      if (key === Symbol.toStringTag) return "PeerObject"
+      if (key === Symbol.toPrimitive && path.length > 0) return () => forgottenAwait(title, peer)
+      // The language asks for these and cannot wait for an answer.
+      if (key === Symbol.toPrimitive || key === "toString" || key === "toJSON") return shown
+      if (typeof key === "symbol") return undefined
+      if (key === "then") return path.length === 0 ? undefined : thenOf(() => use(object, () => peer.get(id, path)))
+      // A path from a handle keeps the handle alive, and so the object over there.
+      return member(object, [...path, key], root ?? proxy)
+    },
+    set(_target, key, value) {
+      if (typeof key === "symbol") return false
+      use(object, () => peer.set(id, [...path, key], value)).catch((error: unknown) => {
+        object.failure = error
+      })
+      return true
+    },
+    has: (_target, key) => typeof key === "string" && key !== "then",
+    ownKeys: () => [],
+    getOwnPropertyDescriptor: () => undefined,
+    getPrototypeOf: () => null,
+    setPrototypeOf: () => false,
+    defineProperty: () => false,
+    deleteProperty: () => false,
+  })
+  if (path.length === 0) objects.set(proxy, object)
+  return proxy
+}
+
+/** Calls into the peer. The promise is always handled: a failure that host code does not await belongs to the cell the
+ *  host works for, or is a warning when no cell is running. */
+function called(object: PeerObject, title: string, call: () => Promise<unknown>): Promise<unknown> {
+  const caller = callers.getStore()
+  const promise = use(object, call)
+  const { result, pending } = pendingResult(promise, `${title}(…)`)
+  const settled = promise.then(
+    async () => {
+      await nextTurn()
+      if (!pending.awaited) noteForgotten(title, caller)
+    },
+    async (error: unknown) => {
+      await nextTurn()
+      if (pending.awaited) return
+      if (caller) caller.fail(error)
+      else object.peer.onForgottenFailure(error)
+    },
+  )
+  caller?.track(settled)
+  return result
+}
+
+function noteForgotten(title: string, caller: Caller | undefined): void {
+  caller?.hint(`The host did not await the result of ${title}: it was called, and its result was not used.`)
+}
+
+// Code that awaits a promise has attached itself by then.
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function forgottenAwait(title: string, peer: Peer): never {
+  throw new TypeError(`${title} is ${peer.place}: write \`await\` before it to read it.`)
+}
+
+function use(object: PeerObject, ask: () => Promise<unknown>): Promise<unknown> {
+  if (!object.peer.alive) return Promise.reject(gone(object))
+  const { failure } = object
+  if (failure === undefined) return ask()
+  object.failure = undefined
+  return Promise.reject(failure)
+}
+
+function gone({ type, peer }: PeerObject): AgentError {
+  return new AgentError(`The object ${type} is gone: it lived ${peer.place}, in a process that has ended.`, { code: "gone" })
+}
+
+type Then = Promise<unknown>["then"]
+
+function thenOf(ask: () => Promise<unknown>): Then {
+  return (onValue, onError) => ask().then(onValue, onError)
+}

@@ -1,0 +1,52 @@
+/** What is known of a result that has not been awaited. */
+export interface Pending {
+  /** The call, as a program would write it. */
+  readonly title: string
+  awaited: boolean
+}
+
+const pendings = new WeakMap<object, Pending>()
+
+/** Whether a value is the result of a remote call that was not awaited. */
+export function pendingOf(value: unknown): Pending | undefined {
+  return typeof value === "object" && value !== null ? pendings.get(value) : undefined
+}
+
+/** A promise for the result of a remote call that cannot be mistaken for the result: it can be awaited, and every other
+ *  use throws and says to write `await`. The caller handles the rejection when nobody awaits it. */
+export function pendingResult(promise: Promise<unknown>, title: string): { result: Promise<unknown>; pending: Pending } {
+  const pending: Pending = { title, awaited: false }
+  const forgotten = (use: string): never => {
+    throw new TypeError(`The result of ${title} was not awaited, so it cannot be ${use}: write \`await\` before the call.`)
+  }
+  // Whoever takes the reaction has awaited the result.
+  const reactions: { [key: string]: unknown } = {
+    then: (done?: Reaction, failed?: Reaction) => noted().then(done, failed),
+    catch: (failed?: Reaction) => noted().catch(failed),
+    finally: (done?: () => void) => noted().finally(done),
+  }
+  const noted = () => {
+    pending.awaited = true
+    return promise
+  }
+  const result = new Proxy(promise, {
+    get(target, key) {
+      if (typeof key === "string") {
+        if (Object.hasOwn(reactions, key)) return reactions[key]
+        return key === "constructor" ? Promise : forgotten(`read (.${key})`)
+      }
+      if (key === Symbol.toPrimitive) return () => forgotten("used as a value")
+      if (key === Symbol.iterator || key === Symbol.asyncIterator) return forgotten("iterated")
+      return Reflect.get(target, key)
+    },
+    set: (_, key) => forgotten(`changed (.${String(key)})`),
+    has: () => forgotten("searched"),
+    ownKeys: () => forgotten("listed"),
+    deleteProperty: () => forgotten("changed"),
+    defineProperty: () => forgotten("changed"),
+  })
+  pendings.set(result, pending)
+  return { result, pending }
+}
+
+type Reaction = (value: unknown) => unknown

@@ -1,0 +1,119 @@
+import { AgentError } from "../../core/errors.ts"
+import type { Json } from "../../core/json.ts"
+
+// The wire format of live handles. A frame is a JSON message plus buffers. In a frame that is flagged `special`, an object
+// with the key "$" is a tagged value; see the codecs for the tags of each language.
+
+export type WireObject = { [key: string]: Json }
+
+export interface Frame {
+  message: WireObject
+  buffers: readonly Uint8Array[]
+  /** Whether the message contains tagged values. */
+  special: boolean
+  /** How many bytes a received frame had. */
+  size?: number | undefined
+}
+
+/** A value as it travels: JSON, the buffers it refers to by number, and whether the JSON contains tagged values. */
+export interface Encoded {
+  json: Json
+  buffers: Uint8Array[]
+  special: boolean
+}
+
+/** Sends and receives whole frames. */
+export interface FrameLink {
+  /** Throws a `RangeError` for a frame that the other side would not accept. */
+  send(frame: Frame): void
+  /** Called once per connection, before the first frame arrives. */
+  listen(handlers: FrameHandlers): void
+  /** Whether an open link keeps this process alive. */
+  hold(alive: boolean): void
+  close(): void
+}
+
+export interface FrameHandlers {
+  onFrame(frame: Frame): void
+  /** Called once: the other side is gone, or it sent bytes that are no frame (`problem` says which). */
+  onEnd(problem?: string): void
+}
+
+/** How a codec represents objects and functions that are not copied. */
+export interface EncodeReferences {
+  /** The tagged value for an object or function with behaviour; throws `CannotCross` when it cannot leave. */
+  reference(value: object, where: string): WireObject
+  /** Whether a value is a handle of this side; handles are Proxies and must not be inspected. */
+  isHandle(value: object): boolean
+}
+
+/** How a codec finds the objects and functions that tagged values refer to. */
+export interface DecodeReferences {
+  hostObject(tagged: WireObject): unknown
+  /** `of` of the tagged value is the owner, `name` the method. */
+  hostMethod(tagged: WireObject): unknown
+  peerObject(tagged: WireObject): unknown
+}
+
+/** A language's representation of values. `encode` with an empty name takes the body of a message: an object of ours
+ *  whose members are values. */
+export interface Codec {
+  encode(value: unknown, name: string, references: EncodeReferences): Encoded
+  decode(json: Json, frame: Pick<Frame, "buffers" | "special">, references: DecodeReferences): unknown
+}
+
+/** A value cannot be sent to the other process. */
+export class CannotCross extends TypeError {
+  override name = "CannotCross"
+}
+
+/** The peer sent something that our own code never sends. The peer is ended. */
+export class Forged extends AgentError {
+  override name = "Forged"
+  readonly #mark = true
+
+  constructor(what: string) {
+    super(what, { code: "forged" })
+  }
+
+  /** Unlike `instanceof`, this runs no code of the value that was thrown. */
+  static is(thrown: unknown): thrown is Forged {
+    return typeof thrown === "object" && thrown !== null && #mark in thrown
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+export function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
+}
+
+/** `order.items[3]["a b"]`: a path as a program would write it. */
+export function memberPath(where: string, key: string): string {
+  if (/^(?:0|[1-9]\d*)$/.test(key)) return `${where}[${key}]`
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? `${where}.${key}` : `${where}[${JSON.stringify(key)}]`
+}
+
+// Readers of untrusted messages. They test the type and never convert: a conversion would call methods of the value.
+
+export function textIn(value: unknown): string {
+  if (typeof value !== "string") throw new Forged("a message with something else where a text belongs")
+  return value
+}
+
+export function idIn(value: unknown): number {
+  if (!Number.isSafeInteger(value) || Number(value) < 0) throw new Forged("a message with an impossible number")
+  return Number(value)
+}
+
+export function listIn(value: unknown): Json[] {
+  if (!Array.isArray(value)) throw new Forged("a message with something else where a list belongs")
+  return value
+}
+
+export function recordIn(value: unknown): WireObject {
+  if (!isRecord(value)) throw new Forged("a message with something else where an object belongs")
+  return value as WireObject
+}

@@ -1,0 +1,256 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import { originalOf } from "../cells/call.ts"
+import { cellFrames } from "../cells/errors.ts"
+import { type RunningCell, running } from "../cells/running-cell.ts"
+import { decodeJavaScript } from "../handles/javascript-decode.ts"
+import { encodeJavaScript } from "../handles/javascript-encode.ts"
+import { readMember, readPath } from "../handles/members.ts"
+import { pendingOf, pendingResult } from "../handles/pending.ts"
+import {
+  CannotCross,
+  type DecodeReferences,
+  type EncodeReferences,
+  type Frame,
+  type FrameLink,
+  isObject,
+  recordIn,
+  type WireObject,
+} from "../handles/wire.ts"
+import type { CallGate } from "../runtime.ts"
+import { createCellObjects, type Within } from "./cell-objects.ts"
+import { createCopies } from "./copies.ts"
+import { createHostHandles, type Operate } from "./host-handles.ts"
+import { memberTitle } from "./unawaited.ts"
+
+/** The child's end of the connection: values and operations both ways. */
+export interface HostLink {
+  /** A cell begins: its calls carry the id of its execution. */
+  begin(execution: string, gate: CallGate): void
+  onCell(cell: RunningCell): void
+  /** The newest cell of an execution. */
+  cellOf(execution: string): RunningCell | undefined
+  /** Asks the host whether a transaction may stand. */
+  check(execution: string): Promise<unknown>
+  reply(i: number, value: unknown): void
+  replyExecuted(i: number, summary: unknown, value: unknown, thrown: unknown): void
+  fail(i: number, error: unknown): void
+  /** Takes a frame that is an answer or a release; false for any other. */
+  take(frame: Frame): boolean
+  /** What the host asks of this child's own objects. */
+  // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that each of these takes.
+  readonly asks: Record<string, (input: any) => Promise<unknown>>
+  readonly decodeReferences: DecodeReferences
+  /** The number of a host object that a value is the handle of. */
+  idOf(value: object): number | undefined
+}
+
+/** `flush` sends what must be there before the next message. */
+export function createHostLink(link: FrameLink, flush: () => void): HostLink {
+  const executionOf = new WeakMap<CallGate, string>()
+  const cells = new Map<string, RunningCell>()
+  const waiting = new Map<number, Waiter>()
+  const objects = createCellObjects()
+  let withinLatest: Within | undefined
+  let asked = 0
+
+  const send = (message: WireObject, { buffers, special }: Pick<Frame, "buffers" | "special"> = plain) => {
+    flush()
+    link.send({ message, buffers, special })
+  }
+
+  const request = (message: WireObject, encoded?: Pick<Frame, "buffers" | "special">): Promise<Answered> =>
+    new Promise((resolve, reject) => {
+      const i = ++asked
+      waiting.set(i, { resolve, reject })
+      try {
+        send({ ...message, i }, encoded)
+      } catch (error) {
+        waiting.delete(i)
+        reject(error)
+      }
+    })
+
+  const operate: Operate = (op, target, args, askedAt = new Error()) => {
+    const cell = running.getStore()
+    cell?.check()
+    const execution = cell?.gate && executionOf.get(cell.gate)
+    if (!cell || execution === undefined) {
+      throw new Error(`${target.title} was not reached: no cell is running this code, so no approval could hold for it.`)
+    }
+    const isAssignment = op === "set"
+    const back = isAssignment && copies.isCopyOf(args[0], target.id, target.path)
+    copies.sent(args)
+    const encoded = encode(op === "call" || op === "new" ? [args, {}] : args, "the arguments")
+    const message: WireObject = { k: "op", x: execution, op, t: target.id, p: [...target.path], v: encoded.json }
+    if (back) message.back = true
+    const work = request(message, encoded).then(({ value, frame }) => {
+      if (op === "get") copies.note(cell, target, value, frame)
+      return value
+    })
+    const failed = (error: unknown): never => {
+      // The host says what went wrong, and nothing of where in its own code.
+      if (error instanceof Error) error.stack = [error.stack, ...cellFrames(askedAt)].join("\n")
+      throw error
+    }
+    const answered = work.catch(failed)
+    track(cell, answered)
+    // A transaction reports these, because they cannot be taken back.
+    if (op !== "get") cell.noteCall([target.title].join("."))
+    if (isAssignment) {
+      answered.catch((error: unknown) => {
+        cell.endChecks.push(() => {
+          throw error
+        })
+      })
+    }
+    return op === "call" || op === "new" ? awaitable(answered, `${target.title}(…)`) : answered
+  }
+
+  const handles = createHostHandles(operate, (id, count) => {
+    if (released.push([id, count]) === 1) setImmediate(() => send({ k: "release", ids: released.splice(0) }))
+  })
+  const released: [number, number][] = []
+
+  const decodeReferences: DecodeReferences = {
+    hostObject: (tagged) => handles.get(tagged),
+    hostMethod: ({ of, name }) => handles.method(handles.get(recordIn(of)), String(name)),
+    peerObject: ({ id }) => objects.find(Number(id)).value,
+  }
+  const copies = createCopies((json, frame) =>
+    decodeJavaScript(json, frame, {
+      ...decodeReferences,
+      hostObject: (tagged) => handles.get(tagged, false),
+      hostMethod: ({ of, name }) => handles.method(handles.get(recordIn(of), false), String(name)),
+    }),
+  )
+
+  const encodeReferences: EncodeReferences = {
+    isHandle: (value) =>
+      handles.referenceOf(value) !== undefined || memberTitle(value) !== undefined || pendingOf(value) !== undefined,
+    reference(given, where) {
+      const value = Object(originalOf(given))
+      const reference = handles.referenceOf(value)
+      if (reference) return reference
+      const title = memberTitle(value) ?? pendingOf(value)?.title
+      if (title !== undefined) throw new CannotCross(`${where} is ${title}, which was not awaited: await it first.`)
+      if (value instanceof Promise) throw new CannotCross(`${where} is a promise: await it first.`)
+      return objects.give(value, running.getStore() ? undefined : withinLatest)
+    },
+  }
+  const encode = (value: unknown, name: string) => encodeJavaScript(value, name, encodeReferences, true)
+
+  const reply = (i: number, value: unknown) => {
+    const encoded = encode(value, "the value")
+    send({ k: "reply", i, v: encoded.json }, encoded)
+  }
+
+  return {
+    decodeReferences,
+    idOf: handles.idOf,
+    begin(execution, gate) {
+      executionOf.set(gate, execution)
+    },
+    onCell(cell) {
+      const execution = cell.gate && executionOf.get(cell.gate)
+      if (execution !== undefined) cells.set(execution, cell)
+      withinLatest = running.run(cell, () => AsyncLocalStorage.snapshot())
+      // Only cells that may still start others are asked for.
+      for (const [id, known] of cells) if (known.over && known !== cell) cells.delete(id)
+    },
+    cellOf: (execution) => cells.get(execution),
+    check: async (x) => (await request({ k: "check", x })).value,
+    reply,
+    replyExecuted(i, summary, value, thrown) {
+      try {
+        reply(i, [summary, value, thrown])
+      } catch {
+        // The preview shows the value; why it cannot cross is said when it is retrieved.
+        reply(i, [summary, undefined, undefined])
+      }
+    },
+    fail(i, error) {
+      const encoded = encode(error instanceof Error ? error : new Error(String(error)), "the error")
+      send({ k: "fail", i, e: { error: encoded.json } }, encoded)
+    },
+    take(frame) {
+      const { message } = frame
+      if (Array.isArray(message.sh)) handles.learn(message.sh.map(recordIn))
+      if (message.k === "release") {
+        for (const [id, count] of message.ids as [number, number][]) objects.release(id, count)
+        return true
+      }
+      if (message.k !== "reply" && message.k !== "fail") return false
+      const waiter = waiting.get(Number(message.i))
+      waiting.delete(Number(message.i))
+      try {
+        const json = message.k === "reply" ? (message.v ?? null) : (recordIn(message.e).error ?? null)
+        const value = decodeJavaScript(json, frame, decodeReferences)
+        if (message.k === "reply") waiter?.resolve({ value, frame })
+        else waiter?.reject(value)
+      } catch (error) {
+        waiter?.reject(error)
+      }
+      return true
+    },
+    asks: {
+      async get({ of, path }: ObjectInput) {
+        const { value, within } = objects.find(of)
+        return within(() => readPath(value, path))
+      },
+      async set({ of, path, value }: ObjectInput & { value: unknown }) {
+        const { value: object, within } = objects.find(of)
+        within(() => {
+          const owner = readPath(object, path.slice(0, -1))
+          if (!isObject(owner) || !Reflect.set(owner, String(path.at(-1)), value)) {
+            throw new TypeError(`Cannot set "${path.at(-1)}".`)
+          }
+        })
+      },
+      async call({ of, path, args }: ObjectInput & { args: unknown[] }) {
+        const { value, within } = objects.find(of)
+        return within(() => {
+          const owner = path.length === 0 ? undefined : readPath(value, path.slice(0, -1))
+          const method: unknown = path.length === 0 ? value : readMember(owner, String(path.at(-1)))
+          if (typeof method !== "function") throw new TypeError(`${path.join(".") || "The object"} is not a function`)
+          return isConstructor(method) ? Reflect.construct(method, args) : Reflect.apply(method, owner, args)
+        })
+      },
+    },
+  }
+}
+
+interface ObjectInput {
+  of: number
+  path: string[]
+}
+
+interface Answered {
+  value: unknown
+  frame: Frame
+}
+
+interface Waiter {
+  resolve(answered: Answered): void
+  reject(error: unknown): void
+}
+
+const plain = { buffers: [], special: false }
+
+function isConstructor(method: object): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(method))
+}
+
+function track(cell: RunningCell, call: Promise<unknown>): void {
+  const settle = () => void cell.calls.delete(call)
+  cell.calls.add(call)
+  call.then(settle, settle)
+}
+
+/** The result of a call for the cell. When the call fails and nobody awaits it, the rejection is reported as that of any
+ *  forgotten promise. */
+function awaitable(answered: Promise<unknown>, title: string): Promise<unknown> {
+  const copy = answered.then((value) => value)
+  const { result, pending } = pendingResult(copy, title)
+  void pending
+  return result
+}

@@ -1,0 +1,53 @@
+import { type RunningCell, running } from "../cells/running-cell.ts"
+import { pendingOf } from "../handles/pending.ts"
+
+// Members of host objects that a cell reads but does not await. Such a member is a Proxy that throws where JavaScript
+// lets a Proxy notice its use; this part covers conditions and equalities, and members that are never used at all.
+
+interface Member {
+  proxy: object
+  title: string
+  isUsed(): boolean
+}
+
+const members = new WeakMap<object, string>()
+const ofCell = new WeakMap<RunningCell, { member: Member; readAt: Error }[]>()
+
+/** Creates a member and makes the running cell fail in the end if the member was neither awaited, called nor walked. */
+export function noteMember(create: (readAt: Error) => Member): object {
+  const readAt = new Error()
+  const member = create(readAt)
+  members.set(member.proxy, member.title)
+  const cell = running.getStore()
+  if (cell && !cell.over) listOf(cell).push({ member, readAt })
+  return member.proxy
+}
+
+/** What a member is called, as a program would write it; undefined for anything else. */
+export function memberTitle(value: unknown): string | undefined {
+  return typeof value === "function" ? members.get(value) : undefined
+}
+
+/** Throws for a member or a call's result that was not awaited. */
+export function checkedMember(value: unknown): void {
+  const title = memberTitle(value)
+  if (title !== undefined) throw new TypeError(`${title} is on the host: write \`await\` before it to read it.`)
+  const pending = pendingOf(value)
+  if (pending) throw new TypeError(`The result of ${pending.title} was not awaited: write \`await\` before the call.`)
+}
+
+function listOf(cell: RunningCell): { member: Member; readAt: Error }[] {
+  const known = ofCell.get(cell)
+  if (known) return known
+  const list: { member: Member; readAt: Error }[] = []
+  ofCell.set(cell, list)
+  cell.endChecks.push(() => {
+    const unused = list.find(({ member }) => !member.isUsed())
+    if (!unused) return
+    const { readAt, member } = unused
+    const message = `${member.title} was read but not awaited: write \`await ${member.title}\`.`
+    // Its stack shows where the member was read.
+    throw Object.defineProperty(readAt, "message", { value: message, writable: true, configurable: true })
+  })
+  return list
+}

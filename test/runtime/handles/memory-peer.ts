@@ -1,0 +1,76 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import type { Bindings } from "../../../src/runtime/bindings.ts"
+import { frameParts, frameReader } from "../../../src/runtime/handles/frames.ts"
+import type { Frame, FrameHandlers, FrameLink } from "../../../src/runtime/handles/wire.ts"
+import type { Ending, StartPeer } from "../../../src/runtime/process/peer-process.ts"
+import { serveCells } from "../../../src/runtime/process/serve-cells.ts"
+import { createProcessRuntime, type ProcessRuntimeOptions } from "../../../src/runtime/process.ts"
+
+/** Changes a frame on its way, drops it (undefined), or replaces it by several. */
+export type Alter = (frame: Frame, to: "host" | "peer") => Frame | readonly Frame[] | undefined
+
+/** A processRuntime whose peer runs in this process: every message passes `alter`. */
+export function memoryRuntime(bindings: Bindings, alter: Alter = (frame) => frame, options: ProcessRuntimeOptions = {}) {
+  return createProcessRuntime(bindings, options, startMemoryPeer(alter))
+}
+
+function startMemoryPeer(alter: Alter): StartPeer {
+  return (_launch, events) => {
+    const [hostEnd, peerEnd] = linkPair(alter)
+    const { promise: gone, resolve } = Promise.withResolvers<void>()
+    let ending: Ending | undefined
+    serveCells(peerEnd, { onLimit() {}, onEnd() {} })
+    return {
+      link: hostEnd,
+      get ending() {
+        return ending
+      },
+      gone,
+      startCell() {},
+      kill(given) {
+        if (ending) return
+        ending = given
+        hostEnd.close()
+        peerEnd.close()
+        events.onEnding(given)
+        resolve()
+      },
+    }
+  }
+}
+
+function linkPair(alter: Alter): [host: FrameLink, peer: FrameLink] {
+  const handlers: { host?: FrameHandlers; peer?: FrameHandlers } = {}
+  // The two ends are parts of one process: neither may see in which cell of the other a message was sent.
+  const outside = AsyncLocalStorage.snapshot()
+  let open = true
+  const end = (to: "host" | "peer"): FrameLink => ({
+    send(frame) {
+      const altered = alter(frame, to) ?? []
+      for (const each of Array.isArray(altered) ? altered : [altered]) {
+        const copy = throughBytes(each)
+        outside(() => setImmediate(() => open && handlers[to]?.onFrame(copy)))
+      }
+    },
+    listen(given) {
+      handlers[to === "host" ? "peer" : "host"] = given
+    },
+    hold() {},
+    close() {
+      open = false
+    },
+  })
+  return [end("peer"), end("host")]
+}
+
+/** A frame as it is when it has been written and read. */
+function throughBytes(frame: Frame): Frame {
+  const any = Number.POSITIVE_INFINITY
+  let read: Frame | undefined
+  const reader = frameReader({ maxBytes: any, maxSent: any, maxDepth: any, maxHeapBytes: any }, (each) => {
+    read = each
+  })
+  const problem = reader(Buffer.concat(frameParts(frame, any)))
+  if (!read) throw new Error(`The frame cannot be read: ${problem}`)
+  return read
+}
