@@ -5,10 +5,9 @@ import { type KnownAgents, lookAtAgents, pythonAgent } from "../declare/agent.ts
 import { functionSignature } from "../declare/function-head.ts"
 import { inspection } from "../declare/inspect.ts"
 import { classMembers, classOf, isGlobalClass, nameOfClass } from "../declare/inspect-class.ts"
-import { shownSchema } from "../declare/shown-schema.ts"
-import { attempt, parseSignature, parseType } from "../declare/signatures.ts"
+import { parseSignature, parseType } from "../declare/signatures.ts"
 import { any, type Member } from "../declare/type-tree.ts"
-import { isTuple } from "../schema.ts"
+import { isTuple, toJsonSchema } from "../schema.ts"
 import { className } from "./host-objects.ts"
 import { unknownName } from "./names.ts"
 import { isPyReference } from "./py.ts"
@@ -83,12 +82,10 @@ function onHost(
 
 function functionText(name: string, { call, options }: FunctionBinding): string {
   const { description, signature, input, output } = options
-  // A schema that can only validate says nothing about types: the function itself is described.
-  const schema = input && attempt(() => shownSchema(input, "input"))
+  const schema = input && toJsonSchema(input)
   if (signature === undefined && schema) {
-    const result = output && schemaPythonType(attempt(() => shownSchema(output, "output")))
-    const head = `def ${name}(${inputParameters(schema, isTuple(input)).join(", ")})${result ? ` -> ${result}` : ""}`
-    return defined(head, description)
+    const result = output ? ` -> ${schemaPythonType(toJsonSchema(output))}` : ""
+    return defined(`def ${name}(${inputParameters(schema, isTuple(input)).join(", ")})${result}`, description)
   }
   const told = signature === undefined ? functionSignature(call) : parseSignature(signature, name)
   return defined(`def ${name}${pythonSignature(told)}`, description)

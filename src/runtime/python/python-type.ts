@@ -1,5 +1,4 @@
 import type { Json, JsonSchema } from "../../core/json.ts"
-import { liveTypeOf } from "../declare/shown-schema.ts"
 import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
 
 /** A TypeScript type as Python would write it; `Any` where Python has no word for it. */
@@ -16,8 +15,6 @@ export function pythonSignature({ parameters, returns, awaited = returns }: Sign
 /** The type that a JSON Schema describes. */
 export function schemaPythonType(schema: Json | undefined): string {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return "Any"
-  const live = liveTypeOf(schema)
-  if (live !== undefined) return textType(live)
   const { type, enum: options, const: constant, items, anyOf, oneOf } = schema
   if (Array.isArray(options)) return `Literal[${options.map(pythonLiteral).join(", ")}]`
   if (constant !== undefined) return `Literal[${pythonLiteral(constant)}]`
