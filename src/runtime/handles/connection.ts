@@ -40,6 +40,8 @@ export interface ConnectionOptions {
   peerError(failure: WireObject, read: (json: Json | undefined) => unknown): unknown
   /** An error of a host function on its way to the peer, as the peer's language wants it. */
   failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject
+  /** Changes the result of an operation before it is encoded. Default: leaves it as it is. */
+  prepare?: ((value: unknown) => unknown) | undefined
   /** The peer sent something that our own code never sends; it must be ended. */
   onForged(what: string): void
   onEnd(problem?: string): void
@@ -75,7 +77,7 @@ export interface Answer {
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
-  const { link, codec, access } = options
+  const { link, codec, access, prepare } = options
   const { functions } = access
   const objects = createHostObjects(functions, options.maxHandles)
   const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: unknown): void }>()
@@ -174,7 +176,11 @@ export function openConnection(options: ConnectionOptions): Connection {
       return fail(i, new Error(`More than ${mostInFlight} calls wait for their answers: await some before the next.`))
     }
     inFlight++
-    const work = performOperation(operation.value, access, caller).then(
+    const performed = performOperation(operation.value, access, caller)
+    const prepared = prepare
+      ? performed.then(async (outcome) => (outcome.method ? outcome : { value: await prepare(outcome.value) }))
+      : performed
+    const work = prepared.then(
       (outcome) => reply(i, outcome, operation.value),
       (error: unknown) => fail(i, error),
     )

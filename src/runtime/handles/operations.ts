@@ -9,10 +9,10 @@ import { type Caller, callers } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
 import type { HostObject } from "./host-objects.ts"
 import { withKeywords } from "./keyword-arguments.ts"
-import { isMethod, readMember, readPath, writeMember } from "./members.ts"
+import { isMethod, isReachable, readMember, readPath, writeMember } from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
 import { shapeOf } from "./shapes.ts"
-import { Forged, memberPath } from "./wire.ts"
+import { Forged, isObject, memberPath } from "./wire.ts"
 import { writeBack } from "./write-back.ts"
 
 /** What a peer asks the host to do with one of the host's objects. */
@@ -37,6 +37,10 @@ export interface HostAccess {
   readonly guards: Guards
   /** Objects to which cells may add members. */
   readonly extensible: WeakSet<object>
+  /** The error for reading a member that does not exist. Default: such a member is undefined. */
+  readonly missing?: ((title: string) => Error) | undefined
+  /** Makes a call of a method; for languages that need to know whose method host code runs. Default: calls it. */
+  readonly around?: (<T>(owner: unknown, call: () => T) => T) | undefined
 }
 
 /** Does what a peer asks, as the cell it works for: every call passes the gate. */
@@ -55,6 +59,7 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
     case "get": {
       const owner = readPath(value, path.slice(0, -1))
       const key = path.at(-1)
+      if (access.missing && key !== undefined && isObject(owner) && !isReachable(owner, key)) throw access.missing(title)
       const member = key === undefined ? value : await readMember(owner, key)
       const isOwned = typeof owner === "object" && owner !== null && key !== undefined
       if (!isOwned || !isMethod(member) || access.functions.boundBy(Object(member)) || isPeerObject(member)) {
@@ -111,8 +116,11 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   const suffix = isConstruction ? "new" : "call"
   const options = agentCallOptions(owner) ?? {}
   const plain = { binding, method: path.join(".") || (isConstruction ? "new" : "call"), options }
-  const make = (made: readonly unknown[]) =>
-    isConstruction ? Reflect.construct(member, made) : Reflect.apply(member, owner, made)
+  const apply = (made: readonly unknown[]): unknown => Reflect.apply(member, owner, made)
+  const make = (made: readonly unknown[]) => {
+    if (isConstruction) return Reflect.construct(member, made)
+    return access.around ? access.around(owner, () => apply(made)) : apply(made)
+  }
   return gated({ ...plain, ...(op === "new" && path.length > 0 && { method: [...path, suffix].join(".") }), ...guarded, args: all, make }, caller)
 }
 

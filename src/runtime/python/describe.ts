@@ -8,7 +8,6 @@ import { classMembers, classOf, isGlobalClass, nameOfClass } from "../declare/in
 import { parseSignature, parseType } from "../declare/signatures.ts"
 import { any, type Member } from "../declare/type-tree.ts"
 import { isTuple, toJsonSchema } from "../schema.ts"
-import { className } from "./host-objects.ts"
 import { unknownName } from "./names.ts"
 import { isPyReference } from "./py.ts"
 import { pythonSignature, pythonType, schemaParameters, schemaPythonType } from "./python-type.ts"
@@ -143,4 +142,9 @@ function defined(head: string, doc: string | undefined): string {
 
 function docText(text: string, indent: string): string {
   return `${indent}"""${text.trim().replaceAll('"""', "'''").replaceAll("\n", `\n${indent}`)}"""`
+}
+
+function className(value: object): string {
+  const type = classOf(value)
+  return (type && nameOfClass(type)) ?? "object"
 }

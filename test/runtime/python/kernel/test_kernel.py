@@ -431,7 +431,7 @@ class CellsOfCalls(HostCase):
         callback = lambda: wipe()  # noqa: E731
         self.run_cell(host, lambda: wipe(callback), "cell-1")
         number = host.operations()[-1]["v"][0][0]["id"]
-        call = dict(of=number, path=[], args=[], kwargs={})
+        call = dict(of=number, path=[], args=[])
         self.assertEqual(host.wait(host.ask("call", **call))["k"], "reply")
         self.run_cell(host, lambda: host.wait(host.ask("call", **call)) and None, "cell-2")
         self.assertEqual(self.ids(host), ["cell-1", "cell-1", "cell-1"])
@@ -451,7 +451,7 @@ class CellsOfCalls(HostCase):
         self.run_cell(host, "", "cell-2")
         handle = host.wait(host.ask("retrieve", name="slowly"))["v"]
         self.assertEqual(handle["$"], "p")
-        answer = host.wait(host.ask("call", of=handle["id"], path=[], args=[], kwargs={}))
+        answer = host.wait(host.ask("call", of=handle["id"], path=[], args=[]))
         self.assertEqual(answer["k"], "reply", answer)
         self.assertEqual(self.ids(host), ["cell-2"])
 
@@ -534,7 +534,7 @@ class Traffic(HostCase):
 
         def answer(message, _buffers):
             [callback] = message["v"][0]
-            answers.append(host.ask("call", of=callback["id"], path=[], args=[1], kwargs={}))
+            answers.append(host.ask("call", of=callback["id"], path=[], args=[1]))
 
         host = self.host(answer)
         wipe = host.object(6, FUNCTION)

@@ -13,7 +13,7 @@ from .copies import Copies
 from .executions import Executions, follow_threads
 from .objects import Objects
 from .streams import Output
-from .values import CannotCross, Values
+from .values import CannotCross, Keywords, Values
 from .world import World
 
 
@@ -166,7 +166,9 @@ class Server:
         setattr(self._member(message["of"], path), last, message["value"])
 
     def ask_call(self, message):
-        args, kwargs = message["args"], message["kwargs"]
+        args, kwargs = message["args"], {}
+        if args and isinstance(args[-1], Keywords):
+            *args, kwargs = args
         return self._member(message["of"], message["path"])(*args, **kwargs)
 
     ask_new = ask_call

@@ -134,6 +134,8 @@ class Values:
             return self.channel.objects.receive(found["id"], found["s"], found.get("b"))
         if tag == "hm":
             return HostMethod(found["of"], found["name"])
+        if tag == "k":
+            return Keywords(found["v"])
         if tag == "sh":
             # Shapes come first in a message, so they are known before the objects that have them.
             return self.channel.objects.learn(found)
@@ -151,6 +153,10 @@ class Values:
         if number not in self.given:
             raise ReferenceError("The Python object is gone: it was released, or lived in a kernel that has ended.")
         return self.given[number].value
+
+
+class Keywords(dict):
+    """Arguments that the host passes by keyword, as the last argument of a call."""
 
 
 class Given:
