@@ -11,7 +11,7 @@ export interface PermittedAccess {
   permit(name: string, binding: Binding): void
 }
 
-export function createHostAccess(language: Pick<HostAccess, "missing" | "around"> = {}): PermittedAccess {
+export function createHostAccess(language: Pick<HostAccess, "missing" | "fit" | "around"> = {}): PermittedAccess {
   const guards = createGuards()
   const extensible = new WeakSet<object>()
   const functions = createGatedFunctions({

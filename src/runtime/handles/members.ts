@@ -1,5 +1,6 @@
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
+import { calledImplicitly } from "./javascript-decode.ts"
 import { isPlainData } from "./value-forms.ts"
 import { isObject } from "./wire.ts"
 
@@ -45,6 +46,7 @@ export function writeMember(target: unknown, key: string, value: unknown, where:
 
 function writeProblem(target: object, key: string, value: unknown, rules: WriteRules): string | undefined {
   if (isReserved(target, key)) return "the name is reserved."
+  if (typeof value === "function" && calledImplicitly.has(key)) return "the language would call a function of that name unasked."
   if (rules.isGuarded(target, key)) return "it is a guarded method, which cannot be replaced from a cell."
   if (types.isProxy(target)) return isInherited(key) ? "the name is reserved." : undefined
   const found = findProperty(target, key)

@@ -39,6 +39,8 @@ export interface HostAccess {
   readonly extensible: WeakSet<object>
   /** The error for reading a member that does not exist. Default: such a member is undefined. */
   readonly missing?: ((title: string) => Error) | undefined
+  /** Gives an assigned value the types of the old one, where the peer's language does not tell them apart. */
+  readonly fit?: ((value: unknown, old: () => unknown) => unknown) | undefined
   /** Makes a call of a method; for languages that need to know whose method host code runs. Default: calls it. */
   readonly around?: (<T>(owner: unknown, call: () => T) => T) | undefined
 }
@@ -71,8 +73,9 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       const key = path.at(-1)
       if (key === undefined) throw new Forged("an assignment to no member")
       const owner = readPath(value, path.slice(0, -1))
-      if (operation.isCopy && writeBack(readMember(owner, key), args[0])) return { value: undefined }
-      writeMember(owner, key, args[0], title, writeRules(access))
+      const given = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
+      if (operation.isCopy && writeBack(readMember(owner, key), given)) return { value: undefined }
+      writeMember(owner, key, given, title, writeRules(access))
       return { value: undefined }
     }
     case "iterate":

@@ -8,6 +8,7 @@ import { createHostAccess } from "../handles/host-access.ts"
 import type { ExecuteOptions, Execution, Lost } from "../runtime.ts"
 import { AttributeError } from "./bridge.ts"
 import { type CellLimits, createCell, type PythonCell } from "./cell.ts"
+import { fitted } from "./fitted.ts"
 import { betweenKernels, holdsFrames } from "./frames.ts"
 import { type KnownNames, knownNames } from "./known-names.ts"
 import { lateOutput } from "./late.ts"
@@ -56,6 +57,7 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
   const loaded = new Map<string, string[]>()
   const { access, permit } = createHostAccess({
     missing: (title) => new AttributeError(`${title} does not exist on the host`),
+    fit: (value, old) => (typeof value === "object" && value !== null ? fitted(value, old()) : value),
     around: (owner, call) => betweenKernels.run(holdsFrames(owner), call),
   })
   const late = lateOutput()

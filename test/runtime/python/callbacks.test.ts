@@ -9,12 +9,6 @@ import { requires } from "../../system.ts"
 import { sharedRuntime } from "./shared.ts"
 
 describe("a callback of Python that the host calls", { skip: requires("python") }, () => {
-  class Items extends Array<number> {
-    owner = "me"
-    each(callback: (item: number) => unknown) {
-      for (const item of this) callback(item)
-    }
-  }
   const left: ((value: number) => unknown)[] = []
   const runtime = sharedRuntime({
     tell: fn((callback: (value: number) => unknown) => {
@@ -24,7 +18,8 @@ describe("a callback of Python that the host calls", { skip: requires("python") 
     add: (callback: (value: number) => unknown) => Number(callback(1)) + 1,
     leave: (callback: (value: number) => unknown) => void left.push(callback),
     forgive: (callback: (value: number) => Promise<unknown>) => callback(1).catch(() => "caught"),
-    acc: Items.from([1, 2, 3]),
+    acc: new Proxy([1, 2, 3], {}),
+    rows: () => [1, 2, 3].values(),
     numbers: new (class Numbers {
       items = [1, 2, 3]
       map = new Map([[1, 2]])
@@ -74,10 +69,12 @@ describe("a callback of Python that the host calls", { skip: requires("python") 
       "acc.forEach(lambda x: 1 / 0)",
       "acc.map(print)",
       "keep = acc.filter\nkeep(lambda x: True)",
+      "rows().filter(lambda x: x > 2)",
     ]) {
       const { error } = await runtime.failed(code)
-      assert.match(error.message, /^TypeError: acc\.\w+ is Array\.prototype\.\w+.*Read the value first/, code)
+      assert.match(error.message, /^TypeError: .* is (Array|Iterator)\.prototype\.\w+.*Read the value first/, code)
     }
+    assert.deepEqual(await runtime.value("[x for x in acc if x > 2]"), [3])
   })
 })
 

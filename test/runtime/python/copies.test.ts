@@ -8,7 +8,7 @@ class Account {
   hist = [1]
   nested: { a: { b: number } } = { a: { b: 1 } }
   tags = new Set(["x"])
-  rates = new Map([["eur", 1]])
+  rates = new Map<string, unknown>([["eur", 1]])
   samples = new Float64Array([1, 2])
   readonly locked = [1]
   owner = new Owner()
@@ -81,6 +81,29 @@ describe("a copy that a cell of Python read as a field", { skip: requires("pytho
     assert.deepEqual([hist, inner, [...tags]], [[1, 2, 3], { b: 5 }, ["x", "y"]])
     assert.equal(acc.rates, rates)
     assert.deepEqual([...rates], Object.entries({ eur: 1, usd: 2 }))
+  })
+
+  test("of a Map stays a Map, also inside of other data", async () => {
+    await fresh()
+    const inner = new Map([["eur", 1]])
+    acc.rates = new Map<string, unknown>([["now", inner]])
+    await runtime.ran("r = acc.rates\nr['now']['usd'] = 2\nr['list'] = [{'a': 1}]\nacc.rates = r")
+    assert.deepEqual(
+      acc.rates,
+      new Map<string, unknown>([
+        ["now", inner],
+        ["list", [{ a: 1 }]],
+      ]),
+    )
+    assert.deepEqual(
+      [...inner],
+      [
+        ["eur", 1],
+        ["usd", 2],
+      ],
+    )
+    await runtime.ran("acc.rates = {'chf': 1}")
+    assert.deepEqual(acc.rates, new Map([["chf", 1]]))
   })
 
   test("is not named when the cell gives it to a call", async () => {
