@@ -225,12 +225,13 @@ export function openConnection(options: ConnectionOptions): Connection {
     const [first, second] = Array.isArray(value) ? value : []
     const isCall = op === "call" || op === "new"
     if (isCall && (!Array.isArray(first) || first.length > mostArguments)) throw new Forged("a call without arguments")
+    if (isCall && second !== undefined && !isKeywords(second)) throw new Forged("keyword arguments that are none")
     return {
       op,
       object,
       path,
       args: isCall ? first : [first],
-      named: isCall && isRecord(second) ? second : {},
+      named: isCall && isKeywords(second) ? second : {},
       isCopy: message.back === true,
     }
   }
@@ -294,6 +295,10 @@ const operations = ["call", "new", "get", "set", "iterate", "list", "members", "
 
 function isOperation(op: string): op is Operation["op"] {
   return operations.some((known) => known === op)
+}
+
+function isKeywords(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype
 }
 
 function attempt<T>(work: () => T): { value: T } | { error: unknown } {

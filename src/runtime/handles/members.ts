@@ -26,6 +26,12 @@ export function isReachable(target: object, key: string): boolean {
   return types.isProxy(target) ? !isInherited(key) : findProperty(target, key) !== undefined
 }
 
+/** Whether there is such a member. A Proxy is asked. */
+export function hasMember(target: unknown, key = ""): boolean {
+  if (!isObject(target) || !isReachable(target, key)) return false
+  return !types.isProxy(target) || Reflect.has(target, key)
+}
+
 export interface WriteRules {
   /** Whether a value is a function that came from a cell, or may be called only through the gate. */
   isFromCell(value: unknown): boolean

@@ -9,10 +9,10 @@ import { type Caller, callers } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
 import type { HostObject } from "./host-objects.ts"
 import { withKeywords } from "./keyword-arguments.ts"
-import { isMethod, isReachable, readMember, readPath, writeMember } from "./members.ts"
+import { hasMember, isMethod, readMember, readPath, writeMember } from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
 import { shapeOf } from "./shapes.ts"
-import { Forged, isObject, memberPath } from "./wire.ts"
+import { Forged, memberPath } from "./wire.ts"
 import { writeBack } from "./write-back.ts"
 
 /** What a peer asks the host to do with one of the host's objects. */
@@ -61,8 +61,8 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
     case "get": {
       const owner = readPath(value, path.slice(0, -1))
       const key = path.at(-1)
-      if (access.missing && key !== undefined && isObject(owner) && !isReachable(owner, key)) throw access.missing(title)
       const member = key === undefined ? value : await readMember(owner, key)
+      if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
       const isOwned = typeof owner === "object" && owner !== null && key !== undefined
       if (!isOwned || !isMethod(member) || access.functions.boundBy(Object(member)) || isPeerObject(member)) {
         return { value: member }
