@@ -1,9 +1,9 @@
-import { rename, writeFile } from "node:fs/promises"
 import type { CodeRunOptions } from "./agent/create-agent.ts"
 import type { Agent, LiveObjects, RunResult } from "./core/agent.ts"
 import { ConfigError, type ErrorData, errorData } from "./core/errors.ts"
 import type { Status } from "./core/event.ts"
-import { newId, type Prompt } from "./core/message.ts"
+import type { Prompt } from "./core/message.ts"
+import { replacePrivateFile } from "./core/private-files.ts"
 import { addUsage, noUsage, type Usage } from "./core/usage.ts"
 import { type Judgement, toVerdict, type Verdict } from "./core/verdict.ts"
 import { reportTable } from "./evals/table.ts"
@@ -202,9 +202,7 @@ function report(cases: CaseRecord[], durationMs: number): Report {
     ...data,
     table: () => reportTable(data),
     async save(path) {
-      const temporary = `${path}.${newId("t")}`
-      await writeFile(temporary, `${JSON.stringify(data, undefined, 2)}\n`)
-      await rename(temporary, path)
+      await replacePrivateFile(path, `${JSON.stringify(data, undefined, 2)}\n`)
     },
   }
 }

@@ -20,6 +20,8 @@ export interface Skill {
   readonly offered: boolean
   /** The folder it was read from, without links. Its `injection.ts`, `.js`, `.mjs` or `.py` is run at activation. */
   readonly directory?: string | undefined
+  /** SHA-256 of each code file in `directory`, by absolute path, as it was when the skill was loaded: only these bytes are run on the host. */
+  readonly code?: ReadonlyMap<string, string> | undefined
   /** Whether its injection module may run on the host even when cells run elsewhere. */
   readonly trusted: boolean
   /** What enters the runtime at activation; a function makes it for each runtime. */

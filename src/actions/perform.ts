@@ -3,6 +3,7 @@ import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
 import { forThisRun } from "../core/run-context.ts"
+import { indented, oneLine, taggedText } from "../core/tagged-text.ts"
 import { keep } from "../memory/keep.ts"
 import type { CallGate, Executed, ExecuteOptions, Execution, Lost, Runtime, TypeGateMode } from "../runtime/runtime.ts"
 import { callGate, type GateServices } from "./call.ts"
@@ -83,17 +84,19 @@ function shorter(a: number | undefined, b: number | undefined): number | undefin
 /** The result of a cell that was not run, or not to its end. */
 export function notRun(id: string, error: ActionError, text = error.message): EventBody {
   const changes = { created: [], reassigned: [], removed: [] }
-  return { type: "code-end", id, ok: false, text: tagged("error", text), durationMs: 0, changes, calls: 0, error }
+  return { type: "code-end", id, ok: false, text: taggedText("error", text), durationMs: 0, changes, calls: 0, error }
 }
 
-// What the model must know beyond what the cell printed.
+// What the model must know beyond what the cell printed. Names, reasons and hints come from the cell's side, so they stay inside `<output>`.
 function remarks(execution: Execution): string[] {
   const { hints = [], lost = [] } = execution
   return [
-    ...(hints.length > 0 ? [`Doubtful, by its types:\n${hints.map((hint) => `- ${hint}`).join("\n")}`] : []),
+    ...(hints.length > 0 ? [`Doubtful, by its types:\n${hints.map((hint) => `- ${indented(hint)}`).join("\n")}`] : []),
     ...(lost.length > 0 ? [startedAgain(lost)] : []),
     ...(execution.ok || !execution.notRolledBack ? [] : [rolledBack(execution.error, execution.notRolledBack)]),
-  ].filter((remark) => remark !== "")
+  ]
+    .filter((remark) => remark !== "")
+    .map((remark) => taggedText("output", remark))
 }
 
 // What cells have changed in place of what was put in nobody knows, so all of it is told, and apart from what is gone.
@@ -103,7 +106,9 @@ function startedAgain(lost: readonly Lost[]): string {
   return [
     "The session was started again.",
     ...(gone.length > 0 ? [`Gone: ${listLost(gone)}.`] : []),
-    ...(names.length > 0 ? [`As injected again, without what cells did to them: ${listed(names)}.`] : []),
+    ...(names.length > 0
+      ? [`As injected again, without what cells did to them: ${listed(names.map((name) => oneLine(name)))}.`]
+      : []),
   ].join(" ")
 }
 
@@ -115,7 +120,7 @@ function rolledBack({ kind }: ActionError, except: readonly Lost[]): string {
 }
 
 function listLost(lost: readonly Lost[]): string {
-  return listed(lost.map(({ name, path = "", reason }) => `${name}${path} (${reason})`))
+  return listed(lost.map(({ name, path = "", reason }) => oneLine(`${name}${path} (${reason})`)))
 }
 
 function listed(texts: readonly string[]): string {
@@ -130,10 +135,10 @@ async function shapeOutput(code: string, execution: Execution, services: Perform
     const value = hasCutValue(code, execution) ? await keepOutput(execution.value, services) : undefined
     const lines = [printed.text, value ? note(`the whole value is in the variable ${value}`) : ""].filter(Boolean)
     if (lines.length === 0) return { text: silence(execution) }
-    return { text: tagged("output", lines.join("\n")), kept: printed.kept ?? value }
+    return { text: taggedText("output", lines.join("\n")), kept: printed.kept ?? value }
   }
   const error = await fit(explain(execution.error), services)
-  const text = [printed.text && tagged("output", printed.text), tagged("error", error.text)]
+  const text = [printed.text && taggedText("output", printed.text), taggedText("error", error.text)]
   return { text: text.filter(Boolean).join("\n"), kept: printed.kept ?? error.kept }
 }
 
@@ -178,7 +183,7 @@ function silence({ changes }: Execution): string {
     changes.reassigned.length && `changed ${changes.reassigned.join(", ")}`,
     changes.removed.length && `removed ${changes.removed.join(", ")}`,
   ].filter(Boolean)
-  return tagged("output", told.length > 0 ? `(no output; ${told.join("; ")})` : "(no output)")
+  return taggedText("output", told.length > 0 ? `(no output; ${told.join("; ")})` : "(no output)")
 }
 
 function explain({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
@@ -187,11 +192,6 @@ function explain({ kind, message, line, column, stack }: ActionError & { stack?:
   if (kind === "security" || kind === "type") return wellFormed(message)
   const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
   return wellFormed(message) + place
-}
-
-// What a program prints cannot close the tag it is shown in.
-function tagged(tag: "output" | "error", text: string): string {
-  return `<${tag}>\n${text.replaceAll(`</${tag}>`, `<\\/${tag}>`)}\n</${tag}>`
 }
 
 function actionError({ kind, message, line, column }: ActionError): ActionError {

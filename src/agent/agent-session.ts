@@ -16,13 +16,15 @@ import {
   type StoredSession,
 } from "../sessions/archive.ts"
 import { parseHandle } from "../sessions/handle.ts"
+import { approvalsLeftOut, refuseForeignArchive } from "../sessions/handle-folder.ts"
 import { recordingJournal } from "../sessions/recording.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
 import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
-import { type ConversationHead, copyConversation, headOf, restoreConversation } from "./restore.ts"
+import { copyConversation, headOf, restoreConversation } from "./restore.ts"
+import { readStoredHead } from "./stored-head.ts"
 
 /** What a session of our own agents is made with. */
 export interface SessionSeat {
@@ -46,12 +48,12 @@ export async function openSession(
   options: ArchiveOptions,
   journal?: JournalOfRun,
 ): Promise<SessionOf<CodeRunOptions>> {
-  const { id, source } = placeOf(options)
+  const { id, source, isNamedByHandle } = placeOf(options)
   const archive = source === undefined ? undefined : openArchive(source)
   try {
     const stored = archive && id !== undefined ? await readSession(archive, id) : undefined
     const writer = archive && stored ? await takeOver(archive, stored) : undefined
-    const shared = stored ? await restored(stored, seat.config) : await seat.open()
+    const shared = stored ? await restored(stored, seat.config, isNamedByHandle) : await seat.open()
     const { recording = true } = options
     const keeping = archive && source !== undefined ? { archive, source, writer, recording } : undefined
     return sessionOn(seat, shared, id ?? newId("s"), keeping, journal)
@@ -83,26 +85,42 @@ interface Keeping {
   recording: boolean
 }
 
-function placeOf({ archive, resume }: ArchiveOptions): { id?: string; source: ArchiveOptions["archive"] } {
-  if (resume === undefined) return { source: archive }
+interface SessionPlace {
+  id?: string
+  source: ArchiveOptions["archive"]
+  /** Whether only the handle names the archive: then what was approved for good there does not count. */
+  isNamedByHandle: boolean
+}
+
+function placeOf({ archive, resume }: ArchiveOptions): SessionPlace {
+  if (resume === undefined) return { source: archive, isNamedByHandle: false }
   const { id, folder, provider } = parseHandle(resume)
   if (provider !== undefined) {
     throw new ConfigError(
       `Session "${id}" is one with ${provider}. Resume it by an agent of that CLI: ${provider}({ … }).session({ resume }).`,
     )
   }
-  const source = archive ?? folder
-  if (source !== undefined) return { id, source }
+  if (archive !== undefined) return { id, source: archive, isNamedByHandle: false }
+  if (folder !== undefined) {
+    refuseForeignArchive(folder, id)
+    return { id, source: folder, isNamedByHandle: true }
+  }
   throw new ConfigError(
     `Session "${id}" cannot be found without its archive: agent.session({ resume, archive }). Only the handle of a ` +
       "session that is archived in a folder says where it is.",
   )
 }
 
-function restored({ events, record, snapshot }: StoredSession, config: AgentConfig): Promise<Conversation> {
-  // What `headOf` gave when the session was stored.
-  const head = (record.head ?? undefined) as unknown as ConversationHead | undefined
-  return restoreConversation({ events, head, snapshot, covered: record.snapshot?.at }, config)
+async function restored(
+  { events, record, snapshot }: StoredSession,
+  config: AgentConfig,
+  isNamedByHandle: boolean,
+): Promise<Conversation> {
+  const stored = readStoredHead(record.head, record.id)
+  const head = stored && isNamedByHandle ? { ...stored, approved: [] } : stored
+  const shared = await restoreConversation({ events, head, snapshot, covered: record.snapshot?.at }, config)
+  if (stored && isNamedByHandle && stored.approved.length > 0) shared.warnings.push(approvalsLeftOut(stored.approved))
+  return shared
 }
 
 function sessionOn(

@@ -1,6 +1,6 @@
 import { ConfigError } from "../core/errors.ts"
 import { type RunContext, runNote, startingRun, upwards } from "../core/run-context.ts"
-import type { Workspace } from "../workspace/workspace.ts"
+import { type Workspace, writableFolders } from "../workspace/workspace.ts"
 import type { AgentConfig, AgentOptions } from "./config.ts"
 
 /** Refuses a run whose cost nobody could know, where a run above it may cost only so much. */
@@ -24,6 +24,12 @@ const heritages = runNote<Heritage>()
 /** Lets the runs below this one have its files. */
 export function letInherit(run: RunContext, { workspace, usesCode }: AgentConfig): void {
   heritages.set(run, { workspace, usesCode })
+}
+
+/** Folders of this machine that the tools of an agent can write, and those of the runs above the one under way. */
+export function foldersToolsWrite({ workspace }: AgentConfig): string[] {
+  const above = [...upwards(startingRun()?.parent)].map((run) => heritages.of(run)?.workspace)
+  return [...new Set([workspace, ...above])].flatMap((each) => (each ? writableFolders(each) : []))
 }
 
 /** The options of a run with the files of the run that starts it, where it has none and works by tools. An agent that was

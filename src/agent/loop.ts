@@ -12,6 +12,7 @@ import { outsideRuns } from "../core/run-context.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { addUsage } from "../core/usage.ts"
 import { groundCells } from "../tools/cell-tool.ts"
+import { foldersToolsWrite } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
 import { cycle } from "./cycle.ts"
@@ -72,8 +73,9 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
       const { system, skills } = durable?.resumed
         ? await reopen(setup, emit)
         : await open({ ...setup, prompt: begun.prompt }, emit)
-      const { usesCode } = config
-      const work = skills?.forRun(conversation, { tag: config.tag(conversation.runtime.language), usesCode }, emit)
+      const tag = config.tag(conversation.runtime.language)
+      const skillPlace = { tag, usesCode: config.usesCode, writable: foldersToolsWrite(config) }
+      const work = skills?.forRun(conversation, skillPlace, emit)
       await using tools = config.usesTools ? await toolsFor(setup, allowed, work?.access) : undefined
       for (const message of tools?.warnings ?? []) emit({ type: "warning-raised", code: "shell", message })
       const services = cycleServices(control, setup, {

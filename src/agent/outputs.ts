@@ -1,6 +1,7 @@
 import type { RunResult } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Status } from "../core/event.ts"
+import { codeBlock, indented, taggedText } from "../core/tagged-text.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import { nameProblem } from "../runtime/names.ts"
 import type { Runtime, StandardSchema } from "../runtime/runtime.ts"
@@ -101,12 +102,13 @@ async function readOutput(
 /** What the model is told to fill. */
 export async function outputsAsked(outputs: Outputs, { language }: Runtime, tag: string): Promise<string> {
   const declared = language === "python" ? pythonVariables(outputs) : await typescriptVariables(outputs)
-  return `Before you give your answer, assign these variables, at the top level of a cell. They are checked and handed over; your answer need not repeat them.\n\n\`\`\`${tag}\n${declared}\n\`\`\``
+  return `Before you give your answer, assign these variables, at the top level of a cell. They are checked and handed over; your answer need not repeat them.\n\n${codeBlock(tag, declared)}`
 }
 
 /** What the model is told when it answers too early. */
 export function outputsMissing(problems: readonly string[]): string {
-  return `(You are not done: not all declared variables are assigned and valid. Mend this in a cell, then give your answer.)\n${problems.map((problem) => `- ${problem}`).join("\n")}`
+  const list = problems.map((problem) => `- ${indented(problem)}`).join("\n")
+  return `(You are not done: not all declared variables are assigned and valid. Mend this in a cell, then give your answer.)\n${taggedText("output", list)}`
 }
 
 async function typescriptVariables(outputs: Outputs): Promise<string> {

@@ -1,4 +1,5 @@
 import type { Message } from "../core/message.ts"
+import { codeBlock } from "../core/tagged-text.ts"
 import type { ExecuteOptions, TypeGateMode } from "../runtime/runtime.ts"
 import { skillsSection } from "../skills/texts.ts"
 
@@ -77,7 +78,7 @@ export const defaultSections: PromptSections = {
     skills.length > 0 ? skillsSection(skills, usesCode ? language : "tool") : "",
   objects({ declarations, tag, language, usesCode }) {
     if (!usesCode) return ""
-    if (declarations) return `# What is in the session\n\n\`\`\`${tag}\n${declarations}\n\`\`\``
+    if (declarations) return `# What is in the session\n\n${codeBlock(tag, declarations)}`
     const library = language === "python" ? "Python's standard library is" : "JavaScript and Node.js are"
     return `# What is in the session\n\nNothing yet; ${library} available.`
   },
@@ -100,7 +101,7 @@ export const goOnReminder =
 
 /** What the model is told when names were put in after the system prompt was frozen. */
 export function announcement(declarations: string, tag: string): string {
-  return `New in the session:\n\n\`\`\`${tag}\n${declarations}\n\`\`\``
+  return `New in the session:\n\n${codeBlock(tag, declarations)}`
 }
 
 /** The messages of a request: the conversation with the time at the end of its newest prompt. The time is never stored,

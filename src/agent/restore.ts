@@ -1,10 +1,12 @@
 import { errorData, UnsupportedError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
+import { oneLine, taggedText } from "../core/tagged-text.ts"
 import { ownEvents } from "../core/trajectory.ts"
 import { keptName } from "../memory/keep.ts"
 import { initialMemory } from "../memory.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import type { Lost, Runtime, Snapshot } from "../runtime/runtime.ts"
+import { foldersToolsWrite } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
 import { type Conversation, conversation } from "./conversation.ts"
 
@@ -97,11 +99,13 @@ function foldBack({ events, head }: KeptConversation, runtime: Runtime, ownsRunt
 }
 
 /** Puts in again what the skills that were activated brought. */
-async function bringSkills({ skills }: AgentConfig, { runtime, activated }: Conversation): Promise<void> {
+async function bringSkills(config: AgentConfig, { runtime, activated }: Conversation): Promise<void> {
+  const { skills } = config
   if (!skills || activated.size === 0) return
   const [{ openSkills }, { injectSkill }] = await Promise.all([import("./skills.ts"), import("../skills/inject.ts")])
   const { offered } = await openSkills(skills, runtime)
-  for (const skill of offered) if (activated.has(skill.name)) await injectSkill(skill, runtime)
+  const writable = foldersToolsWrite(config)
+  for (const skill of offered) if (activated.has(skill.name)) await injectSkill(skill, runtime, writable)
 }
 
 /** Fills the runtime, and gives what the conversation speaks of and is not there, or not as it was left. */
@@ -172,12 +176,15 @@ function namesMade(events: readonly AgentEvent[]): Map<string, { changedAt: numb
 export function lostText(lost: readonly Lost[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
   const names = [...new Set(lost.filter(({ asInjected }) => asInjected).map(({ name }) => name))]
-  const lines = gone.slice(0, mostTold).map(({ name, path = "", reason }) => `- ${name}${path}: ${reason}`)
+  const lines = gone
+    .slice(0, mostTold)
+    .map(({ name, path = "", reason }) => `- ${oneLine(`${name}${path}: ${reason}`)}`)
   if (gone.length > mostTold) lines.push(`- and ${gone.length - mostTold} more`)
+  const injected =
+    names.length > 0 ? [oneLine(`- as injected again, without what cells did to them: ${names.join(", ")}`, 2000)] : []
   return [
     "The session was interrupted and goes on in a fresh runtime. What you made before is there, except:",
-    ...lines,
-    ...(names.length > 0 ? [`- as injected again, without what cells did to them: ${names.join(", ")}`] : []),
+    taggedText("output", [...lines, ...injected].join("\n")),
     "Look before you rely on any of these; make again what you need.",
   ].join("\n")
 }

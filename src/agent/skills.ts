@@ -24,6 +24,8 @@ export interface SkillPlace {
   tag: string
   /** Whether the run works by writing code; otherwise by tool calls alone. */
   usesCode: boolean
+  /** Folders that the tools of the run can write: no code of a skill is taken from there to be run on the host. */
+  writable: readonly string[]
 }
 
 export interface SkillWork {
@@ -61,7 +63,7 @@ async function load(sources: readonly SkillSource[]): Promise<AgentSkills> {
 function forRun(
   offered: readonly Skill[],
   conversation: Conversation,
-  { tag, usesCode }: SkillPlace,
+  { tag, usesCode, writable }: SkillPlace,
   tell: Emit,
 ): SkillWork {
   const { runtime, activated } = conversation
@@ -80,7 +82,7 @@ function forRun(
 
   const activateSkill = async (name: unknown): Promise<string> => {
     const skill = find(name)
-    const { names, elsewhere } = usesCode ? await injectSkill(skill, runtime) : noneInjected
+    const { names, elsewhere } = usesCode ? await injectSkill(skill, runtime, writable) : noneInjected
     const declarations = names.length > 0 ? await runtime.describe(names) : ""
     const files = await skill.files()
     for (const each of names) conversation.told.add(each)

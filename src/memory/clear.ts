@@ -71,10 +71,13 @@ async function marker<T extends CodeResultPart | ToolResultPart>(
   return { ...part, text, kept, cleared: true }
 }
 
+const close = "</output>"
+
 // Output that was too long to show is whole in a variable already; what else the model was shown must not get lost.
 function heldIn({ type, ok, text, kept }: CodeResultPart | ToolResultPart): string | undefined {
   if (type === "tool-result") return kept
-  if (!ok || kept === undefined || !text.endsWith("</output>")) return undefined
+  // One block of output and nothing behind it.
+  if (!ok || kept === undefined || text.indexOf(close) !== text.length - close.length) return undefined
   const named = text.match(/\b_output_\d+\b/g) ?? []
   return text.includes(`the whole text is in the variable ${kept}`) && named.every((name) => name === kept)
     ? kept

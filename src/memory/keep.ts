@@ -1,5 +1,6 @@
 import { orAbort } from "../core/abort.ts"
 import type { ImagePart } from "../core/message.ts"
+import { oneLine } from "../core/tagged-text.ts"
 import type { MemoryServices } from "../memory.ts"
 
 /** What memory keeps is known by these names, with a number. */
@@ -23,7 +24,7 @@ export async function keepImages(images: readonly ImagePart[], services: MemoryS
   const words: string[] = []
   for (const { mediaType, data } of images) {
     const name = await keep("_image", { mediaType, data }, services)
-    words.push(`[an image, ${mediaType}, in the ${services.keptIn} ${name}]`)
+    words.push(`[an image, ${oneLine(mediaType, 100)}, in the ${services.keptIn} ${name}]`)
   }
   return words
 }

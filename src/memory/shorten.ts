@@ -1,5 +1,6 @@
 import { errorData, isAbort } from "../core/errors.ts"
 import type { Message, SummaryPart, SummarySections } from "../core/message.ts"
+import { oneLine } from "../core/tagged-text.ts"
 import { estimateTokens } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
 import type { Name } from "../runtime/runtime.ts"
@@ -173,7 +174,5 @@ async function liveNames({ kept, request }: MemoryServices, budget: number): Pro
 }
 
 function nameLine({ name, type, size }: Name): string {
-  const short = type.replace(/\s+/g, " ")
-  const cut = short.length > 80 ? `${short.slice(0, 79).toWellFormed()}…` : short
-  return `- ${name}: ${cut}${size === undefined ? "" : ` (${size})`}`
+  return `- ${oneLine(name, 100)}: ${oneLine(type.replace(/\s+/g, " "), 79)}${size === undefined ? "" : ` (${size})`}`
 }

@@ -1,5 +1,6 @@
 import { ModelError } from "../core/errors.ts"
 import { type SummarySections, userMessage } from "../core/message.ts"
+import { taggedText } from "../core/tagged-text.ts"
 import { estimateTokens, priced, type Usage } from "../core/usage.ts"
 import type { FinishReason, Model, ModelRequest } from "../models/model.ts"
 import { PartReader } from "../models/part-reader.ts"
@@ -97,10 +98,8 @@ async function answer(
 }
 
 function request(entries: readonly string[], earlier: SummarySections | undefined): string {
-  const known = earlier ? [`<earlier-summary>\n${sectionsText(earlier)}\n</earlier-summary>`] : []
-  // What was said cannot close the tag it is shown in.
-  const said = entries.join("\n\n").replaceAll("</messages>", "<\\/messages>")
-  return [...known, `<messages>\n${said}\n</messages>`, "Write the analysis and the summary."].join("\n\n")
+  const known = earlier ? [taggedText("earlier-summary", sectionsText(earlier))] : []
+  return [...known, taggedText("messages", entries.join("\n\n")), "Write the analysis and the summary."].join("\n\n")
 }
 
 function instructions(words: number): string {

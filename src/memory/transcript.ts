@@ -1,4 +1,5 @@
 import { fenced, type Message } from "../core/message.ts"
+import { withoutTitles } from "../core/tagged-text.ts"
 import type { MemoryServices } from "../memory.ts"
 import { keepImages } from "./keep.ts"
 
@@ -19,14 +20,18 @@ function speaker(message: Message): string {
   return message.origin === "host" ? "session" : "user"
 }
 
+// No result can begin an entry of its own, as if the user had said it.
+const speakers = /\[(?:user|assistant|result|session)\]/
+
 function partText(part: Message["parts"][number]): string {
   switch (part.type) {
     case "text":
     case "summary":
-    case "code-result":
       return part.text
+    case "code-result":
+      return withoutTitles(part.text, speakers)
     case "tool-result":
-      return `${part.name}${part.ok ? "" : " failed"}: ${part.text}`
+      return `${part.name}${part.ok ? "" : " failed"}: ${withoutTitles(part.text, speakers)}`
     case "code":
       return fenced(part)
     case "tool-call":

@@ -1,5 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
-import { dirname } from "node:path"
+import { readFileSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import {
   AgentError,
@@ -11,6 +10,7 @@ import {
   type ModelErrorCode,
   type ModelErrorOptions,
 } from "../core/errors.ts"
+import { appendPrivateFileSync } from "../core/private-files.ts"
 import { abortError } from "../core/run.ts"
 import type { Price } from "../core/usage.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
@@ -50,8 +50,7 @@ export function record(
       sink.push(entry)
       return
     }
-    mkdirSync(dirname(sink), { recursive: true })
-    appendFileSync(sink, `${JSON.stringify(entry)}\n`)
+    appendPrivateFileSync(sink, `${JSON.stringify(entry)}\n`)
   }
 
   async function* recorded(request: ModelRequest): AsyncGenerator<ModelPart> {

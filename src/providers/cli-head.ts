@@ -48,6 +48,15 @@ export function readHead(head: Json | undefined): CliHead | undefined {
   }
 }
 
+/** What a CLI resumes a conversation by, as an argument of a command: never an option, a pattern or a path upwards. */
+export function checkedKey(key: string | undefined): string | undefined {
+  if (key === undefined || (/^[^-\s\p{Cc}*?[\]{}\\][^\s\p{Cc}*?[\]{}\\]*$/u.test(key) && !key.includes("..")))
+    return key
+  throw new ConfigError(
+    `The key ${JSON.stringify(key)} of the session cannot be one of a CLI. Use session.handle as it was given.`,
+  )
+}
+
 export function refuseOther({ name, title }: Provider, id: string, other: string | undefined): void {
   if (other === undefined || other === name) return
   throw new ConfigError(

@@ -11,10 +11,11 @@ import {
   type StoredSession,
 } from "../sessions/archive.ts"
 import { cliHandleOf, parseHandle } from "../sessions/handle.ts"
+import { approvalsLeftOut, refuseForeignArchive, refuseForeignCwd } from "../sessions/handle-folder.ts"
 import { createSession, sessionTrajectory } from "../sessions/session.ts"
 import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
 import type { CliRunOptions, CliSession } from "./cli-agent.ts"
-import { headOf, notFound, readHead, refuseOther } from "./cli-head.ts"
+import { checkedKey, headOf, notFound, readHead, refuseOther } from "./cli-head.ts"
 import { type CliConversation, cliConversation } from "./conversation.ts"
 import { type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
 import { requireFolder } from "./program.ts"
@@ -39,16 +40,24 @@ export async function openCliSession(seat: CliSeat, opening: ArchiveOptions): Pr
   const parts = opening.resume === undefined ? undefined : parseHandle(opening.resume)
   if (parts) refuseOther(provider, parts.id, parts.provider)
   const source = opening.archive ?? parts?.folder
+  const isNamedByHandle = opening.archive === undefined && parts !== undefined
+  if (isNamedByHandle && parts.folder !== undefined) refuseForeignArchive(parts.folder, parts.id)
   const archive = source === undefined ? undefined : openArchive(source)
   try {
     const stored = archive && parts ? await storedIn(archive, parts.id) : undefined
     const head = readHead(stored?.record.head)
     if (parts && stored) refuseOther(provider, parts.id, head?.provider)
     if (parts && !stored && parts.key === undefined) throw notFound(parts.id, archive?.name)
+    const key = checkedKey(head?.key ?? parts?.key)
     const options = mergeOptions({ ...head?.options, cwd: head?.cwd ?? parts?.cwd }, seat.options)
+    const isFromHandle = isNamedByHandle || head?.cwd === undefined
+    if (parts && isFromHandle && seat.options.cwd === undefined && options.cwd !== undefined)
+      refuseForeignCwd(options.cwd)
     const place = { ...seat, options: { ...options, cwd: requireFolder(options.cwd) } }
     const writer = archive && stored ? await takeOver(archive, stored) : undefined
-    const shared = await restored(place, stored, { key: head?.key ?? parts?.key, approved: head?.approved })
+    const approved = isNamedByHandle ? [] : head?.approved
+    const shared = await restored(place, stored, { key, approved })
+    if (isNamedByHandle && head && head.approved.length > 0) shared.warnings.push(approvalsLeftOut(head.approved))
     const keeping = archive && source !== undefined ? { archive, source, writer } : undefined
     return sessionOn(place, shared, parts?.id ?? newId("s"), keeping)
   } catch (error) {

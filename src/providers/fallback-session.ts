@@ -9,6 +9,7 @@ import {
   type StoredSession,
 } from "../sessions/archive.ts"
 import { cliHandleOf, type HandleParts, parseHandle } from "../sessions/handle.ts"
+import { refuseForeignArchive } from "../sessions/handle-folder.ts"
 import { createSession, sessionTrajectory } from "../sessions/session.ts"
 import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
 import type { Candidate } from "./candidates.ts"
@@ -32,6 +33,7 @@ export interface FallbackSeats extends Pick<FallbackPlace, "name" | "candidates"
 export async function openFallbackSession(seats: FallbackSeats, opening: ArchiveOptions): Promise<CliSession> {
   const parts = opening.resume === undefined ? undefined : parseHandle(opening.resume)
   const source = opening.archive ?? parts?.folder
+  if (opening.archive === undefined && parts?.folder !== undefined) refuseForeignArchive(parts.folder, parts.id)
   const archive = source === undefined ? undefined : openArchive(source)
   let opened: Sessions | undefined
   try {

@@ -1,8 +1,9 @@
-import { lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises"
+import { lstat, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
+import { makePrivateFolder, privateFileMode } from "../core/private-files.ts"
 import type { JsonObject } from "./read-json.ts"
 
 /** A home for one turn of Gemini CLI: the user's own, seen through links, but for the settings. It takes settings from files alone, and
@@ -27,14 +28,14 @@ export async function openGeminiHome(
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    await mkdir(seen, { recursive: true, mode: 0o700 })
+    await makePrivateFolder(seen)
     // Where it keeps conversations: made first, so that those of this turn are there.
-    await mkdir(join(own, "tmp"), { recursive: true })
+    await makePrivateFolder(join(own, "tmp"))
     for (const name of await readdir(own)) {
       if (name !== settingsFile) await symlink(join(own, name), join(seen, name))
     }
     const merged = merge(await readSettings(join(own, settingsFile)), settings)
-    await writeFile(join(seen, settingsFile), JSON.stringify(merged), { mode: 0o600 })
+    await writeFile(join(seen, settingsFile), JSON.stringify(merged), { mode: privateFileMode })
   } catch (error) {
     await close()
     throw error

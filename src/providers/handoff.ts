@@ -1,4 +1,5 @@
 import { type AssistantMessage, type Message, messageText } from "../core/message.ts"
+import { indented, oneLine } from "../core/tagged-text.ts"
 
 export interface Handoff {
   /** Who cannot go on, and why. */
@@ -18,7 +19,7 @@ export function handoffText({ from, reason, messages, files, maxChars = 8000 }: 
   // What is left beside the words of our own.
   const room = maxChars - 900
   const parts = [
-    `You take over the work of another agent (${from}), which cannot go on: ${cut(reason, 300)} This is from its record. What it did is done: look at how things ` +
+    `You take over the work of another agent (${from}), which cannot go on: ${cut(oneLine(reason), 300)} This is from its record. What it did is done: look at how things ` +
       "stand before you do any of it again.",
     section("Asked so far, the newest last", messages.flatMap(askedIn), room * 0.35),
     section("Done so far, the newest last", callsIn(messages), room * 0.3),
@@ -34,7 +35,7 @@ function section(title: string, entries: readonly string[], maxChars: number): s
   const kept: string[] = []
   let left = Math.floor(maxChars)
   for (const entry of entries.toReversed()) {
-    const line = `- ${cut(entry, kept.length === 0 ? left : Math.min(left, 1000))}`
+    const line = `- ${cut(indented(entry), kept.length === 0 ? left : Math.min(left, 1000))}`
     if (line.length > left && kept.length > 0) break
     kept.unshift(line)
     left -= line.length

@@ -4,8 +4,9 @@ import { join } from "node:path"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
 import { newId } from "../core/message.ts"
 import { cliHandleOf, type HandleParts, parseHandle } from "../sessions/handle.ts"
+import { refuseForeignCwd } from "../sessions/handle-folder.ts"
 import { observerOf } from "./cli-agent.ts"
-import { notFound, refuseOther } from "./cli-head.ts"
+import { checkedKey, notFound, refuseOther } from "./cli-head.ts"
 import { chooseProvider } from "./interactive-choice.ts"
 import { type CliConfig, type CliOptions, resolveOptions } from "./options.ts"
 import { requireFolder, requireProgram } from "./program.ts"
@@ -57,6 +58,7 @@ export async function interactive(
   const { provider } = chosen
   const earlier = resume === undefined ? undefined : resumed(provider, resume)
   const config = configOf(provider, chosen.options)
+  if (config.cwd === undefined && earlier?.cwd !== undefined) refuseForeignCwd(earlier.cwd)
   const cwd = requireFolder(config.cwd ?? earlier?.cwd)
   const { end, key } = await launch({
     provider,
@@ -136,7 +138,7 @@ function resumed(provider: Provider, handle: string): HandleParts & { key: strin
   const parts = parseHandle(handle)
   refuseOther(provider, parts.id, parts.provider)
   if (parts.key === undefined) throw notFound(parts.id, parts.folder)
-  return { ...parts, key: parts.key }
+  return { ...parts, key: checkedKey(parts.key) ?? parts.key }
 }
 
 function keyIn({ farewell }: PtyEnd, command: LaunchCommand): string | undefined {

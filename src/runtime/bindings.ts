@@ -113,10 +113,19 @@ const wrapped: unique symbol = Symbol.for("karst.binding")
 export const asBinding: unique symbol = Symbol.for("karst.as-binding")
 
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
-  const { description, type, guard, extend }: VariableOptions<T> = typeof about === "string" ? { description: about } : about
+  const { description, type, guard, extend }: VariableOptions<T> =
+    typeof about === "string" ? { description: about } : about
   const problem = guard && guardProblem(value, guard)
   if (problem !== undefined) throw new ConfigError(`variable(): ${problem}`)
-  return { [wrapped]: true, kind: "variable", value, description, type, ...(guard && { guard }), ...(extend && { extend }) }
+  return {
+    [wrapped]: true,
+    kind: "variable",
+    value,
+    description,
+    type,
+    ...(guard && { guard }),
+    ...(extend && { extend }),
+  }
 }
 
 export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}): FunctionBinding<F> {

@@ -144,7 +144,11 @@ export function createProcessRuntime<B extends Bindings>(
       // Registered first: guards must hold before the child has the objects.
       const takeBack = registry.add(entries)
       // With no child there is nothing to wait for: the next one, which may be started right now, has to find them.
-      if (started) await host.connect().then((child) => child.bind("inject", entries)).catch(undone(takeBack))
+      if (started)
+        await host
+          .connect()
+          .then((child) => child.bind("inject", entries))
+          .catch(undone(takeBack))
     },
     async load(file) {
       const known = registry.modules.get(file)

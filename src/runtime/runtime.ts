@@ -85,8 +85,8 @@ export interface ExecuteOptions {
   env?: Partial<CellEnv> | undefined
   /** Leaves the namespace as it was when the cell throws, is refused, or `check` throws or gives false. Default false. */
   transaction?: boolean | { check(runtime: Runtime): unknown } | undefined
-  /** Checks the cell against the declarations of what is in the namespace before it runs: `block` refuses near-certain
-   *  errors, `hint` only tells them. Default `off`. */
+  /** Checks the cell against the declarations of what is in the namespace before it runs: `block` refuses a cell
+   *  with a near-certain error and gives other findings as `hints`, `hint` gives all of them as hints. Default `off`. */
   typeGate?: TypeGateMode | undefined
 }
 
@@ -150,7 +150,7 @@ interface Ran {
   durationMs: number
   changes: NameChanges
   images?: ImagePart[] | undefined
-  /** What the type gate found doubtful; the cell ran all the same. */
+  /** Findings of the type gate that are not certain enough to refuse a cell. */
   hints?: string[] | undefined
   /** The names that are gone because the runtime had to be started again, and why. */
   lost?: Lost[] | undefined

@@ -7,7 +7,7 @@ import type { StandardResult, StandardSchema } from "./runtime.ts"
 export type Validation<T = unknown> = { ok: true; value: T } | { ok: false; message: string }
 
 /** The JSON Schema of what goes in. Plain JSON Schema is itself; a Standard Schema must be able to give it. */
-export function toJsonSchema(schema: SchemaLike, libraryOptions?: Record<string, unknown>): JsonSchema {
+export function toJsonSchema(schema: SchemaLike, options?: Record<string, unknown>): JsonSchema {
   if (!isStandardSchema(schema)) return schema
   const { vendor, jsonSchema } = schema["~standard"]
   if (!jsonSchema) {
@@ -18,7 +18,7 @@ export function toJsonSchema(schema: SchemaLike, libraryOptions?: Record<string,
   }
   try {
     // What a library calls JSON Schema is JSON.
-    return jsonSchema.input({ target: "draft-2020-12", libraryOptions }) as JsonSchema
+    return jsonSchema.input({ target: "draft-2020-12", libraryOptions: { ...zodOptions, ...options } }) as JsonSchema
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ConfigError(`The ${vendor} schema has no JSON Schema: ${reason}. Change it, or pass plain JSON Schema.`, {
@@ -26,6 +26,24 @@ export function toJsonSchema(schema: SchemaLike, libraryOptions?: Record<string,
       details: { vendor },
     })
   }
+}
+
+// zod reads these options; other libraries ignore them.
+const zodOptions = {
+  /** `z.coerce.date()` and `z.coerce.bigint()` accept the texts that JSON has for a date and a large number. */
+  unrepresentable({ zodSchema: { _zod } }: { zodSchema: { _zod: { def: { type: string; coerce?: boolean } } } }) {
+    const { type, coerce } = _zod.def
+    return (coerce && coercedTexts[type]) || "throw"
+  },
+  /** A default that JSON cannot hold is left out. */
+  override({ jsonSchema }: { jsonSchema: { default?: unknown } }) {
+    if (typeof jsonSchema.default === "bigint") delete jsonSchema.default
+  },
+}
+
+const coercedTexts: { [type: string]: JsonSchema } = {
+  date: { type: "string", format: "date-time" },
+  bigint: { type: "string", pattern: "^-?[0-9]+$" },
 }
 
 /** Whether a schema describes all arguments of a call, one by one, and not a single argument. */

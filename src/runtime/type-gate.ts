@@ -37,7 +37,8 @@ export interface GateNames {
 export interface GateVerdict {
   /** Set when the cell must not run. */
   error?: ActionError | undefined
-  /** What is doubtful, a line each. */
+  /** The findings that are not certain enough to refuse the cell, a line each. They are given to the model with the
+   *  result of the cell, in both modes. */
   hints: string[]
   /** Keeps the types of the names the cell made. To be called with the names there are when it has run. */
   remember(values: GateNames["values"]): void
@@ -80,7 +81,7 @@ export function createTypeGate(): TypeGate {
           `${host.text}\nexport type host_ = 0`,
         )
         const inCell = checked.diagnostics.filter(({ end }) => end <= cell.code.length)
-        const { blocked, doubtful, loosened, tree } = judge(cell, inCell, known)
+        const { blocked, doubtful, loosened, tree } = judge(cell, { ...checked, diagnostics: inCell }, known)
         const lines = (found: Diagnostic[]) => explain(cell.code, found)
         const [first] = blocked
         if (first && mode === "block") {
@@ -89,7 +90,7 @@ export function createTypeGate(): TypeGate {
             message: lines(blocked).join("\n"),
             ...positionAt(cell.code, first.start),
           }
-          return { error, hints: [], remember() {} }
+          return { error, hints: lines(doubtful), remember() {} }
         }
         const trust = createTrust(cell, tree, { ...known, loosened })
         const { names: own } = tree.scopes.cell

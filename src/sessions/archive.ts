@@ -1,4 +1,5 @@
 import { resolve } from "node:path"
+import { isObject } from "../core/check-shape.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { AgentEvent, Metadata, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
@@ -8,6 +9,7 @@ import { fileStore } from "../stores/file.ts"
 import { fileOf } from "../stores/file-names.ts"
 import type { Change, Store } from "../stores/store.ts"
 import type { Recorded } from "./recording.ts"
+import { checkEvent, checkRecord, damaged } from "./stored-data.ts"
 import { isAtWork, type Writer } from "./writer-identity.ts"
 
 /** Where sessions are kept: a folder, or any store. */
@@ -107,12 +109,12 @@ export async function listSessions(
   archive: ArchiveSource,
   { agent, search }: { agent?: string | undefined; search?: string | undefined } = {},
 ): Promise<SessionInfo[]> {
-  return await withArchive(archive, async ({ store }) => {
+  return await withArchive(archive, async ({ store, name }) => {
     const found: SessionInfo[] = []
     for await (const key of store.keys("sessions/")) {
       if (!key.endsWith("/session")) continue
       try {
-        const record = asRecord((await store.get(key))?.value)
+        const record = asRecord((await store.get(key))?.value, name)
         if (!record || (agent !== undefined && record.agent !== agent)) continue
         if (search === undefined || (await speaksOf(store, record, search))) found.push(infoOf(record))
       } catch (error) {
@@ -137,8 +139,8 @@ export async function deleteSession(archive: ArchiveSource, id: string): Promise
 export async function readSession(archive: Archive, id: string): Promise<StoredSession> {
   const { record, revision } = await readRecord(archive, id)
   const events: AgentEvent[] = []
-  // What was appended are events: only this part of Karst writes here.
-  for await (const event of archive.store.read(keys.events(id))) events.push(event as unknown as AgentEvent)
+  const log = `session "${id}" in ${archive.name}`
+  for await (const event of archive.store.read(keys.events(id))) events.push(checkEvent(event, events.length, log))
   if (events.length === 0 && record.runs > 0) {
     throw new AgentError(
       `The events of session "${id}" in ${archive.name} are gone. Restore them from a backup, or delete the session.`,
@@ -173,8 +175,11 @@ export function infoOf(record: SessionRecord): SessionInfo {
 
 async function readRecord({ store, name }: Archive, id: string): Promise<{ record: SessionRecord; revision: number }> {
   const entry = await store.get(keys.record(id))
-  const record = asRecord(entry?.value)
-  if (entry && record) return { record, revision: entry.revision }
+  const record = asRecord(entry?.value, name)
+  if (entry && record) {
+    if (record.id !== id) throw damaged(`The record of session "${id}" in ${name} is that of "${record.id}".`)
+    return { record, revision: entry.revision }
+  }
   if (entry) {
     throw new ConfigError(
       `Session "${id}" in ${name} was written by another version of Karst. Update karst to read it.`,
@@ -190,17 +195,18 @@ function unlessDamaged(error: unknown): AgentError {
   throw error
 }
 
-function asRecord(value: unknown): SessionRecord | undefined {
-  const isOurs = typeof value === "object" && value !== null && "version" in value && value.version === 1
-  return isOurs ? (value as SessionRecord) : undefined
+function asRecord(value: unknown, where: string): SessionRecord | undefined {
+  const isOurs = isObject(value) && value.version === 1
+  return isOurs ? checkRecord(value, where) : undefined
 }
 
 async function speaksOf(store: Store, record: SessionRecord, text: string): Promise<boolean> {
   const wanted = text.toLowerCase()
   const has = (said: string) => said.toLowerCase().includes(wanted)
   if (has(`${record.id} ${record.agent} ${record.title} ${JSON.stringify(record.metadata)}`)) return true
+  let index = 0
   for await (const item of store.read(keys.events(record.id))) {
-    if (saidIn(item as unknown as AgentEvent).some(has)) return true
+    if (saidIn(checkEvent(item, index++, `session "${record.id}"`)).some(has)) return true
   }
   return false
 }

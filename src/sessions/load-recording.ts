@@ -5,7 +5,9 @@ import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { type ArchiveSource, readRecording, readSession, withArchive } from "./archive.ts"
 import { parseHandle } from "./handle.ts"
+import { refuseForeignArchive } from "./handle-folder.ts"
 import type { Recorded } from "./recording.ts"
+import { checkEvent } from "./stored-data.ts"
 
 /** What was recorded of a session: what happened, and all that came from outside. */
 export interface Recording {
@@ -19,6 +21,7 @@ export type RecordingSource = string | { archive: ArchiveSource; id: string }
 export async function loadRecording(source: RecordingSource): Promise<Recording> {
   const place = typeof source === "string" ? parseHandle(source) : { folder: source.archive, id: source.id }
   const { folder, id } = place
+  if (typeof source === "string" && typeof folder === "string") refuseForeignArchive(folder, id)
   const recording = await (folder === undefined ? fromFolder(id) : fromArchive(folder, id))
   if (recording.entries.length > 0 || recording.events.length === 0) return recording
   throw new ConfigError(
@@ -34,8 +37,8 @@ function fromArchive(source: ArchiveSource, id: string): Promise<Recording> {
 }
 
 async function fromFolder(folder: string): Promise<Recording> {
-  // Both were written by an archive.
-  const events = (await readLines(join(folder, "events.jsonl"))) as AgentEvent[]
+  const lines = await readLines(join(folder, "events.jsonl"))
+  const events = lines.map((line, index) => checkEvent(line, index, `"${folder}"`))
   const recording = join(folder, "recording.jsonl")
   return { events, entries: existsSync(recording) ? ((await readLines(recording)) as Recorded[]) : [] }
 }

@@ -1,12 +1,15 @@
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import type { Session } from "../core/agent.ts"
+import { isObject, listOf } from "../core/check-shape.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Trajectory } from "../core/trajectory.ts"
 import { keyOf } from "../stores/file-names.ts"
 import { type ArchiveSource, readSession, withArchive } from "./archive.ts"
 import { handleOf, parseHandle } from "./handle.ts"
+import { refuseForeignArchive } from "./handle-folder.ts"
 import { saveTrajectory, sessionTrajectory } from "./session.ts"
+import { isEvent, isMessages } from "./stored-data.ts"
 
 /** A session to look at: from an archive by its id, or from its handle, its own folder, or a file that `session.save`
  *  wrote. Nothing can be sent to it. */
@@ -45,7 +48,10 @@ async function recordOf(source: ArchiveSource, id: string | undefined): Promise<
   if (id !== undefined) return await fromArchive(source, parseHandle(id).id)
   if (typeof source !== "string") throw new ConfigError("loadSession: a store needs the id of a session as well.")
   const { id: named, folder } = parseHandle(source)
-  if (folder !== undefined) return await fromArchive(folder, named)
+  if (folder !== undefined) {
+    refuseForeignArchive(folder, named)
+    return await fromArchive(folder, named)
+  }
   const found = await stat(source).catch(() => undefined)
   if (!found) throw new ConfigError(`loadSession: there is no "${source}".`)
   if (!found.isDirectory()) return { record: await readTrajectory(source) }
@@ -65,12 +71,16 @@ async function fromArchive(source: ArchiveSource, id: string): Promise<Loaded> {
 
 async function readTrajectory(path: string): Promise<Trajectory> {
   try {
-    const read: Trajectory = JSON.parse(await readFile(path, "utf8"))
-    if (read?.version === 1 && Array.isArray(read.events) && Array.isArray(read.messages)) return read
+    const read: unknown = JSON.parse(await readFile(path, "utf8"))
+    if (isTrajectory(read)) return read
   } catch (cause) {
     throw new ConfigError(`loadSession: "${path}" cannot be read as JSON. Write one with session.save(path).`, {
       cause,
     })
   }
   throw new ConfigError(`loadSession: "${path}" is no trajectory of version 1. Write one with session.save(path).`)
+}
+
+function isTrajectory(value: unknown): value is Trajectory {
+  return isObject(value) && value.version === 1 && listOf(isEvent)(value.events) && isMessages(value.messages)
 }

@@ -1,9 +1,8 @@
-import { mkdir, rename, writeFile } from "node:fs/promises"
-import { dirname } from "node:path"
 import type { LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { type Message, newId, type Prompt } from "../core/message.ts"
+import { replacePrivateFile } from "../core/private-files.ts"
 import { outsideRuns, startingRun, upwards } from "../core/run-context.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
 import { handleOf } from "./handle.ts"
@@ -120,10 +119,7 @@ export function sessionTrajectory(
 
 /** Writes a trajectory whole or not at all. */
 export async function saveTrajectory(path: string, record: Trajectory): Promise<void> {
-  const temporary = `${path}.${newId("t")}`
-  await mkdir(dirname(path), { recursive: true })
-  await writeFile(temporary, `${JSON.stringify(record, undefined, 2)}\n`)
-  await rename(temporary, path)
+  await replacePrivateFile(path, `${JSON.stringify(record, undefined, 2)}\n`)
 }
 
 /** A session whose sends take this agent's own options. */

@@ -1,11 +1,12 @@
-import { existsSync, realpathSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
-import { isWithin } from "../core/paths.ts"
+import { isInFolder, isWithin } from "../core/paths.ts"
 import { moduleBindings } from "../runtime/load-module.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { Skill } from "../skills.ts"
+import { type CodeDigests, importChecked } from "./digests.ts"
 
 /** What a skill has put into a runtime. */
 export interface Injected {
@@ -15,14 +16,14 @@ export interface Injected {
 }
 
 /** Puts what a skill brings into a runtime, the first time it is asked to. Its code runs now and not before: where cells
- *  run, or on the host when it was made there or is trusted. */
-export function injectSkill(skill: Skill, runtime: Runtime): Promise<Injected> {
+ *  run, or on the host when it was made there or is trusted. `writable` are the folders that the agent's tools can write. */
+export function injectSkill(skill: Skill, runtime: Runtime, writable: readonly string[]): Promise<Injected> {
   const done = injected.get(runtime) ?? new Map<unknown, Promise<Injected>>()
   injected.set(runtime, done)
   const key = skill.directory ?? skill
   const known = done.get(key)
   if (known) return known
-  const injecting = inject(skill, runtime)
+  const injecting = inject(skill, runtime, writable)
   done.set(key, injecting)
   // What failed may be tried again.
   injecting.catch(() => done.delete(key))
@@ -37,8 +38,8 @@ export function bringsCode({ bindings, directory }: Skill): boolean {
 
 const injected = new WeakMap<Runtime, Map<unknown, Promise<Injected>>>()
 
-async function inject(skill: Skill, runtime: Runtime): Promise<Injected> {
-  const { bindings, directory, trusted } = skill
+async function inject(skill: Skill, runtime: Runtime, writable: readonly string[]): Promise<Injected> {
+  const { bindings, directory, trusted, code } = skill
   if (bindings) return putIn(typeof bindings === "function" ? await bindings() : bindings, runtime)
   if (directory === undefined) return { names: [] }
   const { language } = runtime
@@ -47,8 +48,17 @@ async function inject(skill: Skill, runtime: Runtime): Promise<Injected> {
     const elsewhere = modules[other[language]].find((name) => existsSync(join(directory, name)))
     return { names: [], elsewhere }
   }
-  refuseWritable(file, runtime)
-  if (trusted && language === "typescript") return putIn(await moduleBindings(file), runtime)
+  const ofCells = runtime.writable?.() ?? []
+  refuseWritable([file], ofCells)
+  const isTrusted = trusted && language === "typescript"
+  if (isTrusted || (runtime.isolation === "none" && runtime.load)) {
+    const digests = code ?? noDigests(directory)
+    refuseWritable([file, ...digests.keys()], [...ofCells, ...writable])
+    return importChecked(directory, digests, async () => {
+      if (!isTrusted && runtime.load) return { names: await runtime.load(file) }
+      return putIn(await moduleBindings(file), runtime)
+    })
+  }
   if (runtime.load) return { names: await runtime.load(file) }
   throw new UnsupportedError(
     `The skill "${skill.name}" has an injection module, which this runtime cannot load. Use another runtime.`,
@@ -76,17 +86,17 @@ async function moduleIn(directory: string, language: Runtime["language"]): Promi
   return undefined
 }
 
-/** Refuses to run a file from where the agent itself can write: it would run what the agent wrote, with more rights. */
-function refuseWritable(file: string, runtime: Runtime): void {
-  const folder = runtime.writable?.().find((each) => isWithin(withoutLinks(each), file))
-  if (folder === undefined) return
-  throw new ConfigError(`"${file}" was not run: cells can write in "${folder}". Keep the skill outside of it.`)
+/** Refuses code in a folder that the agent can write: it would run on the host, or again later, what the agent wrote there. */
+function refuseWritable(files: readonly string[], folders: readonly string[]): void {
+  for (const folder of folders) {
+    const file = files.find((each) => isInFolder(folder, each))
+    if (file === undefined) continue
+    throw new ConfigError(`"${file}" was not run: the agent can write in "${folder}". Keep the skill outside of it.`)
+  }
 }
 
-function withoutLinks(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
+function noDigests(directory: string): CodeDigests {
+  throw new ConfigError(
+    `The code in "${directory}" was not run: its files were not read by loadSkills(). Load it by that.`,
+  )
 }

@@ -1,5 +1,6 @@
 import { basename, join } from "node:path"
 import type { Skill } from "../skills.ts"
+import { digestCode } from "./digests.ts"
 import type { FoundSkill, Report } from "./discover.ts"
 import { listFiles, readFileOf } from "./files.ts"
 import { parseSkillText } from "./front-matter.ts"
@@ -18,10 +19,13 @@ export async function readSkill(found: FoundSkill, trusted: boolean, report: Rep
   if (text.body === "") findings.push({ severity: "warning", message: "has no instructions below its front matter" })
   for (const { severity, message } of findings) report(file, severity, message)
   if (findings.some(({ severity }) => severity === "error")) return undefined
+  const code = await digestCode(folder).catch((error: Error) => error)
+  if (code instanceof Error) return void report(folder, "error", code.message)
   return {
     ...properties,
     instructions: text.body,
     directory: folder,
+    code,
     trusted,
     files: () => listFiles(folder),
     async read(path) {

@@ -1,3 +1,4 @@
+import { codeBlock, oneLine, taggedText } from "../core/tagged-text.ts"
 import type { Skill } from "../skills.ts"
 import type { SkillFile } from "./files.ts"
 import { skillFunctions } from "./functions.ts"
@@ -37,12 +38,12 @@ export function activationText(activated: Activated): string {
   const parts = [
     instructions || "(It has no instructions.)",
     compatibility && `Compatibility: ${compatibility}`,
-    declarations && `New in the session:\n\n\`\`\`${tag}\n${declarations}\n\`\`\``,
+    declarations && `New in the session:\n\n${codeBlock(tag, declarations)}`,
     elsewhere && `What its ${elsewhere} provides is for another language and is not in this session.`,
     needsRuntime && "It also has functions, which need an agent that runs code: you do not have them.",
     files.length > 0 && `Its files, as \`${howToRead(name, use)}\` gives them:\n${fileList(files)}`,
   ]
-  return `<skill name="${name}">\n${parts.filter(Boolean).join("\n\n")}\n</skill>`
+  return taggedText("skill", parts.filter(Boolean).join("\n\n"), ` name="${name}"`)
 }
 
 function howToRead(name: string, use: SkillUse): string {
@@ -54,6 +55,6 @@ function howToRead(name: string, use: SkillUse): string {
 const mostListed = 100
 
 function fileList(files: readonly SkillFile[]): string {
-  const lines = files.slice(0, mostListed).map(({ path, bytes }) => `- ${path} (${bytes} bytes)`)
+  const lines = files.slice(0, mostListed).map(({ path, bytes }) => `- ${oneLine(path)} (${bytes} bytes)`)
   return files.length > mostListed ? [...lines, `- and ${files.length - mostListed} more`].join("\n") : lines.join("\n")
 }

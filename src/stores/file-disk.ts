@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync } from "node:fs"
+import { readdirSync, readFileSync, renameSync, unlinkSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { uptime } from "node:os"
 import { dirname, join } from "node:path"
+import { makePrivateFolderSync } from "../core/private-files.ts"
 import { ifThere, isMissing } from "./file-failure.ts"
 import { marks, writeLine } from "./file-lines.ts"
 import { type Steps, writeDraft } from "./file-steps.ts"
@@ -34,7 +35,7 @@ function* inBatches(names: Iterable<string>): Generator<string[]> {
 /** A journal with nothing in it takes the place of the one before. */
 export async function beginJournal(root: string, revision: number, sync: boolean): Promise<void> {
   const folder = join(root, ownFolder)
-  mkdirSync(folder, { recursive: true })
+  makePrivateFolderSync(folder)
   // Drafts that nobody will move any more: who wrote them was stopped before it was decided.
   for (const name of readdirSync(folder)) if (name.endsWith(".draft")) unlinkSync(join(folder, name))
   const draft = join(folder, "journal.draft")

@@ -1,7 +1,7 @@
-import { mkdirSync, statSync } from "node:fs"
-import { dirname } from "node:path"
+import { statSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as after } from "node:timers/promises"
+import { createPrivateFileSync } from "../core/private-files.ts"
 import { busy } from "./failure.ts"
 
 export interface FileLock {
@@ -19,7 +19,7 @@ export function createLock(file: string, name: string, busyTimeoutMs: number): F
 
   async function connect(): Promise<DatabaseSync> {
     const { DatabaseSync } = await import("node:sqlite")
-    mkdirSync(dirname(file), { recursive: true })
+    createPrivateFileSync(file)
     return new DatabaseSync(file, { timeout: 0 })
   }
 

@@ -3,7 +3,6 @@ import {
   constants,
   fstatSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   renameSync,
   rmdirSync,
@@ -15,6 +14,7 @@ import {
 import { open } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { AgentError } from "../core/errors.ts"
+import { makePrivateFolderSync, privateFileMode } from "../core/private-files.ts"
 import { ifThere, isMissing } from "./file-failure.ts"
 
 /** What a commit does to files, each of them named relative to the store's folder. Done again it comes to the same. */
@@ -31,8 +31,9 @@ export interface Steps {
 /** Everything that needs room, except for the lines: drafts and folders. */
 export function prepareSteps(root: string, steps: Steps): void {
   const made = new Set([...steps.appends, ...steps.moves].map(({ file }) => dirname(join(root, file))))
-  for (const folder of made) mkdirSync(folder, { recursive: true })
-  for (const { draft, text } of steps.moves) if (text !== undefined) writeFileSync(join(root, draft), text)
+  for (const folder of made) makePrivateFolderSync(folder)
+  for (const { draft, text } of steps.moves)
+    if (text !== undefined) writeFileSync(join(root, draft), text, { mode: privateFileMode })
 }
 
 /** Takes back the appends, also those that were not made. */
@@ -50,7 +51,7 @@ export function dropDrafts(root: string, { moves }: Steps): void {
 /** Only this can still lack room. */
 export function doAppends(root: string, { appends }: Steps): void {
   for (const { file, at, text } of appends) {
-    const descriptor = openSync(join(root, file), constants.O_RDWR | constants.O_CREAT, 0o666)
+    const descriptor = openSync(join(root, file), constants.O_RDWR | constants.O_CREAT, privateFileMode)
     try {
       const { size } = fstatSync(descriptor)
       if (size < at) throw tooShort(join(root, file), size, at)
@@ -84,7 +85,7 @@ export function redoSteps(root: string, steps: Steps): void {
 }
 
 export async function writeDraft(path: string, chunks: readonly (string | Uint8Array)[], sync: boolean): Promise<void> {
-  await using file = await open(path, "w")
+  await using file = await open(path, "w", privateFileMode)
   for (const chunk of chunks) await file.writeFile(chunk)
   if (sync) await file.datasync()
 }

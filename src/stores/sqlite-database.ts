@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs"
-import { dirname, resolve } from "node:path"
+import { resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as after } from "node:timers/promises"
 import { AgentError, ConfigError } from "../core/errors.ts"
+import { createPrivateFileSync } from "../core/private-files.ts"
 import { busy, closedError, corrupt, noSpace } from "./failure.ts"
 import { prepareQueries, type Queries, schema } from "./sqlite-queries.ts"
 
@@ -29,7 +29,9 @@ export async function openDatabase(path: string, settings: Settings): Promise<Sq
 
   function connect(): DatabaseSync {
     try {
-      if (path !== ":memory:") mkdirSync(dirname(resolve(path)), { recursive: true })
+      if (path.startsWith("file:")) throw new ConfigError(`sqliteStore: "${path}" is a URI. Give the path of a file.`)
+      // SQLite gives its log and its index the mode of the database.
+      if (path !== ":memory:") createPrivateFileSync(resolve(path))
       // A short commit of another process is over sooner than a timer fires; a longer wait must not hold up this one.
       return new DatabaseSync(path, { timeout: 5 })
     } catch (error) {

@@ -3,6 +3,7 @@ import { constants, existsSync } from "node:fs"
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from "node:fs/promises"
 import { join } from "node:path"
 import { type AgentError, ConfigError } from "../core/errors.ts"
+import { privateFolderMode } from "../core/private-files.ts"
 import { pathTaken, workspaceError } from "./failure.ts"
 import { codeOf, localFailure, unless } from "./local-failure.ts"
 
@@ -49,8 +50,11 @@ export async function reach(root: string, path: string, options: ReachOptions = 
         await folders.pop()?.close()
         continue
       }
+      const isPrivate = name === privateFolder || holdsPrivate(folders)
       const found =
-        names.length > 0 ? await enter(folder, name, path, options) : await look(folder, name, path, options)
+        names.length > 0
+          ? await enter(folder, name, path, { ...options, isPrivate })
+          : await look(folder, name, path, options)
       if (found === undefined && names.length > 0) break
       if (found !== "link" && !(found && "at" in found)) {
         return { folders, folder, name, stats: found, [Symbol.asyncDispose]: close }
@@ -65,6 +69,11 @@ export async function reach(root: string, path: string, options: ReachOptions = 
   }
   await close()
   return undefined
+}
+
+/** Whether the last of these folders is in `.karst`, where Karst keeps results and output of commands: for the owner alone. */
+export function holdsPrivate(folders: readonly Folder[]): boolean {
+  return folders.some(({ name }) => name === privateFolder)
 }
 
 /** Opens a folder that is no link. */
@@ -98,7 +107,7 @@ async function enter(
   folder: Folder,
   name: string,
   path: string,
-  { create }: ReachOptions,
+  { create, isPrivate }: ReachOptions & { isPrivate: boolean },
 ): Promise<Folder | "link" | undefined> {
   // More than once, since somebody may remove an empty folder right after it was made.
   for (let attempt = 0; ; attempt++) {
@@ -108,7 +117,7 @@ async function enter(
       if (codeOf(error) === "ENOENT") {
         if (!create) return undefined
         if (attempt > 10) throw error
-        await mkdir(folder.at(name)).catch(unlessThere)
+        await mkdir(folder.at(name), isPrivate ? privateFolderMode : 0o777).catch(unlessThere)
         continue
       }
       const stats = await unless("ENOENT", path, lstat(folder.at(name)))
@@ -147,3 +156,4 @@ function outside(path: string): AgentError {
 // Where the system does not name what is open, each step is checked by its path, and only a swap during the call is not seen.
 const hasDescriptors = existsSync("/proc/self/fd")
 const mostLinks = 40
+const privateFolder = ".karst"

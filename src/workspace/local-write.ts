@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { type BigIntStats, constants, linkSync, lstatSync, renameSync, unlinkSync } from "node:fs"
 import { type FileHandle, open, rmdir, unlink } from "node:fs/promises"
+import { privateFileMode } from "../core/private-files.ts"
 import { check, conflict, notFound, pathTaken } from "./failure.ts"
 import { codeOf, localFailure, unless } from "./local-failure.ts"
-import { type Folder, type Place, reach } from "./local-folder.ts"
+import { type Folder, holdsPrivate, type Place, reach } from "./local-folder.ts"
 
 /** A file that nobody sees yet, written beside the one it will replace. Disposed of before it was published, it is gone. */
 export interface Draft extends AsyncDisposable {
@@ -55,7 +56,7 @@ async function draftAt(place: Place, path: string): Promise<Draft> {
   // Renaming asks nothing of the file that goes, but one that may not be written must stay.
   if (stats) await (await unless("ENOENT", path, open(target, forWriting)))?.close()
   const draft = folder.at(`.karst-${randomBytes(8).toString("hex")}.tmp`)
-  const file = await open(draft, exclusively, stats ? 0o600 : 0o666)
+  const file = await open(draft, exclusively, stats || holdsPrivate(folders) ? privateFileMode : 0o666)
   let isPublished = false
   return {
     before: stats ? etagOf(stats) : null,

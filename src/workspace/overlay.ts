@@ -3,7 +3,16 @@ import { chunksOf } from "./data.ts"
 import { check, conflict, notFound, pathTaken } from "./failure.ts"
 import { byPath, cleanPath, foldersOf } from "./paths.ts"
 import { turns } from "./turns.ts"
-import type { FileData, FileInfo, ListOptions, ReadOptions, StopOptions, Workspace, WriteOptions } from "./workspace.ts"
+import {
+  type FileData,
+  type FileInfo,
+  type ListOptions,
+  type ReadOptions,
+  type StopOptions,
+  type Workspace,
+  type WriteOptions,
+  writableFolders,
+} from "./workspace.ts"
 
 /** One workspace seen through another: what `top` has not, `base` shows. Writes go to `top` alone. What is removed is hidden, for as
  *  long as this overlay lives; `base` is never changed. It has no `root`: no folder holds what it shows. */
@@ -68,6 +77,7 @@ export function overlay(base: Workspace, top: Workspace): Workspace {
   }
 
   return {
+    writable: () => writableFolders(top),
     async read(path, options) {
       const clean = cleanPath(path)
       try {

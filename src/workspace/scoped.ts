@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { cleanFolder, cleanPath, inFolder } from "./paths.ts"
-import type { FileInfo, Workspace } from "./workspace.ts"
+import { type FileInfo, type Workspace, writableFolders } from "./workspace.ts"
 
 /** One folder of a workspace, as a workspace. A link that `localWorkspace` follows may lead to another folder of the same workspace; where
  *  that matters, make a `localWorkspace` of the folder. */
@@ -13,6 +13,8 @@ export function scoped(workspace: Workspace, folder: string): Workspace {
   })
   return {
     ...(workspace.root !== undefined && { root: join(workspace.root, base) }),
+    // A link inside the folder may lead to another folder of the same workspace.
+    writable: () => writableFolders(workspace),
     read: async (path, options) => workspace.read(outer(path), options),
     async *stream(path, options) {
       yield* workspace.stream(outer(path), options)

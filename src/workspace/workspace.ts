@@ -10,6 +10,9 @@ export interface Workspace {
   /** The folder on this machine, where a shell may run. Only where there is such a folder, and it may be written. */
   readonly root?: string | undefined
 
+  /** The folders on this machine that writes can change: code of a skill is never run on the host from there. Default: `root` alone. */
+  writable?(): readonly string[]
+
   /** The bytes of a file, or of a range of it; a range that reaches past the end is cut. They belong to the caller. Rejects with
    *  `not-found` when there is no such file, also when the path is a folder. */
   read(path: string, options?: ReadOptions): Promise<Uint8Array>
@@ -31,6 +34,12 @@ export interface Workspace {
 
   /** Removes a file. Where there is none, nothing happens. */
   remove(path: string, options?: StopOptions): Promise<void>
+}
+
+/** The folders on this machine that writes through a workspace can change. */
+export function writableFolders({ writable, root }: Workspace): readonly string[] {
+  if (writable) return writable()
+  return root === undefined ? [] : [root]
 }
 
 export interface FileInfo {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { readFile, writeFile } from "node:fs/promises"
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import {
@@ -17,6 +17,8 @@ import {
   variable,
 } from "karst"
 import { type CliOptions, claude, codex } from "karst/providers"
+import * as z from "zod"
+import { cliHandleOf, parseHandle } from "../../src/sessions/handle.ts"
 import { fakeBench, only, until } from "./kit.ts"
 
 describe("a coding CLI as an agent", () => {
@@ -267,6 +269,54 @@ describe("a session with a coding CLI", () => {
     assert.equal(resumed.trajectory().runs.length, 2)
     const loaded = await loadSession(archive, session.id)
     assert.equal(loaded.messages().length, 4)
+  })
+
+  test("asks again for what was always allowed, unless the caller names the archive", async () => {
+    await using place = await fakeBench()
+    const archive = join(place.folder, "archive")
+    let wiped = 0
+    const wipe = tool({
+      name: "wipe",
+      description: "",
+      input: z.object({ prompt: z.string() }),
+      approve: true,
+      run: () => `gone ${++wiped}`,
+    })
+    const agent = claude({ ...place.options, tools: [wipe] })
+    const session = await agent.session({ archive })
+    const run = session.send("ask wipe all say done")
+    for await (const event of run) if (event.type === "approval-requested") run.approve(event.id, "always")
+    await session.close()
+    const resumed = await agent.session({ resume: session.id, archive })
+    await resumed.send("ask wipe all say done")
+    await resumed.close()
+    assert.equal(wiped, 2)
+    await using byHandle = await agent.session({ resume: session.handle })
+    const { trajectory } = await byHandle.send("ask wipe all say done")
+    assert.equal(wiped, 2)
+    assert.match(only(trajectory.events, "warning-raised")[0]?.message ?? "", /wipe.*Give the archive/)
+  })
+
+  test("by a handle that names a folder of anybody, or an option as its key, is refused before anything is started", async () => {
+    await using place = await fakeBench()
+    const session = await claude(place.options).session()
+    await session.send("say one")
+    await session.close()
+    const parts = parseHandle(session.handle)
+    const { cwd: _, ...elsewhere } = place.options
+    const open = join(place.folder, "open")
+    await mkdir(open)
+    await chmod(open, 0o777)
+    const agent = claude(elsewhere)
+    await assert.rejects(agent.session({ resume: cliHandleOf({ ...parts, cwd: open }) }), /open", which is not trusted/)
+    await assert.rejects(
+      agent.session({ resume: cliHandleOf({ ...parts, folder: open }) }),
+      /open", which is not trusted/,
+    )
+    await assert.rejects(
+      agent.session({ resume: cliHandleOf({ ...parts, key: "--verbose" }) }),
+      /cannot be one of a CLI/,
+    )
   })
 
   test("seeds an archive that does not know it yet", async () => {

@@ -15,6 +15,7 @@ function stoppingGuard(steps: number): Guard {
     left: steps,
     tick: () => (stopped || guard.left < 0 ? stop() : undefined),
     resume: (value) => (stopped ? stop() : value),
+    value: (value) => value,
   }
   return guard
 }

@@ -2,10 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { ConfigError } from "../../src/core/errors.ts"
 import { type Bindings, type MethodGuard, variable } from "../../src/runtime/bindings.ts"
-import { RunningCell, type Shared } from "../../src/runtime/cells/running-cell.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import { createRegistry } from "../../src/runtime/process/registry.ts"
-import { createService } from "../../src/runtime/process/service.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import type { Call, Runtime } from "../../src/runtime/runtime.ts"
@@ -120,28 +117,18 @@ describe("a guard", () => {
     })
   }
 
-  test("holds for a child that asks for the method itself, and calls that", async () => {
-    const shared: Shared = { cells: new Set(), gate: undefined, late: [], lateLength: 0, epoch: 0, onStop() {} }
-    const registry = createRegistry(new Set(), shared)
+  test("holds in a process for a method that a cell reads off its object", async () => {
     const vault = { wipe: () => "wiped" }
-    registry.add(registry.check({ vault: variable(vault, { guard: { wipe: { approve: true } } }) }))
-    const service = createService(registry, shared, 10)
+    await using runtime = processRuntime({ vault: variable(vault, { guard: { wipe: { approve: true } } }) })
     const calls: Call[] = []
-    const cell = new RunningCell(shared, undefined, {
+    await runtime.execute("const wipe = vault.wipe; await wipe()", {
       call(call, next) {
         calls.push(call)
         return next()
       },
     })
-    const { stands: [handle] = [] } = service.give(vault, "vault")
-    assert.ok(handle?.type === "handle")
-    const none = { body: [] }
-    const got = await service.perform({ on: handle.id, path: ["wipe"], op: "get", args: none }, cell)
-    const { stands: [method] = [] } = got
-    assert.ok(method?.type === "handle")
-    await service.perform({ on: method.id, path: [], op: "call", args: none }, cell)
     assert.deepEqual(
-      calls.map(({ binding, method: called, approve }) => [binding, called, approve]),
+      calls.map(({ binding, method, approve }) => [binding, method, approve]),
       [["vault", "wipe", true]],
     )
   })

@@ -60,6 +60,7 @@ export function patientGuard(changes: Partial<Guard> = {}): Guard {
       guard.left = 1_000_000
     },
     resume: (value) => value,
+    value: (value) => value,
     ...changes,
   }
   return guard

@@ -353,7 +353,10 @@ describe("an injection module", () => {
       const model = scripted([cell('await activateSkill("evil")'), "Done."])
       const agent = createAgent({ model, runtime, skills: [{ path: root, trusted }] })
       const { messages } = await agent.run("Go")
-      assert.match(texts(messages)[2] ?? "", /was not run: cells can write in ".*work"\. Keep the skill outside of it/)
+      assert.match(
+        texts(messages)[2] ?? "",
+        /was not run: the agent can write in ".*work"\. Keep the skill outside of it/,
+      )
     }
   })
 })

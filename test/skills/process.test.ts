@@ -162,7 +162,7 @@ describe("a skill's module in a processRuntime", () => {
       await using runtime = processRuntime({}, options)
       const model = scripted([activate, "Done."])
       const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
-      assert.match(texts(messages)[2] ?? "", /was not run: cells can write in/)
+      assert.match(texts(messages)[2] ?? "", /was not run: the agent can write in/)
     }
   })
 

@@ -88,7 +88,9 @@ export function callByGate(call: CellCall, given: readonly unknown[], shared: Sh
   cell.calls.add(made)
   made.then(settle, settle)
   const result = forCell(made, cell)
-  return shared.resultOf ? shared.resultOf(result, call.method ? `${call.binding}.${call.method}` : call.binding) : result
+  return shared.resultOf
+    ? shared.resultOf(result, call.method ? `${call.binding}.${call.method}` : call.binding)
+    : result
 }
 
 /** Another promise for the cell: ours is handled, and what the cell forgets to await should be known as forgotten. Here

@@ -2,8 +2,9 @@ import type { Binding } from "../bindings.ts"
 import { type Inspection, inspection } from "./inspect.ts"
 import { instanceMembers, isGlobalClass, type LiveClass, nameOfClass } from "./inspect-class.ts"
 import type { TypeNames } from "./json-schema-type.ts"
-import type { Source } from "./source-types.ts"
-import { isIdentifier, jsDoc, printMembers, printType, type TypeTree } from "./type-tree.ts"
+import { readSource, type Source } from "./source-types.ts"
+import { typeDeclarationParts } from "./type-parts.ts"
+import { isIdentifier, jsDoc, type Member, printMembers, printType, type TypeTree } from "./type-tree.ts"
 
 /** A block of declarations being written: what stands in it and which names mean what. */
 export interface Block extends TypeNames {
@@ -19,15 +20,29 @@ export interface Block extends TypeNames {
   declareText(like: string, make: (name: string) => string): string
   /** Declares the classes that a text names, as far as they are known only by their instances. */
   mention(text: string): void
-  /** Declares the types that a text names and the source it was taken from declares. */
-  mentionFrom(source: Source, text: string): void
+  /** Declares the types that a text names and the source it was taken from declares. `handle` is the name of one whose
+   *  values are handles, even if all its members are data. */
+  mentionFrom(source: Source, text: string, handle?: string): void
+  /** The members of a class as its author wrote them, found by the name of its binding or by the class itself. */
+  writtenMembers(name: string, type: LiveClass | undefined): Member[] | undefined
+  /** Whether a binding or the class of one has this name. */
+  has(name: string): boolean
+  /** Whether something in the block is an object of another process. */
+  hasHandles: boolean
 }
 
-/** `declareClass` writes the class of an injected instance when it is first named. */
+/** How a block writes types. */
+export interface BlockWriter {
+  /** Writes the class of an injected instance when it is first named. */
+  declareClass(name: string, type: LiveClass, block: Block): string
+  /** Writes an interface or type alias that an author's source declares. Default: as it is. */
+  declareText?(text: string, block: Block, isHandle: boolean): string
+}
+
 export function openBlock(
   bindings: ReadonlyMap<string, Binding>,
   among: ReadonlyMap<string, Binding>,
-  declareClass: (name: string, type: LiveClass, block: Block) => string,
+  writer: BlockWriter,
 ): Block {
   const all = among === bindings ? bindings : new Map([...among, ...bindings])
   const reached = reachedClasses(all)
@@ -43,7 +58,7 @@ export function openBlock(
   const need = (name: string) => {
     const type = pending.get(name)
     if (!type || !pending.delete(name)) return
-    block.lines.push(declareClass(name, type, block))
+    block.lines.push(writer.declareClass(name, type, block))
   }
 
   const block: Block = {
@@ -58,10 +73,24 @@ export function openBlock(
     mention(text) {
       if (pending.size) for (const word of text.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) need(word)
     },
-    mentionFrom(source, text) {
-      for (const { name, text: own } of source.typesIn(text, (name) => isTaken(name) || declared.has(name))) {
-        declared.set(name, own)
-        block.lines.push(own)
+    hasHandles: false,
+    has: (name) => all.has(name) || implied.has(name) || declared.has(name),
+    writtenMembers(name, type) {
+      const text = declared.get(name)
+      if (text !== undefined) return typeDeclarationParts(text)?.members
+      const own = all.get(name)
+      const found =
+        own?.kind === "type" ? own : [...all.values()].find((each) => each.kind === "type" && each.type === type)
+      if (found?.kind !== "type" || found.options.source === undefined) return undefined
+      const words = [nameOfClass(found.type) ?? name, name]
+      const members = readSource(found.options.source)?.classNamed(words)?.type.members
+      return members?.filter((member) => !member.static && member.form !== "constructor")
+    },
+    mentionFrom(source, text, handle) {
+      const found = source.typesIn(text, (name) => isTaken(name) || declared.has(name))
+      for (const { name, text: own } of found) declared.set(name, own)
+      for (const { name, text: own } of found) {
+        block.lines.push(writer.declareText?.(own, block, name === handle) ?? own)
       }
     },
     declareType: (like, type, doc) => block.declareText(like, (name) => jsDoc(doc) + typeDeclaration(name, type(name))),
@@ -98,7 +127,7 @@ export function typeDeclaration(name: string, type: TypeTree): string {
 
 /** Names of types that declarations use themselves. */
 const ourOwn = new Set(
-  `Array AsyncGenerator AsyncIterator Awaited Date Generator Iterator Map Omit Partial Promise Record RegExp Set any bigint boolean
+  `Array AsyncGenerator AsyncIterable AsyncIterator Awaited Date Generator Iterator Map Omit Partial Promise Record RegExp Set any bigint boolean
    never null number object string symbol undefined unknown void`.split(/\s+/),
 )
 

@@ -2,17 +2,18 @@ import { types } from "node:util"
 import type { Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
 import { isTuple } from "../schema.ts"
 import { declareAgent, type KnownAgents, noAgents } from "./agent.ts"
-import { type Block, openBlock } from "./block.ts"
+import { type Block, type BlockWriter, openBlock } from "./block.ts"
 import { declareClass, declareTypeBinding, inferredNote, noted } from "./bound-type.ts"
 import { functionSignature } from "./function-head.ts"
 import { guardedType } from "./guarded.ts"
-import { isPlain } from "./inspect.ts"
+import { isCopied, isPlain } from "./inspect.ts"
 import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { schemaType } from "./json-schema-type.ts"
-import { declareRemoteClass, declareRemoteType, remoteType } from "./remote.ts"
-import { shownSchema } from "./shown-schema.ts"
-import { attempt, parseSignature, parseType } from "./signatures.ts"
-import { readSource } from "./source-types.ts"
+import { declareRemoteClass, declareRemoteType } from "./remote.ts"
+import { arrivingDeclaration, arrivingType, handleType } from "./remote-type.ts"
+import { definedOnly, mayBeUndefined, shownSchema } from "./shown-schema.ts"
+import { attempt, parseSignature } from "./signatures.ts"
+import { parseVariableType, readSource, type VariableType } from "./source-types.ts"
 import {
   any,
   jsDoc,
@@ -33,25 +34,30 @@ export { describeType } from "./inspect.ts"
  *  Where the bindings are only some, `among` is all of them: their types keep their names and are not declared again.
  *  `remote`: what has behaviour is in another process than the cells, and each member of it takes an `await`. `agents`:
  *  what is in the runtimes of those among the bindings.
- *  Throws a `ConfigError` for text that is not TypeScript and for a schema that cannot be shown. */
+ *  Throws a `ConfigError` for text that is not TypeScript. A schema that has no type text is `unknown`. */
 export function declare(
   bindings: ReadonlyMap<string, Binding>,
   among = bindings,
   remote = false,
   agents: KnownAgents = noAgents,
 ): string {
-  const block = openBlock(bindings, among, remote ? declareRemoteClass : declareClass)
+  const block = openBlock(bindings, among, remote ? remoteWriter : { declareClass })
   for (const [name, binding] of bindings) {
     const text = declaration(name, binding, block, remote, agents)
     if (text) block.lines.push(text)
   }
-  return block.lines.join("\n")
+  return [...(block.hasHandles ? [handleNote] : []), ...block.lines].join("\n")
 }
+
+const remoteWriter: BlockWriter = { declareClass: declareRemoteClass, declareText: arrivingDeclaration }
+
+const handleNote =
+  "// Objects of the host: each member takes an `await`. Data is read as a copy; assign it to the member to change it."
 
 function declaration(name: string, binding: Binding, block: Block, remote: boolean, agents: KnownAgents): string {
   switch (binding.kind) {
     case "function":
-      return declareFunction(name, binding, block)
+      return declareFunction(name, binding, block, remote)
     case "variable":
       return declareVariable(name, binding, block, remote)
     case "type":
@@ -64,23 +70,30 @@ function declaration(name: string, binding: Binding, block: Block, remote: boole
 /** A variable whose value is data may be assigned to; an object with behaviour of its own is kept. */
 function declareVariable(name: string, binding: VariableBinding, block: Block, remote: boolean): string {
   const { value, description, type, guard } = binding
-  const data = !guard && isData(value)
-  const guarded = (told: TypeTree) => (guard && !remote ? guardedType(told, value, guard, block) : told)
+  const data = !guard && (remote ? isCopied(value) : isData(value))
+  const seen = (told: TypeTree) => {
+    if (remote) return data ? arrivingType(told, block) : handleType(told, block)
+    return guard ? guardedType(told, value, guard, block) : told
+  }
   const declared = `${jsDoc(description)}declare ${data ? "let" : "const"} ${name}: `
   if (type !== undefined) {
     block.mention(type)
-    return declared + printType(guarded(remembered(variableTypes, binding, () => parseType(type, name))))
+    const { tree, source } = remembered(variableTypes, binding, () => parseVariableType(type, name))
+    if (source) block.mentionFrom(source, printType(tree), data ? undefined : printType(tree))
+    return declared + printType(seen(tree))
   }
   // An empty variable is there to be filled.
   const found = value === null || value === undefined ? any : block.look().typeOf(value)
-  const text = printType(remote && !data ? remoteType(found) : guarded(found))
-  return declared + (text === nameOfInstance(value, block) ? text : noted(text))
+  const isNamed = printType(found) === nameOfInstance(value, block)
+  const text = printType(seen(found))
+  return declared + (isNamed ? text : noted(text))
 }
 
-function declareFunction(name: string, { call, options }: FunctionBinding, block: Block): string {
+function declareFunction(name: string, { call, options }: FunctionBinding, block: Block, remote: boolean): string {
   const { signatures, doc, inferred } = signaturesOf(name, call, options, block)
   const lines = signatures.map((signature) => {
-    const returns = options.sync ? signature.returns : promised(signature)
+    const given = remote ? { ...signature, returns: arrivingType(signature.returns, block) } : signature
+    const returns = options.sync ? signature.returns : promised(given)
     return `declare function ${name}${printSignature({ ...signature, returns }, ": ")}`
   })
   return jsDoc(doc) + lines.join("\n") + (inferred ? inferredNote : "")
@@ -125,12 +138,15 @@ function schemaParameters(
   block: Block,
 ): { parameters: Parameter[]; docs: string[] } {
   const schema = shownSchema(input, "input")
-  const type = schemaType(schema, block, `${capitalised(name)}Input`)
+  const optional = mayBeUndefined(schema)
+  const type = schemaType(definedOnly(schema), block, `${capitalised(name)}Input`)
   const nameAt = (index: number, otherwise: string) => {
     const parameter = own.parameters[index]
     return parameter && !parameter.rest ? parameter.name : otherwise
   }
-  if (!isTuple(input) || type.kind !== "tuple") return { parameters: [{ name: nameAt(0, "input"), type }], docs: [] }
+  if (!isTuple(input) || type.kind !== "tuple") {
+    return { parameters: [{ name: nameAt(0, "input"), type, optional }], docs: [] }
+  }
   const parameters = type.parts.map((part, index): Parameter => {
     return { name: nameAt(index, `arg${index + 1}`), type: part, optional: index >= type.required }
   })
@@ -171,7 +187,7 @@ function capitalised(name: string): string {
 
 // An author's text is parsed once for as long as the binding lives.
 const signatures = new WeakMap<object, Signature>()
-const variableTypes = new WeakMap<object, TypeTree>()
+const variableTypes = new WeakMap<object, VariableType>()
 
 function remembered<T>(known: WeakMap<object, T>, key: object, make: () => T): T {
   const value = known.get(key) ?? make()

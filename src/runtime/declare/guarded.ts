@@ -1,25 +1,39 @@
 import type { MethodGuard } from "../bindings.ts"
 import { guardEntries } from "../guard.ts"
 import type { Block } from "./block.ts"
-import { instanceMembers } from "./inspect-class.ts"
-import { any, type Member, named, printType, promised, propertyName, type TypeTree } from "./type-tree.ts"
+import { classOf, instanceMembers } from "./inspect-class.ts"
+import { typeParts } from "./type-parts.ts"
+import { any, type Member, promised, propertyName, type TypeTree } from "./type-tree.ts"
 
-/** The type of an object as cells in the same process see it: its guarded methods pass the gate, and so give Promises. */
+/** The type of an object as cells in the same process see it: its guarded methods pass the gate, and so give Promises.
+ *  Their parameters and results are those that the author wrote, in the type or in the source of the class. */
 export function guardedType(type: TypeTree, value: unknown, guard: MethodGuard, block: Block): TypeTree {
   const names = guardEntries(guard).map(([name]) => propertyName(name))
   if (names.length === 0) return type
-  if (type.kind === "object") {
-    return { ...type, members: type.members.map((member) => (names.includes(member.name) ? awaited(member) : member)) }
+  const parts = typeParts(type)
+  if (parts.kind === "object" && names.every((name) => parts.members.some((member) => member.name === name))) {
+    return { ...parts, members: parts.members.map((member) => (names.includes(member.name) ? gated(member) : member)) }
   }
-  const known = typeof value === "object" && value !== null ? instanceMembers(value, block.look("any"), 1) : []
-  const members = names.map((name) => awaited(known.find((member) => member.name === name) ?? unknownMethod(name)))
-  const left = named(`Omit<${printType(type)}, ${names.map((name) => quoted(name)).join(" | ")}>`)
-  return { kind: "intersection", parts: [left, { kind: "object", members }] }
+  const known = knownMembers(type, value, block)
+  const members = names.flatMap((name) => {
+    const found = known.find((list) => list.some((member) => member.name === name)) ?? [unknownMethod(name)]
+    return found.filter((member) => member.name === name).map(gated)
+  })
+  // Of two methods of one name, TypeScript takes the first that fits: the guarded one.
+  return { kind: "intersection", parts: [{ kind: "object", members }, type] }
 }
 
-function awaited(member: Member): Member {
-  if (member.type.kind !== "function") return awaited(unknownMethod(member.name))
-  const { signature } = member.type
+/** Lists of members of a type, the author's words before what was read off the value. */
+function knownMembers(type: TypeTree, value: unknown, block: Block): Member[][] {
+  const name = type.kind === "name" ? type.text : ""
+  if (typeof value !== "object" || value === null) return [block.writtenMembers(name, undefined) ?? []]
+  return [block.writtenMembers(name, classOf(value)) ?? [], instanceMembers(value, block.look("any"), 1)]
+}
+
+function gated(member: Member): Member {
+  const type = typeParts(member.type)
+  if (type.kind !== "function") return gated(unknownMethod(member.name))
+  const { signature } = type
   return {
     ...member,
     form: "method",
@@ -30,8 +44,4 @@ function awaited(member: Member): Member {
 function unknownMethod(name: string): Member {
   const parameters = [{ name: "args", type: { kind: "array", element: any } as const, rest: true }]
   return { name, form: "method", type: { kind: "function", signature: { parameters, returns: any } } }
-}
-
-function quoted(name: string): string {
-  return name.startsWith('"') ? name : JSON.stringify(name)
 }

@@ -141,16 +141,18 @@ function madeBy(type: LiveClass): Member {
 }
 
 function prototypeMembers(prototype: object, look: Looking): Member[] {
-  const iterators = iteratorMembers.filter(({ symbol }) => Object.hasOwn(prototype, symbol)).map(({ member }) => member)
-  return [...propertiesOf(prototype, look, 1), ...iterators]
+  const symbols = symbolMembers.filter(({ symbol }) => Object.hasOwn(prototype, symbol)).map(({ member }) => member)
+  return [...propertiesOf(prototype, look, 1), ...symbols]
 }
 
-const iteratorMembers = [
-  { symbol: Symbol.iterator, member: iteratorMember("[Symbol.iterator]", "Iterator<any>") },
-  { symbol: Symbol.asyncIterator, member: iteratorMember("[Symbol.asyncIterator]", "AsyncIterator<any>") },
+const symbolMembers = [
+  { symbol: Symbol.iterator, member: symbolMember("[Symbol.iterator]", "Iterator<any>") },
+  { symbol: Symbol.asyncIterator, member: symbolMember("[Symbol.asyncIterator]", "AsyncIterator<any>") },
+  { symbol: Symbol.dispose, member: symbolMember("[Symbol.dispose]", "void") },
+  { symbol: Symbol.asyncDispose, member: symbolMember("[Symbol.asyncDispose]", "Promise<void>") },
 ]
 
-function iteratorMember(name: string, returns: string): Member {
+function symbolMember(name: string, returns: string): Member {
   return { name, form: "method", type: { kind: "function", signature: { parameters: [], returns: named(returns) } } }
 }
 
@@ -167,11 +169,11 @@ function propertiesOf(owner: object, look: Looking, depth: number, keys = Object
     if (!property || isHidden(key) || key === "constructor") return []
     const name = propertyName(key)
     if (!("value" in property)) {
-      return [{ name, form: property.get ? (property.set ? "field" : "getter") : "setter", type: any }]
+      return [{ name, form: property.get ? (property.set ? "field" : "getter") : "setter", type: any, live: true }]
     }
     const type = look.typeOf(property.value, depth)
-    const callable = type.kind === "function" && !isClass(property.value)
-    return [{ name, form: callable ? "method" : "field", type }]
+    if (type.kind === "function" && !isClass(property.value)) return [{ name, form: "method", type }]
+    return [{ name, form: "field", type, readonly: property.writable === false }]
   })
 }
 

@@ -49,6 +49,22 @@ export function isPlain(value: object): boolean {
   return type !== undefined && isGlobalClass(type) && nameOfClass(type) === "Object"
 }
 
+/** Whether a value reaches another process as a copy. Everything else is a handle there. */
+export function isCopied(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return typeof value !== "function"
+  if (types.isProxy(value) || types.isModuleNamespaceObject(value)) return false
+  if (types.isNativeError(value)) return true
+  if (isPlain(value)) {
+    const own: PropertyDescriptor[] = attempt(() => Object.values(Object.getOwnPropertyDescriptors(value))) ?? []
+    if (types.isArgumentsObject(value) || Object.getOwnPropertySymbols(value).length > 0) return false
+    return own.every((property) => property.enumerable && "value" in property && typeof property.value !== "function")
+  }
+  const type = classOf(value)
+  if (!type || !isGlobalClass(type)) return false
+  const isData = [types.isMap, types.isSet, types.isDate, types.isRegExp, types.isArrayBuffer, types.isArrayBufferView]
+  return Array.isArray(value) || isData.some((is) => is(value)) || types.isBoxedPrimitive(value)
+}
+
 const maxTypes = 1_000
 const maxDepth = 5
 const maxDescription = 60
@@ -191,9 +207,12 @@ function plainShape(value: object, look: Look, depth: number): Shape {
 function memberOf(value: object, key: string, look: Look, depth: number): Member {
   const name = propertyName(key)
   const property = attempt(() => Object.getOwnPropertyDescriptor(value, key))
-  if (!property || !("value" in property)) return { name, form: property?.set ? "field" : "getter", type: any }
+  if (!property || !("value" in property)) {
+    return { name, form: property?.set ? "field" : "getter", type: any, live: true }
+  }
   const type = inspectValue(property.value, look, depth)
-  return { name, form: type.kind === "function" && !type.constructs ? "method" : "field", type }
+  if (type.kind === "function" && !type.constructs) return { name, form: "method", type }
+  return { name, form: "field", type, readonly: property.writable === false }
 }
 
 /** The members of several objects together; what some lack is optional. */
@@ -206,10 +225,10 @@ function overlaid(shapes: readonly Shape[]): Shape {
     if (same) same.types.push(member.type)
     else found.set(member.name, { member, types: [member.type] })
   }
-  const members = [...found.values()].map(({ member: { name, form }, types }): Member => {
+  const members = [...found.values()].map(({ member: { name, form, readonly, live }, types }): Member => {
     const type = together(types)
     const optional = types.length < shapes.length && !name.startsWith("[")
-    return { name, form: type.kind === "function" ? form : "field", type, optional }
+    return { name, form: type.kind === "function" ? form : "field", type, optional, readonly, live }
   })
   return { kind: "object", members }
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonSchema } from "../../core/json.ts"
-import { liveTypeOf } from "./shown-schema.ts"
+import { definedOnly, liveTypeOf, mayBeUndefined } from "./shown-schema.ts"
 import { isIdentifier, type Member, named, propertyName, type TypeTree, union, unknown } from "./type-tree.ts"
 
 /** Where the types that a schema names are declared. */
@@ -47,12 +47,14 @@ function typeOf(schema: Json | undefined, document: SchemaDocument, depth: numbe
   const telling = parts.filter((part) => part !== unknown)
   const [first = unknown] = telling
   const type: TypeTree = telling.length > 1 ? { kind: "intersection", parts: telling } : first
-  return schema.nullable === true ? union([type, named("null")]) : type
+  const absent = [...(schema.nullable === true ? ["null"] : []), ...(mayBeUndefined(schema) ? ["undefined"] : [])]
+  return type === unknown || absent.length === 0 ? type : union([type, ...absent.map(named)])
 }
 
 function ownType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree | undefined {
   const live = liveTypeOf(schema)
   if (live) return named(live)
+  if (isSchema(schema.not) && Object.keys(schema.not).length === 0) return named("never")
   if (schema.const !== undefined) return literal(schema.const)
   if (Array.isArray(schema.enum) && schema.enum.length <= maxLiterals) return union(schema.enum.map(literal))
   const combined = [schema.$ref, schema.anyOf, schema.oneOf, schema.allOf].some((part) => part !== undefined)
@@ -101,7 +103,8 @@ function arrayType(schema: JsonSchema, document: SchemaDocument, depth: number):
   if (!Array.isArray(places)) return { kind: "array", element: below(schema.items) }
   const following = schema.prefixItems ? schema.items : schema.additionalItems
   const required = typeof schema.minItems === "number" ? schema.minItems : places.length
-  return { kind: "tuple", parts: places.map(below), required, rest: following ? below(following) : undefined }
+  const parts = places.map((place, index) => below(index < required ? place : whereOptional(place)))
+  return { kind: "tuple", parts, required, rest: following ? below(following) : undefined }
 }
 
 function objectType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree {
@@ -111,11 +114,12 @@ function objectType(schema: JsonSchema, document: SchemaDocument, depth: number)
   const members = properties.map(([key, property]): Member => {
     const doc = isSchema(property) && typeof property.description === "string" ? property.description : undefined
     const readonly = isSchema(property) && property.readOnly === true
+    const optional = !required.includes(key)
     return {
       name: propertyName(key),
       form: "field",
-      type: below(property),
-      optional: !required.includes(key),
+      type: below(optional ? whereOptional(property) : property),
+      optional,
       readonly,
       doc,
     }
@@ -125,14 +129,16 @@ function objectType(schema: JsonSchema, document: SchemaDocument, depth: number)
     if (members.length) return { kind: "object", members }
     return record(named("string"), schema.additionalProperties === false ? named("never") : unknown)
   }
-  const keys =
-    isSchema(schema.propertyNames) && Array.isArray(schema.propertyNames.enum)
-      ? below(schema.propertyNames)
-      : named("string")
-  const rest = record(keys, union(others))
-  const partial = keys.kind !== "name" && !required.length
+  const listed = isSchema(schema.propertyNames) && Array.isArray(schema.propertyNames.enum)
+  const rest = record(listed ? below(schema.propertyNames) : named("string"), union(others))
+  const partial = listed && !required.length
   const dictionary: TypeTree = partial ? { kind: "generic", name: "Partial", parts: [rest] } : rest
   return members.length ? { kind: "intersection", parts: [{ kind: "object", members }, dictionary] } : dictionary
+}
+
+/** The schema of a member or place that may be left out, which is said by a `?` beside its name. */
+function whereOptional(schema: Json): Json {
+  return isSchema(schema) ? definedOnly(schema) : schema
 }
 
 /** Schemas of the values under keys that are not listed. */

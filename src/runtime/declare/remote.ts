@@ -2,70 +2,78 @@ import { types } from "node:util"
 import type { TypeBinding } from "../bindings.ts"
 import type { Block } from "./block.ts"
 import { classMembers, type LiveClass, nameOfClass } from "./inspect-class.ts"
+import { handleMembers } from "./remote-type.ts"
 import { readSource } from "./source-types.ts"
-import { jsDoc, type Member, printMembers, printType, promised, type TypeTree } from "./type-tree.ts"
+import { jsDoc, type Member, named, printMembers, printType, type TypeTree } from "./type-tree.ts"
 
-// Objects of another process: their methods and members are the same, but each takes an `await`.
+// Classes of the host as cells in another process see them.
 
-/** The type of an object that is elsewhere. */
-export function remoteType(type: TypeTree): TypeTree {
-  return type.kind === "object" ? { ...type, members: remoteMembers(type.members) } : type
-}
-
-/** What instances of a class elsewhere look like. There is no class to name at run time, so it is an interface. */
+/** The instances of a class of the host. Cells cannot construct one that was not bound, so it is an interface. */
 export function declareRemoteClass(name: string, type: LiveClass, block: Block): string {
   const { members, heritage } = classMembers(type, block.look("any"), block.nameOf, block.instanceOf(type))
   const base = /^ extends (\w+)$/.exec(heritage)?.[1]
   const extended = base !== undefined && !(base in globalThis) ? heritage : ""
-  return remoteInterface(`${name}${extended}`, members, " // inferred")
+  return remoteInterface(`${name}${extended}`, members, block, " // inferred")
 }
 
-/** A class elsewhere that was bound: `await new Light()` makes an instance there. Undefined where there is none to show. */
+/** A class that was bound: `await new Light()` makes an instance on the host. Undefined where there is none to show. */
 export function declareRemoteType(name: string, { type, options }: TypeBinding, block: Block): string | undefined {
   const { schema = true, doc = true, description, source: text } = options
   if (!schema || typeof type !== "function" || types.isProxy(type)) return undefined
   const source = text === undefined ? undefined : readSource(text)
   const written = source?.classNamed([nameOfClass(type) ?? name, name])
-  const members =
-    written?.type.members ?? classMembers(type, block.look("any"), block.nameOf, block.instanceOf(type)).members
-  if (source && written) block.mentionFrom(source, printMembers(members, "", true))
-  const made: TypeTree = { kind: "generic", name: "Promise", parts: [{ kind: "name", text: name }] }
-  const maker = members.find(({ form }) => form === "constructor")?.type
-  const parameters = maker?.kind === "function" ? maker.signature.parameters : []
-  const statics = members.filter((member) => member.static).map(({ static: _, ...member }) => member)
-  const shape: TypeTree = {
-    kind: "object",
-    members: [
-      // The blank keeps the printer from taking it for a method called `new`.
-      { name: "new ", form: "method", type: { kind: "function", signature: { parameters, returns: made } } },
-      ...remoteMembers(statics),
-    ],
-  }
+  const inferred = written ? undefined : classMembers(type, block.look("any"), block.nameOf, block.instanceOf(type))
+  const members = written?.type.members ?? inferred?.members ?? []
+  const { generics = "", base, baseArguments = "", abstract = false } = written?.type ?? {}
+  if (source) block.mentionFrom(source, `${printMembers(members, "", true)} ${generics} ${base ?? ""}${baseArguments}`)
+  const parent: unknown = Object.getPrototypeOf(type)
+  const bound = typeof parent === "function" ? block.nameOf(parent) : undefined
+  const extended = bound ?? (base !== undefined && source?.declares(base) ? base : undefined)
+  const heritage = extended === undefined ? "" : ` extends ${extended}${baseArguments}`
   const comment = doc ? jsDoc(description ?? written?.doc) : ""
-  const note = written ? "" : " // inferred"
-  return `${comment}${remoteInterface(name, members, note)}\ndeclare const ${name}: ${printType(shape)}`
+  const shown = remoteInterface(`${name}${generics}${heritage}`, members, block, written ? "" : " // inferred")
+  return `${comment}${shown}\ndeclare const ${name}: ${printType(constructorType(name, generics, members, abstract, block))}`
 }
 
-function remoteInterface(head: string, members: readonly Member[], note: string): string {
+/** The class itself: `new` and the static members. */
+function constructorType(
+  name: string,
+  generics: string,
+  members: readonly Member[],
+  abstract: boolean,
+  block: Block,
+): TypeTree {
+  const instance = named(`${name}${generics && `<${parameterNames(generics).join(", ")}>`}`)
+  const returns: TypeTree = { kind: "generic", name: "Promise", parts: [instance] }
+  const makers = members.filter(({ form }) => form === "constructor").map(({ type }) => type)
+  const lists = makers.map((maker) => (maker.kind === "function" ? maker.signature.parameters : []))
+  const made = (lists.length > 0 ? lists : [[]]).map((parameters): Member => {
+    // The blank keeps the printer from taking it for a method called `new`.
+    return { name: "new ", form: "method", type: { kind: "function", signature: { generics, parameters, returns } } }
+  })
+  const statics = members.filter((member) => member.static).map(({ static: _, ...member }) => member)
+  return { kind: "object", members: [...(abstract ? [] : made), ...handleMembers(statics, block)] }
+}
+
+/** The names in `<T extends Row, K = string>`. */
+function parameterNames(generics: string): string[] {
+  let depth = 0
+  let isName = true
+  const names: string[] = []
+  for (const [word] of generics.slice(1, -1).matchAll(/[\p{ID_Start}$_][\p{ID_Continue}$]*|=>|[<>(){}[\],]/gu)) {
+    if ("<({[".includes(word)) depth++
+    else if (">)}]".includes(word)) depth--
+    else if (word === "," && depth === 0) isName = true
+    else if (isName && word !== "const" && word !== "in" && word !== "out") {
+      names.push(word)
+      isName = false
+    }
+  }
+  return names
+}
+
+function remoteInterface(head: string, members: readonly Member[], block: Block, note: string): string {
   const own = members.filter((member) => !member.static && member.form !== "constructor")
   if (own.length === 0) return `interface ${head} {}${note}`
-  return `interface ${head} {${note}\n${printMembers(remoteMembers(own), "  ", false)}\n}`
-}
-
-function remoteMembers(members: readonly Member[]): Member[] {
-  return members.flatMap((member): Member[] => {
-    const { type, form, name, readonly, doc } = member
-    if (name.startsWith("[Symbol.iterator]") || form === "setter") return [member]
-    if (type.kind === "function" && form === "method") {
-      const { signature } = type
-      return [{ ...member, type: { kind: "function", signature: { ...signature, returns: promised(signature) } } }]
-    }
-    const read = promised({ parameters: [], returns: type })
-    if (form === "getter" || readonly) return [{ ...member, form: "getter", type: read }]
-    // Read by awaiting, written at once: two types, so two accessors.
-    return [
-      { name: `get ${name}()`, form: "field", type: read, doc },
-      { name, form: "setter", type },
-    ]
-  })
+  return `interface ${head} {${note}\n${printMembers(handleMembers(own, block), "  ", false)}\n}`
 }

@@ -1,38 +1,58 @@
 import type { JsonSchema } from "../../core/json.ts"
 import type { SchemaLike } from "../bindings.ts"
 import type { StandardSchema } from "../runtime.ts"
-import { isStandardSchema, toJsonSchema } from "../schema.ts"
+import { isStandardSchema } from "../schema.ts"
+import { globalType } from "./signatures.ts"
+import { printType } from "./type-tree.ts"
 
-/** The JSON Schema of what goes in or comes out, for showing. Unlike `toJsonSchema` it stands for what JSON cannot hold,
- *  such as a Date, with a mark that `liveTypeOf` reads, where the library lets it. */
-export function shownSchema(schema: SchemaLike, direction: "input" | "output"): JsonSchema {
+type Direction = "input" | "output"
+
+/** The JSON Schema of a value before validation ("input") or after it ("output"), for declarations. Never throws. Unlike
+ *  `toJsonSchema`, it marks each value that JSON has no form for, such as a Date: `liveTypeOf` and `mayBeUndefined` read
+ *  the marks. A schema whose library cannot convert it is shown as `{}`, which is the type `unknown`. */
+export function shownSchema(schema: SchemaLike, direction: Direction): JsonSchema {
   if (!isStandardSchema(schema)) return schema
   const known = shown[direction].get(schema) ?? convert(schema, direction)
   shown[direction].set(schema, known)
   return known
 }
 
-/** The TypeScript type of what the marked schema stands for. */
+/** The TypeScript type that a mark stands for; undefined where the schema has no mark. */
 export function liveTypeOf(schema: JsonSchema): string | undefined {
   const type = schema[liveType]
-  return typeof type === "string" && Object.hasOwn(liveTypes, type) ? liveTypes[type] : undefined
+  if (typeof type !== "string") return undefined
+  if (Object.hasOwn(liveTypes, type)) return liveTypes[type]
+  // A global class that `z.instanceof` names. The name is checked: a schema may come from another program.
+  const found = type.startsWith(classMark) ? globalType(type.slice(classMark.length)) : undefined
+  return found && printType(found)
+}
+
+/** Whether the schema accepts `undefined` besides what it describes. */
+export function mayBeUndefined(schema: JsonSchema): boolean {
+  return schema[optionalMark] === true
+}
+
+/** The schema without the mark for `undefined`, for a place that has its own sign for it: `key?: string`. */
+export function definedOnly({ [optionalMark]: _, ...schema }: JsonSchema): JsonSchema {
+  return schema
 }
 
 const shown = { input: new WeakMap<object, JsonSchema>(), output: new WeakMap<object, JsonSchema>() }
 
-function convert(schema: StandardSchema, direction: "input" | "output"): JsonSchema {
+function convert(schema: StandardSchema, direction: Direction): JsonSchema {
   try {
-    const converted = schema["~standard"].jsonSchema?.[direction]({ target: "draft-2020-12", libraryOptions: lenient })
-    // What a library calls JSON Schema is JSON.
-    if (converted) return converted as JsonSchema
+    const options = { target: "draft-2020-12", libraryOptions: zodOptions[direction] } as const
+    // The library's own types say only that this is an object.
+    return (schema["~standard"].jsonSchema?.[direction](options) ?? {}) as JsonSchema
   } catch {
-    // What it cannot say even so, `toJsonSchema` explains.
+    return {}
   }
-  return toJsonSchema(schema)
 }
 
-/** A keyword of ours, with one of these types, on a schema that stands for what JSON cannot hold. */
+/** Keywords of our own on a converted schema. */
 const liveType = "x-live-type"
+const optionalMark = "x-live-optional"
+const classMark = "class "
 
 const liveTypes: { [type: string]: string } = {
   date: "Date",
@@ -44,13 +64,62 @@ const liveTypes: { [type: string]: string } = {
   void: "void",
   nan: "number",
   promise: "Promise<any>",
+  file: "File",
+  function: "Function",
+  never: "never",
 }
 
-// Understood by zod; others have their own or none.
-const lenient = {
-  unrepresentable: "any",
-  override({ zodSchema, jsonSchema }: { zodSchema: { _zod: { def: { type: string } } }; jsonSchema: JsonSchema }) {
-    const { type } = zodSchema._zod.def
-    if (Object.hasOwn(liveTypes, type)) jsonSchema[liveType] = type
-  },
+/** The parts of a zod schema that are read here. */
+interface ZodSchema {
+  _zod: {
+    def: { type: string; values?: readonly unknown[]; coerce?: boolean }
+    bag: { Class?: unknown }
+    /** Set where the value may be left out, by itself or because there is a default. */
+    optin?: string | undefined
+    optout?: string | undefined
+  }
+}
+
+// zod reads these options; other libraries ignore them.
+const zodOptions = { input: zodOptionsFor("input"), output: zodOptionsFor("output") }
+
+function zodOptionsFor(direction: Direction) {
+  return {
+    unrepresentable: "any",
+    override({ zodSchema: { _zod }, jsonSchema }: { zodSchema: ZodSchema; jsonSchema: JsonSchema }) {
+      const { type, values } = _zod.def
+      // A default may be a value that JSON cannot hold, and no declaration shows it.
+      delete jsonSchema.default
+      if (Object.hasOwn(liveTypes, type)) jsonSchema[liveType] = type
+      if (type === "literal" && values?.some((value) => !isJsonLiteral(value))) {
+        delete jsonSchema.const
+        delete jsonSchema.enum
+        delete jsonSchema.type
+        jsonSchema.anyOf = values.map(literalSchema)
+      }
+      if (direction === "input" && _zod.def.coerce) {
+        for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+        Object.assign(jsonSchema, coerced[type])
+      }
+      const { Class } = _zod.bag
+      if (typeof Class === "function") jsonSchema[liveType] = `${classMark}${Class.name}`
+      if (_zod[direction === "input" ? "optin" : "optout"] !== undefined) jsonSchema[optionalMark] = true
+      else delete jsonSchema[optionalMark]
+    },
+  }
+}
+
+/** The values that `z.coerce` converts, by the type it converts to. It makes a string or boolean of any value. */
+const coerced: { [type: string]: JsonSchema } = {
+  number: { type: ["number", "string"] },
+  bigint: { anyOf: [{ type: ["number", "string"] }, { [liveType]: "bigint" }] },
+  date: { anyOf: [{ type: ["number", "string"] }, { [liveType]: "date" }] },
+}
+
+function isJsonLiteral(value: unknown): value is string | number | boolean | null {
+  return value === null || ["string", "number", "boolean"].includes(typeof value)
+}
+
+function literalSchema(value: unknown): JsonSchema {
+  return isJsonLiteral(value) ? { const: value } : { [liveType]: typeof value }
 }

@@ -188,7 +188,7 @@ function objectPattern(properties: Extract<Pattern, { type: "ObjectPattern" }>["
   return members.length ? { kind: "object", members } : unknown
 }
 
-function resultsOf(
+export function resultsOf(
   annotation: Node | undefined,
   code: string,
   otherwise: TypeTree,
@@ -205,7 +205,8 @@ export function resultOf(async: boolean, generator: boolean): TypeTree {
   return async ? named("Promise<any>") : any
 }
 
-function typeNode(node: Node, code: string): TypeTree {
+/** A type's node as text. A name or keyword needs no parentheses beside others. */
+export function typeNode(node: Node, code: string): TypeTree {
   const whole = node.type === "TSTypeReference" || node.type.endsWith("Keyword") || node.type === "TSTypeLiteral"
   return { kind: whole ? "name" : "text", text: textOf(node, code) }
 }

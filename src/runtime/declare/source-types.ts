@@ -2,8 +2,8 @@ import type { AnyNode, Class, Function as FunctionNode, Node, Program } from "ac
 import type { EnumDeclaration } from "../ast.ts"
 import { parseCell } from "../syntax.ts"
 import { type ClassSource, classSource, docBefore } from "./class-source.ts"
-import { attempt, globalType, signatureOf, textOf } from "./signatures.ts"
-import { jsDoc, printMembers, type Signature } from "./type-tree.ts"
+import { attempt, globalType, parseType, signatureOf, textOf } from "./signatures.ts"
+import { jsDoc, named, printMembers, type Signature, type TypeTree } from "./type-tree.ts"
 
 /** What an author's source text declares at its top level. */
 export interface Source {
@@ -12,6 +12,8 @@ export interface Source {
   /** The same for a class. */
   classNamed(names: readonly string[]): { type: ClassSource; doc: string | undefined } | undefined
   declares(name: string): boolean
+  /** The names it declares, in their order. */
+  names: readonly string[]
   /** The types declared here that a text mentions, and those that they mention in turn. */
   typesIn(text: string, skip: (name: string) => boolean): SourceType[]
 }
@@ -66,6 +68,7 @@ function parsed(code: string): Source {
       return type && { type: classSource(type, code), doc: found.doc }
     },
     declares: (name) => declared.has(name),
+    names: [...declared.keys()],
     typesIn(text, skip) {
       const found: SourceType[] = []
       const visited = new Set<string>()
@@ -87,6 +90,21 @@ function parsed(code: string): Source {
       return found
     },
   }
+}
+
+export interface VariableType {
+  tree: TypeTree
+  /** Where the type was given in full, with its name. */
+  source?: Source | undefined
+}
+
+/** A type as its author wrote it: `Task[]`, or in full as `interface Task { name: string }`, the last one being meant. */
+export function parseVariableType(text: string, owner: string): VariableType {
+  const isDeclaration =
+    /^\s*(?:\/\*[\s\S]*?\*\/\s*)?(?:export\s+|declare\s+)*(?:interface|type|class|enum)\s+[\w$]/.test(text)
+  const source = isDeclaration ? readSource(text) : undefined
+  const name = source?.names.at(-1)
+  return source && name !== undefined ? { tree: named(name), source } : { tree: parseType(text, owner) }
 }
 
 function declarations(program: Program, code: string): Map<string, Declared[]> {

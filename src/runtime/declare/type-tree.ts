@@ -37,6 +37,8 @@ export interface Member {
   readonly?: boolean | undefined
   static?: boolean | undefined
   abstract?: boolean | undefined
+  /** Set for a property with a getter and a setter, which a copy of the object would not have. */
+  live?: boolean | undefined
   doc?: string | undefined
 }
 

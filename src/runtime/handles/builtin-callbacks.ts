@@ -1,5 +1,5 @@
-import { pendingOf } from "./pending.ts"
 import { isPeerObject } from "./peer-objects.ts"
+import { pendingOf } from "./pending.ts"
 
 /** Refuses a built-in method of JavaScript that a cell calls with a callback of its own. The built-in calls the callback
  *  at once and does not wait for its answer: `filter` would take the unanswered promise for true. */
@@ -14,7 +14,22 @@ export function refuseBuiltInCallback(method: object, args: readonly unknown[], 
 
 /** Every method of the language's own classes, by its name. */
 const builtIns = new Map<object, string>()
-for (const type of [Array, Map, Set, WeakMap, WeakSet, String, RegExp, Promise, Iterator, Date, Number, Object, JSON, Reflect]) {
+for (const type of [
+  Array,
+  Map,
+  Set,
+  WeakMap,
+  WeakSet,
+  String,
+  RegExp,
+  Promise,
+  Iterator,
+  Date,
+  Number,
+  Object,
+  JSON,
+  Reflect,
+]) {
   note(type.constructor === Function ? `${Reflect.get(type, "name")}` : "", type)
   const prototype: unknown = Reflect.get(type, "prototype")
   if (typeof prototype === "object" && prototype !== null) note(`${Reflect.get(type, "name")}.prototype`, prototype)

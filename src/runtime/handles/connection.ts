@@ -2,7 +2,6 @@ import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { newId } from "../../core/message.ts"
 import type { Caller } from "./caller.ts"
-import type { GatedFunctions } from "./gated-functions.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
 import { readMember } from "./members.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
@@ -193,7 +192,11 @@ export function openConnection(options: ConnectionOptions): Connection {
       const references = encodeReferences((place) => ({ binding, title: place }))
       if (outcome.method) {
         const { owner, name } = outcome.method
-        return sendFrame({ k: "reply", i, v: { $: "hm", of: objects.reference(owner, binding, where), name } }, [], true)
+        return sendFrame(
+          { k: "reply", i, v: { $: "hm", of: objects.reference(owner, binding, where), name } },
+          [],
+          true,
+        )
       }
       const { json, buffers, special } = codec.encode(outcome.value, where, references)
       sendFrame({ k: "reply", i, v: json }, buffers, special)

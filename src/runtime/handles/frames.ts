@@ -1,5 +1,6 @@
 import type { Socket } from "node:net"
 import { getHeapStatistics } from "node:v8"
+import type { Json } from "../../core/json.ts"
 import { jsonCost } from "./json-cost.ts"
 import { type Frame, type FrameHandlers, type FrameLink, isRecord, type WireObject } from "./wire.ts"
 
@@ -60,11 +61,12 @@ const mostUnread = 16 * 1024 * 1024
 // Length of the rest, special flag, length of the JSON, number of buffers. The length of each buffer follows, then the
 // JSON, then the buffers.
 const headLength = 13
+const lengthBytes = 4
 const mostBuffers = 2 ** 20
 
 /** The bytes of a frame, in the parts to write. */
 export function frameParts({ message, buffers, special }: Frame, maxSent: number): Uint8Array[] {
-  const json = Buffer.from(JSON.stringify(message))
+  const json = Buffer.from(wireText(message))
   const head = Buffer.allocUnsafe(headLength + 4 * buffers.length)
   const size = buffers.reduce((sum, buffer) => sum + buffer.byteLength, json.length + head.length - 4)
   if (size > maxSent) throw new RangeError(tooLong(size, maxSent))
@@ -76,15 +78,28 @@ export function frameParts({ message, buffers, special }: Frame, maxSent: number
   return json.length < 16_384 ? [Buffer.concat([head, json]), ...buffers] : [head, json, ...buffers]
 }
 
+/** The JSON of a message. Generated code in a child may have given all objects or arrays a `toJSON`, which must not change
+ *  what is sent. */
+function wireText(json: Json): string {
+  if (!("toJSON" in Object.prototype) && !("toJSON" in Array.prototype)) return JSON.stringify(json)
+  if (typeof json !== "object" || json === null) return JSON.stringify(json)
+  if (Array.isArray(json)) return `[${json.map(wireText).join(",")}]`
+  const members = Object.keys(json).map((key) => `${JSON.stringify(key)}:${wireText(json[key] ?? null)}`)
+  return `{${members.join(",")}}`
+}
+
 function tooLong(length: number, most: number): string {
   return `${length} bytes cannot cross at once, ${most} can. Take a part of it, or raise \`limits.messageBytes\`.`
 }
 
 /** Takes chunks and calls `onFrame` for each whole frame; returns what was wrong with the bytes, if anything was. */
-export function frameReader(limits: FrameLimits, onFrame: (frame: Frame) => void): (chunk: Buffer) => string | undefined {
+export function frameReader(
+  limits: FrameLimits,
+  onFrame: (frame: Frame) => void,
+): (chunk: Buffer) => string | undefined {
   let chunks: Buffer[] = []
   let length = 0
-  let needed = headLength
+  let needed = lengthBytes
   return (chunk) => {
     chunks.push(chunk)
     length += chunk.length
@@ -102,7 +117,7 @@ export function frameReader(limits: FrameLimits, onFrame: (frame: Frame) => void
       const rest = data.subarray(end)
       chunks = rest.length > 0 ? [rest] : []
       length = rest.length
-      needed = headLength
+      needed = lengthBytes
       try {
         onFrame(frame)
       } catch {

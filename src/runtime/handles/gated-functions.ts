@@ -70,7 +70,11 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
   return {
     bind(name, target) {
       const known = bound.get(name)
-      const made: BoundFunction = known ?? { name, target, gated: gate(name, (args, caller) => calls.callBound(made, args, caller)) }
+      const made: BoundFunction = known ?? {
+        name,
+        target,
+        gated: gate(name, (args, caller) => calls.callBound(made, args, caller)),
+      }
       made.target = target
       bound.set(name, made)
       byFunction.set(made.gated, made)

@@ -44,8 +44,8 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     const known = byValue.get(value)
     if (known) return known
     if (types.isPromise(value)) throw new CannotCross(`${where} is a promise: await it first.`)
-    if (byId.size >= most) {
-      throw new CannotCross(`${where} cannot cross: ${most} live handles are held already. Let go of some first.`)
+    if (byValue.size >= most) {
+      throw new CannotCross(`${where} cannot cross: there are ${most} live handles already. Let go of some first.`)
     }
     const entry = { id: ++last, value: seenFromAfar(value), original: value, binding, title: where, received: 0 }
     byId.set(entry.id, entry)
@@ -56,7 +56,15 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
   const bind = (bound: BoundFunction): WireObject => {
     const known = byName.get(bound.name)
     const { call, options } = bound.target
-    const entry = known ?? { id: ++last, value: call, original: call, binding: bound.name, title: bound.name, bound, received: 0 }
+    const entry = known ?? {
+      id: ++last,
+      value: call,
+      original: call,
+      binding: bound.name,
+      title: bound.name,
+      bound,
+      received: 0,
+    }
     entry.value = entry.original = call
     entry.bound = bound
     byName.set(bound.name, entry)

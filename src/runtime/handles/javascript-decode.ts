@@ -3,7 +3,16 @@ import { errorFrom } from "./error-values.ts"
 import { costProblem } from "./frames.ts"
 import { deepestJavaScript } from "./javascript-encode.ts"
 import { columnValues, recordsFrom } from "./record-columns.ts"
-import { CannotCross, type DecodeReferences, Forged, type Frame, listIn, recordIn, textIn, type WireObject } from "./wire.ts"
+import {
+  type DecodeReferences,
+  Forged,
+  type Frame,
+  listIn,
+  recordIn,
+  refuseImplicitCall,
+  textIn,
+  type WireObject,
+} from "./wire.ts"
 
 /** Decodes a value that another process encoded. The text may have been written by generated code: nothing in it is run,
  *  and a value that our encoder never writes is a `Forged` error. */
@@ -22,17 +31,6 @@ export function decodeBody(message: WireObject, frame: Frame, references: Decode
   return Object.fromEntries(Object.entries(message).map(([key, json]) => [key, decoding.value(json)]))
 }
 
-/** Names under which the language itself calls a function: to await a value, to write JSON, to convert to a primitive.
- *  A peer's function must not be called unasked. */
-export const calledImplicitly: ReadonlySet<string> = new Set(["then", "toJSON", "toString", "valueOf"])
-
-export function refuseImplicitCall(key: string, value: unknown): void {
-  if (typeof value !== "function" || !calledImplicitly.has(key)) return
-  throw new CannotCross(
-    `An object with a function under "${key}" cannot cross: the language would call it unasked. Rename the key.`,
-  )
-}
-
 class Decoding {
   readonly #buffers: readonly Uint8Array[]
   readonly #references: DecodeReferences
@@ -48,7 +46,11 @@ class Decoding {
     if (json === undefined) throw new Forged("a value without its parts")
     if (typeof json !== "object" || json === null) return json
     if (++this.#depth > deepestJavaScript + 2) throw new Forged("a value that is nested too deeply")
-    const value = Array.isArray(json) ? this.#array(json) : Object.hasOwn(json, "$") ? this.#tagged(json) : this.#object(json)
+    const value = Array.isArray(json)
+      ? this.#array(json)
+      : Object.hasOwn(json, "$")
+        ? this.#tagged(json)
+        : this.#object(json)
     this.#depth--
     return value
   }
@@ -108,7 +110,7 @@ class Decoding {
         this.#made[number] = Object(this.value(json.v))
         break
       case "ab":
-        this.#keep(this.#bytes(json.i).slice().buffer)
+        this.#keep(new Uint8Array(this.#bytes(json.i)).buffer)
         break
       case "v":
         this.#made.push(undefined)
@@ -183,7 +185,8 @@ class Decoding {
 
   #sparse({ n, e }: WireObject): void {
     const length = Number(n)
-    if (!Number.isInteger(length) || length < 0 || length > 2 ** 32 - 1) throw new Forged("an array of no possible length")
+    if (!Number.isInteger(length) || length < 0 || length > 2 ** 32 - 1)
+      throw new Forged("an array of no possible length")
     // A length alone allocates nothing; `new Array(length)` would.
     const made: unknown[] = this.#keep([])
     made.length = length
@@ -193,7 +196,8 @@ class Decoding {
   #table({ n, c }: WireObject): object[] {
     const length = Number(n)
     const given = listIn(c).map(recordIn)
-    if (!(length >= 0) || given.length === 0 || length * given.length > mostCells) throw new Forged("a table that is too large")
+    if (!(length >= 0) || given.length === 0 || length * given.length > mostCells)
+      throw new Forged("a table that is too large")
     const columns = given.map(({ name, kind, i }) => {
       const bytes = this.#bytes(i)
       if (kind === "text" && costProblem(bytes, { maxBytes: 0, maxSent: 0, maxDepth: 1 }) !== undefined) {

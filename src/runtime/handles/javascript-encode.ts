@@ -4,7 +4,14 @@ import { inspectShort } from "../preview.ts"
 import { errorParts } from "./error-values.ts"
 import { columnsOf } from "./record-columns.ts"
 import { formOf } from "./value-forms.ts"
-import { CannotCross, type Encoded, type EncodeReferences, memberPath, type WireObject } from "./wire.ts"
+import {
+  CannotCross,
+  type Encoded,
+  type EncodeReferences,
+  memberPath,
+  refuseImplicitCall,
+  type WireObject,
+} from "./wire.ts"
 
 // Tags of JavaScript values: u undefined · f number that JSON lacks · n bigint · d Date · x RegExp · w boxed primitive ·
 // ab ArrayBuffer · v view of one · m Map · s Set · o object with a key that JSON could not carry · l array with holes or
@@ -76,7 +83,8 @@ class Encoding {
   #object(value: object, where: string): Json {
     if (this.#references.isHandle(value)) return this.#reference(value, where)
     const seen = this.#seen.get(value)
-    if (seen !== undefined) return this.#tagged("r", typeof seen === "number" ? { n: seen } : { n: seen[0], i: seen[1] })
+    if (seen !== undefined)
+      return this.#tagged("r", typeof seen === "number" ? { n: seen } : { n: seen[0], i: seen[1] })
     const form = formOf(value)
     if (form === "live") return this.#reference(value, where)
     const number = this.#count++
@@ -129,7 +137,10 @@ class Encoding {
     if (keys.length === value.length && (keys.length === 0 || keys.at(-1) === String(value.length - 1))) {
       return value.map((element, index) => this.value(element, `${where}[${index}]`))
     }
-    const entries = Object.entries(value).map(([key, held]) => [key, this.value(held, memberPath(where, key))])
+    const entries = Object.entries(value).map(([key, held]) => {
+      refuseImplicitCall(key, held)
+      return [key, this.value(held, memberPath(where, key))]
+    })
     return this.#tagged("l", { n: value.length, e: entries })
   }
 
@@ -159,6 +170,7 @@ class Encoding {
     const entries: Json[] = []
     for (const [key, held] of fields) {
       try {
+        refuseImplicitCall(key, held)
         entries.push([key, this.value(held, memberPath(where, key))])
       } catch (problem) {
         // The error still says what went wrong, without the field that cannot cross.

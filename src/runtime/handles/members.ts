@@ -1,8 +1,7 @@
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
-import { calledImplicitly } from "./javascript-decode.ts"
 import { isPlainData } from "./value-forms.ts"
-import { isObject } from "./wire.ts"
+import { isObject, refuseImplicitCall } from "./wire.ts"
 
 // Which members of the host's objects a peer may read, write and call. Members that every object or function inherits
 // lead out of the object to the host itself, and are not reachable.
@@ -45,6 +44,7 @@ export interface WriteRules {
  *  permission. Throws a `TypeError` that names the reason and the cure. */
 export function writeMember(target: unknown, key: string, value: unknown, where: string, rules: WriteRules): void {
   if (!isObject(target)) throw new TypeError(`Cannot set ${where}: it belongs to ${typeName(target)}.`)
+  refuseImplicitCall(key, value)
   const problem = writeProblem(target, key, value, rules)
   if (problem !== undefined) throw new TypeError(`Cannot set ${where}: ${problem}`)
   if (!Reflect.set(target, key, value, target)) throw new TypeError(`Cannot set ${where}: it is read-only.`)
@@ -52,7 +52,6 @@ export function writeMember(target: unknown, key: string, value: unknown, where:
 
 function writeProblem(target: object, key: string, value: unknown, rules: WriteRules): string | undefined {
   if (isReserved(target, key)) return "the name is reserved."
-  if (typeof value === "function" && calledImplicitly.has(key)) return "the language would call a function of that name unasked."
   if (rules.isGuarded(target, key)) return "it is a guarded method, which cannot be replaced from a cell."
   if (types.isProxy(target)) return isInherited(key) ? "the name is reserved." : undefined
   const found = findProperty(target, key)

@@ -124,7 +124,16 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
     if (isConstruction) return Reflect.construct(member, made)
     return access.around ? access.around(owner, () => apply(made)) : apply(made)
   }
-  return gated({ ...plain, ...(op === "new" && path.length > 0 && { method: [...path, suffix].join(".") }), ...guarded, args: all, make }, caller)
+  return gated(
+    {
+      ...plain,
+      ...(op === "new" && path.length > 0 && { method: [...path, suffix].join(".") }),
+      ...guarded,
+      args: all,
+      make,
+    },
+    caller,
+  )
 }
 
 /** Calls a function binding through the gate of a cell. */
@@ -179,7 +188,8 @@ function writeRules({ functions, guards, extensible }: HostAccess) {
   return {
     isFromCell: (value: unknown) =>
       isPeerObject(value) ||
-      (typeof value === "function" && (functions.boundBy(value)?.gated === value || functions.methodOf(value) !== undefined)),
+      (typeof value === "function" &&
+        (functions.boundBy(value)?.gated === value || functions.methodOf(value) !== undefined)),
     isGuarded: (target: object, key: string) => guards.find(target, key, undefined) !== undefined,
     isExtensible: (target: object) => extensible.has(target),
   }
@@ -199,7 +209,9 @@ async function listOf(value: unknown, title: string): Promise<unknown[]> {
   const iterable = { [Symbol.asyncIterator]: () => start() } as AsyncIterable<unknown>
   for await (const item of iterable) {
     if (items.length === mostListed) {
-      throw new RangeError(`${title} has more than ${mostListed} elements, which cannot be listed at once. Ask for a part.`)
+      throw new RangeError(
+        `${title} has more than ${mostListed} elements, which cannot be listed at once. Ask for a part.`,
+      )
     }
     items.push(item)
   }

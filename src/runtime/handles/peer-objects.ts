@@ -80,7 +80,9 @@ export function peerReference(value: object, peer: Peer): WireObject {
   const found = peerObjectOf(value)
   if (found?.peer === peer) return { $: "p", id: found.id }
   if (found && !found.peer.alive) throw gone(found)
-  throw new CannotCross("An object that lives in another runtime's process cannot cross to this one. Retrieve its data.")
+  throw new CannotCross(
+    "An object that lives in another runtime's process cannot cross to this one. Retrieve its data.",
+  )
 }
 
 const objects = new WeakMap<object, PeerObject>()
@@ -154,7 +156,9 @@ function use(object: PeerObject, ask: () => Promise<unknown>): Promise<unknown> 
 }
 
 function gone({ type, peer }: PeerObject): AgentError {
-  return new AgentError(`The object ${type} is gone: it lived ${peer.place}, in a process that has ended.`, { code: "gone" })
+  return new AgentError(`The object ${type} is gone: it lived ${peer.place}, in a process that has ended.`, {
+    code: "gone",
+  })
 }
 
 type Then = Promise<unknown>["then"]

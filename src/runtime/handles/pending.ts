@@ -14,10 +14,15 @@ export function pendingOf(value: unknown): Pending | undefined {
 
 /** A promise for the result of a remote call that cannot be mistaken for the result: it can be awaited, and every other
  *  use throws and says to write `await`. The caller handles the rejection when nobody awaits it. */
-export function pendingResult(promise: Promise<unknown>, title: string): { result: Promise<unknown>; pending: Pending } {
+export function pendingResult(
+  promise: Promise<unknown>,
+  title: string,
+): { result: Promise<unknown>; pending: Pending } {
   const pending: Pending = { title, awaited: false }
   const forgotten = (use: string): never => {
-    throw new TypeError(`The result of ${title} was not awaited, so it cannot be ${use}: write \`await\` before the call.`)
+    throw new TypeError(
+      `The result of ${title} was not awaited, so it cannot be ${use}: write \`await\` before the call.`,
+    )
   }
   // Whoever takes the reaction has awaited the result.
   const reactions: { [key: string]: unknown } = {

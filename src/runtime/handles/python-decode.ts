@@ -1,9 +1,17 @@
 import type { Json } from "../../core/json.ts"
 import { recordsFrom } from "../python/table.ts"
 import { costProblem } from "./frames.ts"
-import { refuseImplicitCall } from "./javascript-decode.ts"
 import { integerArrays } from "./python-encode.ts"
-import { type DecodeReferences, Forged, type Frame, listIn, recordIn, textIn, type WireObject } from "./wire.ts"
+import {
+  type DecodeReferences,
+  Forged,
+  type Frame,
+  listIn,
+  recordIn,
+  refuseImplicitCall,
+  textIn,
+  type WireObject,
+} from "./wire.ts"
 
 /** Decodes a value that Python encoded. It may have been written by generated code: nothing in it is run, and a value
  *  that our own kernel never sends is a `Forged` error. */

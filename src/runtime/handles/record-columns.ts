@@ -36,7 +36,10 @@ export function columnsOf(
 }
 
 /** The records of a table from its columns, which all have `length` values. */
-export function recordsFrom(columns: readonly { name: string; values: ArrayLike<unknown> }[], length: number): object[] {
+export function recordsFrom(
+  columns: readonly { name: string; values: ArrayLike<unknown> }[],
+  length: number,
+): object[] {
   const names = columns.map(({ name }) => name)
   const values = columns.map((column) => column.values)
   const records = new Array<object>(length)
@@ -49,8 +52,12 @@ export function recordsFrom(columns: readonly { name: string; values: ArrayLike<
 }
 
 /** The values of a column from its bytes; undefined where they are no column of that length. */
-export function columnValues(kind: Json | undefined, bytes: Uint8Array, length: number): ArrayLike<unknown> | undefined {
-  if (kind === "number") return bytes.length === 8 * length ? new Float64Array(bytes.slice().buffer) : undefined
+export function columnValues(
+  kind: Json | undefined,
+  bytes: Uint8Array,
+  length: number,
+): ArrayLike<unknown> | undefined {
+  if (kind === "number") return bytes.length === 8 * length ? new Float64Array(new Uint8Array(bytes).buffer) : undefined
   if (kind === "boolean") return bytes.length === length ? Array.from(bytes, (value) => value === 1) : undefined
   if (kind !== "text") return undefined
   const texts: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())

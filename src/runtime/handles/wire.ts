@@ -90,6 +90,17 @@ export function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function"
 }
 
+/** Names under which the language itself calls a function: to await a value, to write JSON, to convert to a primitive.
+ *  A peer's function must not be called unasked. */
+const calledImplicitly: ReadonlySet<string> = new Set(["then", "toJSON", "toString", "valueOf"])
+
+export function refuseImplicitCall(key: string, value: unknown): void {
+  if (typeof value !== "function" || !calledImplicitly.has(key)) return
+  throw new CannotCross(
+    `An object with a function under "${key}" cannot cross: the language would call it unasked. Rename the key.`,
+  )
+}
+
 /** `order.items[3]["a b"]`: a path as a program would write it. */
 export function memberPath(where: string, key: string): string {
   if (/^(?:0|[1-9]\d*)$/.test(key)) return `${where}[${key}]`

@@ -70,9 +70,7 @@ async function execute(
   execution = x
   // The child keeps the time; the host says when it stands still.
   const ignore =
-    input.timeoutMs === undefined
-      ? undefined
-      : cell.pauses?.((paused) => connection.send({ k: "pause", x, paused }))
+    input.timeoutMs === undefined ? undefined : cell.pauses?.((paused) => connection.send({ k: "pause", x, paused }))
   try {
     const { value } = await connection.ask("execute", { ...input, x })
     const executed = readExecuted(value)

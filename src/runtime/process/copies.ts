@@ -37,7 +37,9 @@ export function createCopies(decode: (json: Json, frame: Frame) => unknown): Cop
       )
     }
     for (const title of unchecked) {
-      cell.hints.push(`${title} is a large copy: whether the cell changed it was not checked. Changes reach the host only by ${title} = <the value>`)
+      cell.hints.push(
+        `${title} is a large copy: whether the cell changed it was not checked. Changes reach the host only by ${title} = <the value>`,
+      )
     }
   }
 

@@ -70,7 +70,14 @@ export function createHostHandles(operate: Operate, release: (id: number, count:
         return alive
       }
       if (!shape) throw new Error("The host sent a handle without its shape.")
-      const made: Held = { id: Number(id), title: String(b ?? shape.name), shape, received: 1, methods: new Map(), proxy: new WeakRef({}) }
+      const made: Held = {
+        id: Number(id),
+        title: String(b ?? shape.name),
+        shape,
+        received: 1,
+        methods: new Map(),
+        proxy: new WeakRef({}),
+      }
       const proxy = createHandle(made, parts)
       made.proxy = new WeakRef(proxy)
       held.set(made.id, made)
@@ -116,7 +123,9 @@ function createHandle(held: Held, parts: HandleParts): object {
   const target = proxyTarget(isCallable, () => `[${held.shape.name} on the host]`)
   const itself = { id: held.id, path: [], title: held.title }
   const noValue = (use: string) => () => {
-    throw new TypeError(`${held.title} is an object on the host and cannot be ${use}: await one of its fields or methods.`)
+    throw new TypeError(
+      `${held.title} is an object on the host and cannot be ${use}: await one of its fields or methods.`,
+    )
   }
   const member = (key: string): object =>
     noteMember((askedAt) => createMember({ ...itself, path: [key] }, askedAt, operate))

@@ -31,7 +31,8 @@ export interface HostLink {
   cellOf(execution: string): RunningCell | undefined
   /** Asks the host whether a transaction may stand. */
   check(execution: string): Promise<unknown>
-  reply(i: number, value: unknown): void
+  /** `name`: what the value is called in an error. */
+  reply(i: number, value: unknown, name?: string): void
   replyExecuted(i: number, summary: unknown, value: unknown, thrown: unknown): void
   fail(i: number, error: unknown): void
   /** Takes a frame that is an answer or a release; false for any other. */
@@ -75,7 +76,9 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     cell?.check()
     const execution = cell?.gate && executionOf.get(cell.gate)
     if (!cell || execution === undefined) {
-      throw new Error(`${target.title} was not reached: no cell is running this code, so no approval could hold for it.`)
+      throw new Error(
+        `${target.title} was not reached: no cell is running this code, so no approval could hold for it.`,
+      )
     }
     const isAssignment = op === "set"
     const back = isAssignment && copies.isCopyOf(args[0], target.id, target.path)
@@ -94,8 +97,8 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     }
     const answered = work.catch(failed)
     track(cell, answered)
-    // A transaction reports these, because they cannot be taken back.
-    if (op !== "get") cell.noteCall([target.title].join("."))
+    // A transaction reports these, because they cannot be taken back; calls of functions are counted where they are bound.
+    if (op !== "get" && (op !== "call" || target.path.length > 0)) cell.noteCall(target.title)
     if (isAssignment) {
       answered.catch((error: unknown) => {
         cell.endChecks.push(() => {
@@ -139,8 +142,8 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
   }
   const encode = (value: unknown, name: string) => encodeJavaScript(value, name, encodeReferences, true)
 
-  const reply = (i: number, value: unknown) => {
-    const encoded = encode(value, "the value")
+  const reply = (i: number, value: unknown, name = "the value") => {
+    const encoded = encode(value, name)
     send({ k: "reply", i, v: encoded.json }, encoded)
   }
 
@@ -162,10 +165,10 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     reply,
     replyExecuted(i, summary, value, thrown) {
       try {
-        reply(i, [summary, value, thrown])
+        reply(i, thrown === undefined ? (value === undefined ? [summary] : [summary, value]) : [summary, value, thrown])
       } catch {
         // The preview shows the value; why it cannot cross is said when it is retrieved.
-        reply(i, [summary, undefined, undefined])
+        reply(i, [summary])
       }
     },
     fail(i, error) {
@@ -250,7 +253,5 @@ function track(cell: RunningCell, call: Promise<unknown>): void {
  *  forgotten promise. */
 function awaitable(answered: Promise<unknown>, title: string): Promise<unknown> {
   const copy = answered.then((value) => value)
-  const { result, pending } = pendingResult(copy, title)
-  void pending
-  return result
+  return pendingResult(copy, title).result
 }

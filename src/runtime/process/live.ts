@@ -54,7 +54,8 @@ export function createLive(process: PeerProcess, options: LiveOptions): Live {
     onForged: (what) => void accuse(what),
     onEnd(problem) {
       if (problem !== undefined) accuse(problem)
-      connection.end(process.ending?.why ?? "its connection was closed")
+      // A process that has ended says why in a moment; one that lives without its connection is of no use.
+      else setTimeout(() => process.kill({ kind: "crash", why: "it closed its connection" }), patienceMs).unref()
     },
   })
 
@@ -103,6 +104,8 @@ export function createLive(process: PeerProcess, options: LiveOptions): Live {
   }
   return live
 }
+
+const patienceMs = 1_000
 
 /** An error of a host function: with everything that can cross, else with its message. */
 function failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject {

@@ -1,6 +1,6 @@
 import type { CellEnv } from "../cells/cell-env.ts"
-import type { SentEnv } from "../sent-env.ts"
 import type { WireObject } from "../handles/wire.ts"
+import type { SentEnv } from "../sent-env.ts"
 import type { ExecuteInput } from "./protocol.ts"
 
 /** In a child: the time and the chance of executions for which they are recorded, and what the host has to hear of that. */

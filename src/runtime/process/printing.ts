@@ -1,5 +1,5 @@
-import type { OutputChunk } from "../runtime.ts"
 import type { WireObject } from "../handles/wire.ts"
+import type { OutputChunk } from "../runtime.ts"
 
 /** Sends what cells print, in bundles: a message for each line would cost more than the line. */
 export interface Printer {

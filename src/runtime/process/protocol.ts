@@ -45,9 +45,9 @@ export interface Summary {
 /** A name with the handle or the function binding behind it, where there is one. */
 export type NameReport = Name & { handle?: number | undefined }
 
-/** The summary, and the value or what was thrown; undefined where the answer has another form. */
+/** The summary, then the value or what was thrown, where there is one; undefined where the answer has another form. */
 export function readExecuted(value: unknown): { summary: Summary; value: unknown; thrown: unknown } | undefined {
-  if (!isList(value) || value.length !== 3) return undefined
+  if (!isList(value) || value.length > 3) return undefined
   const summary = readSummary(value[0])
   return summary && { summary, value: value[1], thrown: value[2] }
 }
@@ -62,7 +62,11 @@ function readSummary(value: unknown): Summary | undefined {
   if (!isStrings(created) || !isStrings(reassigned) || !isStrings(removed)) return undefined
   if (hints !== undefined && !isStrings(hints)) return undefined
   if (notRolledBack !== undefined && !isLost(notRolledBack)) return undefined
-  const flags = { ...(undoable === true && { undoable }), ...(unclean === true && { unclean }), ...(cut === true && { cut }) }
+  const flags = {
+    ...(undoable === true && { undoable }),
+    ...(unclean === true && { unclean }),
+    ...(cut === true && { cut }),
+  }
   return { error, preview, hints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
 }
 

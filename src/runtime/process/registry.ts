@@ -1,12 +1,12 @@
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import { type Binding, type Bindings, boundValue, renewed } from "../bindings.ts"
+import { guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
 import { createHostAccess } from "../handles/host-access.ts"
 import { encodeJavaScript } from "../handles/javascript-encode.ts"
 import type { HostAccess } from "../handles/operations.ts"
 import { bindingOf, isPeerObject } from "../handles/peer-objects.ts"
 import { CannotCross } from "../handles/wire.ts"
-import { guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
 import { isThenable, nameProblem } from "../names.ts"
 import type { LoadedModule } from "./modules.ts"
 

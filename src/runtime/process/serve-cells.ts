@@ -128,7 +128,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     try {
       const body = decodeBody(message, frame, host.decodeReferences)
       const value = await asks[String(op)]?.(body)
-      if (op !== "execute") return host.reply(Number(i), value)
+      if (op !== "execute") return host.reply(Number(i), value, op === "retrieve" ? String(body.name) : undefined)
       const [summary, result, thrown] = value as unknown[]
       host.replyExecuted(Number(i), summary, result, thrown)
     } catch (error) {

@@ -1,16 +1,28 @@
+import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import type { JsonSchema } from "../../core/json.ts"
-import { type Binding, boundValue, type FunctionBinding } from "../bindings.ts"
+import { type Binding, boundValue, type FunctionBinding, type VariableBinding } from "../bindings.ts"
 import { type KnownAgents, lookAtAgents, pythonAgent } from "../declare/agent.ts"
 import { functionSignature } from "../declare/function-head.ts"
-import { inspection } from "../declare/inspect.ts"
+import { inspection, isCopied, isPlain } from "../declare/inspect.ts"
 import { classMembers, classOf, isGlobalClass, nameOfClass } from "../declare/inspect-class.ts"
-import { parseSignature, parseType } from "../declare/signatures.ts"
-import { any, type Member } from "../declare/type-tree.ts"
-import { isTuple, toJsonSchema } from "../schema.ts"
+import { shownSchema } from "../declare/shown-schema.ts"
+import { parseSignature } from "../declare/signatures.ts"
+import { parseVariableType } from "../declare/source-types.ts"
+import { typeDeclarationParts, typeParts } from "../declare/type-parts.ts"
+import { any, type Member, printType } from "../declare/type-tree.ts"
+import type { StandardSchema } from "../runtime.ts"
+import { isStandardSchema, isTuple } from "../schema.ts"
 import { unknownName } from "./names.ts"
 import { isPyReference } from "./py.ts"
-import { pythonSignature, pythonType, schemaParameters, schemaPythonType } from "./python-type.ts"
+import {
+  pythonSignature,
+  pythonType,
+  schemaMembers,
+  schemaParameter,
+  schemaParameters,
+  schemaPythonType,
+} from "./python-type.ts"
 import type { Session } from "./session.ts"
 import { PythonError } from "./told.ts"
 
@@ -48,7 +60,7 @@ function isShown(name: string): boolean {
 /** What the host says of a name, for the kernel to tell beside what it finds. */
 function noteOf(name: string, binding: Binding | undefined): [string, object][] {
   if (binding?.kind === "variable") {
-    const type = binding.type === undefined ? undefined : pythonType(parseType(binding.type, name))
+    const type = binding.type === undefined ? undefined : pythonType(parseVariableType(binding.type, name).tree)
     return [[name, { description: binding.description, type }]]
   }
   if (binding?.kind === "type") {
@@ -72,44 +84,81 @@ function onHost(
       return pythonAgent(name, binding.agent, agents)
     case "type": {
       const { description, schema = true } = binding.options
+      if (isStandardSchema(binding.type)) return schemaText(name, binding.type, description)
       return classText(name, binding.type, { description, schema })
     }
     case "variable":
-      return objectText(name, binding.value, binding.description, classes)
+      return objectText(name, binding, classes)
   }
 }
 
 function functionText(name: string, { call, options }: FunctionBinding): string {
   const { description, signature, input, output } = options
-  const schema = input && toJsonSchema(input)
-  if (signature === undefined && schema) {
-    const result = output ? ` -> ${schemaPythonType(toJsonSchema(output))}` : ""
-    return defined(`def ${name}(${inputParameters(schema, isTuple(input)).join(", ")})${result}`, description)
+  const result = output ? ` -> ${schemaPythonType(shownSchema(output, "output"))}` : ""
+  if (signature === undefined && input) {
+    const parameters = inputParameters(shownSchema(input, "input"), isTuple(input))
+    return defined(`def ${name}(${parameters.join(", ")})${result}`, description)
   }
-  const told = signature === undefined ? functionSignature(call) : parseSignature(signature, name)
-  return defined(`def ${name}${pythonSignature(told)}`, description)
+  if (signature !== undefined) {
+    return defined(`def ${name}${pythonSignature(parseSignature(signature, name))}`, description)
+  }
+  const own = functionSignature(call)
+  const shown = result ? pythonSignature({ ...own, returns: any, awaited: any }) + result : pythonSignature(own)
+  return defined(`def ${name}${shown}`, description)
 }
 
 function inputParameters(schema: JsonSchema, tuple: boolean): string[] {
   if (schema.type === "object") return schemaParameters(schema)
   const places = schema.prefixItems ?? schema.items
-  if (!tuple || !Array.isArray(places)) return [`input: ${schemaPythonType(schema)}`]
-  return places.map((place, at) => `arg${at + 1}: ${schemaPythonType(place)}`)
+  if (!tuple || !Array.isArray(places)) return [schemaParameter("input", schema)]
+  const required = typeof schema.minItems === "number" ? schema.minItems : places.length
+  return places.map((place, at) => schemaParameter(`arg${at + 1}`, place, at >= required))
 }
 
-function objectText(
-  name: string,
-  value: unknown,
-  description: string | undefined,
-  classes: Map<string, string>,
-): string | undefined {
+/** An object of the host: its class, with the members that its author wrote or that can be seen. */
+function objectText(name: string, binding: VariableBinding, classes: Map<string, string>): string | undefined {
+  const { value, description, type: text } = binding
   if (typeof value !== "object" || value === null) return undefined
+  const comment = description ? `  # ${description}` : ""
+  const written = text === undefined || isCopied(value) ? undefined : writtenMembers(text, name)
   const type = classOf(value)
-  // Data is described by what Python has made of it.
-  if (!type || isGlobalClass(type)) return undefined
-  const typeName = className(value)
-  classes.set(typeName, classText(typeName, type, { instance: value }))
-  return `${name}: ${typeName}${description ? `  # ${description}` : ""}`
+  const isPlainObject = !isCopied(value) && !types.isProxy(value) && isPlain(value)
+  // Data, and objects of Node, are described by what Python has made of them.
+  if (!written && !isPlainObject && (!type || isGlobalClass(type))) return undefined
+  if (!written && !isPlainObject && type) {
+    const typeName = className(value)
+    classes.set(typeName, classText(typeName, type, { instance: value }))
+    return `${name}: ${typeName}${comment}`
+  }
+  const seen = written ? undefined : inspection((found) => nameOfClass(found)).typeOf(value)
+  const typeName = written?.name ?? name.slice(0, 1).toUpperCase() + name.slice(1)
+  classes.set(typeName, membersText(typeName, written?.members ?? (seen?.kind === "object" ? seen.members : [])))
+  return `${name}: ${typeName}${comment}`
+}
+
+/** The members of a type that its author wrote; undefined where it has none, as `Task[]`. */
+function writtenMembers(text: string, name: string): { name: string | undefined; members: Member[] } | undefined {
+  const { tree, source } = parseVariableType(text, name)
+  const own = printType(tree)
+  const found = source?.typesIn(own, () => false).find((each) => each.name === own)
+  const declared = found && typeDeclarationParts(found.text)
+  const parts = typeParts(declared?.alias ?? tree)
+  if (declared && !declared.alias) return { name: own, members: declared.members }
+  return parts.kind === "object" ? { name: declared && own, members: parts.members } : undefined
+}
+
+function membersText(name: string, members: readonly Member[]): string {
+  const lines = members.flatMap((member) => memberText(member) ?? [])
+  return lines.length > 0 ? [`class ${name}:`, ...lines].join("\n") : `class ${name}: ...`
+}
+
+/** A schema under a name: a class with the members of an object, else the type it stands for. */
+function schemaText(name: string, schema: StandardSchema, description: string | undefined): string {
+  const shown = shownSchema(schema, "output")
+  const members = shown.type === "object" ? schemaMembers(shown) : []
+  if (members.length === 0) return `${name} = ${schemaPythonType(shown)}${description ? `  # ${description}` : ""}`
+  const doc = description === undefined ? [] : [docText(description, "    ")]
+  return [`class ${name}(TypedDict):`, ...doc, ...members.map((member) => `    ${member}`)].join("\n")
 }
 
 interface ClassOptions {
@@ -123,13 +172,20 @@ function classText(name: string, type: object, { description, schema = true, ins
   const { members, heritage } = classMembers(type, look, nameOfClass, instance)
   const head = `class ${name}${heritage.replace(/^ extends (\w+).*$/, "($1)")}:`
   const doc = description === undefined ? [] : [docText(description, "    ")]
-  const body = [...doc, ...(schema ? members.map(memberText) : [])]
+  const body = [...doc, ...(schema ? members.flatMap((member) => memberText(member) ?? []) : [])]
   return body.length > 0 ? [head, ...body].join("\n") : `${head} ...`
 }
 
-function memberText({ name, form, type, doc, static: isStatic }: Member): string {
+/** Undefined for a member that Python has no name for. */
+function memberText({ name, form, type: given, doc, readonly, static: isStatic }: Member): string | undefined {
+  const type = typeParts(given)
   const signature = type.kind === "function" ? type.signature : undefined
-  if (!signature) return `    ${name}: ${pythonType(type)}${doc ? `  # ${doc.replaceAll("\n", " ")}` : ""}`
+  if (name === "[Symbol.iterator]") return "    def __iter__(self) -> Iterator[Any]: ..."
+  if (!/^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name)) return undefined
+  if (!signature) {
+    const notes = [...(readonly || form === "getter" ? ["read-only"] : []), ...(doc ? [doc.replaceAll("\n", " ")] : [])]
+    return `    ${name}: ${pythonType(type)}${notes.length > 0 ? `  # ${notes.join(": ")}` : ""}`
+  }
   const made = form === "constructor"
   const head = `    def ${made ? "__init__" : name}${pythonSignature(made ? { ...signature, returns: any } : signature, isStatic ? [] : ["self"])}`
   const text = doc === undefined ? `${head}: ...` : `${head}:\n${docText(doc, "        ")}`

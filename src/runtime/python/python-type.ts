@@ -1,4 +1,5 @@
 import type { Json, JsonSchema } from "../../core/json.ts"
+import { liveTypeOf, mayBeUndefined } from "../declare/shown-schema.ts"
 import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
 
 /** A TypeScript type as Python would write it; `Any` where Python has no word for it. */
@@ -14,25 +15,58 @@ export function pythonSignature({ parameters, returns, awaited = returns }: Sign
 
 /** The type that a JSON Schema describes. */
 export function schemaPythonType(schema: Json | undefined): string {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return "Any"
-  const { type, enum: options, const: constant, items, anyOf, oneOf } = schema
+  if (!isSchema(schema)) return "Any"
+  return mayBeUndefined(schema) ? union([definedType(schema), "None"]) : definedType(schema)
+}
+
+function definedType(schema: JsonSchema): string {
+  const { type, enum: options, const: constant, items, prefixItems, anyOf, oneOf, allOf } = schema
+  const live = liveTypeOf(schema)
+  if (live !== undefined) {
+    const word = textType(live)
+    return word in globalThis ? "Any" : word
+  }
+  if (schema.$ref !== undefined) return "Any"
+  if (Array.isArray(allOf)) return "dict"
   if (Array.isArray(options)) return `Literal[${options.map(pythonLiteral).join(", ")}]`
   if (constant !== undefined) return `Literal[${pythonLiteral(constant)}]`
   const alternatives = anyOf ?? oneOf
   if (Array.isArray(alternatives)) return union(alternatives.map(schemaPythonType))
   if (Array.isArray(type)) return union(type.map((each) => schemaPythonType({ ...schema, type: each })))
-  if (type === "array") return Array.isArray(items) ? "list" : `list[${schemaPythonType(items)}]`
+  if (type === "array") return Array.isArray(prefixItems ?? items) ? "list" : `list[${schemaPythonType(items)}]`
   return schemaTypes[String(type)] ?? "Any"
 }
 
-/** The parameters that an object schema describes, to be passed by keyword. */
-export function schemaParameters({ properties, required }: JsonSchema): string[] {
-  if (typeof properties !== "object" || properties === null || Array.isArray(properties)) return []
-  const needed = Array.isArray(required) ? required : []
-  const shown = Object.entries(properties).map(([name, schema]) => ({ name, schema, needed: needed.includes(name) }))
-  return [...shown.filter((each) => each.needed), ...shown.filter((each) => !each.needed)].map(
-    ({ name, schema, needed: must }) => `${name}: ${schemaPythonType(schema)}${must ? "" : " = ..."}`,
+/** The parameters that an object schema describes, to be passed by keyword: those that must be given first. */
+export function schemaParameters(schema: JsonSchema): string[] {
+  const all = propertiesOf(schema)
+  return [...all.filter(({ optional }) => !optional), ...all.filter(({ optional }) => optional)].map((each) =>
+    schemaParameter(each.name, each.schema, each.optional),
   )
+}
+
+/** The members that an object schema describes, as a `TypedDict` has them. */
+export function schemaMembers(schema: JsonSchema): string[] {
+  return propertiesOf(schema).map(({ name, schema: own, optional }) => {
+    const type = optional && isSchema(own) ? definedType(own) : schemaPythonType(own)
+    return `${name}: ${optional ? `NotRequired[${type}]` : type}`
+  })
+}
+
+/** `at: datetime`, or `at: datetime = ...` for an argument that may be left out. */
+export function schemaParameter(name: string, schema: Json, optional = false): string {
+  if (isSchema(schema) && mayBeUndefined(schema)) return `${name}: ${definedType(schema)} = ...`
+  return `${name}: ${schemaPythonType(schema)}${optional ? " = ..." : ""}`
+}
+
+function propertiesOf({ properties, required }: JsonSchema): { name: string; schema: Json; optional: boolean }[] {
+  if (!isSchema(properties)) return []
+  const needed = Array.isArray(required) ? required : []
+  return Object.entries(properties).map(([name, schema]) => ({ name, schema, optional: !needed.includes(name) }))
+}
+
+function isSchema(value: Json | undefined): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 const schemaTypes: Record<string, string> = {
@@ -90,6 +124,13 @@ function generic(name: string, [first = "Any", second = "Any"]: readonly string[
     case "ReadonlyArray":
     case "Iterable":
       return `list[${first}]`
+    case "Generator":
+    case "Iterator":
+    case "IterableIterator":
+    case "IteratorObject":
+      return `Iterator[${first}]`
+    case "AsyncGenerator":
+      return "Any"
     case "Set":
     case "ReadonlySet":
       return `set[${first}]`

@@ -54,11 +54,15 @@ export function namePaths({ references }: ScopeAnalysis): NamePaths {
     if (!reference) return undefined
     const { declaration } = reference
     if (!declaration) return rootPath(node.name)
-    return remember(paths, declaration, (init) => {
-      let path = of(init)
-      for (const step of declaration.path) path = memberPath(path, step)
-      return path
-    })
+    // A parameter or loop variable has no initialiser, but the constructor of anything is one.
+    if (!declaration.init && declaration.path.includes("constructor")) return below(undefined, declaration)
+    return remember(paths, declaration, (init) => below(of(init), declaration))
+  }
+
+  function below(start: string | undefined, { path }: Declaration): string | undefined {
+    let found = start
+    for (const step of path) found = memberPath(found, step)
+    return found
   }
 
   function ofCall({ arguments: [first, second] }: CallExpression, callee: string | undefined): string | undefined {

@@ -1,7 +1,11 @@
 import { builtinModules, isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
+import type { Declaration } from "../scope.ts"
+import { isDataColumn } from "./data-column.ts"
+import { namePaths } from "./name-paths.ts"
 import { constructorPath, prototypePath } from "./paths.ts"
 import { attributeRule, functionRule, importRule, type Rule, type RuleContext } from "./rules.ts"
+import type { CellFlow } from "./value-flow.ts"
 
 /** Rules for code that a model wrote and that runs in your own process: no processes, files, servers or threads, no code
  *  made of text, nothing that ends, blocks or changes the program around it. Computing, the network as a client and
@@ -43,21 +47,49 @@ const harmlessOfProcess =
     .map((name) => `process.${name}`)
 
 /** The constructor of any function is `Function`. Comparing a constructor, setting it and asking it for a static member
- *  is ordinary; calling it, keeping it or handing it on is not. */
+ *  is ordinary, and so is a column of data that has this name; calling it, keeping it or handing it on is not. */
 const constructorRule: Rule = {
   name: "constructor",
   *check(cell) {
+    const flow = flowOf(cell)
     for (const { path, use, node } of cell.names) {
       if (!path.startsWith(constructorPath)) continue
       const whole = path === constructorPath && use !== "test" && use !== "write" && use !== "alias"
       const member = path.slice(constructorPath.length + 1).replace(/\..*/, "")
       if (!whole && !waysToConstructor.has(member)) continue
+      if (whole && use === "value" && isDataColumn(node, flow())) continue
       yield cell.report(
         node,
-        "a `constructor` may only be compared or asked for its name; name the class, use Object.getPrototypeOf, or read a column of that name through Object.entries",
+        "a `constructor` may only be compared or asked for its name; name the class, use Object.getPrototypeOf, or turn a column of that name into text: String(row.constructor)",
       )
     }
   },
+}
+
+/** Made when the first `constructor` is read: most cells have none. */
+function flowOf(cell: RuleContext): () => CellFlow {
+  let flow: CellFlow | undefined
+  return () => {
+    flow ??= cellFlow(cell)
+    return flow
+  }
+}
+
+function cellFlow({ scopes, walk }: RuleContext): CellFlow {
+  const parents = new Map<AnyNode, AnyNode>()
+  walk((node, parent) => {
+    if (parent) parents.set(node, parent)
+  })
+  const declared = new Map<AnyNode, Declaration>()
+  for (const { declaration } of scopes.references.values()) {
+    if (declaration?.node) declared.set(declaration.node, declaration)
+  }
+  return {
+    scopes,
+    parentOf: (node) => parents.get(node),
+    declarationOf: (name) => scopes.references.get(name)?.declaration ?? declared.get(name),
+    key: namePaths(scopes).key,
+  }
 }
 
 const waysToConstructor = new Set(["apply", "bind", "call", "get", "prototype", "value"])

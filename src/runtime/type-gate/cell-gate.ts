@@ -12,7 +12,7 @@ import { createTypeGate, type GateVerdict } from "../type-gate.ts"
 export interface CellGate {
   /** Why the cell must not run, if so. */
   check(cell: ParsedCell): ActionError | undefined
-  /** Adds to its execution what the model should be told, and learns from what it made. */
+  /** Adds the hints to its execution, and learns the types of the names it made. */
   ran(execution: Execution): Execution
 }
 
@@ -41,8 +41,8 @@ export function createCellGate(namespace: Namespace, ambient: ReadonlySet<string
       },
       ran(execution) {
         verdict?.remember(values())
-        const isTold = mode === "hint" || !execution.ok
-        return isTold && verdict && verdict.hints.length > 0 ? { ...execution, hints: verdict.hints } : execution
+        const { hints = [] } = verdict ?? {}
+        return hints.length > 0 ? { ...execution, hints: [...hints, ...(execution.hints ?? [])] } : execution
       },
     }
   }

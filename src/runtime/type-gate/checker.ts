@@ -15,6 +15,15 @@ export interface Checked {
   diagnostics: Diagnostic[]
   /** The types found at places in the cell, as text; undefined where there is none. Only until the next check. */
   typesAt(offsets: readonly number[]): (string | undefined)[]
+  /** The type of the expression or pattern of exactly this range, as text. Only until the next check. */
+  typeOf(range: Range): string | undefined
+  /** The types of the parameters of the function that the call of this range goes to. Only until the next check. */
+  parameterTypesOf(call: Range): string[] | undefined
+}
+
+export interface Range {
+  start: number
+  end: number
 }
 
 export interface Diagnostic {
@@ -23,8 +32,10 @@ export interface Diagnostic {
   /** Offsets in the cell. */
   start: number
   end: number
-  /** Whether an `await` would mend it, or may be what is missing. */
+  /** Whether TypeScript suggests that an `await` is missing. */
   awaits: boolean
+  /** The codes of the messages that explain it further. */
+  causes: number[]
 }
 
 /** TypeScript 7, as one warm process that every runtime of this program shares. It neither keeps the program alive nor
@@ -54,11 +65,23 @@ interface Snapshot {
 }
 
 interface Project {
-  program: { getSemanticDiagnostics(file: string): readonly ApiDiagnostic[] }
+  program: {
+    getSemanticDiagnostics(file: string): readonly ApiDiagnostic[]
+    getSourceFile(file: string): ApiNode | undefined
+  }
   checker: {
     getTypeAtPosition(file: string, positions: readonly number[]): (object | undefined)[]
+    getTypeAtLocation(node: ApiNode): object | undefined
+    getResolvedSignature(node: ApiNode): { getParameters(): readonly object[] } | undefined
+    getTypeOfSymbol(symbol: object): object | undefined
     typeToString(type: object, enclosing: undefined, flags: number): string
   }
+}
+
+interface ApiNode {
+  end: number
+  getStart(file: ApiNode): number
+  forEachChild(visit: (node: ApiNode) => void): void
 }
 
 interface ApiDiagnostic {
@@ -124,11 +147,25 @@ function createChecker(Api: ApiClass): TypeChecker {
       try {
         const { program, checker: types } = refresh([...write(hostFile, host), ...write(cellFile, cell)])
         const diagnostics = program.getSemanticDiagnostics(cellFile).map(diagnosticOf)
-        const typesAt = (offsets: readonly number[]) =>
-          types
-            .getTypeAtPosition(cellFile, offsets)
-            .map((type) => type && types.typeToString(type, undefined, noTruncation))
-        return { diagnostics, typesAt }
+        const textOf = (type: object | undefined) => type && types.typeToString(type, undefined, noTruncation)
+        let nodes: Map<string, ApiNode> | undefined
+        const nodeAt = ({ start, end }: Range) => {
+          nodes ??= nodesByRange(program.getSourceFile(cellFile))
+          return nodes.get(`${start}:${end}`)
+        }
+        return {
+          diagnostics,
+          typesAt: (offsets) => types.getTypeAtPosition(cellFile, offsets).map(textOf),
+          typeOf(range) {
+            const node = nodeAt(range)
+            return node && textOf(types.getTypeAtLocation(node))
+          },
+          parameterTypesOf(call) {
+            const node = nodeAt(call)
+            const signature = node && types.getResolvedSignature(node)
+            return signature?.getParameters().map((each) => textOf(types.getTypeOfSymbol(each)) ?? "any")
+          },
+        }
       } catch (error) {
         checker.close()
         throw error
@@ -150,10 +187,21 @@ function createChecker(Api: ApiClass): TypeChecker {
   return checker
 }
 
+/** The innermost node of each range. */
+function nodesByRange(file: ApiNode | undefined): Map<string, ApiNode> {
+  const nodes = new Map<string, ApiNode>()
+  const visit = (node: ApiNode) => {
+    if (file) nodes.set(`${node.getStart(file)}:${node.end}`, node)
+    node.forEachChild(visit)
+  }
+  if (file) visit(file)
+  return nodes
+}
+
 function diagnosticOf({ code, text, pos, end, messageChain = [], relatedInformation = [] }: ApiDiagnostic): Diagnostic {
   const message = [text, ...messageChain.map((more) => more.text)].join(" ")
   const awaits = relatedInformation.some((related) => related.code === forgotAwait)
-  return { code, message, start: pos, end, awaits }
+  return { code, message, start: pos, end, awaits, causes: messageChain.map((more) => more.code) }
 }
 
 const forgotAwait = 2773

@@ -1,21 +1,15 @@
 import type { AnyNode, ParsedCell } from "../syntax.ts"
 import { bare, type CallNode, type CellTree, cellTree, keyOf, rootOf } from "./cell-tree.ts"
-import type { Diagnostic } from "./checker.ts"
+import type { Checked, Diagnostic } from "./checker.ts"
+import { codes, hinted, incomplete, operators } from "./codes.ts"
 import type { History } from "./history.ts"
 import { isOfLibrary, lookForMember, membersOf, type Presence } from "./live.ts"
+import { loosenedNames } from "./loosened.ts"
 import { typesOf } from "./made-names.ts"
 import { nearest } from "./nearest.ts"
 import { createTrust, type Trust, type TrustSources } from "./trust.ts"
-import { isLibraryType, type TypeKind, typeKind } from "./type-text.ts"
-import {
-  doubtedMembers,
-  isCalledOrEntered,
-  isGuarded,
-  isReadThrough,
-  isWritten,
-  namesFilledByKey,
-  promisesAsValues,
-} from "./uses.ts"
+import { isLibraryType, isOtherPrimitive, neverCalled, type TypeKind, typeKind } from "./type-text.ts"
+import { doubtedMembers, isCalledOrEntered, isGuarded, isReadThrough, isWritten, promisesAsValues } from "./uses.ts"
 
 /** What is known about the names when a cell is judged. */
 export interface Known extends Omit<TrustSources, "loosened"> {
@@ -37,32 +31,21 @@ export interface Judged {
 
 type Verdict = "block" | "hint" | "nothing"
 
-export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], known: Known): Judged {
+export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known: Known): Judged {
+  const { diagnostics } = checked
   const tree = cellTree(cell)
-  const loosened = loosenedNames(cell, diagnostics, tree, known)
+  const loosened = loosenedNames(cell, checked, tree, known)
   const trust = createTrust(cell, tree, { ...known, loosened })
   const own = new Map(typesOf(cell).map(({ name, kind }) => [name, kind]))
   const all = [...diagnostics, ...promisesAsValues(cell, tree, known)].sort((one, other) => one.start - other.start)
   let doubts: ReturnType<typeof doubtedMembers> | undefined
-  const verdicts = Map.groupBy(
-    all.map((each) => tidied(each, known.names, membersBeside(each))),
-    verdictOn,
-  )
+  const verdicts = Map.groupBy(all.map(tidied), verdictOn)
   return { blocked: verdicts.get("block") ?? [], doubtful: verdicts.get("hint") ?? [], loosened, tree }
-
-  /** The members of the running value that one was asked for which it does not have. */
-  function membersBeside({ code, start, end }: Diagnostic): string[] {
-    const place = code === codes.noMember ? tree.parentOf(tree.nodeAt(start, end) ?? cell.program) : undefined
-    return place?.type === "MemberExpression" ? membersOf(place.object, tree, known.values) : []
-  }
 
   function verdictOn(diagnostic: Diagnostic): Verdict {
     const node = tree.nodeAt(diagnostic.start, diagnostic.end)
-    const { code, message, awaits } = diagnostic
-    const name = /^(?:Cannot find name|No value exists in scope for the shorthand property) '([^']+)'/.exec(
-      message,
-    )?.[1]
-    if (name !== undefined) return onName(name, node)
+    const { code } = diagnostic
+    if (codes.unknownName.has(code)) return onName(textAt(diagnostic), node)
     switch (code) {
       case codes.typeAsValue:
         return node?.type === "Identifier" ? onName(node.name, node) : "nothing"
@@ -71,7 +54,7 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
         return node ? onMember(diagnostic, node) : "hint"
       case codes.arguments:
       case codes.atLeastArguments: {
-        const call = tree.callAround(diagnostic.start, diagnostic.end, (each) => isAbout(diagnostic, each))
+        const call = callAbout(diagnostic)
         return call && isOfHost(call) ? "block" : "hint"
       }
       case codes.unknownOption:
@@ -79,20 +62,83 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
         const call = optionOf(node)
         return call && isOfHost(call) ? "block" : "hint"
       }
-      case codes.argumentType: {
-        const call = tree.callAround(diagnostic.start, diagnostic.end, (each) => isAbout(diagnostic, each))
-        const isPromise = awaits || /^Argument of type 'Promise</.test(message)
-        return isPromise && call && isOfHost(call) && !isLoosened(node) ? "block" : "hint"
+      case codes.argumentType:
+      case codes.noOverload: {
+        const call = callAbout(diagnostic)
+        return node && call && isOfHost(call) && !isLoosened(node) ? onArgument(diagnostic, node, call) : "hint"
       }
       case codes.notCallable:
-        return node && isCertain(called(node)) && /Type '(?:String|Number|Boolean|Promise<.*>)' has no/.test(message)
-          ? "block"
-          : "hint"
+        return node && isCertain(called(node)) && neverCalled(checked.typeOf(called(node)) ?? "") ? "block" : "hint"
+      case codes.promiseAsValue:
+        return "block"
       default:
-        if (code === codes.promiseAsValue) return "block"
-        if (operators.has(code) && (awaits || message.includes("'Promise<")) && !isLoosened(node)) return "block"
+        if (incomplete.has(code) && node && isIncomplete(node)) return "block"
+        if (operators.has(code) && (diagnostic.awaits || hasPromiseOperand(node)) && !isLoosened(node)) return "block"
         return hinted.has(code) ? "hint" : "nothing"
     }
+  }
+
+  function textAt({ start, end }: Diagnostic): string {
+    return cell.code.slice(start, end)
+  }
+
+  function callAbout(diagnostic: Diagnostic): CallNode | undefined {
+    return tree.callAround(diagnostic.start, diagnostic.end, (each) => isAbout(diagnostic, each))
+  }
+
+  /** Refused are an argument that is a Promise, one of another primitive type than the parameter, and an object literal
+   *  without a member that the parameter needs. */
+  function onArgument({ awaits, causes }: Diagnostic, argument: AnyNode, call: CallNode): Verdict {
+    const given = checked.typeOf(argument) ?? "any"
+    if (awaits || typeKind(given).kind === "promise") return "block"
+    if (causes.some((cause) => incomplete.has(cause)) && isIncomplete(argument)) return "block"
+    const at = call.arguments.findIndex(({ start }) => start === argument.start)
+    const wanted = checked.parameterTypesOf(call)?.[at]
+    return wanted !== undefined && isCertain(argument) && isOtherPrimitive(given, wanted) ? "block" : "hint"
+  }
+
+  /** Whether an argument of the host is written out, so that what it lacks is not there. */
+  function isIncomplete(node: AnyNode): boolean {
+    const call = node.type === "ObjectExpression" ? optionOf(node) : undefined
+    const isWhole = node.type === "ObjectExpression" && node.properties.every(({ type }) => type === "Property")
+    return isWhole && call !== undefined && isOfHost(call)
+  }
+
+  /** Whether an operator, or an iteration, is applied to a Promise. */
+  function hasPromiseOperand(node: AnyNode | undefined): boolean {
+    const operands = node?.type === "BinaryExpression" ? [node.left, node.right] : node ? [node] : []
+    return operands.some((operand) => typeKind(checked.typeOf(operand) ?? "any").kind === "promise")
+  }
+
+  /** The type of the object that a member was asked of, where the diagnostic stands at the member. */
+  function ownerType(node: AnyNode): string {
+    const place = tree.parentOf(node)
+    const owner = place?.type === "MemberExpression" ? place.object : place && tree.parentOf(place)
+    return (owner && checked.typeOf(owner)) ?? "any"
+  }
+
+  /** Advice about packages and settings is of no use to a cell; the name that was meant is. */
+  function tidied(diagnostic: Diagnostic): Diagnostic {
+    const { code, start, end } = diagnostic
+    const node = tree.nodeAt(start, end)
+    if (isAboutPromise(diagnostic, node)) {
+      return { ...diagnostic, message: `${diagnostic.message} Did you forget to use 'await'?` }
+    }
+    const word = textAt(diagnostic)
+    const isName = codes.unknownName.has(code) && !codes.nameButAnother.has(code)
+    const message = isName ? `Cannot find name '${word}'.` : diagnostic.message
+    const place = node && tree.parentOf(node)
+    const members = () => (place?.type === "MemberExpression" ? membersOf(place.object, tree, known.values) : [])
+    const candidates = isName ? known.names : code === codes.noMember ? members() : []
+    const meant = nearest(word, candidates)
+    return { ...diagnostic, message: meant === undefined ? message : `${message} Did you mean '${meant}'?` }
+  }
+
+  function isAboutPromise({ code, awaits }: Diagnostic, node: AnyNode | undefined): boolean {
+    if (awaits || !node) return awaits
+    if (code === codes.argumentType) return typeKind(checked.typeOf(node) ?? "any").kind === "promise"
+    const isMember = code === codes.noMember || code === codes.noMemberButAnother
+    return isMember && typeKind(ownerType(node)).kind === "promise"
   }
 
   /** A name in a type is gone before the cell runs, and one that is asked for by `typeof` is known to be doubtful. */
@@ -110,9 +156,9 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
     return isTested ? "hint" : "block"
   }
 
-  function onMember({ code, message }: Diagnostic, node: AnyNode): Verdict {
+  function onMember({ code }: Diagnostic, node: AnyNode): Verdict {
     const place = tree.parentOf(node)
-    const typeText = / on type '(.*?)'\.(?: |$)/s.exec(message)?.[1] ?? "any"
+    const typeText = ownerType(node)
     const type = typeKind(typeText)
     if (place?.type === "MemberExpression" && place.property === node) {
       const spelt = code === codes.noMemberButAnother
@@ -152,6 +198,9 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
   function onType(type: TypeKind, trusted: Trust, use: { written: boolean; spelt: boolean; used: boolean }): Verdict {
     if (type.kind === "vague" || trusted === "loose") return "hint"
     if (type.kind === "promise") return "block"
+    if (type.kind === "intersection") {
+      return type.parts.every((part) => onType(part, trusted, use) === "block") ? "block" : "hint"
+    }
     if (use.written && !(use.spelt && trusted === "declared")) return "hint"
     if (type.kind === "library") return "block"
     if (type.kind === "anonymous") return trusted === "declared" ? "block" : "hint"
@@ -187,10 +236,21 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
       return known.host.get(inner.name)?.certain === true
     }
     if (inner.type !== "MemberExpression" || !isCertain(inner.object)) return false
-    const key = keyOf(inner)
-    if (key === undefined || !/^[\w$]+$/.test(key) || languageMethods.has(key)) return false
-    const method = new RegExp(`(?:^|[\\s{;])${key.replaceAll("$", "\\$")}\\??[(:<]`)
-    return known.host.values().some(({ kind, certain, text }) => kind !== "function" && certain && method.test(text))
+    return isDeclared(typeKind(checked.typeOf(inner.object) ?? "any"), trust.of(inner.object))
+  }
+
+  /** Whether a type is one that the host's author wrote. */
+  function isDeclared(type: TypeKind, trusted: Trust): boolean {
+    switch (type.kind) {
+      case "anonymous":
+        return trusted === "declared"
+      case "intersection":
+        return type.parts.every((part) => isDeclared(part, trusted))
+      case "named":
+        return !own.has(type.name) && !known.made.has(type.name) && known.host.get(type.name)?.certain === true
+      default:
+        return false
+    }
   }
 
   /** The call that an option in an object literal is for. */
@@ -207,87 +267,8 @@ export function judge(cell: ParsedCell, diagnostics: readonly Diagnostic[], know
   }
 }
 
-const codes = {
-  noMember: 2339,
-  noMemberButAnother: 2551,
-  arguments: 2554,
-  atLeastArguments: 2555,
-  unknownOption: 2353,
-  unknownOptionButAnother: 2561,
-  argumentType: 2345,
-  notCallable: 2349,
-  typeAsValue: 2693,
-  promiseAsValue: 2801,
-}
-
-/** Arithmetic, comparison, iteration. */
-const operators = new Set([2362, 2363, 2365, 2367, 2488])
-
-/** Mismatches worth telling. The rest is style, or about types alone. */
-const hinted = new Set([2322, 2351, 2362, 2363, 2365, 2488, 2739, 2740, 2741, 2769, 18046])
-
-/** Something that is not what the type says was assigned. */
-const misassigned = new Set([2322, 2739, 2740, 2741])
-/** Or it was handed to a function. */
-const mishanded = new Set([2345, 2353, 2561, 2769])
-
-function loosenedNames(
-  cell: ParsedCell,
-  diagnostics: readonly Diagnostic[],
-  tree: CellTree,
-  known: Known,
-): Set<string> {
-  const names = diagnostics.flatMap(({ code, start, end }) => {
-    if (mishanded.has(code)) {
-      const call = tree.callAround(start, end, ({ callee }) => isKept(callee))
-      return (call && rootOf(call.callee)?.name) ?? []
-    }
-    const node = misassigned.has(code) ? tree.nodeAt(start, end) : undefined
-    const parent = node && tree.parentOf(node)
-    const target = parent?.type === "AssignmentExpression" ? parent.left : node
-    return (target && rootOf(target)?.name) ?? []
-  })
-  const own = tree.scopes.cell.names
-  const before = known.history.loosened.difference(new Set(own?.keys()))
-  const loosened = new Set([...before, ...names, ...namesFilledByKey(cell)])
-  // What is assigned to a name may be more than it was declared to be, and TypeScript has nothing against that.
-  const trust = createTrust(cell, tree, { ...known, loosened })
-  for (const { name, write, value } of tree.scopes.references.values()) {
-    if (write && value && isMade(bare(value)) && trust.of(value) !== "declared") loosened.add(name)
-  }
-  return loosened
-}
-
-/** Whether what is handed to a method may be in its object from then on, as in a list or a map. */
-function isKept(callee: AnyNode): boolean {
-  return callee.type === "MemberExpression" && languageMethods.has(keyOf(callee) ?? "")
-}
-
-/** Whether an expression may give an object. */
-function isMade({ type }: AnyNode): boolean {
-  return type !== "Literal" && type !== "TemplateLiteral" && type !== "BinaryExpression" && type !== "UnaryExpression"
-}
-
 /** Whether a diagnostic about the number or type of arguments is about this call: it stands at its name or its arguments. */
 function isAbout({ start, end }: Diagnostic, call: CallNode): boolean {
   if (call.start === start && call.end === end) return true
   return call.callee.end === end || call.arguments.some((argument) => argument.start === start)
-}
-
-/** Names the language has methods under, whose arity is not worth a refusal. */
-const languageMethods = new Set(
-  [Array, String, Map, Set, Promise, Date, Number, Object, RegExp, Function].flatMap((type) =>
-    Object.getOwnPropertyNames(type.prototype),
-  ),
-)
-
-/** Advice about packages and settings is of no use to a cell; what was meant is. */
-function tidied(diagnostic: Diagnostic, names: ReadonlySet<string>, members: readonly string[]): Diagnostic {
-  const message = diagnostic.message.replace(/ (?:Do you need to|Either declare).*$/s, "")
-  const forgotAwait = diagnostic.awaits || /(?: on|Argument of) type 'Promise</.test(message)
-  if (forgotAwait) return { ...diagnostic, message: `${message} Did you forget to use 'await'?` }
-  const unknown = /^Cannot find name '([^']+)'\.$/.exec(message)?.[1]
-  const missing = /^Property '([^']+)' does not exist on type .*'\.$/s.exec(message)?.[1]
-  const meant = unknown === undefined ? nearest(missing ?? "", members) : nearest(unknown, names)
-  return { ...diagnostic, message: meant === undefined ? message : `${message} Did you mean '${meant}'?` }
 }

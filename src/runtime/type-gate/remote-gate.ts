@@ -1,6 +1,7 @@
 import { types } from "node:util"
 import type { NameChanges } from "../../core/event.ts"
 import type { Binding } from "../bindings.ts"
+import { openHandles } from "../declare/remote-type.ts"
 import { memberOf } from "../guard.ts"
 import type { Wanted } from "../process/sights.ts"
 import type { Execution, Name, NotExecuted, TypeGateMode } from "../runtime.ts"
@@ -11,7 +12,7 @@ import { bare, keyOf } from "./cell-tree.ts"
 
 /** The type gate of a runtime whose values are in another process. */
 export interface RemoteGate {
-  /** Runs a cell that passes, and adds to its execution what the model should be told. */
+  /** Runs a cell that passes, and adds the hints to its execution. */
   pass(code: string, mode: TypeGateMode | undefined, run: () => Promise<Execution>): Promise<Execution>
 }
 
@@ -64,21 +65,23 @@ export function createRemoteGate(remote: RemoteNames): RemoteGate {
         binding.kind === "variable" && binding.type === undefined && !sights.handles.has(name) ? [name] : [],
       )
       const verdict = gate.check(cell, mode, {
-        declarations: await remote.describe(),
+        declarations: openHandles(await remote.describe()),
         guessed: new Set(guessed),
         values,
         seen: sights.values,
         promising: new Map([...sights.handles].map(([name, value]) => [name, methodsOf(value)])),
         ambient: remote.ambient,
       })
-      if (verdict.error) return refused(verdict.error)
+      const { error, hints } = verdict
+      const withHints = (execution: Execution): Execution =>
+        hints.length > 0 ? { ...execution, hints: [...hints, ...(execution.hints ?? [])] } : execution
+      if (error) return withHints(refused(error))
       const execution = await run()
       note(execution.changes)
       // A process that was started again has only what was injected.
       if (execution.lost) versions.clear()
       else verdict.remember(await valuesNow())
-      const isTold = mode === "hint" || !execution.ok
-      return isTold && verdict.hints.length > 0 ? { ...execution, hints: verdict.hints } : execution
+      return withHints(execution)
     },
   }
 }

@@ -142,7 +142,7 @@ export function promisesAsValues(cell: ParsedCell, tree: CellTree, { host, made,
           parent.test === node)
       if (!isValue) return
       const message = `\`${name}\` is a Promise, which is used as a value here.`
-      found.push({ code: 2801, message, start: node.start, end: node.end, awaits: true })
+      found.push({ code: 2801, message, start: node.start, end: node.end, awaits: true, causes: [] })
     },
     { types: false },
   )

@@ -1,5 +1,6 @@
 import { AgentError, errorData } from "../../core/errors.ts"
 import type { Question } from "../../core/event.ts"
+import { indented, oneLine, withoutTitles } from "../../core/tagged-text.ts"
 import { type Directive, type ToolResult, toolResult } from "../tool.ts"
 import type { Subtask } from "./tasks.ts"
 
@@ -27,30 +28,33 @@ export interface ReportOptions {
   news?: "all" | "named" | undefined
 }
 
+// What one sub-agent says cannot look like the report of another.
+const titles = /\[t\d+ /
+
 function textOf(task: Subtask, how: ReportOptions): string {
   const { id, name, status, reply, error, told } = task
   const title = `[${id} ${name}]`
   if (told && how.news === "all" && status !== "waiting") return `${title} ${status}, as reported.`
-  const said = reply?.output ? `\n${reply.output}` : ""
+  const said = reply?.output ? `\n${withoutTitles(reply.output, titles)}` : ""
   switch (status) {
     case "queued":
     case "running":
       return `${title} ${status}.`
     case "done":
-      return `${title} done.${reply?.files ? ` Files: ${reply.files.join(", ")}.` : ""}${said}`
+      return `${title} done.${reply?.files ? ` Files: ${oneLine(reply.files.join(", "), 5000)}.` : ""}${said}`
     case "stopped":
       return `${title} stopped at its limit (${reply?.reason}), not done. Its last words:${said || " none."}`
     case "aborted":
       return `${title} was interrupted, not done.`
     case "failed": {
       const { message, code } = error === undefined ? (reply?.error ?? errorData(undefined)) : errorData(error)
-      return `${title} failed${code === undefined ? "" : ` (${code})`}: ${message}`
+      return `${title} failed${code === undefined ? "" : ` (${code})`}: ${indented(message)}`
     }
     case "waiting": {
-      const trouble = error === undefined ? "" : ` It could not go on: ${errorData(error).message}`
+      const trouble = error === undefined ? "" : ` It could not go on: ${indented(errorData(error).message)}`
       const question = questionOf(task)
       if (!question) return `${title} waits for an approval.${trouble}`
-      return `${title} asks the user: ${questionText(question)}${trouble}\nWhen the answer is there, ${how.goOn(task)}.`
+      return `${title} asks the user: ${indented(questionText(question))}${trouble}\nWhen the answer is there, ${how.goOn(task)}.`
     }
   }
 }
@@ -95,7 +99,7 @@ function askFor(asking: readonly Subtask[]): Directive {
   }
   const lines = asking.map((task, index) => {
     const question = questionOf(task)
-    return `${index + 1}. ${task.name}: ${question ? questionText(question) : ""}`
+    return `${index + 1}. ${task.name}: ${question ? indented(questionText(question)) : ""}`
   })
   return { kind: "ask", question: lines.join("\n") }
 }

@@ -10,7 +10,11 @@ import { createProcessRuntime, type ProcessRuntimeOptions } from "../../../src/r
 export type Alter = (frame: Frame, to: "host" | "peer") => Frame | readonly Frame[] | undefined
 
 /** A processRuntime whose peer runs in this process: every message passes `alter`. */
-export function memoryRuntime(bindings: Bindings, alter: Alter = (frame) => frame, options: ProcessRuntimeOptions = {}) {
+export function memoryRuntime(
+  bindings: Bindings,
+  alter: Alter = (frame) => frame,
+  options: ProcessRuntimeOptions = {},
+) {
   return createProcessRuntime(bindings, options, startMemoryPeer(alter))
 }
 

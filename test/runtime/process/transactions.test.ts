@@ -44,7 +44,7 @@ test("what a transaction did outside is named, calls of handles too", async () =
   })
   assert.ok(!execution.ok)
   const names = execution.notRolledBack?.map(({ name }) => name) ?? []
-  assert.ok(names.includes("Light.dim") && names.includes("add"), names.join())
+  assert.ok(names.includes("light.dim") && names.includes("add"), names.join())
 })
 
 test("a transaction that stood can be undone until the next cell begins", async () => {

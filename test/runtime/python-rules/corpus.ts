@@ -196,6 +196,8 @@ export const allowedCells: PythonCell[] = [
     "a function": "def mean(values: list[float]) -> float:\n    return sum(values) / len(values)\nmean([1, 2])",
     "a class":
       "class Point:\n    def __init__(self, x, y):\n        self.x, self.y = x, y\n    def __repr__(self):\n        return f'Point({self.x})'\nPoint(1, 2)",
+    "columns that are named as inner attributes":
+      'df["__class__"].value_counts()\n[r["__globals__"] for r in rows]\ndf.groupby("mro")["__subclasses__"].sum()\nrow.get("__code__")\ndf.loc[:, "gi_frame"]',
     "the name of a class": "type(3).__name__ + (3).__class__.__name__",
     "a dataclass": "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int = 0\nA(1)",
     "top-level await": "import asyncio\nawait asyncio.sleep(0)",

@@ -29,6 +29,17 @@ const noDrop = [regexRule("drop\\s+table"), regexRule(/\bTODO\b/)]
 const loadsFiles = '"readFileSync" in m'
 const makesCode = "(await f()) === 2"
 
+/** The same attacks on a list that is written out, and on one that a function gives, of which the text does not say what is in it. */
+function ofAnyList(cases: Record<string, string | [line: number, code: string]>): typeof cases {
+  const given = (code: string) =>
+    code.replaceAll(/\[((?:async )?\(\) => \{\}|function\* \(\) \{\}|\[\])\](?=[.)\n])/g, "Array.of($1)")
+  const others = Object.entries(cases).map(([title, each]): [string, (typeof cases)[string]] => [
+    `${title}, of a list that a function gives`,
+    typeof each === "string" ? given(each) : [each[0], given(each[1])],
+  ])
+  return { ...cases, ...Object.fromEntries(others) }
+}
+
 export const blocked: BlockCase[] = [
   ...refused(noFiles, "import", {
     "a static import": 'import fs from "fs"',
@@ -255,6 +266,76 @@ export const blocked: BlockCase[] = [
     },
     makesCode,
   ),
+  ...refused(
+    safe,
+    "constructor",
+    ofAnyList({
+      "a column that is called": 'const f = [() => {}].map((r) => r.constructor)[0]("return 1 + 1")',
+      "a column that is called in its callback": 'const f = [() => {}].map((r) => r.constructor("return 1 + 1"))[0]',
+      "a column taken out and called": 'const f = [() => {}].map(({ constructor: C }) => C("return 1 + 1"))[0]',
+      "a column taken out in a function": [
+        1,
+        'const make = ({ constructor: C }) => C("return 1 + 1")\nconst f = make(() => {})',
+      ],
+      "a column taken out with a default": 'const f = [() => {}].map(({ constructor: C = 1 }) => C("return 1 + 1"))[0]',
+      "a column taken out twice": 'const f = [[]].map(({ constructor: { constructor: C } }) => C("return 1 + 1"))[0]',
+      "a column taken out in a loop": [2, 'let f\nfor (const { constructor: C } of [() => {}]) f = C("return 1 + 1")'],
+      "a column in a loop": [2, 'let f\nfor (const g of [() => {}]) f = g.constructor("return 1 + 1")'],
+      "a column with new": 'const f = [() => {}].map((r) => new r.constructor("return 1 + 1"))[0]',
+      "a column of a column": 'const f = [[]].map((r) => r.constructor).map((c) => c.constructor)[0]("return 1 + 1")',
+      "a column through at": 'const f = [() => {}].map((r) => r.constructor).at(0)("return 1 + 1")',
+      "a column through a pattern": [
+        2,
+        'const fs = [() => {}]\nconst [C] = fs.map((r) => r.constructor)\nconst f = C("return 1 + 1")',
+      ],
+      "a column through a variable":
+        'const all = [() => {}].map((r) => r.constructor)\nconst f = all[0]("return 1 + 1")',
+      "a column in an array": 'const f = [() => {}].map((r) => [r.constructor][0]("return 1 + 1"))[0]',
+      "a column in an object": 'const f = [() => {}].map((r) => ({ c: r.constructor }).c("return 1 + 1"))[0]',
+      "a column in an object that has a name":
+        'const f = [() => {}].map((r) => {  const o = { c: r.constructor }; return o.c("return 1 + 1") })[0]',
+      "a column in an object, named as a method":
+        'const f = [() => {}].map((r) => ({ map: r.constructor }).map("return 1 + 1"))[0]',
+      "a column in a local variable":
+        'const f = [() => {}].map((r) => { const C = r.constructor ?? 0; return C("return 1 + 1") })[0]',
+      "a column in a variable outside": [
+        2,
+        'let C\n;[() => {}].forEach((r) => { C = r.constructor })\nconst f = C("return 1 + 1")',
+      ],
+      "a column spread into a call":
+        'const f = [() => {}].map((r) => ((...[C]) => C("return 1 + 1"))(...[r.constructor]))[0]',
+      "a column behind or": 'const f = [() => {}].map((r) => (r.constructor || 0)("return 1 + 1"))[0]',
+      "a column behind a choice": 'const f = [() => {}].map((r) => (r ? r.constructor : 0)("return 1 + 1"))[0]',
+      "a column handed to a function": 'const f = [() => {}].map((r) => ((C) => C("return 1 + 1"))(r.constructor))[0]',
+      "a column handed to a function by name": [
+        2,
+        'const run = (C) => C("return 1 + 1")\nconst f = [() => {}].map((r) => run(r.constructor))[0]',
+      ],
+      "a column by Reflect.construct":
+        'const f = [() => {}].map((r) => Reflect.construct(r.constructor, ["return 1 + 1"]))[0]',
+      "a column by Reflect.apply":
+        'const f = [() => {}].map((r) => Reflect.apply(r.constructor, null, ["return 1 + 1"]))[0]',
+      "a column through reduce":
+        'const f = [() => {}].map((r) => r.constructor).reduce((_, C) => C("return 1 + 1"), 0)',
+      "a column through then":
+        'const f = await Promise.resolve(() => {}).then((r) => r.constructor).then((C) => C("return 1 + 1"))',
+      "a column of a generator": 'const f = [function* () {}].map((r) => r.constructor("yield 1")) && (() => 2)',
+      "a column of an async function": 'const f = [async () => {}].map((r) => r.constructor("return 1 + 1"))[0]',
+      "a column as a class to extend":
+        'const f = [() => {}].map((r) => new (class extends r.constructor {})("return 1 + 1"))[0]',
+      "a column as a tag": "const f = [() => {}].map((r) => r.constructor`return 1 + 1`)[0]",
+      "a column by a computed name": 'const f = [() => {}].map((r) => r["con" + "structor"])[0]("return 1 + 1")',
+      "a column by Reflect.get": 'const f = [() => {}].map((r) => Reflect.get(r, "constructor"))[0]("return 1 + 1")',
+      "a column of a prototype":
+        'const f = [() => {}].map((r) => Object.getPrototypeOf(r).constructor)[0]("return 1 + 1")',
+      "a column of a method": 'const f = [[]].map((r) => r.map.constructor)[0]("return 1 + 1")',
+      "a column that outlives the cell": [
+        2,
+        'const g = () => {}\nconst C = g.constructor\nconst f = C("return 1 + 1")',
+      ],
+    }),
+    makesCode,
+  ),
   ...refused(safe, "builtin", {
     "a function of a built-in module": [2, "import path from 'node:path'\npath.join = () => 'pwned'"],
     "a member of a named import": [
@@ -308,6 +389,42 @@ export const blocked: BlockCase[] = [
 ]
 
 export const allowed: AllowCase[] = [
+  ...passing(safe, {
+    "a column named constructor": "rows.map((r) => r.constructor)",
+    "a column, kept": "const teams = rows.map((r) => r.constructor)",
+    "a column by a computed name": 'rows.map((r) => r["constructor"])',
+    "a column, if it is there": 'rows.map((r) => r?.constructor ?? "none")',
+    "a column among others": "const table = rows.map((r) => ({ driver: r.driver, team: r.constructor }))",
+    "a column taken out by a pattern": "rows.map(({ constructor }) => constructor)",
+    "a column under another name": "rows.map(({ driver, constructor: team }) => [driver, team])",
+    "a column in a loop": "for (const row of rows) console.log(row.driver, row.constructor)",
+    "a column taken out in a loop":
+      "for (const { driver, constructor } of rows) totals[constructor] = (totals[constructor] ?? 0) + 1",
+    "a column of the first row": "console.log(rows[0].constructor)",
+    "a column of a row by its index": "for (let i = 0; i < rows.length; i++) names.push(rows[i].constructor)",
+    "a column, grouped by": "const by = Object.groupBy(rows, (r) => r.constructor)",
+    "a column, counted":
+      "const counts = {}\nrows.forEach((r) => { counts[r.constructor] = (counts[r.constructor] ?? 0) + 1 })",
+    "a column in a Map": "const seen = new Map()\nrows.forEach((r) => { seen.set(r.constructor, r.points) })",
+    "a column without doubles": "const unique = [...new Set(rows.map((r) => r.constructor))].sort()",
+    "a column, joined": 'rows.map((r) => r.constructor).filter((c) => c !== "").join(", ")',
+    "a column, sorted by": "rows.toSorted((a, b) => a.constructor.localeCompare(b.constructor))",
+    "a column, searched": 'rows.filter((r) => ["Ferrari", "McLaren"].includes(r.constructor))',
+    "a column in a template": "rows.map((r) => `${r.driver} (${r.constructor})`)",
+    "a column as text": "const text = String(row.constructor)",
+    "a column as JSON": "JSON.stringify(row.constructor)",
+    "a column, summed up":
+      "rows.reduce((sum, r) => ({ ...sum, [r.constructor]: (sum[r.constructor] ?? 0) + r.points }), {})",
+    "a column in a local variable":
+      "rows.forEach((r) => {\n  const team = r.constructor\n  if (team) console.log(team.toUpperCase())\n})",
+    "a column of what was awaited": "(await db.all('select * from results')).map((r) => r.constructor)",
+    "a column in a function's body": "rows.map((r) => {\n  if (!r.driver) return undefined\n  return r.constructor\n})",
+    "a column, chosen": 'rows.map((r) => (r.points > 0 ? r.constructor : "none"))',
+    "a column, found": 'rows.find((r) => r.constructor === "Ferrari")?.driver',
+    "a column with a type": "rows.map((r: Row) => r.constructor as string)",
+    "a column of rows in code": 'const rows = [{ constructor: "Ferrari" }]\nrows.map((r) => r.constructor)',
+    "a column of a column of rows": "result.rows.flatMap((r) => r.constructor)",
+  }),
   ...passing(safe, {
     nothing: "",
     "only a comment": "// done",

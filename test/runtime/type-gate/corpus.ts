@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { type Bindings, fn, isBinding, type, variable } from "../../../src/runtime/bindings.ts"
+import { badExplicit, goodExplicit } from "./explicit-corpus.ts"
 import { badLater, goodLater, laterBindings } from "./later-corpus.ts"
 import { badInShop, goodInShop, shopBindings } from "./shop-corpus.ts"
 
@@ -424,6 +425,7 @@ export const good: GoodCell[] = [
   { title: "text around an emoji", code: "const s = 'é😀'\nArray.from(s).length + s.at(0).length" },
   ...goodInShop.map((cell) => ({ ...cell, bindings: shopBindings })),
   ...goodLater.map((cell) => ({ ...cell, bindings: laterBindings })),
+  ...goodExplicit,
 ]
 
 /** Cells that cannot work, or do what nobody meant. Each must be refused before anything runs. */
@@ -596,4 +598,5 @@ export const bad: BadCell[] = [
   { title: "text that is called", code: "(await getOrder(1)).customer()", names: "not callable" },
   ...badInShop.map((cell) => ({ ...cell, bindings: shopBindings })),
   ...badLater.map((cell) => ({ ...cell, bindings: laterBindings })),
+  ...badExplicit,
 ]

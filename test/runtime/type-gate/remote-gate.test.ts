@@ -184,4 +184,14 @@ describe("the type gate of a processRuntime", { skip: requires("typescript") ?? 
     assert.ok(execution.ok)
     assert.match(execution.hints?.join() ?? "", /length/)
   })
+
+  test("in block mode a finding that does not refuse the cell is a hint", async () => {
+    await using runtime = processRuntime({ settings: { port: 80 } })
+    const fine = await runtime.execute("settings.prot", block)
+    assert.ok(fine.ok)
+    assert.match(fine.hints?.join() ?? "", /'prot' does not exist/)
+    const refused = await runtime.execute("settings.prot\nnothing()", block)
+    assert.ok(!refused.ok && refused.error.kind === "type")
+    assert.match(refused.hints?.join() ?? "", /'prot' does not exist/)
+  })
 })

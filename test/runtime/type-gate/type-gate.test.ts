@@ -47,13 +47,28 @@ describe("the type gate", { skip }, () => {
     ])
   })
 
-  test("in block mode what is doubtful is told only when the cell fails", async () => {
+  test("in block mode a finding that does not refuse the cell is a hint, whether the cell succeeds or fails", async () => {
     await using runtime = jsRuntime({ settings: { port: 80 } })
     const fine = await runtime.execute("settings.prot", block)
-    assert.ok(fine.ok && fine.hints === undefined)
+    assert.ok(fine.ok)
+    assert.match(fine.hints?.join() ?? "", /'prot' does not exist/)
     const failed = await runtime.execute("const found = settings.prot\nfound.toFixed()", block)
     assert.ok(!failed.ok && failed.error.kind === "throw")
     assert.match(failed.hints?.join() ?? "", /'prot' does not exist/)
+  })
+
+  test("a refused cell has the errors in its error and the other findings in its hints", async () => {
+    await using runtime = jsRuntime({ settings: { port: 80 } })
+    const refused = await runtime.execute("const found = settings.prot\nawait nothing(found)", block)
+    assert.ok(!refused.ok && refused.error.kind === "type")
+    assert.match(refused.error.message, /^line 2, column 7: Cannot find name 'nothing'\.$/)
+    assert.match(refused.hints?.join() ?? "", /^line 1, column 24: Property 'prot' does not exist/)
+  })
+
+  test("a cell in which nothing is found has no hints", async () => {
+    await using runtime = jsRuntime({ settings: { port: 80 } })
+    const fine = await runtime.execute("settings.port + 1", block)
+    assert.ok(fine.ok && fine.hints === undefined)
   })
 
   test("several errors are told together, the first ones only", async () => {

@@ -1,0 +1,210 @@
+import type { Block } from "./block.ts"
+import { typeDeclarationParts, typeParts } from "./type-parts.ts"
+import {
+  any,
+  type Member,
+  named,
+  printMembers,
+  printType,
+  promised,
+  type Signature,
+  type TypeTree,
+  union,
+} from "./type-tree.ts"
+
+// Types of the host's values as cells in another process see them. Data is copied. Everything else is a handle: each
+// member is read with `await`, each call gives a Promise, and iterating takes `for await`.
+
+/** The type of a value that arrives in the cell: a copy, in which everything that cannot be copied is a handle. Text in
+ *  which nothing changes stays as its author wrote it. */
+export function arrivingType(tree: TypeTree, block: Block): TypeTree {
+  const parts = typeParts(tree)
+  // The copy of a frozen object is not frozen.
+  const copied = parts === tree && tree.kind === "object" ? unfrozen(tree.members) : parts
+  const arriving = arrivingParts(copied, block)
+  return printType(arriving) === printType(parts) ? tree : arriving
+}
+
+function unfrozen(members: readonly Member[]): TypeTree {
+  return { kind: "object", members: isLive(members) ? [...members] : members.map(({ readonly: _, ...rest }) => rest) }
+}
+
+/** The type of an object that is a handle, whatever its members are. */
+export function handleType(tree: TypeTree, block: Block): TypeTree {
+  const parts = typeParts(tree)
+  switch (parts.kind) {
+    case "object":
+      return { kind: "object", members: handleMembers(parts.members, block) }
+    case "union":
+    case "intersection":
+      return { ...parts, parts: parts.parts.map((part) => handleType(part, block)) }
+    default:
+      return arrivingType(tree, block)
+  }
+}
+
+/** An interface or a type alias as cells see it. `isHandle`: its values are handles, even if all members are data. */
+export function arrivingDeclaration(text: string, block: Block, isHandle: boolean): string {
+  const found = typeDeclarationParts(text)
+  if (!found) return text
+  const { name, generics, bases, members, alias } = found
+  if (alias) {
+    const type = isHandle ? handleType(alias, block) : arrivingType(alias, block)
+    return type === alias ? text : `type ${name}${generics} = ${printType(type)}`
+  }
+  const shown = isHandle || isLive(members) ? handleMembers(members, block) : copiedMembers(members, block)
+  if (printMembers(shown, "  ", false) === printMembers(members, "  ", false)) return text
+  const heritage = bases.length > 0 ? ` extends ${bases.join(", ")}` : ""
+  return `interface ${name}${generics}${heritage} {\n${printMembers(shown, "  ", false)}\n}`
+}
+
+/** The members of a handle. */
+export function handleMembers(members: readonly Member[], block: Block): Member[] {
+  block.hasHandles = true
+  return members.flatMap((member): Member[] => {
+    const { form, name, readonly, optional, doc } = member
+    const type = typeParts(member.type)
+    if (name.startsWith("[")) return symbolMember(member, type, members, block)
+    if (form === "setter") return [member]
+    if (type.kind === "function" && (form === "method" || !type.constructs)) {
+      return [{ ...member, form: "method", type: { kind: "function", signature: asked(type.signature, block) } }]
+    }
+    const held = arrivingType(member.type, block)
+    const read = promised({ parameters: [], returns: optional ? union([held, named("undefined")]) : held })
+    if (form === "getter" || readonly) return [{ name, form: "getter", type: read, doc }]
+    // Read by awaiting and written at once: two types, so two accessors.
+    return [
+      { name: `get ${name}()`, form: "field", type: read, doc },
+      { name, form: "setter", type: held },
+    ]
+  })
+}
+
+/** `[Symbol.iterator]` is asked from afar, so it is the async one. An index signature covers methods too, so it is open. */
+function symbolMember(member: Member, type: TypeTree, members: readonly Member[], block: Block): Member[] {
+  const { name } = member
+  if (!name.startsWith("[Symbol.")) return [{ ...member, type: any }]
+  if (type.kind !== "function") return []
+  const target = asyncSymbols[name]
+  if (target === undefined || (target !== name && members.some((other) => other.name === target))) return []
+  const { signature } = type
+  const isDispose = target === "[Symbol.asyncDispose]"
+  const returns = isDispose ? named("Promise<void>") : asyncIteration(arrivingType(signature.returns, block))
+  return [{ ...member, name: target, type: { kind: "function", signature: { parameters: [], returns } } }]
+}
+
+const asyncSymbols: { [name: string]: string } = {
+  "[Symbol.iterator]": "[Symbol.asyncIterator]",
+  "[Symbol.asyncIterator]": "[Symbol.asyncIterator]",
+  "[Symbol.dispose]": "[Symbol.asyncDispose]",
+  "[Symbol.asyncDispose]": "[Symbol.asyncDispose]",
+}
+
+function asyncIteration(returns: TypeTree): TypeTree {
+  const parts = typeParts(returns)
+  return parts.kind === "generic" && /^Async\w*(?:Iterator|Generator)\b/.test(parts.name)
+    ? returns
+    : named("AsyncIterator<any>")
+}
+
+/** A call of the host: it gives a Promise of what arrives. */
+function asked(signature: Signature, block: Block): Signature {
+  const { returns, awaited } = signature
+  return { ...signature, returns: promised({ parameters: [], returns: arrivingType(returns, block), awaited }) }
+}
+
+function copiedMembers(members: readonly Member[], block: Block): Member[] {
+  return members.map((member) => ({ ...member, type: arrivingType(member.type, block) }))
+}
+
+/** Whether an object of these members cannot be copied: it has a method, an accessor or a call signature. */
+function isLive(members: readonly Member[]): boolean {
+  return members.some(({ form, type, optional, live }) => {
+    if (live || form === "getter" || form === "setter") return true
+    return !optional && typeParts(type).kind === "function"
+  })
+}
+
+function arrivingParts(tree: TypeTree, block: Block): TypeTree {
+  const below = (part: TypeTree) => arrivingType(part, block)
+  switch (tree.kind) {
+    case "name":
+    case "text":
+      return arrivingName(tree, block)
+    case "generic":
+      return arrivingGeneric(tree.name, tree.parts, block)
+    case "array":
+      return { kind: "array", element: below(tree.element) }
+    case "tuple":
+      return { ...tree, parts: tree.parts.map(below), rest: tree.rest && below(tree.rest) }
+    case "union":
+    case "intersection":
+      return { kind: tree.kind, parts: tree.parts.map(below) }
+    case "function":
+      return { ...tree, signature: asked(tree.signature, block) }
+    case "object": {
+      const isHandle = isLive(tree.members)
+      return { kind: "object", members: (isHandle ? handleMembers : copiedMembers)(tree.members, block) }
+    }
+  }
+}
+
+function arrivingName(tree: Extract<TypeTree, { kind: "name" | "text" }>, block: Block): TypeTree {
+  const { text } = tree
+  if (text === "Function" && !block.has(text)) {
+    const parameters = [{ name: "args", type: { kind: "array", element: any } as const, rest: true }]
+    return { kind: "function", signature: { parameters, returns: named("Promise<any>") } }
+  }
+  if (/^typeof [\w$.]+$/.test(text)) return onHost(tree, block)
+  return /^[A-Z]\w*$/.test(text) && isPlatform(text, block) ? onHost(tree, block) : tree
+}
+
+function arrivingGeneric(name: string, parts: TypeTree[], block: Block): TypeTree {
+  const below = parts.map((part) => arrivingType(part, block))
+  const iterator = block.has(name) ? undefined : asyncTypes[name]
+  if (iterator !== undefined) return { kind: "generic", name: iterator, parts: below.slice(0, 1) }
+  const tree: TypeTree = { kind: "generic", name, parts: below }
+  return isPlatform(name, block) ? onHost({ kind: "generic", name, parts }, block) : tree
+}
+
+const asyncTypes: { [name: string]: string } = {
+  Iterator: "AsyncIterator",
+  Iterable: "AsyncIterable",
+  IterableIterator: "AsyncIterableIterator",
+  IteratorObject: "AsyncIterableIterator",
+  ArrayIterator: "AsyncIterableIterator",
+  MapIterator: "AsyncIterableIterator",
+  SetIterator: "AsyncIterableIterator",
+  StringIterator: "AsyncIterableIterator",
+  Generator: "AsyncGenerator",
+}
+
+/** Whether instances of a class of the language or of Node stay on the host. */
+function isPlatform(name: string, block: Block): boolean {
+  if (block.has(name) || copied.has(name) || name.endsWith("Error")) return false
+  return typeof Object.getOwnPropertyDescriptor(globalThis, name)?.value === "function"
+}
+
+const copied = new Set(
+  `Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean Buffer DataView Date Float32Array Float64Array Int16Array
+   Int32Array Int8Array Map Number Object Promise RegExp Set String Symbol Uint16Array Uint32Array Uint8Array
+   Uint8ClampedArray`.split(/\s+/),
+)
+
+/** `Handle<URL>`: the members of the class, each behind a Promise. */
+function onHost(type: TypeTree, block: Block): TypeTree {
+  block.hasHandles = true
+  return { kind: "generic", name: block.declareText("Handle", handleText), parts: [type] }
+}
+
+/** Declarations in which `Handle<…>` is open, for a checker that does not know the classes of Node. */
+export function openHandles(declarations: string): string {
+  return declarations.replace(/^type (Handle\d*)<T> = \{\n.*\n\} & .*$/gm, "type $1<T> = any")
+}
+
+function handleText(name: string): string {
+  return `/** An object of the host: each member is a Promise. */
+type ${name}<T> = {
+  [K in keyof T & string]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : Promise<T[K]>
+} & (T extends Iterable<infer E> ? AsyncIterable<E> : unknown)`
+}

@@ -1,0 +1,198 @@
+import type { AnyNode, CallExpression, Identifier, NewExpression, Pattern } from "acorn"
+import type { Declaration, ScopeAnalysis } from "../scope.ts"
+
+/** What is needed to follow a value through a cell. */
+export interface CellFlow {
+  scopes: ScopeAnalysis
+  parentOf(node: AnyNode): AnyNode | undefined
+  declarationOf(name: Identifier): Declaration | undefined
+  /** The text of a member's name, where it is in the cell. */
+  key(computed: boolean, name: AnyNode): string | undefined
+}
+
+/** Members by which a class leads to `Function`, to code or to another class. */
+export const leadsOn = new Set(["constructor", "prototype", "__proto__", "apply", "bind", "call", "construct"])
+
+/** Follows a value, or a collection that has it, to all places that it reaches. `isDirect`: it is the value itself. */
+export function staysData(start: AnyNode, flow: CellFlow, isDirect: boolean, seen: Set<AnyNode>): boolean {
+  const { node, parent } = unwrappedParent(start, flow)
+  if (seen.has(node)) return true
+  seen.add(node)
+  const on = (next: AnyNode, direct = isDirect) => staysData(next, flow, direct, seen)
+  switch (parent?.type) {
+    case "ExpressionStatement":
+    case "BinaryExpression":
+    case "UnaryExpression":
+    case "IfStatement":
+    case "WhileStatement":
+    case "ForInStatement":
+    case "SwitchStatement":
+    case "SwitchCase":
+      return true
+    case "TemplateLiteral":
+      return flow.parentOf(parent)?.type !== "TaggedTemplateExpression"
+    case "LogicalExpression":
+      return on(parent)
+    case "ConditionalExpression":
+      return parent.test === node || on(parent)
+    case "SequenceExpression":
+      return parent.expressions.at(-1) !== node || on(parent)
+    case "Property":
+      return !methods.has(flow.key(parent.computed, parent.key) ?? "") && on(parent, false)
+    case "ArrayExpression":
+    case "ObjectExpression":
+    case "SpreadElement":
+      return on(parent, false)
+    case "MemberExpression": {
+      if (parent.object !== node) return true
+      const key = flow.key(parent.computed, parent.property)
+      return !leadsOn.has(key ?? "") && on(parent, false)
+    }
+    case "CallExpression":
+      return parent.callee === node ? isMethodCall(node, parent, flow, seen) : isHandedOver(node, parent, flow, seen)
+    case "NewExpression":
+      return parent.callee !== node && isTestedClass(parent) && on(parent, false)
+    case "ArrowFunctionExpression":
+      return parent.body === node && isReturned(parent, flow, seen)
+    case "ReturnStatement": {
+      let outer = flow.parentOf(parent)
+      while (outer && !isFunction(outer)) outer = flow.parentOf(outer)
+      return outer !== undefined && isReturned(outer, flow, seen)
+    }
+    case "VariableDeclarator":
+      return isBoundTo(parent.id, flow, isDirect, seen)
+    case "AssignmentExpression":
+      return (
+        parent.right === node &&
+        (parent.left.type === "MemberExpression" || isBoundTo(parent.left, flow, isDirect, seen))
+      )
+    case "ForOfStatement":
+      if (parent.right !== node) return true
+      return parent.left.type === "VariableDeclaration"
+        ? parent.left.declarations.every(({ id }) => isBoundTo(id, flow, true, seen))
+        : isBoundTo(parent.left, flow, true, seen)
+    default:
+      return false
+  }
+}
+
+/** Methods of texts and collections, which a column or a list of columns is asked for. */
+const methods = new Set(
+  [String, Number, Array, Map, Set, Promise]
+    .flatMap((type) => Object.getOwnPropertyNames(type.prototype))
+    .filter((name) => !leadsOn.has(name)),
+)
+
+/** A method of the value or collection is called: callbacks get what is in it, and the result may be part of it. */
+function isMethodCall(callee: AnyNode, call: CallExpression, flow: CellFlow, seen: Set<AnyNode>): boolean {
+  if (callee.type !== "MemberExpression") return false
+  const key = flow.key(callee.computed, callee.property)
+  // Any other member may be the value itself.
+  if (key === undefined || !methods.has(key)) return false
+  return (
+    call.arguments.every((argument) => areParametersData(argument, flow, seen)) && staysData(call, flow, false, seen)
+  )
+}
+
+/** The value is an argument: of a function of this cell, its parameters are followed. */
+function isHandedOver(node: AnyNode, call: CallExpression, flow: CellFlow, seen: Set<AnyNode>): boolean {
+  const callee = unwrapped(call.callee)
+  if (callee.type === "Super") return false
+  if (callee.type === "MemberExpression") {
+    const key = flow.key(callee.computed, callee.property)
+    if (key === undefined || leadsOn.has(key) || isNamed(callee.object, "Reflect")) return false
+    // `Object.groupBy(collection, callback)`, `Array.from(collection, callback)`.
+    if (!call.arguments.every((each) => each === node || areParametersData(each, flow, seen))) return false
+  }
+  const known = callee.type === "Identifier" ? flow.scopes.references.get(callee)?.declaration?.init : callee
+  if (known && !areParametersData(known, flow, seen)) return false
+  return staysData(call, flow, false, seen)
+}
+
+function isTestedClass({ callee }: NewExpression): boolean {
+  return callee.type === "Identifier" && ["Set", "Map", "Date"].includes(callee.name)
+}
+
+function areParametersData(node: AnyNode, flow: CellFlow, seen: Set<AnyNode>): boolean {
+  return !isFunction(node) || node.params.every((param) => isBoundTo(param, flow, true, seen))
+}
+
+/** What a callback gives is part of what its caller gives; nothing is known of other functions. */
+function isReturned(fn: AnyNode, flow: CellFlow, seen: Set<AnyNode>): boolean {
+  const call = flow.parentOf(fn)
+  return call?.type === "CallExpression" && call.callee !== fn && staysData(call, flow, false, seen)
+}
+
+/** Follows a value into the names of a pattern. A name of the cell's own level outlives it, so it may not get the value itself. */
+function isBoundTo(pattern: Pattern | AnyNode, flow: CellFlow, isDirect: boolean, seen: Set<AnyNode>): boolean {
+  switch (pattern.type) {
+    case "Identifier": {
+      const declaration = flow.declarationOf(pattern)
+      const outlives = flow.scopes.cell.names?.get(pattern.name) === declaration || declaration === undefined
+      if (outlives && isDirect && !isUnused(pattern, flow)) return false
+      return (declaration?.references ?? []).every(
+        (reference) => !reference.call && (!reference.read || staysData(reference.node, flow, true, seen)),
+      )
+    }
+    case "ArrayPattern":
+      return pattern.elements.every((element) => element === null || isBoundTo(element, flow, true, seen))
+    case "ObjectPattern":
+      return pattern.properties.every((property) => {
+        if (property.type === "RestElement") return isBoundTo(property.argument, flow, true, seen)
+        const key = flow.key(property.computed, property.key)
+        return !leadsOn.has(key ?? "") && isBoundTo(property.value, flow, true, seen)
+      })
+    case "AssignmentPattern":
+      return isBoundTo(pattern.left, flow, isDirect, seen)
+    case "RestElement":
+      return isBoundTo(pattern.argument, flow, isDirect, seen)
+    default:
+      return false
+  }
+}
+
+/** A declaration without any use is not among the references. */
+function isUnused(name: Identifier, { scopes }: CellFlow): boolean {
+  return !scopes.references.has(name) && scopes.cell.names?.get(name.name)?.node !== name
+}
+
+export function isNamed(node: AnyNode, name: string): boolean {
+  return node.type === "Identifier" && node.name === name
+}
+
+export function unwrappedParent(start: AnyNode, flow: CellFlow): { node: AnyNode; parent: AnyNode | undefined } {
+  let node = start
+  let parent = flow.parentOf(node)
+  while (parent && innerOf(parent)) {
+    node = parent
+    parent = flow.parentOf(node)
+  }
+  return { node, parent }
+}
+
+export function unwrapped(node: AnyNode): AnyNode {
+  const inner = innerOf(node)
+  return inner ? unwrapped(inner) : node
+}
+
+function innerOf(node: AnyNode): AnyNode | undefined {
+  switch (node.type) {
+    case "AwaitExpression":
+      return node.argument
+    case "ChainExpression":
+    case "ParenthesizedExpression":
+    case "TSAsExpression":
+    case "TSSatisfiesExpression":
+    case "TSNonNullExpression":
+    case "TSTypeAssertion":
+      return node.expression
+    default:
+      return undefined
+  }
+}
+
+export function isFunction(node: AnyNode) {
+  return (
+    node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression" || node.type === "FunctionDeclaration"
+  )
+}

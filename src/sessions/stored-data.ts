@@ -1,0 +1,94 @@
+import { type Check, isFlag, isNumber, isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
+import { AgentError } from "../core/errors.ts"
+import type { AgentEvent } from "../core/event.ts"
+import type { SessionRecord } from "./archive.ts"
+
+// An archive is a file that anybody may have changed: what is read from it is checked before anything is done with it.
+
+/** The record of a session. Throws an `AgentError` of code `corrupt` that names what is wrong. */
+export function checkRecord(value: unknown, where: string): SessionRecord {
+  if (isRecord(value)) return value as SessionRecord
+  throw damaged(`The record of a session in ${where} is not as Karst writes it.`)
+}
+
+/** One event of a log. Throws an `AgentError` of code `corrupt` that names it by its position. */
+export function checkEvent(value: unknown, index: number, where: string): AgentEvent {
+  if (isEvent(value)) return value as AgentEvent
+  throw damaged(`Event ${index + 1} of ${where} is not as Karst writes it.`)
+}
+
+export function damaged(what: string): AgentError {
+  return new AgentError(`${what} Restore it from a backup, or delete the session.`, { code: "corrupt" })
+}
+
+const isWriter = objectWith({
+  host: isText,
+  pid: (value) => Number.isInteger(value) && Number(value) > 0,
+  token: isText,
+  until: isNumber,
+})
+
+const isLost = objectWith({ name: isText, reason: isText }, { path: isText, asInjected: isFlag })
+
+const isRecord = objectWith(
+  {
+    version: (value) => value === 1,
+    id: isText,
+    agent: isText,
+    title: isText,
+    createdAt: isNumber,
+    updatedAt: isNumber,
+    runs: isNumber,
+    metadata: isObject,
+    writer: isWriter,
+  },
+  {
+    completedAt: isNumber,
+    status: isText,
+    snapshot: objectWith({ language: isText, hash: isText, lost: listOf(isLost), at: isNumber }),
+  },
+)
+
+const partForms: Record<string, Check> = {
+  text: objectWith({ text: isText }),
+  reasoning: objectWith({ text: isText }),
+  image: objectWith({ mediaType: isText, data: isText }),
+  summary: objectWith({ text: isText, history: listOf(isText), unread: listOf(isText) }),
+  code: objectWith({ id: isText, tag: isText, code: isText, closed: isFlag }),
+  "tool-call": objectWith({ id: isText, name: isText }),
+  "code-result": objectWith({ id: isText, ok: isFlag, text: isText }, { kept: isText }),
+  "tool-result": objectWith({ id: isText, name: isText, ok: isFlag, text: isText }, { kept: isText }),
+}
+
+const isPart: Check = (value) =>
+  isObject(value) && Object.hasOwn(partForms, String(value.type)) && partForms[String(value.type)]?.(value) === true
+
+const roles = ["user", "assistant", "result"]
+const isMessage = objectWith({ id: isText, role: (role) => roles.includes(String(role)), parts: listOf(isPart) })
+export const isMessages = listOf(isMessage)
+
+const isUsage = objectWith({}, { input: isNumber, output: isNumber, costUsd: isNumber })
+const isResult = { id: isText, ok: isFlag, text: isText }
+
+const eventForms: Record<string, Check> = {
+  "run-start": objectWith({ agent: isText, messages: isMessages, metadata: isObject }, { system: isText }),
+  "run-end": objectWith({ status: isText, output: isText, cycles: isNumber, usage: isUsage }),
+  "cycle-end": objectWith({ usage: isUsage }),
+  "message-end": objectWith({ message: isMessage }),
+  "prompt-steered": objectWith({ message: isMessage }),
+  "code-end": objectWith({
+    ...isResult,
+    changes: objectWith({ created: listOf(isText), reassigned: listOf(isText), removed: listOf(isText) }),
+  }),
+  "tool-end": objectWith({ ...isResult, name: isText }),
+  "memory-compacted": objectWith({ from: isText, messages: isMessages }, { to: isText }),
+  "skill-activated": objectWith({ name: isText, messages: isMessages }),
+}
+
+const hasPlace = objectWith({ type: isText, run: isText, seq: isNumber, at: isNumber }, { parent: isText })
+
+export const isEvent: Check = (value) => {
+  if (!hasPlace(value) || !isObject(value)) return false
+  const type = String(value.type)
+  return !Object.hasOwn(eventForms, type) || eventForms[type]?.(value) === true
+}
