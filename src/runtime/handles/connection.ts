@@ -2,7 +2,7 @@ import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { newId } from "../../core/message.ts"
 import type { Caller } from "./caller.ts"
-import { createHostObjects, type HostObjects } from "./host-objects.ts"
+import { createHostObjects, type HostObjects, reachedPath } from "./host-objects.ts"
 import { readMember } from "./members.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
 import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
@@ -115,11 +115,14 @@ export function openConnection(options: ConnectionOptions): Connection {
       return caller ? functions.passBound(found.bound, caller) : found.original
     },
     hostMethod({ of, name: given }) {
-      const { value: owner, binding } = objects.find(idIn(recordIn(of).id))
+      const found = objects.find(idIn(recordIn(of).id))
+      const { value: owner, binding } = found
       const name = textIn(given)
       const method = readMember(owner, name)
       if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
-      return caller ? functions.passMethod({ owner, name, binding }, caller) : method.bind(owner)
+      return caller
+        ? functions.passMethod({ owner, name, binding, reached: reachedPath(found, [name]) }, caller)
+        : method.bind(owner)
     },
     peerObject: (tagged) => peerObjects.receive(tagged),
   })

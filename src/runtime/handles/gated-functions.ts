@@ -20,6 +20,8 @@ export interface GatedMethod {
   readonly name: string
   /** The binding through which the owner was reached. */
   readonly binding: string
+  /** The members from the binding to the method: `runtime.update`. */
+  readonly reached: string
 }
 
 /** Makes calls of gated functions for a caller. */
@@ -90,7 +92,7 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
       methods.set(method.owner, ofOwner)
       const known = ofOwner.get(method.name)
       if (known) return pass(known, caller)
-      const gated = gate(`${method.binding}.${method.name}`, (args, by) => calls.callMethod(method, args, by))
+      const gated = gate(`${method.binding}.${method.reached}`, (args, by) => calls.callMethod(method, args, by))
       ofOwner.set(method.name, gated)
       methodOf.set(gated, method)
       return pass(gated, caller)

@@ -7,7 +7,7 @@ import { check, isTuple } from "../schema.ts"
 import { refuseBuiltInCallback } from "./builtin-callbacks.ts"
 import { type Caller, callers } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
-import type { HostObject } from "./host-objects.ts"
+import { type HostObject, reachedPath } from "./host-objects.ts"
 import { withKeywords } from "./keyword-arguments.ts"
 import { hasMember, isMethod, readMember, readPath, writeMember } from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
@@ -53,7 +53,7 @@ export async function performOperation(operation: Operation, access: HostAccess,
 async function perform(operation: Operation, access: HostAccess, caller: Caller): Promise<Outcome> {
   const { op, object, path, args } = operation
   const { value, binding } = object
-  const title = path.reduce(memberPath, binding)
+  const title = path.reduce(memberPath, object.title)
   switch (op) {
     case "call":
     case "new":
@@ -67,7 +67,7 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       if (!isOwned || !isMethod(member) || access.functions.boundBy(Object(member)) || isPeerObject(member)) {
         return { value: member }
       }
-      return { method: { owner, name: key, binding } }
+      return { method: { owner, name: key, binding, reached: reachedPath(object, path) } }
     }
     case "set": {
       const key = path.at(-1)
@@ -90,7 +90,7 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       const target = readPath(value, path)
       const dispose = symbolMethod(target, Symbol.asyncDispose) ?? symbolMethod(target, Symbol.dispose)
       const make = () => dispose?.()
-      await gated({ binding, method: [...path, "dispose"].join("."), args: [], options: {}, make }, caller)
+      await gated({ binding, method: reachedPath(object, [...path, "dispose"]), args: [], options: {}, make }, caller)
       return { value: undefined }
     }
   }
@@ -118,7 +118,8 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   const isConstruction = op === "new" || (key === undefined && isClass(member))
   const suffix = isConstruction ? "new" : "call"
   const options = agentCallOptions(owner) ?? {}
-  const plain = { binding, method: path.join(".") || (isConstruction ? "new" : "call"), options }
+  const reached = reachedPath(object, path)
+  const plain = { binding, method: reached || suffix, options }
   const apply = (made: readonly unknown[]): unknown => Reflect.apply(member, owner, made)
   const make = (made: readonly unknown[]) => {
     if (isConstruction) return Reflect.construct(member, made)
@@ -127,7 +128,7 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   return gated(
     {
       ...plain,
-      ...(op === "new" && path.length > 0 && { method: [...path, suffix].join(".") }),
+      ...(op === "new" && path.length > 0 && { method: `${reached}.${suffix}` }),
       ...guarded,
       args: all,
       make,
@@ -152,7 +153,7 @@ export async function callBound(
 
 /** Calls a method that a cell passed on, through the gate of a cell. */
 export async function callMethod(
-  { owner, name, binding }: GatedMethod,
+  { owner, name, binding, reached }: GatedMethod,
   args: readonly unknown[],
   caller: Caller,
   guards: Guards,
@@ -162,7 +163,7 @@ export async function callMethod(
   refuseBuiltInCallback(member, args, `${binding}.${name}`)
   const guarded = guards.find(owner, name, member)
   const make = (made: readonly unknown[]) => Reflect.apply(member, owner, made)
-  return gated({ binding, method: name, options: agentCallOptions(owner) ?? {}, ...guarded, args, make }, caller)
+  return gated({ binding, method: reached, options: agentCallOptions(owner) ?? {}, ...guarded, args, make }, caller)
 }
 
 type GatedCall = Omit<Parameters<typeof passGate>[0], "signal">
