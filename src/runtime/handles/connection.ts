@@ -2,14 +2,12 @@ import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { newId } from "../../core/message.ts"
 import type { Caller } from "./caller.ts"
-import { createHostObjects, type HostObjects, reachedPath } from "./host-objects.ts"
-import { readMember } from "./members.ts"
+import { createHostObjects, type HostObjects } from "./host-objects.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
-import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
+import type { Peer } from "./peer-objects.ts"
+import { createReferences, type NameLive } from "./references.ts"
 import {
   type Codec,
-  type DecodeReferences,
-  type EncodeReferences,
   Forged,
   type Frame,
   type FrameLink,
@@ -66,9 +64,6 @@ export interface Connection {
   readonly peer: Peer
 }
 
-/** The binding and the title of a live object by its place in the body of an ask, such as `.values[3].lamp`. */
-export type NameLive = (where: string) => { binding: string; title: string }
-
 /** An answer of the peer. `value` is decoded for the owner of the runtime. */
 export interface Answer {
   message: WireObject
@@ -96,36 +91,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
     onForgottenFailure: options.onForgottenFailure,
   }
-  const peerObjects = createPeerObjects(peer)
-
-  const encodeReferences = (named: NameLive): EncodeReferences => ({
-    isHandle: isPeerObject,
-    reference(value, where) {
-      if (peerObjectOf(value)) return peerReference(value, peer)
-      const { binding, title } = named(where)
-      return objects.reference(value, binding, title)
-    },
-  })
-
-  /** `caller`: host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
-  const decodeReferences = (caller: Caller | undefined): DecodeReferences => ({
-    hostObject({ id }) {
-      const found = objects.find(idIn(id))
-      if (!found.bound) return found.original
-      return caller ? functions.passBound(found.bound, caller) : found.original
-    },
-    hostMethod({ of, name: given }) {
-      const found = objects.find(idIn(recordIn(of).id))
-      const { value: owner, binding } = found
-      const name = textIn(given)
-      const method = readMember(owner, name)
-      if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
-      return caller
-        ? functions.passMethod({ owner, name, binding, reached: reachedPath(found, [name]) }, caller)
-        : method.bind(owner)
-    },
-    peerObject: (tagged) => peerObjects.receive(tagged),
-  })
+  const { encodeReferences, decodeReferences } = createReferences(objects, functions, peer)
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()

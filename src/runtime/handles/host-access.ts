@@ -16,7 +16,7 @@ export function createHostAccess(language: Pick<HostAccess, "missing" | "fit" | 
   const extensible = new WeakSet<object>()
   const functions = createGatedFunctions({
     callBound: (bound, args, caller) => callBound(bound, args, caller),
-    callMethod: (method, args, caller) => callMethod(method, args, caller, guards),
+    callMethod: (method, args, caller) => callMethod(method, args, caller, { functions, guards }),
   })
   return {
     access: { functions, guards, extensible, ...language },

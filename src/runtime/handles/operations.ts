@@ -63,6 +63,8 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       const key = path.at(-1)
       const member = key === undefined ? value : await readMember(owner, key)
       if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
+      const stored = typeof member === "function" ? access.functions.methodOf(member) : undefined
+      if (stored) return { method: stored }
       const isOwned = typeof owner === "object" && owner !== null && key !== undefined
       if (!isOwned || !isMethod(member) || access.functions.boundBy(Object(member)) || isPeerObject(member)) {
         return { value: member }
@@ -111,7 +113,7 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   const stored = access.functions.boundBy(member)
   if (stored) return callBound(stored, args, caller, named)
   const method = access.functions.methodOf(member)
-  if (method) return callMethod(method, args, caller, access.guards)
+  if (method) return callMethod(method, args, caller, access, named)
   refuseBuiltInCallback(member, args, title)
   const guarded = access.guards.find(owner, key, member)
   const all = withKeywords(args, named, { name: title, call: member, owner: owner ?? value })
@@ -153,18 +155,37 @@ export async function callBound(
 
 /** Calls a method that a cell passed on, through the gate of a cell. */
 export async function callMethod(
-  { owner, name, binding, reached }: GatedMethod,
-  args: readonly unknown[],
+  method: GatedMethod,
+  given: readonly unknown[],
   caller: Caller,
-  guards: Guards,
+  { functions, guards }: Pick<HostAccess, "functions" | "guards">,
+  named: Readonly<Record<string, unknown>> = {},
 ): Promise<unknown> {
-  const member = readMember(owner, name)
-  if (typeof member !== "function") throw new TypeError(`${binding}.${name} is not a function`)
-  refuseBuiltInCallback(member, args, `${binding}.${name}`)
+  const { owner, name, binding, reached, member } = heldMethod(method, functions)
+  const title = `${binding}.${reached}`
+  if (typeof member !== "function") throw new TypeError(`${title} is not a function`)
+  const bound = functions.boundBy(member)
+  if (bound) return callBound(bound, given, caller, named)
+  refuseBuiltInCallback(member, given, title)
+  const args = withKeywords(given, named, { name: title, call: member, owner })
   const guarded = guards.find(owner, name, member)
   const make = (made: readonly unknown[]) => Reflect.apply(member, owner, made)
   return gated({ binding, method: reached, options: agentCallOptions(owner) ?? {}, ...guarded, args, make }, caller)
 }
+
+/** A method, and what it is now. A field may hold a method of another object that a cell stored there. */
+function heldMethod(method: GatedMethod, functions: GatedFunctions): GatedMethod & { member: unknown } {
+  let found = method
+  for (let step = 0; step < mostSteps; step++) {
+    const member = readMember(found.owner, found.name)
+    const stored = typeof member === "function" ? functions.methodOf(member) : undefined
+    if (!stored) return { ...found, member }
+    found = stored
+  }
+  throw new TypeError(`${method.binding}.${method.reached} leads to no function, but back to itself.`)
+}
+
+const mostSteps = 32
 
 type GatedCall = Omit<Parameters<typeof passGate>[0], "signal">
 

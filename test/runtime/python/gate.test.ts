@@ -113,6 +113,26 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     assert.deepEqual(plain.lit.splice(0), ["b"])
   })
 
+  test("is passed by keyword arguments of functions and methods that a cell stored", async () => {
+    const { call } = refusing()
+    await runtime.ran("plain.x = plain.wipe\nplain.x(mode='m')\nplain.x = None", { call })
+    assert.deepEqual(plain.lit.splice(0), ["m"])
+    assert.match((await runtime.failed("plain.x = plain.wipe\nplain.x(other=1)")).error.message, /unexpected keyword/)
+    plain.x = undefined
+  })
+
+  test("finds a stored function that was stored again, and no way around in a circle", async () => {
+    await refused("plain.x = light.wipe\nplain.x = plain.x\nplain.x('a')")
+    assert.match((await runtime.failed("plain.x('a')", refusing())).error.message, /not approved/)
+    await runtime.ran("plain.x = wipe\nplain.x = plain.x\nassert plain.x is wipe")
+    const circle =
+      "plain.x = lambda: 1\nmethod = plain.x\nother.x = lambda: 2\nother.x = plain.x\nplain.x = other.x\nplain.x()"
+    await runtime.inject({ other: new Light() })
+    const execution = await runtime.execute(circle)
+    assert.ok(execution.ok || /back to itself/.test(execution.error.message))
+    plain.x = undefined
+  })
+
   test("has guards before the object arrives", async () => {
     const other = new Light()
     await runtime.inject({
