@@ -76,6 +76,33 @@ async function shown(run: Run, options: DisplayOptions = {}): Promise<string> {
   return printed
 }
 
+/** The same at a terminal where somebody types these lines, one at each question. `early`: before there is a question. */
+async function asked(run: Run, { early = "", lines, rows = 24 }: { early?: string; lines: string[]; rows?: number }) {
+  const input = Object.assign(new PassThrough(), { isTTY: true })
+  const stream = Object.assign(new PassThrough(), { rows, columns: 80 })
+  const printed = readAll(stream)
+  const answers = lines.values()
+  stream.on("data", (text: Buffer) => {
+    if (text.toString().includes("Allow it?")) input.write(answers.next().value ?? "")
+  })
+  input.write(early)
+  await display(run, { stream, input, color: false })
+  stream.end()
+  return printed
+}
+
+/** A run that asks about one call, whose whole text is given, and what was decided. */
+function askingRun(text?: string) {
+  const decided: string[] = []
+  const run = fakeRun(async (control) => {
+    control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: "" } })
+    const decision = await control.decision("k1", text)
+    decided.push(decision)
+    control.emit({ type: "approval-resolved", id: "k1", decision })
+  })
+  return { run, decided }
+}
+
 function emitAll(control: RunControl, events: Iterable<EventBody>): void {
   for (const event of events) control.emit(event)
 }
@@ -326,18 +353,48 @@ for (const [typed, decision] of [
   ["always\n", "always"],
 ] as const) {
   test(`an approval is asked at the terminal: ${JSON.stringify(typed)} means ${decision}`, async () => {
-    let decided: string | undefined
-    const run = fakeRun(async (control) => {
-      control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: "" } })
-      decided = await control.decision("k1")
-      control.emit({ type: "approval-resolved", id: "k1", decision: decided as "allow" })
-    })
-    const input = Object.assign(new PassThrough(), { isTTY: true })
-    input.write(typed)
-    assert.match(await shown(run, { input }), /Allow it\?/)
-    assert.equal(decided, decision)
+    const { run, decided } = askingRun()
+    assert.match(await asked(run, { lines: [typed] }), /Allow it\?/)
+    assert.deepEqual(decided, [decision])
   })
 }
+
+test("what was typed before an approval was asked for does not answer it", async () => {
+  const { run, decided } = askingRun()
+  await asked(run, { early: "y\ny\ny", lines: ["n\n"] })
+  assert.deepEqual(decided, ["deny"])
+})
+
+test("an approval shows the whole call, a screenful at a time, and more on request", async () => {
+  const lines = Array.from({ length: 30 }, (_, at) => `  "line ${at}",`)
+  const { run, decided } = askingRun(["wipe(", ...lines, ")"].join("\n"))
+  const printed = await asked(run, { lines: ["m\n", "m\n", "more\n", "y\n"], rows: 14 })
+  for (const line of lines) assert.ok(printed.includes(line), line)
+  assert.match(printed, /… 21 more lines/)
+  assert.match(printed, /\[m\]ore/)
+  assert.deepEqual(decided, ["allow"])
+})
+
+test("a long line of a call is broken and not cut", async () => {
+  const text = Array.from({ length: 60 }, (_, at) => `word${at}`).join(" ")
+  const { run } = askingRun(`wipe(\n  "${text}",\n)`)
+  const printed = await asked(run, { lines: ["n\n"] })
+  assert.ok(printed.replace(/\n {4}/g, "").includes(text))
+})
+
+test("a question that is asked again by the same id is not taken for answered", async () => {
+  const decided: string[] = []
+  const run = fakeRun(async (control) => {
+    for (let time = 0; time < 2; time++) {
+      control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: "" } })
+      const decision = await control.decision("k1")
+      decided.push(decision)
+      control.emit({ type: "approval-resolved", id: "k1", decision })
+    }
+  })
+  await asked(run, { lines: ["y\n", "a\n"] })
+  assert.deepEqual(decided, ["allow", "always"])
+})
 
 test("an agent that answers its own questions is left to it", async () => {
   const run = fakeRun((control) => {

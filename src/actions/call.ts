@@ -2,7 +2,7 @@ import { errorData } from "../core/errors.ts"
 import type { CallPreview, Emit } from "../core/event.ts"
 import { startDeadline } from "../runtime/deadline.ts"
 import type { Call, CallGate, MakeCall, Pauses } from "../runtime/runtime.ts"
-import { type Approvals, requireApproval } from "./approve.ts"
+import { type Approvals, makeApproved, requireApproval } from "./approve.ts"
 import type { CallPolicy } from "./call-policy.ts"
 import { type CallContext, type CallOutcome, runAfterCall, runBeforeCall } from "./hooks.ts"
 import type { Journal } from "./journal.ts"
@@ -101,11 +101,19 @@ function approvedCall(call: Call, next: MakeCall, services: GateServices, emit: 
   const { journal, pauses } = services
   if (!journal) {
     if (!call.approve) return makeCall(call, next, pauses)
-    return requireApproval(call, services, emit).then(() => makeCall(call, next, pauses))
+    const ask = (reason?: string) => requireApproval(call, { ...services, reason }, emit)
+    return ask().then((approved) => makeApproved(call, approved, ask, () => makeCall(call, next, pauses)))
   }
+  let approved: string | undefined
   return journal.call(call, {
-    approve: (by) => requireApproval(call, { ...services, ...by }, emit),
-    make: (idempotencyKey) => makeCall(call, (change) => next({ ...change, idempotencyKey }), services.pauses),
+    async approve(by) {
+      approved = await requireApproval(call, { ...services, ...by }, emit)
+    },
+    make(idempotencyKey, decidingAgain) {
+      const ask = (reason: string) => requireApproval(call, { ...services, ...decidingAgain?.(), reason }, emit)
+      const make = () => makeCall(call, (change) => next({ ...change, idempotencyKey }), pauses)
+      return makeApproved(call, approved, ask, make)
+    },
   })
 }
 

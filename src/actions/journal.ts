@@ -18,9 +18,13 @@ export interface Journal {
 
 export interface CallSteps {
   /** Throws where the call may not be made. */
-  approve(by?: Partial<Pick<Approvals, "watcher" | "decided">>): Promise<void>
-  make(idempotencyKey: string): Promise<unknown>
+  approve(by?: Deciding): Promise<void>
+  /** `decidingAgain`: by whom the call is decided whose arguments have changed since it was approved. */
+  make(idempotencyKey: string, decidingAgain?: () => Deciding): Promise<unknown>
 }
+
+/** Who decides about a call, and what was decided before. */
+export type Deciding = Partial<Pick<Approvals, "watcher" | "decided" | "reason">>
 
 const journals = runNote<Journal>()
 

@@ -49,6 +49,7 @@ async function runCell(part: CodePart, services: PerformServices, emit: Emit): P
     pauses: services.pauses,
     typeGate: services.typeGate,
     call: partOfThisRun(calls.gate),
+    owner: services.approved,
     transaction: services.transaction,
     env: services.cellEnv?.(),
     output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),

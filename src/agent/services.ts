@@ -112,7 +112,7 @@ export function cycleServices(
     ...policy,
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     approved: conversation.approved,
-    watcher: (id) => (control.watched() ? control.decision(id) : undefined),
+    watcher: (id, text) => (control.watched() ? control.decision(id, text) : undefined),
     paused: control.paused,
     pauses: watch.pauses,
     leftMs: watch.leftMs,

@@ -94,6 +94,9 @@ export interface Run<R extends RunResult = RunResult>
   steer(text: string): void
   /** Answers an `approval-requested` by its id. */
   approve(id: string, decision: Decision): void
+  /** The whole call that an `approval-requested` asks about, as text that is safe to show: its event has a short line only.
+   *  At most 256 K characters. Undefined when no such call waits for `approve`, or no longer. */
+  pendingCall(id: string): string | undefined
 }
 
 export type Decision = "allow" | "deny" | "always"

@@ -20,14 +20,20 @@ export interface RunContext {
   ended: boolean
   /** Whether somebody reads its events right now. */
   watched(): boolean
-  /** Who waits for `run.approve`, by the id of the call. */
-  readonly decisions: Map<string, (decision: Decision) => void>
+  /** What waits for `run.approve`, by the id of the call. */
+  readonly decisions: Map<string, AwaitedDecision>
   readonly children: Set<ChildRun>
   budget: RunBudget | undefined
   /** Publishes an event of a run below, here and further up. */
   forward(event: AgentEvent): void
   /** Counts what a run below has used. */
   add(usage: Usage): void
+}
+
+export interface AwaitedDecision {
+  resolve(decision: Decision): void
+  /** The whole call, as text. */
+  text: string | undefined
 }
 
 export interface ChildRun {

@@ -3,6 +3,7 @@ import { AbortError, AgentError, ConfigError, errorData } from "./errors.ts"
 import type { AgentEvent, EventBody, StopReason } from "./event.ts"
 import { createReader, pushMerged, type Reader } from "./reader.ts"
 import {
+  type AwaitedDecision,
   endChildren,
   follow,
   insideRun,
@@ -44,8 +45,9 @@ export interface RunControl {
   steered(): string[]
   /** Whether somebody is reading the events right now, of this run or of one above it. */
   watched(): boolean
-  /** Waits for `run.approve(id, …)`, of this run or of one above it. Rejects with the abort reason. */
-  decision(id: string): Promise<Decision>
+  /** Waits for `run.approve(id, …)`, of this run or of one above it. Rejects with the abort reason. `text`: the whole call,
+   *  for `run.pendingCall(id)` until then. */
+  decision(id: string, text?: string): Promise<Decision>
   useRuntime(runtime: LiveObjects): void
   /** Hands every event from now on to the record, before anybody else sees it. */
   useRecord(record: (event: AgentEvent) => void): void
@@ -99,7 +101,7 @@ export function startRun(setup: RunSetup): Run {
   const unfollow = follow(controller, starting?.signals ?? [])
   const signal = setup.signal ? AbortSignal.any([setup.signal, controller.signal]) : controller.signal
   const steered: string[] = []
-  const decisions = new Map<string, (decision: Decision) => void>()
+  const decisions = new Map<string, AwaitedDecision>()
   let spent = noUsage
   let seq = setup.firstSeq ?? 0
   let record: ((event: AgentEvent) => void) | undefined
@@ -183,12 +185,12 @@ export function startRun(setup: RunSetup): Run {
     paused: (work) => pausedFrom(context, work),
     endChildren: () => endChildren(context),
     watched: () => upwards(context).some((run) => run.watched()),
-    decision(callId) {
+    decision(callId, text) {
       const { promise, resolve, reject } = Promise.withResolvers<Decision>()
       const abort = () => reject(abortError(signal))
       if (signal.aborted) abort()
       signal.addEventListener("abort", abort, { once: true })
-      for (const run of upwards(context)) run.decisions.set(callId, resolve)
+      for (const run of upwards(context)) run.decisions.set(callId, { resolve, text })
       return promise.finally(() => {
         for (const run of upwards(context)) run.decisions.delete(callId)
         signal.removeEventListener("abort", abort)
@@ -252,11 +254,12 @@ export function startRun(setup: RunSetup): Run {
       if (!["allow", "deny", "always"].includes(decision)) {
         throw new ConfigError(`run.approve: "${decision}" is no decision. Use "allow", "deny" or "always".`)
       }
-      const resolve = decisions.get(callId)
-      if (!resolve)
+      const awaited = decisions.get(callId)
+      if (!awaited)
         throw new AgentError(`No approval "${callId}" is waiting in this run.`, { code: "unknown-approval" })
-      resolve(decision)
+      awaited.resolve(decision)
     },
+    pendingCall: (callId) => decisions.get(callId)?.text,
     async [Symbol.asyncDispose]() {
       controller.abort(new AbortError("The run was disposed of before it ended."))
       await settled

@@ -1,46 +1,98 @@
 import { createInterface } from "node:readline"
+import { setTimeout } from "node:timers/promises"
 import type { Decision, Run } from "../core/agent.ts"
 import type { EventOf } from "../core/event.ts"
 import { callText } from "./phrases.ts"
-import { safeLine } from "./safe-text.ts"
+import { safeLine, safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
+import { split } from "./width.ts"
 
 export interface Asking {
   run: Run
   screen: Screen
-  input: NodeJS.ReadableStream & { isTTY?: boolean | undefined }
-  stream: NodeJS.WritableStream
+  input: NodeJS.ReadableStream & { isTTY?: boolean | undefined; setRawMode?: ((on: boolean) => unknown) | undefined }
+  stream: NodeJS.WritableStream & { rows?: number | undefined }
 }
 
-/** Asks the person at the terminal whether a call may be made; where there is none, it may not. An agent that answers
- *  its own questions is left to it. */
+/** Asks the person at the terminal whether a call may be made, and shows the whole of it; where there is no terminal, the
+ *  call may not be made. An agent that answers its own questions is left to it. */
 export async function answerApproval(event: EventOf<"approval-requested">, asking: Asking): Promise<void> {
   if (event.answerer) return
   const { run, screen, input } = asking
   const { paint } = screen
   const why = event.reason === undefined ? "" : paint.dim(` · ${safeLine(event.reason)}`)
-  screen.lines(`  ${paint.yellow("?")} ${paint.bold(callText(event.call))}${why}`)
-  if (input.isTTY) return decide(run, event.id, await ask(event.id, asking))
+  const whole = run.pendingCall(event.id)
+  const [first = "", ...rest] = whole === undefined ? [callText(event.call)] : safeText(whole).split("\n")
+  screen.lines(`  ${paint.yellow("?")} ${paint.bold(first)}${why}`)
+  if (input.isTTY) return decide(run, event.id, await ask(event, createPager(rest, asking), asking))
   screen.lines(`    ${paint.dim("It needs approval and no terminal is there to give it: denied.")}`)
   decide(run, event.id, "deny")
 }
 
-async function ask(id: string, { run, screen, input, stream }: Asking): Promise<Decision> {
-  const terminal = createInterface({
-    input,
-    output: stream,
-    terminal: true,
-    prompt: "    Allow it? [y]es, [n]o, [a]lways: ",
-  })
-  terminal.on("SIGINT", () => run.abort("Interrupted at the question."))
+/** Shows lines a screenful at a time. */
+interface Pager {
+  /** Shows the next ones. */
+  next(): void
+  readonly hasMore: boolean
+}
+
+function createPager(lines: readonly string[], { screen, stream }: Asking): Pager {
+  const columns = Math.max(20, screen.columns - 4)
+  const wrapped = lines.flatMap((line) => brokenAt(line, columns))
+  // The question and its first line stay in sight.
+  const size = Math.max(5, (stream.rows ?? 24) - 4)
+  let shown = 0
+  return {
+    next() {
+      const page = wrapped.slice(shown, shown + size)
+      shown += page.length
+      screen.lines(...page.map((line) => `    ${line}`))
+      const left = wrapped.length - shown
+      if (left > 0) screen.lines(`    ${screen.paint.dim(`… ${left} more lines: answer "m" to see them`)}`)
+    },
+    get hasMore() {
+      return shown < wrapped.length
+    },
+  }
+}
+
+function brokenAt(line: string, columns: number): string[] {
+  if (columns === Infinity) return [line]
+  const parts: string[] = []
+  for (let left = line; ; ) {
+    const { head, tail } = split(left, columns)
+    parts.push(head)
+    if (tail === "" || head === "") return parts
+    left = tail
+  }
+}
+
+async function ask(event: EventOf<"approval-requested">, pager: Pager, asking: Asking): Promise<Decision> {
+  const { run, screen, input, stream } = asking
+  let closed = false
+  let close = () => {
+    closed = true
+  }
   // Somebody else may answer first, or the run may end: then the question is withdrawn.
-  void settledElsewhere(run, id).then(() => terminal.close())
-  terminal.prompt()
+  void settledElsewhere(run, event).then(() => close())
+  pager.next()
+  await discardTyped(asking)
+  if (closed) return "deny"
+  const terminal = createInterface({ input, output: stream, terminal: true })
+  close = () => terminal.close()
+  const prompt = () => {
+    terminal.setPrompt(`    Allow it? [y]es, [n]o, [a]lways${pager.hasMore ? ", [m]ore" : ""}: `)
+    terminal.prompt()
+  }
+  terminal.on("SIGINT", () => run.abort("Interrupted at the question."))
+  prompt()
   try {
     for await (const line of terminal) {
-      const decision = decisions.get(line.trim().toLowerCase())
+      const answer = line.trim().toLowerCase()
+      const decision = decisions.get(answer)
       if (decision) return decision
-      terminal.prompt()
+      if (answer === "m" || answer === "more") pager.next()
+      prompt()
     }
   } finally {
     terminal.close()
@@ -48,6 +100,24 @@ async function ask(id: string, { run, screen, input, stream }: Asking): Promise<
   screen.lines("")
   return "deny"
 }
+
+/** Throws away what was typed before the question was there to be read: it was no answer to it. */
+async function discardTyped({ input, run }: Asking): Promise<void> {
+  const discard = (typed: Buffer | string) => {
+    if (String(typed).includes("\x03")) run.abort("Interrupted at the question.")
+  }
+  // What was typed without Enter is read in this mode only.
+  input.setRawMode?.(true)
+  input.on("data", discard)
+  input.resume()
+  await setTimeout(settleMs)
+  input.off("data", discard)
+  input.pause()
+  input.setRawMode?.(false)
+}
+
+// What the terminal has kept is read in the next turns of the event loop; a person needs longer to read a question.
+const settleMs = 50
 
 const decisions = new Map<string, Decision>([
   ["y", "allow"],
@@ -58,9 +128,10 @@ const decisions = new Map<string, Decision>([
   ["always", "always"],
 ])
 
-async function settledElsewhere(run: Run, id: string): Promise<void> {
+async function settledElsewhere(run: Run, asked: EventOf<"approval-requested">): Promise<void> {
   for await (const event of run) {
-    if (event.type === "approval-resolved" && event.id === id) return
+    // A call whose arguments have changed is asked about again, by the same id.
+    if (event.type === "approval-resolved" && event.id === asked.id && event.seq > asked.seq) return
   }
 }
 

@@ -1,16 +1,25 @@
 import type { Decision } from "../core/agent.ts"
 import type { CallPreview } from "../core/event.ts"
-import type { Head } from "./checkpoint.ts"
+import { type Head, keyOfCall } from "./checkpoint.ts"
 import type { HeldRun } from "./held-run.ts"
 
 /** The calls of one cycle that wait for somebody. */
 export interface Approvals {
   decided(key: string): Decision | undefined
-  wait(key: string, id: string, call: CallPreview): Promise<Decision>
+  wait(key: string, asked: AskedCall): Promise<Decision>
   decide(key: string, decision: Decision): void
   /** Those that nobody has answered. */
   open(): Head["asked"]
   clear(): void
+}
+
+/** A call that somebody is asked about. */
+export interface AskedCall {
+  id: string
+  call: CallPreview
+  reason?: string | undefined
+  /** The whole call, kept in the store until it is answered. */
+  text: string
 }
 
 interface Hold {
@@ -45,12 +54,17 @@ export function createApprovals(held: HeldRun, { holdMs, stopping, given, late }
 
   return {
     decided: (key) => decisions.get(key),
-    async wait(key, id, call) {
+    async wait(key, { id, call, reason, text }) {
       const { promise, resolve } = Promise.withResolvers<Decision>()
       waiting.set(key, resolve)
-      asked = [...asked, { key, id, call }]
+      // Of a call that is asked about again, whatever was decided before.
+      decisions.delete(key)
+      asked = [...asked.filter((each) => each.key !== key), { key, id, call, ...(reason !== undefined && { reason }) }]
       // Told at once, so that it can be answered from anywhere while the cell is held.
-      await held.commit((head) => ({ ...head, asked }))
+      await held.commit(
+        (head) => ({ ...head, asked }),
+        [{ type: "put", key: keyOfCall(held.head.id, id), value: text }],
+      )
       return promise.finally(startHold())
     },
     decide(key, decision) {

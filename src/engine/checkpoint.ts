@@ -77,6 +77,8 @@ export interface AskedApproval {
   key: string
   id: string
   call: CallPreview
+  /** What is told with the question. */
+  reason?: string
   decision?: Decision
 }
 
@@ -107,6 +109,9 @@ export const keysOf = (id: string) => ({
   rests: `runs/${id}/rests`,
 })
 
+/** Where the whole text of a call is that waits for approval. */
+export const keyOfCall = (run: string, call: string) => `runs/${run}/calls/${call}`
+
 // A name with a slash in it must not be taken for another's.
 export const keyOfKey = (agent: string, key: string) => `keys/${encodeURIComponent(agent)}/${key}`
 
@@ -134,12 +139,18 @@ export function headChanges(next: Head, before?: Head): Change[] {
   }
   // Nobody goes on from it any more, and what calls gave is in it.
   if (hasEnded(next)) changes.push({ type: "delete", key: keys.journal })
+  const waiting = new Set(hasEnded(next) ? [] : next.asked.filter(isOpen).map(({ id }) => id))
+  for (const { id } of before?.asked.filter(isOpen) ?? []) {
+    if (!waiting.has(id)) changes.push({ type: "delete", key: keyOfCall(next.id, id) })
+  }
   const place = listKey(next.status, next.id)
   if (before && place === listKey(before.status, next.id)) return changes
   if (before) changes.push({ type: "delete", key: listKey(before.status, next.id) })
   changes.push({ type: "put", key: place, value: next.createdAt })
   return changes
 }
+
+const isOpen = ({ decision }: AskedApproval) => decision === undefined
 
 /** Where a run is listed: by what it came to, and together while it is worked on or is about to be. */
 export function listKey(status: RunStatus, id: string): string {

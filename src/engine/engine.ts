@@ -6,7 +6,17 @@ import { type Prompt, userMessage } from "../core/message.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Store } from "../stores/store.ts"
 import type { Backend, Stop } from "./backend.ts"
-import { changeHead, type Head, hasEnded, isClaimable, keysOf, listed, readHead, runStatuses } from "./checkpoint.ts"
+import {
+  changeHead,
+  type Head,
+  hasEnded,
+  isClaimable,
+  keyOfCall,
+  keysOf,
+  listed,
+  readHead,
+  runStatuses,
+} from "./checkpoint.ts"
 import { remote } from "./idle.ts"
 import type { Letter } from "./inbox.ts"
 import { inlineBackend } from "./inline.ts"
@@ -57,6 +67,9 @@ export interface Engine<Name extends string = string> extends AsyncDisposable {
   answer(id: string, text: string): Promise<void>
   /** Answers a call that asked for approval, by its id. */
   approve(id: string, call: string, decision: Decision): Promise<void>
+  /** The whole call that a run waits with, as text that is safe to show, by the id that `pending` and the
+   *  `approval-requested` event have: these hold a short line only. At most 256 K characters; undefined once it is answered. */
+  pendingCall(id: string, call: string): Promise<string | undefined>
   /** Says something to the model before its next cycle. */
   steer(id: string, text: string): Promise<void>
   /** Ends a run, wherever it is. One that has ended stays as it is. */
@@ -220,6 +233,12 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       const isTold =
         (await send(id, { type: "decision", key: asked.key, decision })) || (await decideIdle(id, asked.key, decision))
       if (!isTold) throw new AgentError(`No approval "${call}" is waiting in run ${id}.`, { code: "unknown-approval" })
+    },
+    async pendingCall(id, call) {
+      const { head } = await mustHave(id)
+      if (!head.asked.some((each) => each.id === call && each.decision === undefined)) return undefined
+      const entry = await store.get(keyOfCall(id, call))
+      return typeof entry?.value === "string" ? entry.value : undefined
     },
     async steer(id, text) {
       const { head } = await mustHave(id)

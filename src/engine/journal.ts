@@ -1,5 +1,5 @@
 import type { CallSteps, Journal } from "../actions/journal.ts"
-import { callName, previewCall } from "../actions/preview-call.ts"
+import { callName, callSubject, fullCallText, previewCall } from "../actions/preview-call.ts"
 import { orAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import type { ErrorData } from "../core/errors.ts"
@@ -7,10 +7,11 @@ import type { CallPreview } from "../core/event.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Call } from "../runtime/runtime.ts"
 import { errorBack, storedError } from "../sessions/outcome.ts"
+import type { AskedCall } from "./approvals.ts"
 import { type CellClock, cellClock } from "./cell-clock.ts"
 import { journaledModel, type RecordedAnswer } from "./journal-model.ts"
 import { completionOrder } from "./journal-order.ts"
-import { hashOf, type StoredValue, storedBack, storedValue } from "./values.ts"
+import { hashArguments, hashOf, type StoredValue, storedBack, storedValue } from "./values.ts"
 
 /** One line of a run's journal. A call is `started` before it is made, unless making it twice is making it once. */
 export type JournalEntry =
@@ -35,7 +36,7 @@ export interface JournalSetup {
   /** Waits for somebody to allow or refuse a call; `decided` where that was done before the cycle was run again. */
   approval: {
     decided(key: string): Decision | undefined
-    wait(key: string, id: string, call: CallPreview): Promise<Decision>
+    wait(key: string, asked: AskedCall): Promise<Decision>
   }
   /** Told where the cycle takes another way than before. */
   diverged(what: string): void
@@ -74,7 +75,10 @@ export function createJournal(setup: JournalSetup): RunJournal {
 
   function scope(path: string): Journal {
     return {
-      call: (call, steps) => answer(call, steps, nextKey(path, `${callName(call)}(${hashOf(call.args)})`)),
+      call(call, steps) {
+        const { hash, hasUnnamed } = hashArguments(call)
+        return answer(call, steps, nextKey(path, `${callSubject(call)}(${hash})`), hasUnnamed)
+      },
       model: (model) =>
         journaledModel(model, () => {
           isOpen()
@@ -100,7 +104,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
     return `${path}${what}#${ordinal}`
   }
 
-  async function answer(call: Call, steps: CallSteps, key: string): Promise<unknown> {
+  async function answer(call: Call, steps: CallSteps, key: string, hasUnnamed: boolean): Promise<unknown> {
     isOpen()
     const past = cycle.calls.get(key)
     cycle.asked.add(key)
@@ -108,30 +112,39 @@ export function createJournal(setup: JournalSetup): RunJournal {
       await cycle.order.turn(past.outcome.position)
       return past.outcome.give()
     }
-    if (past && !call.idempotent) await settleUnknown(call, key)
-    else if (call.approve) await steps.approve(deciding(call, key))
+    const isUnknown = past && !call.idempotent
+    if (isUnknown) await settleUnknown(call, key, hasUnnamed)
+    // What was begun had been approved, if it was the same call.
+    if (call.approve && (!isUnknown || hasUnnamed)) await steps.approve(deciding(call, key, hasUnnamed))
     isOpen()
     const idempotencyKey = hashOf([setup.run, setup.seed, cycle.number, key])
-    if (call.journal === false) return steps.make(idempotencyKey)
-    const work = record(call, key, () => steps.make(idempotencyKey))
+    const decidingAgain = () => {
+      const changed = hashArguments(call)
+      return deciding(call, `${key} changed to ${changed.hash}`, changed.hasUnnamed)
+    }
+    if (call.journal === false) return steps.make(idempotencyKey, decidingAgain)
+    const work = record(call, key, () => steps.make(idempotencyKey, decidingAgain))
     underWay.add(work)
     return work.finally(() => underWay.delete(work))
   }
 
-  function deciding(call: Call, key: string) {
+  // An earlier decision counts for the same arguments. Nobody knows whether they are where one of them has no name.
+  function deciding(call: Call, key: string, hasUnnamed: boolean) {
+    const reason = hasUnnamed ? unnamedArgument : undefined
     return {
-      decided: setup.approval.decided(key),
-      watcher: (id: string) => setup.approval.wait(key, id, previewCall(call)),
+      decided: hasUnnamed ? undefined : setup.approval.decided(key),
+      reason,
+      watcher: (id: string, text: string) => setup.approval.wait(key, { id, call: previewCall(call), reason, text }),
     }
   }
 
-  async function settleUnknown(call: Call, key: string): Promise<void> {
+  async function settleUnknown(call: Call, key: string, hasUnnamed: boolean): Promise<void> {
     const policy = call.unknown ?? setup.unknown
     if (policy === "retry") return
     const name = callName(call)
     if (policy === "fail") throw unknownOutcome(`${name} was begun before an interruption, and ${unknownCure}`)
-    const { decided, watcher } = deciding(call, key)
-    const decision = decided ?? (await orAbort(watcher(call.id), call.signal))
+    const { decided, watcher } = deciding(call, key, hasUnnamed)
+    const decision = decided ?? (await orAbort(watcher(call.id, fullCallText(call)), call.signal))
     if (decision === "deny") {
       throw unknownOutcome(`${name} was begun before an interruption, and was not made again.`)
     }
@@ -176,6 +189,9 @@ export function createJournal(setup: JournalSetup): RunJournal {
 function unknownOutcome(message: string): Error {
   return Object.assign(new Error(message), { name: "UnknownOutcome" })
 }
+
+const unnamedArgument =
+  "One of its arguments is an object without a name, so the answer counts only while the cell is held: later it is asked again."
 
 const unknownCure = "nobody knows whether it took effect. Find out before you call it again."
 

@@ -12,7 +12,12 @@ export type Commit = [next: (head: Head) => Head, changes: Change[]]
 export function approvalsAsked({ id }: Head, open: Head["asked"], inbox: number): Commit {
   return withEvents(
     id,
-    open.map(({ id, call }) => ({ type: "approval-requested", id, call })),
+    open.map(({ id, call, reason }) => ({
+      type: "approval-requested",
+      id,
+      call,
+      ...(reason !== undefined && { reason }),
+    })),
     ({ lease: _, ...head }) => {
       const [first] = open
       return {

@@ -1,6 +1,6 @@
 import { AgentError, ConflictError } from "../core/errors.ts"
 import type { Change, Guard, Store } from "../stores/store.ts"
-import { isUnderWay, keyOfKey, keyOfSession, keysOf, listed, listKey, readHead } from "./checkpoint.ts"
+import { isUnderWay, keyOfCall, keyOfKey, keyOfSession, keysOf, listed, listKey, readHead } from "./checkpoint.ts"
 
 /** Removes everything of a run; undefined where there is none. One that is under way, or that others of its session go on
  *  from, stays. */
@@ -11,7 +11,8 @@ export async function removeRun(store: Store, id: string): Promise<Removed | und
     const { agent, key, session, after } = found.head
     if (isUnderWay(found.head)) throw new AgentError(`Run ${id} is under way. Abort it first.`, { code: "running" })
     // Listed there if it was answered at this very moment.
-    const names = [...Object.values(keysOf(id)), listKey(found.head.status, id), listKey("queued", id)]
+    const calls = found.head.asked.map((asked) => keyOfCall(id, asked.id))
+    const names = [...Object.values(keysOf(id)), ...calls, listKey(found.head.status, id), listKey("queued", id)]
     if (key !== undefined) names.push(keyOfKey(agent, key))
     const changes = names.map((name): Change => ({ type: "delete", key: name }))
     let guard: Guard = { key: keysOf(id).head, ifRevision: found.revision }

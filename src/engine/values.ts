@@ -1,7 +1,8 @@
-import { hash } from "node:crypto"
 import { types } from "node:util"
 import { deserialize, serialize } from "node:v8"
+import { digest } from "../core/digest.ts"
 import type { Json } from "../core/json.ts"
+import type { Call } from "../runtime/runtime.ts"
 import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
 
 /** A value in a store: as JSON where it is that, else as bytes in base64; without either it is `undefined`. `tool`: it is
@@ -28,10 +29,17 @@ export function storedBack({ json, bytes, tool }: StoredValue): unknown {
   return tool ? toolResult(value as ToolResult) : value
 }
 
-/** The same for equal values; what cannot be stored counts by its kind alone. */
+/** The same for equal data. What is opaque in it counts by its kind alone. */
 export function hashOf(value: unknown): string {
-  const stored = storedValue(value) ?? { json: `opaque ${typeof value}` }
-  return hash("sha256", JSON.stringify(stored), "base64url").slice(0, 22)
+  return digest(value, () => undefined).text
+}
+
+/** The same for calls with equal arguments, also in another process: data counts by its contents, an opaque value by its
+ *  name. `hasUnnamed`: one of them has none, so that the call cannot be told from one with another such value. */
+export function hashArguments({ args, nameOf }: Pick<Call, "args" | "nameOf">): { hash: string; hasUnnamed: boolean } {
+  const identify = (value: object | symbol) => (typeof value === "symbol" ? undefined : nameOf?.(value))
+  const { text, hasUnnamed } = digest(args, identify)
+  return { hash: text, hasUnnamed }
 }
 
 type Form = "json" | "clone" | "opaque"

@@ -1,6 +1,6 @@
 import type { Server, ServerContext } from "@modelcontextprotocol/server"
 import type { Approver } from "../actions/approve.ts"
-import { callName, previewCall } from "../actions/preview-call.ts"
+import { fullCallText } from "../actions/preview-call.ts"
 
 // A person may be at lunch.
 const patienceMs = 3_600_000
@@ -10,7 +10,8 @@ const patienceMs = 3_600_000
 export function askClient(server: Server, { mcpReq }: ServerContext): Approver | undefined {
   if (mcpReq.envelope || !server.getClientCapabilities()?.elicitation) return undefined
   return async (call, signal) => {
-    const message = `May ${callName(call)}(${previewCall(call).args}) be called?`
+    const text = fullCallText(call)
+    const message = text.includes("\n") ? `May this be called?\n\n${text}` : `May ${text} be called?`
     const { action, content } = await mcpReq.elicitInput(
       { mode: "form", message, requestedSchema },
       { signal, timeout: patienceMs },

@@ -24,17 +24,24 @@ export interface CallHost {
   within<T>(work: () => T): T
 }
 
-/** Who the calls of a server are made for. `asking` asks the person at the client, where that is possible. */
-export function hosting(options: ServeOptions): (call: McpCall, asking: () => Approver | undefined) => CallHost {
+/** The session of a client, as far as a call needs it. */
+export interface ClientSession {
+  /** Asks the person at the client, where that is possible. */
+  asking(): Approver | undefined
+  /** The subjects that this client's person has approved for always. */
+  approved: string[]
+}
+
+/** Who the calls of a server are made for. */
+export function hosting(options: ServeOptions): (call: McpCall, session: ClientSession) => CallHost {
   const { name, approve, limits = {}, host, workspace = memoryWorkspace() } = options
   const id = newId("mcp")
   const hooks = toHooks(options.hooks)
   const budgets = [{ ...limits, counts: noCalls() }]
-  const approved: string[] = []
   const context = { workspace, state: stateInMemory() }
   const emit = stamping(id, options.onEvent)
   const opened = AsyncLocalStorage.snapshot()
-  return (call, asking) => {
+  return (call, { asking, approved }) => {
     const { run, signal, within: place, leftMs = () => undefined, cellEnv, ...given }: McpHost = host?.(call) ?? {}
     const { emit: tell = emit, context: ground = context, ...gate } = given
     const within: NonNullable<McpHost["within"]> = place ?? opened

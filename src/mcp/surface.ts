@@ -58,9 +58,14 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
     return [...(live?.listed ?? []), ...[...tools.values()].map(shown)]
   }
 
-  async function make(call: McpCall, context: ServerContext, server: Server): Promise<CallToolResult> {
+  async function make(
+    call: McpCall,
+    context: ServerContext,
+    server: Server,
+    approved: string[],
+  ): Promise<CallToolResult> {
     const tool = tools.get(call.tool)
-    const host = hostOf(call, () => askClient(server, context))
+    const host = hostOf(call, { asking: () => askClient(server, context), approved })
     const controller = new AbortController()
     const signals = [context.mcpReq.signal, closing.signal, ...(host.signal ? [host.signal] : [])]
     const unfollow = follow(controller, signals)
@@ -92,13 +97,15 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
         { name, version },
         { capabilities: { tools: { listChanged: true } }, ...(instructions && { instructions }) },
       )
+      // Each client session has a server of its own, and what is approved there for always holds in no other.
+      const approved: string[] = []
       server.setRequestHandler("tools/list", () => ({ tools: list() }))
       server.setRequestHandler("tools/call", ({ params }, context) => {
         // What came over the wire is JSON.
         const input = (params.arguments ?? {}) as Json
         const meta = context.mcpReq._meta ?? {}
         const call = { id: newId("call"), tool: params.name, input, meta, client: server.getClientVersion()?.name }
-        const work = make(call, context, server)
+        const work = make(call, context, server, approved)
         open.add(work)
         return work.finally(() => open.delete(work))
       })

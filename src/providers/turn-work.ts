@@ -70,7 +70,7 @@ export function turnWork(
   const gate = {
     ...policy,
     approved: shared.approved,
-    watcher: (id: string) => (control.watched() ? control.decision(id) : undefined),
+    watcher: (id: string, text: string) => (control.watched() ? control.decision(id, text) : undefined),
     paused: control.paused,
   }
   const host: McpHost = {

@@ -9,9 +9,12 @@ export interface AskedCall {
   id?: string | undefined
   binding: string
   method?: string | undefined
+  /** Of a guarded method. Default: the name of the call. */
+  subject?: string | undefined
   /** As the binding takes them. */
   args: readonly unknown[]
   options?: CallOptions | undefined
+  nameOf?: Call["nameOf"]
   /** Of the cell. */
   signal: AbortSignal
   accept?: Call["accept"]
@@ -28,10 +31,12 @@ export function currentCall(): Call | undefined {
 
 /** Makes a call by the gate: the one way for every runtime, and for functions and methods alike. */
 export function passGate(asked: AskedCall, gate: CallGate | undefined): Promise<unknown> {
-  const { id = newId("call"), binding, method, args, options = {}, signal, accept } = asked
+  const { id = newId("call"), binding, method, subject, args, options = {}, signal, accept } = asked
   const { approve = false, maxCalls, timeoutMs, idempotent, unknown, journal } = options
   const call: Call = { id, binding, args, approve, signal }
   if (method !== undefined) call.method = method
+  if (subject !== undefined) call.subject = subject
+  if (asked.nameOf) call.nameOf = asked.nameOf
   if (maxCalls !== undefined) call.maxCalls = maxCalls
   if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
   if (accept) call.accept = accept

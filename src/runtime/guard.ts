@@ -1,42 +1,122 @@
 import { types } from "node:util"
 import type { Binding, CallOptions, MethodGuard } from "./bindings.ts"
+import { mergeCallOptions } from "./merge-call-options.ts"
 
-/** A guarded method: by which name calls of it are told, and what holds for them. */
+/** A guarded method of an object. */
 export interface Guarded {
+  /** The name under which the object was guarded first. A second name of the same object is the same guard. */
   binding: string
   method: string
+  /** The options of all guards of the method, merged: the stricter wins. */
   options: CallOptions
+  /** The object whose method is guarded. */
+  object: object
+  /** Identifies object and method in stored text: the key of an "always" and of journal entries. It is
+   *  `binding.method` for the first object of that name, and `binding#2.method` for the second. */
+  subject: string
 }
 
-/** The guarded methods of the objects of one runtime, found by the object itself, however somebody came by it. */
+/** The guarded methods of the objects of one runtime. They are found by the object or by the function itself, whatever
+ *  way a cell took to it. */
 export interface Guards {
-  /** Takes note of what a binding guards. What its earlier values had guarded stays so. */
+  /** Registers the guard of a binding. An object keeps every guard it ever had, also when its name gets another value. */
   add(name: string, binding: Binding): void
-  /** What guards a method of an object, or the function itself when it is called by nobody's name. */
-  find(owner: unknown, method: string | undefined, member: unknown): Guarded | undefined
+  /** The guard of a call: `fn` was read from `owner` under `key`. Pass `undefined` for an owner or key that is unknown,
+   *  such as that of a function that was read off its object before.
+   *
+   *  1. `owner` is guarded under `key`: that guard.
+   *  2. `fn` is a guarded function: its guard, unless `owner` is another instance of the class that shares the method.
+   *     So a method stays guarded when it is read off, renamed, stored in another object, constructed with `new` or
+   *     reached through a Proxy.
+   *  3. `fn` is `call` or `apply` of a guarded function (the `owner`): the guard of that function.
+   *
+   *  A function that is found by 1 is known from then on for 2, so call this also when a member is only read. */
+  find(owner: unknown, key: PropertyKey | undefined, fn: unknown): Guarded | undefined
+  /** The guarded methods of an object; undefined when it has none. */
+  of(object: object): ReadonlyMap<string, Guarded> | undefined
+  /** Goes up with each guard that is added: what was found for a function before may no longer hold. */
+  readonly version: number
 }
 
 export function createGuards(): Guards {
   const methods = new WeakMap<object, Map<string, Guarded>>()
-  const functions = new WeakMap<object, Guarded>()
+  const functions = new WeakMap<object, Set<Guarded>>()
+  const names = new WeakMap<object, { name: string; id: string }>()
+  const objectsOfName = new Map<string, number>()
+  let version = 0
+
+  const nameFor = (object: object, name: string) => {
+    const known = names.get(object)
+    if (known) return known
+    const count = (objectsOfName.get(name) ?? 0) + 1
+    objectsOfName.set(name, count)
+    const made = { name, id: count === 1 ? name : `${name}#${count}` }
+    names.set(object, made)
+    return made
+  }
+
+  const learn = (fn: unknown, guarded: Guarded) => {
+    if (typeof fn !== "function") return
+    const known = functions.get(fn) ?? new Set<Guarded>()
+    functions.set(fn, known.add(guarded))
+  }
+
+  const ofFunction = (owner: unknown, fn: unknown): Guarded | undefined => {
+    const known = isObject(fn) ? functions.get(fn) : undefined
+    if (!known || (isObject(owner) && !types.isProxy(owner) && !methods.has(owner) && sharesMethod(owner, fn, known)))
+      return undefined
+    const all = [...known]
+    return all.find(({ object }) => object === owner) ?? mergeGuarded(all)
+  }
+
   return {
     add(name, binding) {
       if (binding.kind !== "variable" || !binding.guard || !isObject(binding.value)) return
-      const known = methods.get(binding.value) ?? new Map<string, Guarded>()
-      methods.set(binding.value, known)
+      const object = binding.value
+      version++
+      const ofObject = methods.get(object) ?? new Map<string, Guarded>()
+      methods.set(object, ofObject)
+      const { name: first, id } = nameFor(object, name)
       for (const [method, options] of guardEntries(binding.guard)) {
-        const guarded = { binding: name, method, options }
-        known.set(method, guarded)
-        const member = types.isProxy(binding.value) ? undefined : memberOf(binding.value, method)?.value
-        if (isObject(member)) functions.set(member, guarded)
+        const known = ofObject.get(method)
+        const guarded = known ?? { binding: first, method, options, object, subject: `${id}.${method}` }
+        if (known) known.options = mergeCallOptions(known.options, options)
+        ofObject.set(method, guarded)
+        if (!types.isProxy(object)) learn(memberOf(object, method)?.value, guarded)
       }
     },
-    find(owner, method, member) {
-      const ofOwner = method !== undefined && isObject(owner) ? methods.get(owner)?.get(method) : undefined
-      // A method of a class is shared by all its instances, of which others may not be guarded.
-      return ofOwner ?? (method === undefined && isObject(member) ? functions.get(member) : undefined)
+    find(owner, key, fn) {
+      const ofOwner = typeof key === "string" && isObject(owner) ? methods.get(owner)?.get(key) : undefined
+      if (ofOwner) learn(fn, ofOwner)
+      return ofOwner ?? ofFunction(owner, fn) ?? (callsItsOwner.has(fn) ? ofFunction(undefined, owner) : undefined)
+    },
+    of: (object) => methods.get(object),
+    get version() {
+      return version
     },
   }
+}
+
+const callsItsOwner = new Set<unknown>([Function.prototype.call, Function.prototype.apply])
+
+/** Whether an unguarded object has the function from a class that it shares with the guarded objects. */
+function sharesMethod(owner: object, fn: unknown, guarded: ReadonlySet<Guarded>): boolean {
+  return [...guarded].every(({ object, method }) => {
+    if (types.isProxy(object)) return false
+    for (let holder = Object.getPrototypeOf(object); holder; holder = Object.getPrototypeOf(holder)) {
+      if (Object.getOwnPropertyDescriptor(holder, method)?.value === fn)
+        return Object.prototype.isPrototypeOf.call(holder, owner)
+    }
+    return false
+  })
+}
+
+/** The guard of a function that several guarded objects share, when it is unknown on which of them it is called. */
+function mergeGuarded(all: readonly Guarded[]): Guarded | undefined {
+  const [first, ...others] = all
+  if (!first || others.length === 0) return first
+  const options = others.map((each) => each.options).reduce(mergeCallOptions, first.options)
+  return { ...first, options, subject: all.map(({ subject }) => subject).join("|") }
 }
 
 /** The methods that a guard names, each with what holds for it. */

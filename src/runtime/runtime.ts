@@ -81,6 +81,10 @@ export interface ExecuteOptions {
   output?: ((chunk: OutputChunk) => void) | undefined
   /** Every call of a function binding passes here. Default: straight through. */
   call?: CallGate | undefined
+  /** Identifies the conversation whose cell it is. The host may call a function that a cell left behind, outside of every
+   *  cell: such a call is judged by the newest gate of the conversation, and refused when several have used the runtime.
+   *  Default: all cells without one are of one conversation. */
+  owner?: object | undefined
   /** Where the cell's time, randomness, network and modules come from. Default: the real ones. */
   env?: Partial<CellEnv> | undefined
   /** Leaves the namespace as it was when the cell throws, is refused, or `check` throws or gives false. Default false. */
@@ -118,7 +122,14 @@ export interface Call {
   binding: string
   /** Set when a method of it is called. */
   method?: string | undefined
+  /** Identifies the object and the method, where the method is guarded: an "always" is remembered by it. Two names of one
+   *  object have the same one, and two objects of one name have different ones. Absent: the name of the call. */
+  subject?: string | undefined
   args: readonly unknown[]
+  /** The name of an object or function among the arguments, or inside of them, such as `accounts.b`: that of its binding, or
+   *  the path from one. It is the same when the cell is run again in another process, and no other value has it.
+   *  Undefined for a value that has none. Absent: no value has one. Nothing of the value is run. */
+  nameOf?: ((value: object) => string | undefined) | undefined
   /** Whether to ask for approval before the call is made. */
   approve: boolean | AskFirst
   /** How often one run may make it. */

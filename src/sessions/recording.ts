@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto"
+import { types } from "node:util"
 import type { Journal } from "../actions/journal.ts"
 import { callName } from "../actions/preview-call.ts"
-import type { Json } from "../core/json.ts"
+import { bytesOf } from "../core/digest.ts"
 import { type RecordedCall, record } from "../models/record.ts"
 import type { Call } from "../runtime/runtime.ts"
 import { failureOutcome, type Outcome, outcomeOf } from "./outcome.ts"
@@ -48,21 +49,39 @@ export function recordingJournal(path: string, write: (entry: Recorded) => void)
   }
 }
 
-/** A call's arguments as text that is equal for equal arguments, as far as they are data. */
+/** A call's arguments as text that is equal for equal arguments, as far as they are data. Nothing of them is run. */
 export function argsText({ args }: Call): string {
   try {
-    return JSON.stringify(args, (_key, value: unknown) => comparable(value)).slice(0, 100_000)
+    return JSON.stringify(plainCopy(args, new Set())).slice(0, 100_000)
   } catch {
     return `${args.length} arguments`
   }
 }
 
-function comparable(value: unknown): Json | unknown {
+/** A copy with no code in it, so that JSON finds no `toJSON` and no getter to call. Throws for what is circular. */
+function plainCopy(value: unknown, path: Set<object>): unknown {
   if (typeof value === "bigint") return `${value}n`
   if (typeof value === "function") return "[function]"
-  if (value instanceof Map) return [...value]
-  if (value instanceof Set) return [...value]
-  return value
+  if (typeof value !== "object" || value === null) return value
+  if (types.isProxy(value)) return "[proxy]"
+  if (types.isDate(value)) return Date.prototype.toJSON.call(new Date(Date.prototype.getTime.call(value)))
+  if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return Buffer.from(bytesOf(value)[0]).toString("hex")
+  if (path.has(value)) throw new TypeError("It is circular.")
+  path.add(value)
+  const copy = copyMembers(value, (member) => plainCopy(member, path))
+  path.delete(value)
+  return copy
+}
+
+function copyMembers(value: object, copy: (member: unknown) => unknown): unknown {
+  if (types.isMap(value)) return [...Map.prototype.entries.call(value)].map((pair) => pair.map(copy))
+  if (types.isSet(value)) return [...Set.prototype.values.call(value)].map(copy)
+  const members = Object.entries(Object.getOwnPropertyDescriptors(value)).filter(([, { enumerable }]) => enumerable)
+  const copies = members.map(([key, property]): [string, unknown] => [
+    key,
+    property.get || property.set ? "[getter]" : copy(property.value),
+  ])
+  return Array.isArray(value) ? copies.map(([, member]) => member) : Object.fromEntries(copies)
 }
 
 function noted(values: number[], value: number): number {

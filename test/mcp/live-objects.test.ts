@@ -218,6 +218,39 @@ describe("a runtime that is served", () => {
     })
   }
 
+  test("asks each client for itself what another has allowed for always, and shows the whole call", async (context) => {
+    const runtime = jsRuntime({ wipe: fn((what: string) => `wiped ${what.length}`, { approve: true }) })
+    const endpoint = await serve(context, { runtime, approve: "client" })
+    const asked: string[] = []
+    const open = async (name: string, answer: string) => {
+      const client = new Client({ name, version: "1" }, { capabilities: { elicitation: {} } })
+      client.setRequestHandler("elicitation/create", ({ params }) => {
+        asked.push(`${name}: ${params.message}`)
+        return { action: "accept", content: { answer } }
+      })
+      const { url, headers } = endpoint
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } }),
+      )
+      context.after(() => client.close())
+      return client
+    }
+    const [first, second] = [await open("first", "always"), await open("second", "no")]
+    const code = "await wipe('x'.repeat(500) + 'end\u202e')"
+    const text = async (client: Client) => {
+      const { content } = await client.callTool({ name: "run", arguments: { code } })
+      return JSON.stringify(content)
+    }
+    assert.match(await text(first), /wiped 504/)
+    assert.match(await text(first), /wiped 504/)
+    assert.match(await text(second), /not approved/)
+    assert.deepEqual(
+      asked.map((message) => message.split(":")[0]),
+      ["first", "second"],
+    )
+    assert.ok(asked.every((message) => message.includes(`${"x".repeat(500)}end\\u{202e}`)))
+  })
+
   test("refuses what the person at the client cannot be asked about", async (context) => {
     const runtime = jsRuntime({ wipe: fn(() => "wiped", { approve: true }) })
     const endpoint = await serve(context, { runtime, approve: "client" })

@@ -14,7 +14,7 @@ export interface BoundFunction {
 
 const originals = new WeakMap<object, () => object>()
 const reals = new WeakMap<object, object>()
-const stands = new WeakMap<object, WeakMap<Shared, object>>()
+const stands = new WeakMap<object, WeakMap<Shared, { stand: object; epoch: number }>>()
 
 /** Makes every call of a function pass the gate of the cell that calls it, however the function got there. */
 export function bindFunction(name: string, target: FunctionBinding, shared: Shared): BoundFunction {
@@ -54,8 +54,8 @@ export function originalOf(value: unknown): unknown {
 export function standIn(stand: object, real: object, shared: Shared): void {
   keepOriginal(stand, () => real)
   reals.set(stand, real)
-  const known = stands.get(real) ?? new WeakMap<Shared, object>()
-  stands.set(real, known.set(shared, stand))
+  const known = stands.get(real) ?? new WeakMap<Shared, { stand: object; epoch: number }>()
+  stands.set(real, known.set(shared, { stand, epoch: shared.epoch }))
 }
 
 /** The object that another stands for: what functions of the host get. Functions stay what cells have, so that calls of
@@ -64,9 +64,15 @@ export function realOf(value: unknown): unknown {
   return isObject(value) ? (reals.get(value) ?? value) : value
 }
 
+/** Whether a value stands for an object or function of the host. */
+export function isStandIn(value: object): boolean {
+  return originals.has(value)
+}
+
 /** What stands for an object in the cells of a runtime; nearly every object stands for itself. */
 export function standFor(value: unknown, shared: Shared): unknown {
-  return isObject(value) ? (stands.get(value)?.get(shared) ?? value) : value
+  const known = isObject(value) ? stands.get(value)?.get(shared) : undefined
+  return known?.epoch === shared.epoch ? known.stand : value
 }
 
 /** A call that a cell makes. */
@@ -74,6 +80,7 @@ export interface CellCall {
   binding: string
   method?: string | undefined
   options: CallOptions
+  subject?: string | undefined
   accept?: Call["accept"]
   make(args: readonly unknown[]): unknown
 }
@@ -116,7 +123,7 @@ function callBinding(name: string, binding: FunctionBinding, args: readonly unkn
 }
 
 async function perform(
-  { binding, method, options, accept, make }: CellCall,
+  { binding, method, options, subject, accept, make }: CellCall,
   given: readonly unknown[],
   cell: RunningCell | undefined,
   shared: Shared,
@@ -127,31 +134,44 @@ async function perform(
   const asked = {
     binding,
     method,
+    subject,
     args,
     options,
     accept,
+    nameOf: shared.nameOf,
     signal: cell?.signal ?? new AbortController().signal,
     make(made: readonly unknown[]) {
       cell?.check()
       cell?.noteCall(method === undefined ? binding : `${binding}.${method}`)
-      return make(made)
+      // Only now: the gate compares and shows the cell's own objects.
+      return make(shared.views ? made.map(shared.views.toHost) : made)
     },
   }
+  if (!cell && shared.owner === "several") {
+    throw new Error(
+      `${method === undefined ? binding : `${binding}.${method}`} was not called: it was called outside of every cell, and ` +
+        "several agents have used this runtime, so nobody can tell whose approval it needs. Give each agent a runtime of its own.",
+    )
+  }
   // Without a cell: the host calls a closure that a cell gave it, perhaps as a listener.
-  return standFor(await passGate(asked, cell ? cell.gate : shared.gate), shared)
+  return toCell(await passGate(asked, cell ? cell.gate : shared.gate), shared)
 }
 
 function callStraight(name: string, binding: FunctionBinding, given: readonly unknown[], shared: Shared): unknown {
   const cell = running.getStore()
   cell?.check()
-  const args = validArguments(name, binding, given.map(realOf))
+  const args = validArguments(name, binding, given.map(shared.views?.toHost ?? realOf))
   if (args instanceof Promise) {
     throw new TypeError(`${name} is bound as sync, but its input schema validates asynchronously.`)
   }
   cell?.noteCall(name)
   const value: unknown = Reflect.apply(binding.call, undefined, args)
   cell?.checkTime()
-  return standFor(value, shared)
+  return toCell(value, shared)
+}
+
+function toCell(value: unknown, shared: Shared): unknown {
+  return shared.views ? shared.views.toCell(value) : standFor(value, shared)
 }
 
 function validArguments(

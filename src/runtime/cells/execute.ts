@@ -114,7 +114,7 @@ async function perform(
     return refusal ?? { value }
   } catch (thrown) {
     if (hasOpenCalls(cell)) await unawaited(cell)
-    return CellStopped.is(thrown) ? { stopped: thrown } : { thrown }
+    return CellStopped.is(thrown) ? { stopped: thrown } : { thrown: realOf(thrown) }
   }
 }
 

@@ -1,102 +1,222 @@
 import { types } from "node:util"
-import { type AnyFunction, isClass, type MethodGuard } from "../bindings.ts"
-import { guardEntries } from "../guard.ts"
-import { callByGate, keepOriginal, named, realOf, standFor, standIn } from "./call.ts"
-import type { Shared } from "./running-cell.ts"
+import { type AnyFunction, isClass } from "../bindings.ts"
+import type { Guarded, Guards } from "../guard.ts"
+import { callByGate, isStandIn, keepOriginal, named, realOf, standFor, standIn } from "./call.ts"
+import { createCellValues } from "./cell-values.ts"
+import { holdsGuarded, type LeadOptions, mayLeadToGuarded } from "./leads.ts"
+import type { Shared, Views } from "./running-cell.ts"
 
-/** An object as cells see it whose guarded methods pass the gate, and so give Promises. Everything else is that of the
- *  object: methods run on it and not on the facade, which is why `#private` works, fields are read and written through,
- *  `instanceof` holds, and what gives the object back gives the facade. What the object calls of itself passes no gate. */
-export function createFacade(name: string, value: object, guard: MethodGuard, shared: Shared): object {
-  const gated = new Map<PropertyKey, AnyFunction>()
-  const methods = new WeakMap<object, AnyFunction>()
+export interface Facades extends Views {
+  /** An object with guarded methods as cells get it. */
+  of(object: object): object
+  /** Notes that cells have this object itself under a name: then they get no view of it. */
+  addBare(value: unknown): void
+}
+
+/** What the cells of a runtime get for the guarded objects in it, and for what these give.
+ *
+ *  A facade is a Proxy of a guarded object: its guarded methods pass the gate, and so give Promises. Everything else is
+ *  that of the object: methods run on the object and not on the facade, which is why `#private` works, fields are read
+ *  and written through, `instanceof` holds. What it calls of itself passes no gate.
+ *
+ *  Values that may lead back to a guarded object are shown by views, Proxies of the same kind without guarded methods:
+ *  fields, results, what Promises, iterators and callbacks bring. Plain data is itself. */
+export function createFacades(guards: Guards, shared: Shared): Facades {
   const { epoch } = shared
-  for (const [method, options] of guardEntries(guard)) {
-    const call = {
-      binding: name,
-      method,
-      options,
-      make: (args: readonly unknown[]) => Reflect.apply(Reflect.get(value, method, value) as AnyFunction, value, args),
-    }
-    const stand = new Proxy<AnyFunction>(named(method), {
-      apply(_target, _this, args: unknown[]) {
-        if (shared.epoch !== epoch)
-          throw new Error(`${name}.${method} was not called: its runtime was reset or closed.`)
-        return callByGate(call, args, shared)
-      },
-    })
-    keepOriginal(stand, () => Reflect.get(value, method, value) as AnyFunction)
-    gated.set(method, stand)
+  const bare = new WeakSet<object>()
+  const gatedMethods = new WeakMap<Guarded, AnyFunction>()
+  const gatedFunctions = new WeakMap<object, AnyFunction>()
+  const isGuarded = (value: object) => isStandIn(value) || guards.of(value) !== undefined
+  const fields: LeadOptions = { most: 256, emptyLeads: true, isGuarded }
+  const results: LeadOptions = { most: 50_000, emptyLeads: false, isGuarded }
+  const cellValues = createCellValues((value) => show(value, results))
+
+  const show = (value: unknown, options: LeadOptions): unknown => {
+    if (!isObject(value)) return value
+    const stand = cellValues.back(value) ?? standFor(value, shared)
+    if (stand !== value || isStandIn(value) || bare.has(value) || cellValues.has(value)) return stand
+    if (typeof value === "function") return isClass(value) ? value : functionFor(undefined, undefined, value)
+    if (isPlainPromise(value)) return value.then((found) => show(found, options), rethrow)
+    return mayLeadToGuarded(value, options) ? viewOf(value) : value
   }
 
-  const shown = (found: unknown): unknown => {
-    if (found === value) return facade
-    // An async method may give the object as well. A promise with a life of its own is left alone.
-    const isPlain = types.isPromise(found) && Object.getPrototypeOf(found) === Promise.prototype
-    return isPlain && Object.keys(found).length === 0 ? found.then(shown) : standFor(found, shared)
+  // For `catch` and for Promises: an error may hold the object too.
+  const rethrow = (error: unknown): never => {
+    throw show(error, results)
   }
 
-  const onTheObject = (method: AnyFunction): AnyFunction => {
-    const known = methods.get(method)
+  const functionFor = (owner: object | undefined, key: PropertyKey | undefined, fn: object): unknown => {
+    const guarded = guards.find(owner, key, fn)
+    if (guarded) return guarded.object === owner && guarded.method === key ? gated(guarded) : gatedFunction(fn, guarded)
+    if (Array.isArray(owner) && Reflect.get(Array.prototype, key ?? "") === fn) return fn
+    const known = cellValues.back(fn) ?? standFor(fn, shared)
+    if (known !== fn || isStandIn(fn) || isClass(fn) || platformFunctions.has(fn)) return known
+    return viewOf(fn)
+  }
+
+  const pass = (guarded: Guarded, args: unknown[], make: (args: readonly unknown[]) => unknown) => {
+    const { binding, method, options, subject } = guarded
+    if (shared.epoch !== epoch) throw new Error(`${binding}.${method} was not called: its runtime was reset or closed.`)
+    return callByGate({ binding, method, options, subject, make }, args, shared).then(
+      (value) => show(value, results),
+      rethrow,
+    )
+  }
+
+  const gated = (guarded: Guarded): AnyFunction => {
+    const known = gatedMethods.get(guarded)
     if (known) return known
-    const stand = new Proxy(method, {
-      apply: (target, self, args: unknown[]) =>
-        shown(Reflect.apply(target, self === facade ? value : self, args.map(realOf))),
-    })
-    keepOriginal(stand, () => method)
-    methods.set(method, stand)
+    const { object, method } = guarded
+    const current = () => Reflect.get(object, method, object) as AnyFunction
+    const make = (args: readonly unknown[]) => Reflect.apply(current(), object, args)
+    const stand = new Proxy<AnyFunction>(named(method), { apply: (_, _self, args) => pass(guarded, args, make) })
+    keepOriginal(stand, current)
+    gatedMethods.set(guarded, stand)
     return stand
   }
 
-  const refuseGuarded = (key: PropertyKey) => {
-    if (gated.has(key)) throw new TypeError(`${name}.${String(key)} is guarded, and cannot be replaced from a cell.`)
+  /** A guarded function that is not where its guard has it: renamed, or in another object. */
+  const gatedFunction = (fn: object, found: Guarded): AnyFunction => {
+    const known = gatedFunctions.get(fn)
+    if (known) return known
+    const stand = new Proxy<AnyFunction>(named(found.method), {
+      apply: (_, self, args) =>
+        pass(guards.find(undefined, undefined, fn) ?? found, args, (made) =>
+          Reflect.apply(fn as AnyFunction, realOf(self), made),
+        ),
+    })
+    keepOriginal(stand, () => fn)
+    gatedFunctions.set(fn, stand)
+    return stand
   }
 
-  const target = targetFor(value, gated)
-  const facade: object = new Proxy(target, {
-    get(_, key) {
-      const guarded = gated.get(key)
-      if (guarded) return guarded
-      const member: unknown = Reflect.get(value, key, value)
-      if (typeof member !== "function") return shown(member)
-      return isClass(member) || isFixed(target, key) ? member : onTheObject(member as AnyFunction)
+  const viewOf = (real: object): object => {
+    const known = standFor(real, shared)
+    if (known !== real) return known as object
+    const view = createView(real)
+    standIn(view, real, shared)
+    return view
+  }
+
+  const createView = (real: object): object => {
+    const refuseGuarded = (key: PropertyKey) => {
+      const guarded = typeof key === "string" ? guards.of(real)?.get(key) : undefined
+      if (guarded)
+        throw new TypeError(`${guarded.binding}.${String(key)} is guarded, and cannot be replaced from a cell.`)
+    }
+    const known = new Map<PropertyKey, { fn: unknown; shown: unknown }>()
+    let { version } = guards
+    const memberOf = (key: PropertyKey, member: unknown) => {
+      if (typeof member !== "function") return isObject(member) ? show(member, fields) : member
+      if (version !== guards.version) {
+        known.clear()
+        version = guards.version
+      }
+      const before = known.get(key)
+      if (before?.fn === member) return before.shown
+      const shown = functionFor(real, key, member)
+      known.set(key, { fn: member, shown })
+      return shown
+    }
+    const target = targetFor(real)
+    const view: object = new Proxy(target, {
+      get(_, key) {
+        const guarded = typeof key === "string" ? guards.of(real)?.get(key) : undefined
+        if (guarded) return gated(guarded)
+        const member: unknown = Reflect.get(real, key, real)
+        return key === "prototype" && typeof real === "function" ? member : memberOf(key, member)
+      },
+      set(_, key, next) {
+        refuseGuarded(key)
+        return Reflect.set(real, key, cellValues.toHost(next), real)
+      },
+      has: (_, key) => Reflect.has(real, key),
+      deleteProperty(_, key) {
+        refuseGuarded(key)
+        return Reflect.deleteProperty(real, key)
+      },
+      defineProperty(_, key, property) {
+        refuseGuarded(key)
+        const isValue = "value" in property
+        return Reflect.defineProperty(real, key, {
+          ...property,
+          ...(isValue && { value: cellValues.toHost(property.value) }),
+        })
+      },
+      getOwnPropertyDescriptor(_, key) {
+        const found = Reflect.getOwnPropertyDescriptor(real, key)
+        if (!found) return undefined
+        if ("value" in found && !(key === "prototype" && typeof real === "function"))
+          found.value = memberOf(key, found.value)
+        return target === real || key === "length" ? found : { ...found, configurable: true }
+      },
+      ownKeys: () => Reflect.ownKeys(real),
+      apply(_, self, args: unknown[]) {
+        try {
+          for (let at = 0; at < args.length; at++) args[at] = cellValues.toHost(args[at])
+          const value: unknown = Reflect.apply(real as AnyFunction, cellValues.toHost(self), args)
+          return isObject(value) ? show(value, results) : value
+        } catch (error) {
+          return rethrow(error)
+        }
+      },
+      construct(_, args: unknown[], maker) {
+        const type = maker === view ? real : maker
+        const made = Reflect.construct(real as AnyFunction, args.map(cellValues.toHost), type as AnyFunction)
+        return standFor(made, shared) as object
+      },
+    })
+    return view
+  }
+
+  const showData = (value: unknown): unknown => {
+    const stand = standFor(value, shared)
+    if (stand !== value || !isObject(value)) return stand
+    return holdsGuarded(value, results.most, isGuarded) ? viewOf(value) : value
+  }
+
+  return {
+    of: viewOf,
+    addBare(value) {
+      if (isObject(value)) bare.add(value)
     },
-    set(_, key, next) {
-      refuseGuarded(key)
-      return Reflect.set(value, key, realOf(next), value)
-    },
-    has: (_, key) => Reflect.has(value, key),
-    deleteProperty(_, key) {
-      refuseGuarded(key)
-      return Reflect.deleteProperty(value, key)
-    },
-    defineProperty(_, key, property) {
-      refuseGuarded(key)
-      return Reflect.defineProperty(value, key, property)
-    },
-    getOwnPropertyDescriptor(_, key) {
-      const found = Reflect.getOwnPropertyDescriptor(value, key)
-      if (!found) return undefined
-      const guarded = gated.get(key)
-      if (guarded) found.value = guarded
-      return target === value ? found : { ...found, configurable: true }
-    },
-    ownKeys: () => Reflect.ownKeys(value),
-  })
-  standIn(facade, value, shared)
-  return facade
+    toCell: showData,
+    toHost: cellValues.toHost,
+  }
 }
 
-/** What the facade is made over: the object itself, so that it is shown as it is, unless a method of it is fixed. The
- *  language lets no proxy hide such a one; then it is an object of the same class with the same members. */
-function targetFor(value: object, gated: ReadonlyMap<PropertyKey, unknown>): object {
-  if (![...gated.keys()].some((key) => isFixed(value, key))) return value
+/** What a Proxy of an object is made over: the object itself, so that it is printed as it is, unless one of its
+ *  properties is fixed. The language lets no Proxy show another value for such a one; then it is an object of the same
+ *  class with the same members. */
+function targetFor(value: object): object {
+  if (types.isProxy(value) || types.isMap(value) || types.isSet(value) || typeof value === "function") return value
+  if (Array.isArray(value) && Object.isExtensible(value)) return value
   const properties = Object.getOwnPropertyDescriptors(value)
-  for (const key of Reflect.ownKeys(properties)) Reflect.set(Reflect.get(properties, key), "configurable", true)
-  return Object.create(Object.getPrototypeOf(value), properties)
+  const keys = Reflect.ownKeys(properties)
+  if (!keys.some((key) => isFixed(Reflect.get(properties, key)))) return value
+  for (const key of keys) Reflect.set(Reflect.get(properties, key), "configurable", key !== "length")
+  const empty = Array.isArray(value) ? [] : Object.create(Object.getPrototypeOf(value))
+  if (Array.isArray(value)) Reflect.deleteProperty(properties, "length")
+  return Object.defineProperties(empty, properties)
 }
 
-function isFixed(value: object, key: PropertyKey): boolean {
-  const found = types.isProxy(value) ? undefined : Object.getOwnPropertyDescriptor(value, key)
-  return found !== undefined && !found.configurable && found.writable === false
+function isFixed({ configurable, writable, value }: PropertyDescriptor): boolean {
+  return !configurable && writable === false && isObject(value)
+}
+
+// One with a life of its own is shown by a view.
+function isPlainPromise(value: object): value is Promise<unknown> {
+  return types.isPromise(value) && Object.getPrototypeOf(value) === Promise.prototype && Object.keys(value).length === 0
+}
+
+/** What every function and object has. These run nothing of their object but what the cell could run itself. */
+const platformFunctions = new Set<unknown>(
+  [Function.prototype, Object.prototype].flatMap((prototype) =>
+    Object.values(Object.getOwnPropertyDescriptors(prototype)).map(({ value }): unknown => value),
+  ),
+)
+platformFunctions.add(Function.prototype[Symbol.hasInstance])
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
 }

@@ -10,6 +10,7 @@ import type { Lost, Name } from "../runtime.ts"
 import { createOrigins, type Declared, type Origins } from "../snapshot/origins.ts"
 import type { UndoImage } from "../undo.ts"
 import { originalOf } from "./call.ts"
+import { injectedName } from "./object-names.ts"
 import type { Shared } from "./running-cell.ts"
 import { createScope, settle } from "./scope-object.ts"
 import { createStandIns } from "./stand-ins.ts"
@@ -76,6 +77,7 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
   const settled = new Map<string, unknown>()
   const origins = createOrigins()
   const images = new Set<{ names: UndoImage; constants: Set<string> }>()
+  shared.nameOf = (value) => injectedName(originalOf(value) as object, bindings)
   const maker = createNameMaker((name) => Object.hasOwn(scope, name))
 
   const put = (name: string, value: unknown) => {

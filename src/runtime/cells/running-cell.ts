@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { onAbort } from "../../core/abort.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
 import { type Deadline, now, startDeadline } from "../deadline.ts"
-import type { CallGate, ExecuteOptions, OutputChunk, Pauses } from "../runtime.ts"
+import type { Call, CallGate, ExecuteOptions, OutputChunk, Pauses } from "../runtime.ts"
 import type { CellEnv } from "./cell-env.ts"
 
 /** The cell that the code running now belongs to, also after awaits, in timers and in host functions it called. */
@@ -27,15 +27,27 @@ export class CellStopped extends Error {
 
 export type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
 
+/** Turns values of the host into what cells may get, where they lead to guarded objects, and back. */
+export interface Views {
+  toCell(value: unknown): unknown
+  toHost(value: unknown): unknown
+}
+
 /** What the cells of one runtime share. */
 export interface Shared {
   /** Cells under way, the newest last. */
   readonly cells: Set<RunningCell>
   /** The gate of the newest cell that had one, for calls that nobody can tell which cell they belong to. */
   gate: CallGate | undefined
+  /** Whose gates there were, where there was one; with several such a call is refused. */
+  owner?: object | "several" | undefined
   /** What was printed while no cell was under way; the next cell begins with it. */
   readonly late: OutputChunk[]
   lateLength: number
+  /** The names of injected objects, as calls tell them. */
+  nameOf?: Call["nameOf"]
+  /** Set once a runtime has guarded objects in this process. */
+  views?: Views | undefined
   /** Goes up when the namespace is emptied or closed: code of cells from before must not go on. */
   epoch: number
   /** Told of each cell that was stopped, as parts of it may still be waiting somewhere. */
@@ -50,6 +62,7 @@ export class RunningCell {
   readonly parent: RunningCell | undefined
   readonly env: Partial<CellEnv>
   readonly gate: CallGate | undefined
+  readonly owner: object
   readonly pauses: Pauses | undefined
   /** Whether it, or a cell it belongs to, has a deadline. */
   readonly isTimed: boolean
@@ -85,6 +98,7 @@ export class RunningCell {
     this.parent = nearest(parent)
     this.env = options.env ?? parent?.env ?? {}
     this.gate = options.call ?? parent?.gate
+    this.owner = options.owner ?? (options.call ? host : (parent?.owner ?? host))
     this.pauses = options.pauses ?? parent?.pauses
     this.isTimed = options.timeoutMs !== undefined || (parent?.isTimed ?? false)
     this.#options = options
@@ -95,7 +109,11 @@ export class RunningCell {
   begin(whenStopped: (reason: CellStopped) => void): void {
     if (this.shared.late.length > 0) this.#takeLate()
     this.#whenStopped = whenStopped
-    if (this.gate) this.shared.gate = this.gate
+    if (this.gate) {
+      this.shared.gate = this.gate
+      this.shared.owner ??= this.owner
+      if (this.shared.owner !== this.owner) this.shared.owner = "several"
+    }
     this.shared.cells.add(this)
     this.parent?.children.add(this)
     const { signal, timeoutMs } = this.#options
@@ -218,6 +236,9 @@ export function print(shared: Shared, stream: OutputChunk["stream"], text: strin
 function nearest(cell: RunningCell | undefined): RunningCell | undefined {
   return cell?.over && !cell.stopped ? nearest(cell.parent) : cell
 }
+
+// Whose cells those are that the host runs without saying whose.
+const host = {}
 
 const maxPrinted = 16_000_000
 const maxLate = 100_000

@@ -1,7 +1,8 @@
-import { type Binding, boundValue, type VariableBinding } from "../bindings.ts"
+import type { Binding, VariableBinding } from "../bindings.ts"
+import { createGuards } from "../guard.ts"
 import { bindAgent } from "./agent.ts"
 import { type BoundFunction, bindFunction } from "./call.ts"
-import { createFacade } from "./facade.ts"
+import { createFacades } from "./facade.ts"
 import type { Shared } from "./running-cell.ts"
 
 /** What cells get to see of what the host has bound: most things themselves, those that pass the gate a stand-in. */
@@ -16,7 +17,8 @@ export interface StandIns {
 
 export function createStandIns(shared: Shared): StandIns {
   const functions = new Map<string, BoundFunction>()
-  const objects = new Map<string, { value: unknown; guard: VariableBinding["guard"]; stand: unknown }>()
+  const agents = new Map<string, { agent: unknown; stand: unknown }>()
+  let { guards, facades } = createGuarding(shared)
 
   const make = (name: string, binding: Binding): unknown => {
     switch (binding.kind) {
@@ -31,9 +33,16 @@ export function createStandIns(shared: Shared): StandIns {
     }
   }
 
-  const guarded = (name: string, { value, guard }: VariableBinding): unknown => {
+  const guarded = (name: string, binding: VariableBinding): unknown => {
+    const { value, guard } = binding
     const isObject = (typeof value === "object" && value !== null) || typeof value === "function"
-    return guard && isObject ? createFacade(name, value, guard, shared) : value
+    if (!guard || !isObject) {
+      facades.addBare(value)
+      return value
+    }
+    guards.add(name, binding)
+    shared.views = facades
+    return facades.of(value)
   }
 
   return {
@@ -45,18 +54,23 @@ export function createStandIns(shared: Shared): StandIns {
         functions.set(name, bound)
         return bound.cellFunction
       }
-      const value = boundValue(binding)
-      const guard = binding.kind === "variable" ? binding.guard : undefined
-      if (!guard && binding.kind !== "agent") return value
-      const known = objects.get(name)
-      if (known && known.value === value && known.guard === guard) return known.stand
+      if (binding.kind !== "agent") return make(name, binding)
+      const known = agents.get(name)
+      if (known?.agent === binding.agent) return known.stand
       const stand = make(name, binding)
-      objects.set(name, { value, guard, stand })
+      agents.set(name, { agent: binding.agent, stand })
       return stand
     },
     clear() {
       functions.clear()
-      objects.clear()
+      agents.clear()
+      shared.views = undefined
+      ;({ guards, facades } = createGuarding(shared))
     },
   }
+}
+
+function createGuarding(shared: Shared) {
+  const guards = createGuards()
+  return { guards, facades: createFacades(guards, shared) }
 }

@@ -5,6 +5,8 @@ import type { CallGate } from "../runtime.ts"
 export interface Caller {
   /** Judges the calls of the cell; undefined lets every call through. */
   readonly gate: CallGate | undefined
+  /** The binding or path by which a host object is known, the same in every process that runs the same program. */
+  nameOf(value: object): string | undefined
   /** Fires when the cell is stopped. */
   readonly signal: AbortSignal
   /** Throws when the cell must not go on. */

@@ -1,7 +1,7 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
-import { newId } from "../../core/message.ts"
 import type { Caller } from "./caller.ts"
+import { createExecutionIds } from "./execution-ids.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
 import type { Peer } from "./peer-objects.ts"
@@ -76,6 +76,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const objects = createHostObjects(functions, options.maxHandles)
   const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: unknown): void }>()
   const executions = new Map<string, Caller>()
+  const ids = createExecutionIds()
   let asked = 0
   let inFlight = 0
   let ended: string | undefined
@@ -129,27 +130,32 @@ export function openConnection(options: ConnectionOptions): Connection {
   const read = (json: Json | undefined, frame: Frame) => codec.decode(json ?? null, frame, decodeReferences(undefined))
 
   const callerOf = (execution: Json | undefined): Caller => {
-    const caller = executions.get(textIn(execution))
-    if (!caller) throw new Forged("a call for an execution that it was not given")
-    return caller
+    const id = textIn(execution)
+    const caller = executions.get(id)
+    if (caller) return caller
+    if (!ids.isIssued(id)) throw new Forged("a call for an execution that it was not given")
+    throw new Error("The call came too late: the cell that left it behind ended long ago.")
   }
 
   const serve = (message: WireObject, frame: Frame) => {
     const i = idIn(message.i)
-    const caller = callerOf(message.x)
     // Read before anything is awaited, so that operations begin in the order they were sent.
-    const operation = attempt(() => readOperation(message, frame, caller))
-    if ("error" in operation) return fail(i, operation.error)
+    const asked = attempt(() => {
+      const caller = callerOf(message.x)
+      return { caller, operation: readOperation(message, frame, caller) }
+    })
+    if ("error" in asked) return fail(i, asked.error)
+    const { caller, operation } = asked.value
     if (inFlight >= mostInFlight) {
       return fail(i, new Error(`More than ${mostInFlight} calls wait for their answers: await some before the next.`))
     }
     inFlight++
-    const performed = performOperation(operation.value, access, caller)
+    const performed = performOperation(operation, access, caller)
     const prepared = prepare
       ? performed.then(async (outcome) => (outcome.method ? outcome : { value: await prepare(outcome.value) }))
       : performed
     const work = prepared.then(
-      (outcome) => reply(i, outcome, operation.value),
+      (outcome) => reply(i, outcome, operation),
       (error: unknown) => fail(i, error),
     )
     void work.finally(() => inFlight--)
@@ -244,9 +250,9 @@ export function openConnection(options: ConnectionOptions): Connection {
     read,
     callerOf,
     begin(caller) {
-      const id = newId("cell")
+      const id = ids.next()
       executions.set(id, caller)
-      // A timer of a very old cell may still call; ids beyond that are forgotten, and calls by them end the peer.
+      // A timer of an old cell may still call. Calls of cells older than these are refused.
       if (executions.size > mostExecutions) executions.delete(executions.keys().next().value ?? "")
       return id
     },
@@ -261,7 +267,7 @@ export function openConnection(options: ConnectionOptions): Connection {
 const longestPath = 32
 const mostArguments = 1_000
 const mostInFlight = 10_000
-const mostExecutions = 100_000
+const mostExecutions = 1_000
 
 const operations = ["call", "new", "get", "set", "iterate", "list", "members", "instance", "dispose"] as const
 

@@ -13,9 +13,12 @@ export interface FrameLimits {
   maxDepth: number
   /** The most heap that the JSON of one accepted frame may take. Default: a third of this process's heap. */
   maxHeapBytes?: number | undefined
+  /** While the other side has left more than this unread, nothing is read from it. Only one end may have a limit: two
+   *  ends that wait for each other would wait for ever. Default: no limit. */
+  maxUnread?: number | undefined
 }
 
-/** Frames over a socket. While the other side leaves too many of our bytes unread, nothing more is read from it. */
+/** Frames over a socket. */
 export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
   let handlers: FrameHandlers | undefined
   let ended = false
@@ -34,7 +37,7 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
       socket.cork()
       for (const part of parts) socket.write(part)
       socket.uncork()
-      if (socket.writableLength > mostUnread && !socket.isPaused()) {
+      if (socket.writableLength > (limits.maxUnread ?? Number.POSITIVE_INFINITY) && !socket.isPaused()) {
         socket.pause()
         socket.once("drain", () => socket.resume())
       }
@@ -55,8 +58,8 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
   }
 }
 
-// A peer that asks and never reads the answers must not fill this process's memory.
-const mostUnread = 16 * 1024 * 1024
+/** For the host: a peer that asks and never reads the answers must not fill the host's memory. */
+export const mostUnread = 16 * 1024 * 1024
 
 // Length of the rest, special flag, length of the JSON, number of buffers. The length of each buffer follows, then the
 // JSON, then the buffers.

@@ -2,6 +2,7 @@ import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { isPlainData } from "./value-forms.ts"
 import { isObject, refuseImplicitCall } from "./wire.ts"
+import { writeBack } from "./write-back.ts"
 
 // Which members of the host's objects a peer may read, write and call. Members that every object or function inherits
 // lead out of the object to the host itself, and are not reachable.
@@ -41,12 +42,19 @@ export interface WriteRules {
 }
 
 /** Writes a member. Existing fields and setters accept any value; methods cannot be replaced; new members need
- *  permission. Throws a `TypeError` that names the reason and the cure. */
-export function writeMember(target: unknown, key: string, value: unknown, where: string, rules: WriteRules): void {
+ *  permission. A changed copy of what a field holds updates it in place where that is possible. Throws a `TypeError` that
+ *  names the reason and the cure. */
+export function writeMember(
+  target: unknown,
+  key: string,
+  value: unknown,
+  { where, isCopy, rules }: { where: string; isCopy: boolean; rules: WriteRules },
+): void {
   if (!isObject(target)) throw new TypeError(`Cannot set ${where}: it belongs to ${typeName(target)}.`)
   refuseImplicitCall(key, value)
   const problem = writeProblem(target, key, value, rules)
   if (problem !== undefined) throw new TypeError(`Cannot set ${where}: ${problem}`)
+  if (isCopy && writeBack(readMember(target, key), value)) return
   if (!Reflect.set(target, key, value, target)) throw new TypeError(`Cannot set ${where}: it is read-only.`)
 }
 
@@ -61,6 +69,7 @@ function writeProblem(target: object, key: string, value: unknown, rules: WriteR
   }
   if (found.set) return undefined
   if (found.get) return "it has a getter and no setter."
+  if (found.writable === false) return "it is read-only."
   if (typeof found.value === "function" && !rules.isFromCell(found.value)) {
     return "it is a method, which cannot be replaced from a cell."
   }

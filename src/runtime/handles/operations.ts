@@ -12,8 +12,7 @@ import { withKeywords } from "./keyword-arguments.ts"
 import { hasMember, isMethod, readMember, readPath, writeMember } from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
 import { shapeOf } from "./shapes.ts"
-import { Forged, memberPath } from "./wire.ts"
-import { writeBack } from "./write-back.ts"
+import { Forged, isObject, memberPath } from "./wire.ts"
 
 /** What a peer asks the host to do with one of the host's objects. */
 export interface Operation {
@@ -65,8 +64,13 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
       const stored = typeof member === "function" ? access.functions.methodOf(member) : undefined
       if (stored) return { method: stored }
-      const isOwned = typeof owner === "object" && owner !== null && key !== undefined
-      if (!isOwned || !isMethod(member) || access.functions.boundBy(Object(member)) || isPeerObject(member)) {
+      if (
+        !isObject(owner) ||
+        key === undefined ||
+        !isMethod(member) ||
+        access.functions.boundBy(Object(member)) ||
+        isPeerObject(member)
+      ) {
         return { value: member }
       }
       return { method: { owner, name: key, binding, reached: reachedPath(object, path) } }
@@ -76,8 +80,7 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       if (key === undefined) throw new Forged("an assignment to no member")
       const owner = readPath(value, path.slice(0, -1))
       const given = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
-      if (operation.isCopy && writeBack(readMember(owner, key), given)) return { value: undefined }
-      writeMember(owner, key, given, title, writeRules(access))
+      writeMember(owner, key, given, { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
       return { value: undefined }
     }
     case "iterate":
@@ -101,7 +104,10 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
 async function call(operation: Operation, title: string, access: HostAccess, caller: Caller): Promise<unknown> {
   const { op, object, path, args, named } = operation
   const { value, binding, bound } = object
-  if (bound && path.length === 0 && op === "call") return callBound(bound, args, caller, named)
+  if (bound && path.length === 0) {
+    if (op === "new") throw new TypeError(`${title} is a function binding and cannot be constructed`)
+    return callBound(bound, args, caller, named)
+  }
   const key = path.at(-1)
   const owner = key === undefined ? undefined : readPath(value, path.slice(0, -1))
   const member = key === undefined ? value : readMember(owner, key)
@@ -111,9 +117,10 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   }
   // A gated function that a cell stored here passes the gate by itself.
   const stored = access.functions.boundBy(member)
-  if (stored) return callBound(stored, args, caller, named)
+  if (stored && op === "call") return callBound(stored, args, caller, named)
   const method = access.functions.methodOf(member)
-  if (method) return callMethod(method, args, caller, access, named)
+  if (method && op === "call") return callMethod(method, args, caller, access, named)
+  if (stored || method) throw new TypeError(`${title} is a function that passes the gate and cannot be constructed`)
   refuseBuiltInCallback(member, args, title)
   const guarded = access.guards.find(owner, key, member)
   const all = withKeywords(args, named, { name: title, call: member, owner: owner ?? value })
@@ -195,7 +202,7 @@ function gated(call: GatedCall, caller: Caller): Promise<unknown> {
     return call.make(args)
   }
   caller.check()
-  return passGate({ ...call, make, signal: caller.signal }, caller.gate)
+  return passGate({ ...call, make, signal: caller.signal, nameOf: caller.nameOf }, caller.gate)
 }
 
 async function acceptedBy({ options: { input } }: BoundFunction["target"], name: string, args: readonly unknown[]) {

@@ -53,12 +53,17 @@ export function createPeerObjects(peer: Peer): PeerObjects {
         entry.count++
         return known
       }
-      const handle = member({ peer, id, type: textIn(tagged.type) }, [])
+      const handle = member({ peer, id, type: shortName(textIn(tagged.type)) }, [])
       held.set(id, { handle: new WeakRef(handle), count: (entry?.count ?? 0) + 1 })
       dropped.register(handle, id)
       return handle
     },
   }
+}
+
+/** A name that the peer chose, for messages. */
+function shortName(name: string): string {
+  return name.replace(/[^\p{L}\p{N}_$.]+/gu, " ").slice(0, 80)
 }
 
 /** The peer's object that a handle stands for; undefined for anything else. */

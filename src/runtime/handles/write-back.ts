@@ -64,9 +64,15 @@ function writeMap(target: Map<unknown, unknown>, copy: ReadonlyMap<unknown, unkn
 }
 
 function writeSet(target: Set<unknown>, copy: ReadonlySet<unknown>): boolean {
-  const old = [...target]
-  const elements = [...copy].map((element) => old.find((known) => isDeepStrictEqual(known, element)) ?? element)
+  // Only objects have an identity to keep; comparing each with each is for small sets.
+  const objects = [...target].filter((element) => typeof element === "object")
+  const old = objects.length > mostCompared ? [] : objects
+  const elements = [...copy].map((element) =>
+    typeof element === "object" ? (old.find((known) => isDeepStrictEqual(known, element)) ?? element) : element,
+  )
   target.clear()
   for (const element of elements) target.add(element)
   return true
 }
+
+const mostCompared = 100

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util"
 import type { Json } from "../../core/json.ts"
 import type { RunningCell } from "../cells/running-cell.ts"
-import type { Frame } from "../handles/wire.ts"
+import type { Encoded, Frame } from "../handles/wire.ts"
 
 // Values that a cell reads as fields of host objects are copies. A cell that changes a copy probably means the field: when
 // the cell ends, each copy is compared with what was read, and the result names those that differ.
@@ -19,18 +19,20 @@ export interface Copies {
   /** Whether a value is the copy of this very field. */
   isCopyOf(value: unknown, id: number, path: readonly string[]): boolean
   /** The values were sent to the host, which has them as they are now. */
-  sent(values: readonly unknown[]): void
+  sent(cell: RunningCell, values: readonly unknown[]): void
 }
 
-/** `decode` decodes a value once more, without counting the handles in it. */
-export function createCopies(decode: (json: Json, frame: Frame) => unknown): Copies {
+/** `decode` decodes a value once more, without counting the handles in it; `encode` encodes one as it is now. */
+export function createCopies(
+  decode: (json: Json, frame: Pick<Frame, "buffers" | "special">) => unknown,
+  encode: (value: unknown) => Encoded,
+): Copies {
   const origins = new WeakMap<object, Origin>()
   const ofCell = new WeakMap<RunningCell, Noted>()
-  const returned = new WeakSet<object>()
 
   const report = (cell: RunningCell, { baselines, unchecked }: Noted) => {
     for (const { value, text, frame, origin } of baselines) {
-      if (returned.has(value) || isDeepStrictEqual(decode(JSON.parse(text), frame), value)) continue
+      if (isDeepStrictEqual(decode(JSON.parse(text), frame), value)) continue
       const { title } = origin
       cell.hints.push(
         `${title} is a copy, and the cell changed only the copy. Write it back: ${title} = <the changed value>`,
@@ -64,14 +66,18 @@ export function createCopies(decode: (json: Json, frame: Frame) => unknown): Cop
       const origin = typeof value === "object" && value !== null ? origins.get(value) : undefined
       return origin?.id === id && isDeepStrictEqual(origin.path, path)
     },
-    sent(values) {
-      for (const value of values) if (typeof value === "object" && value !== null) returned.add(value)
+    sent(cell, values) {
+      const noted = ofCell.get(cell)
+      for (const baseline of noted?.baselines.filter(({ value }) => values.includes(value)) ?? []) {
+        const { json, buffers, special } = encode(baseline.value)
+        Object.assign(baseline, { text: JSON.stringify(json), frame: { buffers, special } })
+      }
     },
   }
 }
 
 interface Noted {
-  baselines: { value: object; text: string; frame: Frame; origin: Origin }[]
+  baselines: { value: object; text: string; frame: Pick<Frame, "buffers" | "special">; origin: Origin }[]
   bytes: number
   /** Fields whose copies were too large. */
   unchecked: Set<string>

@@ -159,6 +159,7 @@ function createHandle(held: Held, parts: HandleParts): object {
       if (values.includes(key)) return member(key)
       if (key === "constructor" || key === "__proto__") return undefined
       if (key === "toJSON") return noValue("written as JSON")
+      if (key === "name" && is !== "object") return held.shape.name
       // Reserved names apply to functions only: an object may have a field of any name.
       if (is !== "object" && key in Function.prototype) return Reflect.get(target, key)
       return member(key)
@@ -176,7 +177,8 @@ function createHandle(held: Held, parts: HandleParts): object {
     ownKeys: () => [...new Set(held.shape.values)],
     getOwnPropertyDescriptor(_, key) {
       if (typeof key === "symbol" || !held.shape.values.includes(key)) return undefined
-      return { value: member(key), enumerable: true, writable: true, configurable: true }
+      // Only listed: whoever wants the value reads it by `get`.
+      return { value: undefined, enumerable: true, writable: true, configurable: true }
     },
     apply: (_target, _this, args: unknown[]) => operate("call", itself, args),
     construct: (_, args: unknown[]) => operate("new", itself, args),

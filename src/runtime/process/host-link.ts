@@ -82,12 +82,12 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     }
     const isAssignment = op === "set"
     const back = isAssignment && copies.isCopyOf(args[0], target.id, target.path)
-    copies.sent(args)
     const encoded = encode(op === "call" || op === "new" ? [args, {}] : args, "the arguments")
+    copies.sent(cell, args)
     const message: WireObject = { k: "op", x: execution, op, t: target.id, p: [...target.path], v: encoded.json }
     if (back) message.back = true
     const work = request(message, encoded).then(({ value, frame }) => {
-      if (op === "get") copies.note(cell, target, value, frame)
+      if (op === "get" && isObject(value) && !handles.referenceOf(value)) copies.note(cell, target, value, frame)
       return value
     })
     const failed = (error: unknown): never => {
@@ -119,12 +119,14 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     hostMethod: ({ of, name }) => handles.method(handles.get(recordIn(of)), String(name)),
     peerObject: ({ id }) => objects.find(Number(id)).value,
   }
-  const copies = createCopies((json, frame) =>
-    decodeJavaScript(json, frame, {
-      ...decodeReferences,
-      hostObject: (tagged) => handles.get(tagged, false),
-      hostMethod: ({ of, name }) => handles.method(handles.get(recordIn(of), false), String(name)),
-    }),
+  const copies = createCopies(
+    (json, frame) =>
+      decodeJavaScript(json, frame, {
+        ...decodeReferences,
+        hostObject: (tagged) => handles.get(tagged, false),
+        hostMethod: ({ of, name }) => handles.method(handles.get(recordIn(of), false), String(name)),
+      }),
+    (value) => encode(value, "the copy"),
   )
 
   const encodeReferences: EncodeReferences = {

@@ -184,7 +184,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
       return starting !== undefined && !live?.process.ending
     },
     track(child, cell, check) {
-      const execution = child.connection.begin(callerFor(cell, printLate))
+      const execution = child.connection.begin(callerFor(cell, registry.nameOf, printLate))
       tracked.set(execution, { cell, check, printed: 0 })
       return execution
     },
@@ -229,10 +229,11 @@ interface Tracked {
 }
 
 /** The cell as the caller of host code: its calls are made for whoever asked for the cell, and within all that led there. */
-function callerFor(cell: RunningCell, printLate: (error: unknown) => void): Caller {
+function callerFor(cell: RunningCell, nameOf: Caller["nameOf"], printLate: (error: unknown) => void): Caller {
   const within = AsyncLocalStorage.snapshot()
   return {
     gate: cell.gate,
+    nameOf,
     get signal() {
       return cell.signal
     },

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net"
 import { constants } from "node:os"
-import { socketLink } from "../handles/frames.ts"
+import { mostUnread, socketLink } from "../handles/frames.ts"
 import type { FrameLink } from "../handles/wire.ts"
 import { type Launch, launch } from "./launch.ts"
 import { watch } from "./limits.ts"
@@ -61,7 +61,12 @@ export function startPeerProcess(options: Launch, events: PeerEvents): PeerProce
   }
 
   // A true boundary: the fourth descriptor of `launch` is a socket.
-  const limits = { maxBytes: bounds.messageBytes, maxSent: Number.POSITIVE_INFINITY, maxDepth: deepestJson }
+  const limits = {
+    maxBytes: bounds.messageBytes,
+    maxSent: Number.POSITIVE_INFINITY,
+    maxDepth: deepestJson,
+    maxUnread: mostUnread,
+  }
   const socket = socketLink(child.stdio[3] as Socket, limits)
 
   const watchdog =

@@ -1,6 +1,7 @@
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import { type Binding, type Bindings, boundValue, renewed } from "../bindings.ts"
+import { injectedName } from "../cells/object-names.ts"
 import { guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
 import { createHostAccess } from "../handles/host-access.ts"
 import { encodeJavaScript } from "../handles/javascript-encode.ts"
@@ -14,6 +15,8 @@ import type { LoadedModule } from "./modules.ts"
 export interface Registry {
   readonly bindings: ReadonlyMap<string, Binding>
   readonly access: HostAccess
+  /** The binding or path by which a host object is known. */
+  nameOf(value: object): string | undefined
   /** What was loaded there, by file. */
   readonly modules: Map<string, LoadedModule>
   /** Whether a name was put in, by the host or by a module that it loaded. */
@@ -44,6 +47,7 @@ export function createRegistry(ambient: ReadonlySet<string>): Registry {
     bindings,
     modules,
     has,
+    nameOf: (value) => access.functions.boundBy(value)?.name ?? injectedName(value, bindings),
     access,
     check(given, sentAtOnce = false) {
       const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])

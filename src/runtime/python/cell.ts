@@ -55,12 +55,13 @@ export interface CellPlace {
   late: LateOutput
   /** What is gone when the kernel is. */
   lost(reason: string): Lost[]
+  nameOf: Caller["nameOf"]
 }
 
-export function createCell({ runtime, number, live, limits, options, late, lost }: CellPlace): PythonCell {
+export function createCell({ runtime, number, live, limits, options, late, lost, nameOf }: CellPlace): PythonCell {
   const controller = new AbortController()
   const printed = { stdout: "", stderr: "", output: "" }
-  const images: ImagePart[] = []
+  let images: ImagePart[] = []
   const errors = new Map<number, unknown>()
   const calls = new Set<Promise<unknown>>()
   const { promise: reported, resolve: onReport } = Promise.withResolvers<Report>()
@@ -78,6 +79,7 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
 
   const caller: Caller = {
     gate: options.call,
+    nameOf,
     signal: controller.signal,
     check: () => controller.signal.throwIfAborted(),
     // As the code that asked for the cell, and within all that led there.
@@ -237,6 +239,10 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
         return result(await keepAlive(perform(code)), startedAt)
       } finally {
         over = true
+        // Threads that the cell left behind may hold it for long.
+        Object.assign(printed, { stdout: "", stderr: "", output: "" })
+        images = []
+        errors.clear()
         unwatch()
         deadline?.clear()
         clearTimeout(escalation)

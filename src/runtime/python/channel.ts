@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto"
 import { createServer, type Server, type Socket } from "node:net"
-import { socketLink } from "../handles/frames.ts"
+import { mostUnread, socketLink } from "../handles/frames.ts"
 import { deepestPython } from "../handles/python-decode.ts"
 import type { FrameHandlers, FrameLink, WireObject } from "../handles/wire.ts"
 
@@ -49,7 +49,7 @@ export async function listen(
 
 // The kernel knows these limits, and sends no more.
 const largestFrame = 2 ** 29
-const limits = { maxBytes: largestFrame, maxSent: largestFrame, maxDepth: deepestPython }
+const limits = { maxBytes: largestFrame, maxSent: largestFrame, maxDepth: deepestPython, maxUnread: mostUnread }
 
 function isToken(message: WireObject, token: string): boolean {
   const given = Buffer.from(typeof message.token === "string" ? message.token : "")

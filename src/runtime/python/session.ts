@@ -4,6 +4,7 @@ import { AgentError, ConfigError } from "../../core/errors.ts"
 import { type Binding, boundValue } from "../bindings.ts"
 import { uncaughtText } from "../cells/errors.ts"
 import { notStarted } from "../cells/execute.ts"
+import { injectedName } from "../cells/object-names.ts"
 import { createHostAccess } from "../handles/host-access.ts"
 import type { ExecuteOptions, Execution, Lost } from "../runtime.ts"
 import { AttributeError } from "./bridge.ts"
@@ -79,6 +80,7 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     thrown: (error) => cell?.thrown(error) ?? -1,
     onForgottenFailure: (error) => late.add({ stream: "stderr", text: `${uncaughtText(error)}\n` }),
   }
+  const nameOf = (value: object) => access.functions.boundBy(value)?.name ?? injectedName(value, bindings)
   /** The running cell, where it is the one that a message speaks for. */
   const ofCell = (caller: PythonCell["caller"]) => (cell?.caller === caller ? cell : undefined)
 
@@ -109,7 +111,16 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     known.setup.clear()
     const code = typeof setup === "object" ? await setupFile(setup.file) : setup
     if (code !== undefined) {
-      cell = createCell({ runtime: session, number: 0, live: kernel, limits, options: {}, late, lost: () => [] })
+      cell = createCell({
+        runtime: session,
+        number: 0,
+        live: kernel,
+        limits,
+        options: {},
+        late,
+        lost: () => [],
+        nameOf,
+      })
       const execution = await cell.run(code)
       if (!execution.ok) {
         throw new ConfigError(`The setup code failed: ${execution.error.stack ?? execution.error.message}`)
@@ -224,6 +235,7 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
         options,
         late,
         lost: known.lose,
+        nameOf,
       })
       cell = current
       known.use()

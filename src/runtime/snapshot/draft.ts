@@ -1,4 +1,5 @@
 import { types } from "node:util"
+import { realOf } from "../cells/call.ts"
 import type { Bound, Namespace } from "../cells/namespace.ts"
 import { isObject, kindOf } from "../heap/kinds.ts"
 import type { Lost } from "../runtime.ts"
@@ -38,13 +39,16 @@ export function draft(namespace: Namespace, { codecs, left, only, cut }: DraftOp
   const contents: Payload["contents"] = []
   const gone: Lost[] = []
   const own: [string, unknown][] = []
+  const injected = new Set([...bound.values()].map(({ value }) => value))
+  // A view of what a guarded object gave is kept as the data behind it.
+  const behindView = (value: unknown) => (injected.has(value) ? value : realOf(value))
 
   // Injected data first: what is inside it and elsewhere as well is told under the injected name.
   for (const [name, value] of Object.entries(scope)) {
     if (only && !only.has(name)) continue
     const reason = left.get(name) ?? importReason(origins.moduleOf(name, value))
     if (reason !== undefined) gone.push({ name, reason })
-    else if (!isUnchanged(bound.get(name), value)) own.push([name, value])
+    else if (!isUnchanged(bound.get(name), value)) own.push([name, behindView(value)])
     else addContents(name, value)
   }
   finish(walk)

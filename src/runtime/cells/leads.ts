@@ -1,0 +1,143 @@
+import { types } from "node:util"
+
+/** How much of a value is looked at. */
+export interface LeadOptions {
+  /** Beyond so many members the answer is yes. */
+  most: number
+  /** Whether an empty array, object, Map or Set counts as yes, because it may be filled later. */
+  emptyLeads: boolean
+  /** Whether it is a guarded object, or what stands for one in cells. */
+  isGuarded(value: object): boolean
+}
+
+/** Whether code that has a value may get from it to a guarded object. Arrays, plain objects, Maps, Sets and errors are
+ *  looked into; anything with code in it (an instance of a class, a function, a getter, a Promise, a Proxy) may lead
+ *  anywhere. Nothing of the value is run. */
+export function mayLeadToGuarded(value: object, { most, emptyLeads, isGuarded }: LeadOptions): boolean {
+  if (isFlatRow(value) || isFlatTable(value, most, isGuarded)) return isGuarded(value)
+  const seen = new Set<object>([value])
+  const open = [value]
+  let left = most
+  for (let at = open.pop(); at; at = open.pop()) {
+    if (isGuarded(at)) return true
+    if (!isContainer(at)) {
+      if (isLeaf(at)) continue
+      return true
+    }
+    const members = membersOf(at, left)
+    if (!members || (emptyLeads && members.length === 0)) return true
+    left -= members.length
+    for (const member of members) {
+      if (typeof member === "function") return true
+      if (typeof member !== "object" || member === null || seen.has(member)) continue
+      seen.add(member)
+      open.push(member)
+    }
+  }
+  return false
+}
+
+/** The same for data that a function gave which is not guarded itself: only a guarded object among the data counts. */
+export function holdsGuarded(value: object, most: number, isGuarded: (value: object) => boolean): boolean {
+  const seen = new Set<object>([value])
+  const open = [value]
+  let left = most
+  for (let at = open.pop(); at; at = open.pop()) {
+    if (isGuarded(at)) return true
+    if (!isContainer(at)) continue
+    const members = membersOf(at, left, true) ?? []
+    left -= members.length
+    for (const member of members) {
+      if (typeof member !== "object" || member === null || seen.has(member)) continue
+      seen.add(member)
+      open.push(member)
+    }
+  }
+  return false
+}
+
+/** Whether it is a plain object of a few primitive values: the usual row, which is asked about most often. */
+function isFlatRow(value: object): boolean {
+  if (types.isProxy(value) || Object.getPrototypeOf(value) !== Object.prototype) return false
+  const keys = Reflect.ownKeys(value)
+  if (keys.length === 0 || keys.length > 30) return false
+  for (const key of keys) {
+    const property = Object.getOwnPropertyDescriptor(value, key)
+    if (!property || property.get || property.set) return false
+    const member: unknown = property.value
+    if (typeof member === "function" || (typeof member === "object" && member !== null)) return false
+  }
+  return true
+}
+
+/** Whether it is an array of such rows and of primitive values. */
+function isFlatTable(value: object, most: number, isGuarded: LeadOptions["isGuarded"]): boolean {
+  if (!Array.isArray(value) || types.isProxy(value) || Object.getPrototypeOf(value) !== Array.prototype) return false
+  // Each row counts as a few values.
+  if (value.length === 0 || value.length * 4 > most || Reflect.ownKeys(value).length !== value.length + 1) return false
+  for (let at = 0; at < value.length; at++) {
+    const property = Object.getOwnPropertyDescriptor(value, at)
+    if (!property || property.get || property.set) return false
+    const member: unknown = property.value
+    if (typeof member === "function") return false
+    if (typeof member === "object" && member !== null && (!isFlatRow(member) || isGuarded(member))) return false
+  }
+  return true
+}
+
+/** An array, a plain object, a Map, a Set or an error: a value that is data as far as its class tells. */
+function isContainer(value: object): boolean {
+  if (typeof value === "function" || types.isProxy(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === null || containerPrototypes.has(prototype)) return true
+  return types.isNativeError(value)
+}
+
+const containerPrototypes = new Set<unknown>([Object.prototype, Array.prototype, Map.prototype, Set.prototype])
+
+// Their data are no objects of the program. Each is checked against the class that the platform has under that name.
+const leafClasses = new Set([
+  ...["URL", "URLSearchParams", "Headers", "Request", "Response", "FormData", "Blob", "File", "AbortSignal"],
+  ...["AbortController", "TextEncoder", "TextDecoder"],
+])
+
+function isLeaf(value: object): boolean {
+  if (typeof value === "function" || types.isProxy(value)) return false
+  if (types.isDate(value) || types.isRegExp(value) || types.isAnyArrayBuffer(value) || ArrayBuffer.isView(value))
+    return true
+  if (types.isBoxedPrimitive(value)) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (typeof prototype !== "object" || prototype === null) return false
+  const maker: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value
+  if (typeof maker !== "function" || !leafClasses.has(maker.name)) return false
+  return Reflect.get(globalThis, maker.name) === maker
+}
+
+/** The values in a container; undefined where there are more than so many, or where a getter hides one. */
+function membersOf(value: object, most: number, skipsGetters = false): unknown[] | undefined {
+  const members: unknown[] = []
+  const isArray = Array.isArray(value)
+  if (!isArray && types.isMap(value)) {
+    if (value.size * 2 > most) return undefined
+    for (const [key, member] of mapEntries.call(value)) members.push(key, member)
+  }
+  if (!isArray && types.isSet(value)) {
+    if (value.size > most) return undefined
+    members.push(...setValues.call(value))
+  }
+  if (isArray && value.length > most) return undefined
+  const keys = Reflect.ownKeys(value)
+  if (keys.length > most) return undefined
+  for (const key of keys) {
+    if (isArray && key === "length") continue
+    const property = Object.getOwnPropertyDescriptor(value, key)
+    if (!property) continue
+    if ("value" in property) members.push(property.value)
+    // The stack of an error is such a one in some engines, and its own affair.
+    else if (!skipsGetters && !(key === "stack" && types.isNativeError(value))) return undefined
+  }
+  return members
+}
+
+const mapEntries = Map.prototype.entries
+const setValues = Set.prototype.values

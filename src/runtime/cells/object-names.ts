@@ -1,0 +1,39 @@
+import { types } from "node:util"
+import { type Binding, boundValue } from "../bindings.ts"
+
+// Whoever passes an object that is deeper inside than this has to bind it, or is asked again.
+const most = 10_000
+
+/** The name of an object or function that was injected, or the path to it from an injected one: through arrays, Maps and
+ *  own properties, of plain objects and of instances. Undefined when there is none. Nothing is run. */
+export function injectedName(value: object, bindings: ReadonlyMap<string, Binding>): string | undefined {
+  for (const [name, binding] of bindings) if (boundValue(binding) === value) return name
+  const seen = new Set<unknown>()
+  const open: [path: string, value: unknown][] = []
+  for (const [name, binding] of bindings) if (binding.kind === "variable") open.push([name, binding.value])
+  // The list grows while it is read: the shortest path is found first.
+  for (const [path, at] of open) {
+    if (at === value) return path
+    if (typeof at !== "object" || at === null || types.isProxy(at) || seen.has(at) || ArrayBuffer.isView(at)) continue
+    seen.add(at)
+    for (const member of membersOf(path, at)) if (open.length < most) open.push(member)
+  }
+  return undefined
+}
+
+function* membersOf(path: string, value: object): Generator<[string, unknown]> {
+  if (types.isMap(value)) {
+    for (const [key, member] of Map.prototype.entries.call(value)) {
+      if (typeof key === "string" || typeof key === "number") yield [`${path}.get(${JSON.stringify(key)})`, member]
+    }
+  }
+  for (const key of Object.keys(value)) {
+    const member: unknown = Object.getOwnPropertyDescriptor(value, key)?.value
+    if ((typeof member !== "object" || member === null) && typeof member !== "function") continue
+    yield [/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? `${path}.${key}` : `${path}[${keyText(key)}]`, member]
+  }
+}
+
+function keyText(key: string): string {
+  return /^\d+$/.test(key) ? key : JSON.stringify(key)
+}
