@@ -3,13 +3,11 @@ import type { Json } from "../../core/json.ts"
 import type { Caller } from "./caller.ts"
 import { createExecutionIds } from "./execution-ids.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
-import { readMember } from "./members.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
-import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
+import type { Peer } from "./peer-objects.ts"
+import { createReferences, type NameLive } from "./references.ts"
 import {
   type Codec,
-  type DecodeReferences,
-  type EncodeReferences,
   Forged,
   type Frame,
   type FrameLink,
@@ -39,6 +37,8 @@ export interface ConnectionOptions {
   peerError(failure: WireObject, read: (json: Json | undefined) => unknown): unknown
   /** An error of a host function on its way to the peer, as the peer's language wants it. */
   failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject
+  /** Changes the result of an operation before it is encoded. Default: leaves it as it is. */
+  prepare?: ((value: unknown) => unknown) | undefined
   /** The peer sent something that our own code never sends; it must be ended. */
   onForged(what: string): void
   onEnd(problem?: string): void
@@ -64,9 +64,6 @@ export interface Connection {
   readonly peer: Peer
 }
 
-/** The binding and the title of a live object by its place in the body of an ask, such as `.values[3].lamp`. */
-export type NameLive = (where: string) => { binding: string; title: string }
-
 /** An answer of the peer. `value` is decoded for the owner of the runtime. */
 export interface Answer {
   message: WireObject
@@ -74,7 +71,7 @@ export interface Answer {
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
-  const { link, codec, access } = options
+  const { link, codec, access, prepare } = options
   const { functions } = access
   const objects = createHostObjects(functions, options.maxHandles)
   const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: unknown): void }>()
@@ -95,33 +92,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
     onForgottenFailure: options.onForgottenFailure,
   }
-  const peerObjects = createPeerObjects(peer)
-
-  const encodeReferences = (named: NameLive): EncodeReferences => ({
-    isHandle: isPeerObject,
-    reference(value, where) {
-      if (peerObjectOf(value)) return peerReference(value, peer)
-      const { binding, title } = named(where)
-      return objects.reference(value, binding, title)
-    },
-  })
-
-  /** `caller`: host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
-  const decodeReferences = (caller: Caller | undefined): DecodeReferences => ({
-    hostObject({ id }) {
-      const found = objects.find(idIn(id))
-      if (!found.bound) return found.original
-      return caller ? functions.passBound(found.bound, caller) : found.original
-    },
-    hostMethod({ of, name: given }) {
-      const { value: owner, binding } = objects.find(idIn(recordIn(of).id))
-      const name = textIn(given)
-      const method = readMember(owner, name)
-      if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
-      return caller ? functions.passMethod({ owner, name, binding }, caller) : method.bind(owner)
-    },
-    peerObject: (tagged) => peerObjects.receive(tagged),
-  })
+  const { encodeReferences, decodeReferences } = createReferences(objects, functions, peer)
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()
@@ -179,7 +150,11 @@ export function openConnection(options: ConnectionOptions): Connection {
       return fail(i, new Error(`More than ${mostInFlight} calls wait for their answers: await some before the next.`))
     }
     inFlight++
-    const work = performOperation(operation, access, caller).then(
+    const performed = performOperation(operation, access, caller)
+    const prepared = prepare
+      ? performed.then(async (outcome) => (outcome.method ? outcome : { value: await prepare(outcome.value) }))
+      : performed
+    const work = prepared.then(
       (outcome) => reply(i, outcome, operation),
       (error: unknown) => fail(i, error),
     )
@@ -228,12 +203,13 @@ export function openConnection(options: ConnectionOptions): Connection {
     const [first, second] = Array.isArray(value) ? value : []
     const isCall = op === "call" || op === "new"
     if (isCall && (!Array.isArray(first) || first.length > mostArguments)) throw new Forged("a call without arguments")
+    if (isCall && second !== undefined && !isKeywords(second)) throw new Forged("keyword arguments that are none")
     return {
       op,
       object,
       path,
       args: isCall ? first : [first],
-      named: isCall && isRecord(second) ? second : {},
+      named: isCall && isKeywords(second) ? second : {},
       isCopy: message.back === true,
     }
   }
@@ -297,6 +273,10 @@ const operations = ["call", "new", "get", "set", "iterate", "list", "members", "
 
 function isOperation(op: string): op is Operation["op"] {
   return operations.some((known) => known === op)
+}
+
+function isKeywords(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype
 }
 
 function attempt<T>(work: () => T): { value: T } | { error: unknown } {

@@ -19,6 +19,12 @@ export interface HostObject {
   readonly bound?: BoundFunction | undefined
 }
 
+/** The members from the binding of an object to one of its own: `runtime.update`. */
+export function reachedPath({ binding, title }: HostObject, path: readonly string[]): string {
+  const isPath = title.startsWith(`${binding}.`) && /^[\p{ID_Continue}$.]+$/u.test(title)
+  return [...(isPath ? [title.slice(binding.length + 1)] : []), ...path].join(".")
+}
+
 /** The host objects that one peer holds. The same object always has the same number while the peer holds it. */
 export interface HostObjects {
   /** The tagged value for an object or function; `binding` is the name it was reached by. */

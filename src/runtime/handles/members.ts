@@ -1,7 +1,7 @@
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { isPlainData } from "./value-forms.ts"
-import { isObject } from "./wire.ts"
+import { isObject, refuseImplicitCall } from "./wire.ts"
 import { writeBack } from "./write-back.ts"
 
 // Which members of the host's objects a peer may read, write and call. Members that every object or function inherits
@@ -26,6 +26,12 @@ export function isReachable(target: object, key: string): boolean {
   return types.isProxy(target) ? !isInherited(key) : findProperty(target, key) !== undefined
 }
 
+/** Whether there is such a member. A Proxy is asked. */
+export function hasMember(target: unknown, key = ""): boolean {
+  if (!isObject(target) || !isReachable(target, key)) return false
+  return !types.isProxy(target) || Reflect.has(target, key)
+}
+
 export interface WriteRules {
   /** Whether a value is a function that came from a cell, or may be called only through the gate. */
   isFromCell(value: unknown): boolean
@@ -45,6 +51,7 @@ export function writeMember(
   { where, isCopy, rules }: { where: string; isCopy: boolean; rules: WriteRules },
 ): void {
   if (!isObject(target)) throw new TypeError(`Cannot set ${where}: it belongs to ${typeName(target)}.`)
+  refuseImplicitCall(key, value)
   const problem = writeProblem(target, key, value, rules)
   if (problem !== undefined) throw new TypeError(`Cannot set ${where}: ${problem}`)
   if (isCopy && writeBack(readMember(target, key), value)) return

@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 import { AgentError } from "../../core/errors.ts"
 import { type Binding, toBinding, variable } from "../bindings.ts"
 import { type Caller, callers } from "./caller.ts"
-import { pendingResult } from "./pending.ts"
+import { watchedResult } from "./unawaited-calls.ts"
 import { CannotCross, idIn, textIn, type WireObject } from "./wire.ts"
 
 // Objects and functions that cells made, as host code uses them.
@@ -134,35 +134,18 @@ function member(object: PeerObject, path: readonly string[], root?: object): obj
   return proxy
 }
 
-/** Calls into the peer. The promise is always handled: a failure that host code does not await belongs to the cell the
- *  host works for, or is a warning when no cell is running. */
+/** Calls into the peer. A failure that host code does not await belongs to the cell the host works for, or is a warning
+ *  when no cell is running. */
 function called(object: PeerObject, title: string, call: () => Promise<unknown>): Promise<unknown> {
   const caller = callers.getStore()
-  const promise = use(object, call)
-  const { result, pending } = pendingResult(promise, `${title}(…)`)
-  const settled = promise.then(
-    async () => {
-      await nextTurn()
-      if (!pending.awaited) noteForgotten(title, caller)
-    },
-    async (error: unknown) => {
-      await nextTurn()
-      if (pending.awaited) return
-      if (caller) caller.fail(error)
-      else object.peer.onForgottenFailure(error)
-    },
-  )
-  caller?.track(settled)
-  return result
+  return watchedResult(use(object, call), title, caller, {
+    onSuccess: () => noteForgotten(title, caller),
+    onFailure: (error) => object.peer.onForgottenFailure(error),
+  })
 }
 
 function noteForgotten(title: string, caller: Caller | undefined): void {
   caller?.hint(`The host did not await the result of ${title}: it was called, and its result was not used.`)
-}
-
-// Code that awaits a promise has attached itself by then.
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function forgottenAwait(title: string, peer: Peer): never {

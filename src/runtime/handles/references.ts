@@ -1,0 +1,51 @@
+import type { Caller } from "./caller.ts"
+import type { GatedFunctions } from "./gated-functions.ts"
+import { type HostObjects, reachedPath } from "./host-objects.ts"
+import { readMember } from "./members.ts"
+import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
+import { type DecodeReferences, type EncodeReferences, idIn, recordIn, textIn } from "./wire.ts"
+
+/** The binding and the title of a live object by its place in a value, such as `.values[3].lamp`. */
+export type NameLive = (where: string) => { binding: string; title: string }
+
+/** How objects and functions that are not copied cross one connection. */
+export interface References {
+  encodeReferences(named: NameLive): EncodeReferences
+  /** With a caller, host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
+  decodeReferences(caller: Caller | undefined): DecodeReferences
+}
+
+export function createReferences(objects: HostObjects, functions: GatedFunctions, peer: Peer): References {
+  const peerObjects = createPeerObjects(peer)
+  return {
+    encodeReferences: (named) => ({
+      isHandle: isPeerObject,
+      reference(value, where) {
+        if (peerObjectOf(value)) return peerReference(value, peer)
+        const { binding, title } = named(where)
+        return objects.reference(value, binding, title)
+      },
+    }),
+    decodeReferences: (caller) => ({
+      hostObject({ id }) {
+        const found = objects.find(idIn(id))
+        if (!found.bound) return found.original
+        return caller ? functions.passBound(found.bound, caller) : found.original
+      },
+      hostMethod({ of, name: given }) {
+        const found = objects.find(idIn(recordIn(of).id))
+        const { value: owner, binding } = found
+        const name = textIn(given)
+        const method = readMember(owner, name)
+        if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
+        if (!caller) return method.bind(owner)
+        // A field may hold a function that a cell stored there: it is the same one again.
+        const bound = functions.boundBy(method)
+        if (bound) return functions.passBound(bound, caller)
+        const stored = functions.methodOf(method)
+        return functions.passMethod(stored ?? { owner, name, binding, reached: reachedPath(found, [name]) }, caller)
+      },
+      peerObject: (tagged) => peerObjects.receive(tagged),
+    }),
+  }
+}
