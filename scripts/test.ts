@@ -23,7 +23,7 @@ interface Lane {
 
 // What starts kernels, child processes, sandboxes or commands.
 const realRuntimes =
-  /^test\/(runtime\/(conformance|isolation|process|python|type-gate)\b|(agent|skills|memory|tools)\/[\w-]*(process|python|runtimes|shell))/
+  /^test\/(runtime\/(conformance|handles|isolation|process|python|type-gate)\b|(agent|skills|memory|tools)\/[\w-]*(process|python|runtimes|shell))/
 // What starts servers and kills processes in the middle of their work.
 const durable = /^test\/(stores|engine|sessions|workspace\/s3)/
 // What drives coding CLIs, real ones and small programs in their place, and servers of tools.

@@ -2,10 +2,11 @@ import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import type { Bindings } from "./bindings.ts"
 import { notStarted } from "./cells/execute.ts"
 import { createQueue } from "./cells/queue.ts"
+import { bindingOf } from "./handles/peer-objects.ts"
 import { createNameMaker } from "./names.ts"
 import { workingFolder } from "./process/folder.ts"
 import { obtainIsolation } from "./process/isolation.ts"
-import { bindingOf, changedBindings, checkedBindings } from "./python/bindings.ts"
+import { changedBindings, checkedBindings } from "./python/bindings.ts"
 import { runningCell } from "./python/cell.ts"
 import { describePython } from "./python/describe.ts"
 import { betweenKernels } from "./python/frames.ts"
@@ -108,10 +109,15 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   const open = (use: string) => {
     if (closed) throw closedError(use)
   }
+  /** Whether a running cell of this runtime asked for what happens. */
+  const isAsked = () => {
+    const parent = runningCell.getStore()
+    return parent?.runtime === session && !parent.over
+  }
   /** In turn with cells; at once for what a running cell asks its host to do, because it waits for that. */
   const inTurn = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
     open(use)
-    return runningCell.getStore()?.runtime === session && session.cell ? job() : queue.enter(job)
+    return isAsked() ? job() : queue.enter(job)
   }
 
   const runtime: Runtime & { warnings: readonly string[] } = {
@@ -190,7 +196,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     },
     reset: () =>
       inTurn("reset()", async () => {
-        if (runningCell.getStore()?.runtime === session && session.cell) {
+        if (isAsked()) {
           throw new ConfigError(
             "reset() would take the names from under the cell that calls it. Reset when it has ended.",
           )

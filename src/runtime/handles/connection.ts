@@ -1,10 +1,10 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { type Caller, callers } from "./caller.ts"
-import { createExecutionIds } from "./execution-ids.ts"
+import { createExecutions } from "./executions.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
-import { createPeerObjects, type Peer } from "./peer-objects.ts"
+import type { Peer } from "./peer-objects.ts"
 import { readOperation } from "./read-operation.ts"
 import { createReferences, type NameLive, unnamed } from "./references.ts"
 import {
@@ -16,7 +16,6 @@ import {
   listIn,
   memberPath,
   recordIn,
-  textIn,
   type WireObject,
 } from "./wire.ts"
 
@@ -37,6 +36,8 @@ export interface ConnectionOptions {
   peerError(failure: WireObject, read: (json: Json | undefined) => unknown): unknown
   /** An error of a host function on its way to the peer, as the peer's language wants it. */
   failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject
+  /** Changes the result of an operation before it is encoded. Default: leaves it as it is. */
+  prepare?: ((value: unknown) => unknown) | undefined
   /** The peer sent something that our own code never sends; it must be ended. */
   onForged(what: string): void
   onEnd(problem?: string): void
@@ -70,11 +71,10 @@ export interface Answer {
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
-  const { link, codec, access } = options
+  const { link, codec, access, prepare } = options
   const objects = createHostObjects(access.functions, options.maxHandles)
   const waiting = new Map<number, Waiter>()
-  const executions = new Map<string, Caller>()
-  const ids = createExecutionIds()
+  const executions = createExecutions()
   let asked = 0
   let inFlight = 0
   let bytesInFlight = 0
@@ -91,15 +91,18 @@ export function openConnection(options: ConnectionOptions): Connection {
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
     onForgottenFailure: options.onForgottenFailure,
   }
-  const peerObjects = createPeerObjects(peer)
-
-  const { encodeReferences, decodeReferences } = createReferences({ objects, peerObjects, peer, access })
+  const { encodeReferences, decodeReferences } = createReferences(objects, access, peer)
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()
     // First in the text: a reader that decodes while it parses knows the shapes before their first use.
     const whole = shapes.length > 0 ? { sh: shapes, ...message } : message
-    link.send({ message: whole, buffers, special: special || shapes.length > 0 })
+    try {
+      link.send({ message: whole, buffers, special: special || shapes.length > 0 })
+    } catch (error) {
+      objects.shapes.putBack(shapes)
+      throw error
+    }
   }
   const send = (message: WireObject) => sendFrame(message, [], false)
 
@@ -114,22 +117,13 @@ export function openConnection(options: ConnectionOptions): Connection {
     const i = ++asked
     const caller = callers.getStore() ?? passedBy
     return new Promise((resolve, reject) => {
-      sendEncoded(body, "", named, (json) => ({ ...recordIn(json), k: "ask", op, i }))
+      objects.inMessage(() => {
+        const { json, buffers, special } = codec.encode(body, "", encodeReferences(named))
+        sendFrame({ ...recordIn(json), k: "ask", op, i }, buffers, special)
+      })
       waiting.set(i, { resolve, reject, caller })
       link.hold(true)
     })
-  }
-
-  /** Encodes a value and sends the message with it. The peer does not hold what a message that was not sent refers to. */
-  const sendEncoded = (value: unknown, where: string, named: NameLive, message: (json: Json) => WireObject) => {
-    const given: number[] = []
-    try {
-      const { json, buffers, special } = codec.encode(value, where, encodeReferences(named, given))
-      sendFrame(message(json), buffers, special)
-    } catch (error) {
-      for (const id of given) objects.release(id, 1)
-      throw error
-    }
   }
 
   const settle = (message: WireObject, frame: Frame) => {
@@ -150,19 +144,11 @@ export function openConnection(options: ConnectionOptions): Connection {
   const read = (json: Json | undefined, frame: Frame) =>
     codec.decode(json ?? null, frame, decodeReferences(callers.getStore()))
 
-  const callerOf = (execution: Json | undefined): Caller => {
-    const id = textIn(execution)
-    const caller = executions.get(id)
-    if (caller) return caller
-    if (!ids.isIssued(id)) throw new Forged("a call for an execution that it was not given")
-    throw new Error("The call came too late: the cell that left it behind ended long ago.")
-  }
-
   const serve = (message: WireObject, frame: Frame) => {
     const i = idIn(message.i)
     // Read before anything is awaited, so that operations begin in the order they were sent.
     const asked = attempt(() => {
-      const caller = callerOf(message.x)
+      const caller = executions.callerOf(message.x)
       const decode = (json: Json) => codec.decode(json, frame, decodeReferences(caller))
       return { caller, operation: readOperation(message, objects, decode) }
     })
@@ -175,7 +161,11 @@ export function openConnection(options: ConnectionOptions): Connection {
     }
     inFlight++
     bytesInFlight += size
-    const work = performOperation(operation, access, caller).then(
+    const performed = performOperation(operation, access, caller)
+    const prepared = prepare
+      ? performed.then(async (outcome) => (outcome.method ? outcome : { value: await prepare(outcome.value) }))
+      : performed
+    const work = prepared.then(
       (outcome) => reply(i, outcome, operation),
       (error: unknown) => fail(i, error),
     )
@@ -188,20 +178,16 @@ export function openConnection(options: ConnectionOptions): Connection {
   const reply = (i: number, outcome: Outcome, { op, path, object: { binding, title } }: Operation) => {
     const where = `${path.reduce(memberPath, title)}${op === "call" ? "(…)" : ""}`
     try {
-      if (outcome.method) {
-        const { owner, name } = outcome.method
-        return sendFrame(
-          { k: "reply", i, v: { $: "hm", of: objects.reference(owner, binding, where), name } },
-          [],
-          true,
-        )
-      }
-      sendEncoded(
-        outcome.value,
-        where,
-        (place) => ({ binding, title: place }),
-        (json) => ({ k: "reply", i, v: json }),
-      )
+      objects.inMessage(() => {
+        if (outcome.method) {
+          const { owner, name } = outcome.method
+          const of = objects.reference(owner, binding, where)
+          return sendFrame({ k: "reply", i, v: { $: "hm", of, name } }, [], true)
+        }
+        const references = encodeReferences((place) => ({ binding, title: place }))
+        const { json, buffers, special } = codec.encode(outcome.value, where, references)
+        sendFrame({ k: "reply", i, v: json }, buffers, special)
+      })
     } catch (error) {
       fail(i, error)
     }
@@ -210,7 +196,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const fail = (i: number, error: unknown) => {
     if (Forged.is(error)) return options.onForged(error.message)
     try {
-      sendFailure(i, error)
+      objects.inMessage(() => sendFailure(i, error))
     } catch {
       sendFailure(i, new Error("The call failed, and its error is too large to cross."))
     }
@@ -220,7 +206,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     const buffers: Uint8Array[] = []
     let special = false
     const encode = (value: unknown, name: string): Json => {
-      const encoded = codec.encode(value, name, encodeReferences(unnamed, []))
+      const encoded = codec.encode(value, name, encodeReferences(unnamed))
       buffers.push(...encoded.buffers)
       special ||= encoded.special
       return encoded.json
@@ -262,14 +248,8 @@ export function openConnection(options: ConnectionOptions): Connection {
     objects,
     peer,
     read,
-    callerOf,
-    begin(caller) {
-      const id = ids.next()
-      executions.set(id, caller)
-      // A timer of an old cell may still call. Calls of cells older than these are refused.
-      if (executions.size > mostExecutions) executions.delete(executions.keys().next().value ?? "")
-      return id
-    },
+    callerOf: executions.callerOf,
+    begin: executions.begin,
     end(reason) {
       ended ??= reason
       for (const { reject } of waiting.values()) reject(goneError(reason))
@@ -287,7 +267,6 @@ interface Waiter {
 
 const mostInFlight = 10_000
 const mostBytesInFlight = 512 * 1024 * 1024
-const mostExecutions = 1_000
 
 function attempt<T>(work: () => T): { value: T } | { error: unknown } {
   try {

@@ -1,5 +1,6 @@
 import type { AnyFunction, FunctionBinding } from "../bindings.ts"
 import { type Caller, callers } from "./caller.ts"
+import { watchedResult } from "./unawaited-calls.ts"
 
 // Functions of the host that a cell passes on to host code. They reach that code as gated functions: whoever calls them,
 // under whatever name and however much later, the call passes the gate of a cell.
@@ -19,12 +20,14 @@ export interface GatedMethod {
   readonly name: string
   /** The binding through which the owner was reached. */
   readonly binding: string
+  /** The members from the binding to the method: `runtime.update`. */
+  readonly reached: string
 }
 
 /** Makes calls of gated functions for a caller. */
 export interface GatedCalls {
-  callBound(bound: BoundFunction, args: readonly unknown[], caller: Caller): unknown
-  callMethod(method: GatedMethod, args: readonly unknown[], caller: Caller): unknown
+  callBound(bound: BoundFunction, args: readonly unknown[], caller: Caller): Promise<unknown>
+  callMethod(method: GatedMethod, args: readonly unknown[], caller: Caller): Promise<unknown>
 }
 
 export interface GatedFunctions {
@@ -51,12 +54,12 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
   const passedBy = new WeakMap<object, Caller>()
   let epoch = 0
 
-  const gate = (name: string, call: (args: unknown[], caller: Caller) => unknown): AnyFunction => {
+  const gate = (name: string, call: (args: unknown[], caller: Caller) => Promise<unknown>): AnyFunction => {
     const born = epoch
     const gated = (...args: unknown[]) => {
       const caller = callers.getStore() ?? passedBy.get(gated)
       if (!caller || born !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
-      return call(args, caller)
+      return watchedResult(call(args, caller), name, caller, {})
     }
     return Object.defineProperty(gated, "name", { value: name })
   }
@@ -89,7 +92,7 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
       methods.set(method.owner, ofOwner)
       const known = ofOwner.get(method.name)
       if (known) return pass(known, caller)
-      const gated = gate(`${method.binding}.${method.name}`, (args, by) => calls.callMethod(method, args, by))
+      const gated = gate(`${method.binding}.${method.reached}`, (args, by) => calls.callMethod(method, args, by))
       ofOwner.set(method.name, gated)
       methodOf.set(gated, method)
       return pass(gated, caller)

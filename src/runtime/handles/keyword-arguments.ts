@@ -1,8 +1,9 @@
 import type { FunctionBinding } from "../bindings.ts"
 import { agentCallOptions } from "../cell-agent.ts"
 import { functionSignature } from "../declare/function-head.ts"
+import { shownSchema } from "../declare/shown-schema.ts"
 import { attempt, parseSignature } from "../declare/signatures.ts"
-import { isTuple, toJsonSchema } from "../schema.ts"
+import { isTuple } from "../schema.ts"
 
 /** A function as keyword arguments see it. */
 export interface Signed {
@@ -43,7 +44,7 @@ export function withKeywords(
 
 function takesObject(target: FunctionBinding | undefined): boolean {
   const input = target?.options.input
-  return input !== undefined && !isTuple(input) && attempt(() => toJsonSchema(input).type) === "object"
+  return input !== undefined && !isTuple(input) && attempt(() => shownSchema(input, "input").type) === "object"
 }
 
 function parameterNames({ name, call, target }: Signed): string[] {

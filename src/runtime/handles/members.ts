@@ -1,7 +1,7 @@
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { isPlainData } from "./value-forms.ts"
-import { isCalledImplicitly, isObject } from "./wire.ts"
+import { isObject, refuseImplicitCall } from "./wire.ts"
 import { writeBack } from "./write-back.ts"
 
 // Which members of the host's objects a peer may read, write and call. Members that every object or function inherits
@@ -23,7 +23,13 @@ export function readPath(target: unknown, path: readonly string[]): unknown {
 export function isReachable(target: object, key: string): boolean {
   if (isReserved(target, key)) return false
   // Only a Proxy itself can say which members it has.
-  return types.isProxy(target) ? !isInherited(key) : findProperty(target, key) !== undefined
+  return types.isProxy(target) ? !isInherited(target, key) : findProperty(target, key) !== undefined
+}
+
+/** Whether there is such a member. A Proxy is asked. */
+export function hasMember(target: unknown, key = ""): boolean {
+  if (!isObject(target) || !isReachable(target, key)) return false
+  return !types.isProxy(target) || Reflect.has(target, key)
 }
 
 export interface WriteRules {
@@ -45,18 +51,20 @@ export function writeMember(
   { where, isCopy, rules }: { where: string; isCopy: boolean; rules: WriteRules },
 ): void {
   if (!isObject(target)) throw new TypeError(`Cannot set ${where}: it belongs to ${typeName(target)}.`)
+  refuseImplicitCall(key, value)
   const problem = writeProblem(target, key, value, rules)
   if (problem !== undefined) throw new TypeError(`Cannot set ${where}: ${problem}`)
-  if (isCopy && writeBack(readMember(target, key), value)) return
+  // A setter decides itself what becomes of the value.
+  const hasSetter = !types.isProxy(target) && findProperty(target, key)?.set !== undefined
+  if (isCopy && !hasSetter && writeBack(readMember(target, key), value)) return
   if (!Reflect.set(target, key, value, target)) throw new TypeError(`Cannot set ${where}: it is read-only.`)
 }
 
 function writeProblem(target: object, key: string, value: unknown, rules: WriteRules): string | undefined {
   if (isReserved(target, key)) return "the name is reserved."
-  if (isCalledImplicitly(key, value)) return "the language would call a function of that name unasked."
   if (rules.isGuarded(target, key)) return "it is a guarded method, which cannot be replaced from a cell."
   if (types.isProxy(target)) {
-    if (isInherited(key)) return "the name is reserved."
+    if (isInherited(target, key)) return "the name is reserved."
     const held: unknown = Reflect.get(target, key, target)
     return isMethod(held) && !rules.isFromCell(held) ? methodProblem : undefined
   }
@@ -65,6 +73,7 @@ function writeProblem(target: object, key: string, value: unknown, rules: WriteR
   }
   const found = findProperty(target, key)
   if (!found) {
+    if (isInherited(target, key)) return "the name is reserved."
     if (rules.isExtensible(target) || isNewData(target, key, value)) return undefined
     return "the object has no such member. Bind it with variable(object, { extend: true }) to let cells add members."
   }
@@ -128,8 +137,8 @@ function readOfPrimitive(target: unknown, key: string): unknown {
     : undefined
 }
 
-function isInherited(key: string): boolean {
-  return key in Object.prototype || key in Function.prototype
+function isInherited(target: object, key: string): boolean {
+  return key in Object.prototype || (typeof target === "function" && key in Function.prototype)
 }
 
 function typeName(value: unknown): string {

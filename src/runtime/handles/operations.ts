@@ -7,9 +7,9 @@ import { check, isTuple } from "../schema.ts"
 import { refuseBuiltInCallback } from "./builtin-callbacks.ts"
 import { type Caller, callers } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
-import type { HostObject } from "./host-objects.ts"
+import { type HostObject, reachedPath } from "./host-objects.ts"
 import { withKeywords } from "./keyword-arguments.ts"
-import { isMethod, readMember, readPath, writeMember } from "./members.ts"
+import { hasMember, isMethod, readMember, readPath, writeMember } from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
 import { shapeOf } from "./shapes.ts"
 import { Forged, isObject, memberPath } from "./wire.ts"
@@ -36,6 +36,12 @@ export interface HostAccess {
   readonly guards: Guards
   /** Objects to which cells may add members. */
   readonly extensible: WeakSet<object>
+  /** The error for reading a member that does not exist. Default: such a member is undefined. */
+  readonly missing?: ((title: string) => Error) | undefined
+  /** Gives an assigned value the types of the old one, where the peer's language does not tell them apart. */
+  readonly fit?: ((value: unknown, old: () => unknown) => unknown) | undefined
+  /** Makes a call of a method; for languages that need to know whose method host code runs. Default: calls it. */
+  readonly around?: (<T>(owner: unknown, call: () => T) => T) | undefined
 }
 
 /** Does what a peer asks, as the cell it works for: every call passes the gate. */
@@ -46,7 +52,7 @@ export async function performOperation(operation: Operation, access: HostAccess,
 async function perform(operation: Operation, access: HostAccess, caller: Caller): Promise<Outcome> {
   const { op, object, path, args } = operation
   const { value, binding } = object
-  const title = path.reduce(memberPath, binding)
+  const title = path.reduce(memberPath, object.title)
   switch (op) {
     case "call":
     case "new":
@@ -55,6 +61,9 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       const owner = readPath(value, path.slice(0, -1))
       const key = path.at(-1)
       const member = key === undefined ? value : await readMember(owner, key)
+      if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
+      const stored = typeof member === "function" ? access.functions.methodOf(member) : undefined
+      if (stored) return { method: stored }
       if (
         !isObject(owner) ||
         key === undefined ||
@@ -64,13 +73,14 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       ) {
         return { value: member }
       }
-      return { method: { owner, name: key, binding } }
+      return { method: { owner, name: key, binding, reached: reachedPath(object, path) } }
     }
     case "set": {
       const key = path.at(-1)
       if (key === undefined) throw new Forged("an assignment to no member")
       const owner = readPath(value, path.slice(0, -1))
-      writeMember(owner, key, args[0], { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
+      const given = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
+      writeMember(owner, key, given, { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
       return { value: undefined }
     }
     case "iterate": {
@@ -92,7 +102,7 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
     case "dispose": {
       const target = readPath(value, path)
       const dispose = symbolMember(target, Symbol.asyncDispose) ?? symbolMember(target, Symbol.dispose)
-      const plain = { binding, method: [...path, "dispose"].join("."), options: {} }
+      const plain = { binding, method: reachedPath(object, [...path, "dispose"]), options: {} }
       const make = () => (dispose ? Reflect.apply(dispose, target, []) : undefined)
       await gated({ ...plain, ...access.guards.find(target, undefined, dispose), args: [], make }, caller)
       return { value: undefined }
@@ -118,7 +128,7 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   const stored = access.functions.boundBy(member)
   if (stored && op === "call") return callBound(stored, args, caller, named)
   const method = access.functions.methodOf(member)
-  if (method && op === "call") return callMethod(method, args, caller, access.guards)
+  if (method && op === "call") return callMethod(method, args, caller, access, named)
   if (stored || method) throw new TypeError(`${title} is a function that passes the gate and cannot be constructed`)
   refuseBuiltInCallback(member, args, title)
   const guarded = access.guards.find(owner, key, member)
@@ -126,13 +136,17 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   const isConstruction = op === "new" || (key === undefined && isClass(member))
   const suffix = isConstruction ? "new" : "call"
   const options = agentCallOptions(owner) ?? {}
-  const plain = { binding, method: path.join(".") || (isConstruction ? "new" : "call"), options }
-  const make = (made: readonly unknown[]) =>
-    isConstruction ? Reflect.construct(member, made) : Reflect.apply(member, owner, made)
+  const reached = reachedPath(object, path)
+  const plain = { binding, method: reached || suffix, options }
+  const apply = (made: readonly unknown[]): unknown => Reflect.apply(member, owner, made)
+  const make = (made: readonly unknown[]) => {
+    if (isConstruction) return Reflect.construct(member, made)
+    return access.around ? access.around(owner, () => apply(made)) : apply(made)
+  }
   return gated(
     {
       ...plain,
-      ...(op === "new" && path.length > 0 && { method: [...path, suffix].join(".") }),
+      ...(op === "new" && path.length > 0 && { method: `${reached}.${suffix}` }),
       ...guarded,
       args: all,
       make,
@@ -157,18 +171,37 @@ export async function callBound(
 
 /** Calls a method that a cell passed on, through the gate of a cell. */
 export async function callMethod(
-  { owner, name, binding }: GatedMethod,
-  args: readonly unknown[],
+  method: GatedMethod,
+  given: readonly unknown[],
   caller: Caller,
-  guards: Guards,
+  { functions, guards }: Pick<HostAccess, "functions" | "guards">,
+  named: Readonly<Record<string, unknown>> = {},
 ): Promise<unknown> {
-  const member = readMember(owner, name)
-  if (typeof member !== "function") throw new TypeError(`${binding}.${name} is not a function`)
-  refuseBuiltInCallback(member, args, `${binding}.${name}`)
+  const { owner, name, binding, reached, member } = heldMethod(method, functions)
+  const title = `${binding}.${reached}`
+  if (typeof member !== "function") throw new TypeError(`${title} is not a function`)
+  const bound = functions.boundBy(member)
+  if (bound) return callBound(bound, given, caller, named)
+  refuseBuiltInCallback(member, given, title)
+  const args = withKeywords(given, named, { name: title, call: member, owner })
   const guarded = guards.find(owner, name, member)
   const make = (made: readonly unknown[]) => Reflect.apply(member, owner, made)
-  return gated({ binding, method: name, options: agentCallOptions(owner) ?? {}, ...guarded, args, make }, caller)
+  return gated({ binding, method: reached, options: agentCallOptions(owner) ?? {}, ...guarded, args, make }, caller)
 }
+
+/** A method, and what it is now. A field may hold a method of another object that a cell stored there. */
+function heldMethod(method: GatedMethod, functions: GatedFunctions): GatedMethod & { member: unknown } {
+  let found = method
+  for (let step = 0; step < mostSteps; step++) {
+    const member = readMember(found.owner, found.name)
+    const stored = typeof member === "function" ? functions.methodOf(member) : undefined
+    if (!stored) return { ...found, member }
+    found = stored
+  }
+  throw new TypeError(`${method.binding}.${method.reached} leads to no function, but back to itself.`)
+}
+
+const mostSteps = 32
 
 type GatedCall = Omit<Parameters<typeof passGate>[0], "signal">
 

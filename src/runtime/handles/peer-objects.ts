@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 import { AgentError } from "../../core/errors.ts"
 import { type Binding, toBinding, variable } from "../bindings.ts"
 import { type Caller, callers } from "./caller.ts"
-import { pendingResult } from "./pending.ts"
+import { watchedResult } from "./unawaited-calls.ts"
 import { CannotCross, idIn, textIn, type WireObject } from "./wire.ts"
 
 // Objects and functions that cells made, as host code uses them.
@@ -24,6 +24,7 @@ export interface PeerObject {
   readonly peer: Peer
   readonly id: number
   readonly type: string
+  readonly isCallable: boolean
   /** The cell that passed the object last. */
   caller?: Caller | undefined
   /** Why an assignment failed, for the next use of the handle: an assignment cannot be awaited. */
@@ -61,7 +62,8 @@ export function createPeerObjects(peer: Peer): PeerObjects {
       if (held.size >= mostHeld) {
         throw new CannotCross(`The host holds ${mostHeld} objects of the runtime's cells already. Send data instead.`)
       }
-      const handle = member({ peer, id, type: shortName(textIn(tagged.type)), caller }, [])
+      const type = shortName(textIn(tagged.type))
+      const handle = member({ peer, id, type, isCallable: tagged.callable === true, caller }, [])
       held.set(id, { handle: new WeakRef(handle), count: (entry?.count ?? 0) + 1 })
       dropped.register(handle, id)
       return handle
@@ -102,26 +104,30 @@ export function peerReference(value: object, peer: Peer): WireObject {
 }
 
 const objects = new WeakMap<object, PeerObject>()
+const functionMethods = new Set(["call", "apply", "bind"])
 
 /** A handle, or a path from it: `model.coefficients.shape` is asked for when it is awaited or called. */
 function member(object: PeerObject, path: readonly string[], root?: object): object {
   const { peer, type } = object
   const title = [type, ...path].join(".")
-  const target = () => undefined
+  // A bound function can be constructed and has no `prototype`, which a Proxy would have to show.
+  const target = function peerObject() {}.bind(undefined)
   // `inspect` looks behind a Proxy.
   const shown = () => `[${title} ${peer.place}]`
   Object.defineProperty(target, inspect.custom, { value: shown, configurable: true })
   const proxy: object = new Proxy(target, {
     apply: (_target, _this, args: unknown[]) => called(object, title, () => peer.call(object, path, args)),
-    construct: () => {
-      throw new TypeError(`${title} lives ${peer.place}: call it without \`new\`.`)
-    },
+    // Over there, a class that is called makes an instance.
+    construct: (_target, args: unknown[]) => called(object, title, () => peer.call(object, path, args)),
     get(_target, key) {
       if (key === Symbol.toStringTag) return "PeerObject"
       if (key === Symbol.toPrimitive && path.length > 0) return () => forgottenAwait(title, peer)
       // The language asks for these and cannot wait for an answer.
       if (key === Symbol.toPrimitive || key === "toString" || key === "toJSON") return shown
       if (typeof key === "symbol") return undefined
+      // Host code passes callbacks on by these, as event emitters do.
+      if (object.isCallable && path.length === 0 && functionMethods.has(key))
+        return Reflect.get(Function.prototype, key)
       if (key === "then") return path.length === 0 ? undefined : thenOf(() => use(object, () => peer.get(object, path)))
       // A path from a handle keeps the handle alive, and so the object over there.
       return member(object, [...path, key], root ?? proxy)
@@ -145,35 +151,18 @@ function member(object: PeerObject, path: readonly string[], root?: object): obj
   return proxy
 }
 
-/** Calls into the peer. The promise is always handled: a failure that host code does not await belongs to the cell the
- *  host works for, or is a warning when no cell is running. */
+/** Calls into the peer. A failure that host code does not await belongs to the cell the host works for, or is a warning
+ *  when no cell is running. */
 function called(object: PeerObject, title: string, call: () => Promise<unknown>): Promise<unknown> {
   const caller = callers.getStore()
-  const promise = use(object, call)
-  const { result, pending } = pendingResult(promise, `${title}(…)`)
-  const settled = promise.then(
-    async () => {
-      await nextTurn()
-      if (!pending.awaited) noteForgotten(title, caller)
-    },
-    async (error: unknown) => {
-      await nextTurn()
-      if (pending.awaited) return
-      if (caller) caller.fail(error)
-      else object.peer.onForgottenFailure(error)
-    },
-  )
-  caller?.track(settled)
-  return result
+  return watchedResult(use(object, call), title, caller, {
+    onSuccess: () => noteForgotten(title, caller),
+    onFailure: (error) => object.peer.onForgottenFailure(error),
+  })
 }
 
 function noteForgotten(title: string, caller: Caller | undefined): void {
   caller?.hint(`The host did not await the result of ${title}: it was called, and its result was not used.`)
-}
-
-// Code that awaits a promise has attached itself by then.
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function forgottenAwait(title: string, peer: Peer): never {

@@ -3,7 +3,7 @@ import type { HostObjects } from "./host-objects.ts"
 import type { Operation } from "./operations.ts"
 import { Forged, idIn, isRecord, listIn, textIn, type WireObject } from "./wire.ts"
 
-/** Reads what a peer asks for. Throws `Forged` for what our own code never asks. */
+/** Reads an operation that a peer asks for. Throws `Forged` for a message that our own code never sends. */
 export function readOperation(message: WireObject, objects: HostObjects, decode: (json: Json) => unknown): Operation {
   const op = textIn(message.op)
   if (!isOperation(op)) throw new Forged("an operation that there is none of")
@@ -14,16 +14,16 @@ export function readOperation(message: WireObject, objects: HostObjects, decode:
   }
   const object = objects.find(idIn(message.t))
   const value = message.v === undefined ? [] : decode(message.v)
-  const [first, second = {}] = Array.isArray(value) ? value : []
+  const [first, second] = Array.isArray(value) ? value : []
   const isCall = op === "call" || op === "new"
   if (isCall && (!Array.isArray(first) || first.length > mostArguments)) throw new Forged("a call without arguments")
-  if (isCall && !isKeywords(second)) throw new Forged("keyword arguments that are none")
+  if (isCall && second !== undefined && !isKeywords(second)) throw new Forged("keyword arguments that are none")
   return {
     op,
     object,
     path,
     args: isCall ? first : [first],
-    named: isCall ? second : {},
+    named: isCall && isKeywords(second) ? second : {},
     isCopy: message.back === true,
   }
 }

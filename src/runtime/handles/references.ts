@@ -1,45 +1,33 @@
 import type { Caller } from "./caller.ts"
-import type { HostObjects } from "./host-objects.ts"
+import { type HostObjects, reachedPath } from "./host-objects.ts"
 import { readMember } from "./members.ts"
 import type { HostAccess } from "./operations.ts"
-import { isPeerObject, type Peer, type PeerObjects, peerObjectOf, peerReference } from "./peer-objects.ts"
+import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
 import { type DecodeReferences, type EncodeReferences, idIn, recordIn, textIn } from "./wire.ts"
 
-/** The binding and the title of a live object by its place in the body of an ask, such as `.values[3].lamp`. */
+/** The binding and the title of a live object by its place in a value, such as `.values[3].lamp`. */
 export type NameLive = (where: string) => { binding: string; title: string }
 
 /** Names objects that were reached by no binding. */
 export const unnamed: NameLive = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
 
-/** What the references in values mean on the host's end of a connection. */
+/** How objects and functions that are not copied cross one connection. */
 export interface References {
-  /** `given` receives the numbers of the host objects that were referred to. */
-  encodeReferences(named: NameLive, given: number[]): EncodeReferences
-  /** `caller`: host code gets gated functions, passed on by that cell; without one, the owner of the runtime gets the
-   *  host's own functions. */
+  encodeReferences(named: NameLive): EncodeReferences
+  /** With a caller, host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
   decodeReferences(caller: Caller | undefined): DecodeReferences
 }
 
-export function createReferences({
-  objects,
-  peerObjects,
-  peer,
-  access: { functions, guards },
-}: {
-  objects: HostObjects
-  peerObjects: PeerObjects
-  peer: Peer
-  access: HostAccess
-}): References {
+export function createReferences(objects: HostObjects, access: HostAccess, peer: Peer): References {
+  const { functions, guards } = access
+  const peerObjects = createPeerObjects(peer)
   return {
-    encodeReferences: (named, given) => ({
+    encodeReferences: (named) => ({
       isHandle: isPeerObject,
       reference(value, where) {
         if (peerObjectOf(value)) return peerReference(value, peer)
         const { binding, title } = named(where)
-        const tagged = objects.reference(value, binding, title)
-        given.push(idIn(tagged.$ === "hm" ? recordIn(tagged.of).id : tagged.id))
-        return tagged
+        return objects.reference(value, binding, title)
       },
     }),
     decodeReferences: (caller) => ({
@@ -50,14 +38,21 @@ export function createReferences({
         // A guarded method that came to the cell as a function by itself.
         const guarded = guards.find(undefined, undefined, original)
         if (!guarded) return original
-        return functions.passMethod({ owner: guarded.object, name: guarded.method, binding: guarded.binding }, caller)
+        const { object: owner, method: name, binding } = guarded
+        return functions.passMethod({ owner, name, binding, reached: name }, caller)
       },
       hostMethod({ of, name: given }) {
-        const { value: owner, binding } = objects.find(idIn(recordIn(of).id))
+        const found = objects.find(idIn(recordIn(of).id))
+        const { value: owner, binding } = found
         const name = textIn(given)
         const method = readMember(owner, name)
         if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
-        return caller ? functions.passMethod({ owner, name, binding }, caller) : method.bind(owner)
+        if (!caller) return method.bind(owner)
+        // A field may hold a function that a cell stored there: it is the same one again.
+        const bound = functions.boundBy(method)
+        if (bound) return functions.passBound(bound, caller)
+        const stored = functions.methodOf(method)
+        return functions.passMethod(stored ?? { owner, name, binding, reached: reachedPath(found, [name]) }, caller)
       },
       peerObject: (tagged) => peerObjects.receive(tagged, caller),
     }),

@@ -43,10 +43,13 @@ export interface FrameHandlers {
 
 /** How a codec represents objects and functions that are not copied. */
 export interface EncodeReferences {
-  /** The tagged value for an object or function with behaviour; throws `CannotCross` when it cannot leave. */
-  reference(value: object, where: string): WireObject
+  /** The tagged value for an object or function with behaviour; throws `CannotCross` when it cannot leave. `owner`: the
+   *  plain object whose method a function is, where such objects are copied. */
+  reference(value: object, where: string, owner?: object): WireObject
   /** Whether a value is a handle of this side; handles are Proxies and must not be inspected. */
   isHandle(value: object): boolean
+  /** Whether a plain object with methods is copied, and its methods cross one by one. Default: it crosses by reference. */
+  copiesMethods?: boolean | undefined
 }
 
 /** How a codec finds the objects and functions that tagged values refer to. */
@@ -99,12 +102,12 @@ export function isObject(value: unknown): value is object {
  *  A peer's function must not be called unasked. */
 const calledImplicitly: ReadonlySet<string> = new Set(["then", "toJSON", "toString", "valueOf"])
 
-export function isCalledImplicitly(key: string, value: unknown): boolean {
-  return typeof value === "function" && calledImplicitly.has(key)
+export function isCalledImplicitly(key: string): boolean {
+  return calledImplicitly.has(key)
 }
 
 export function refuseImplicitCall(key: string, value: unknown): void {
-  if (!isCalledImplicitly(key, value)) return
+  if (typeof value !== "function" || !calledImplicitly.has(key)) return
   throw new CannotCross(
     `An object with a function under "${key}" cannot cross: the language would call it unasked. Rename the key.`,
   )

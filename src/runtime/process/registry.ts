@@ -2,12 +2,12 @@ import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import { type Binding, type Bindings, boundValue, renewed } from "../bindings.ts"
 import { injectedName } from "../cells/object-names.ts"
-import { createGuards, guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
-import { createGatedFunctions } from "../handles/gated-functions.ts"
+import { guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
+import { createHostAccess } from "../handles/host-access.ts"
 import { encodeJavaScript } from "../handles/javascript-encode.ts"
-import { callBound, callMethod, type HostAccess } from "../handles/operations.ts"
+import type { HostAccess } from "../handles/operations.ts"
 import { bindingOf, isPeerObject } from "../handles/peer-objects.ts"
-import { CannotCross, isObject } from "../handles/wire.ts"
+import { CannotCross } from "../handles/wire.ts"
 import { isThenable, nameProblem } from "../names.ts"
 import type { LoadedModule } from "./modules.ts"
 
@@ -28,6 +28,8 @@ export interface Registry {
   renew(values: Record<string, unknown>): [string, Binding][]
   /** Registers bindings, and with them their guards. Returns the way to take that back. */
   add(entries: readonly [string, Binding][]): () => void
+  /** Forgets a binding whose value is gone. */
+  remove(name: string): void
   /** After a reset: functions that were passed on before lead nowhere. */
   renewFunctions(): void
 }
@@ -35,27 +37,20 @@ export interface Registry {
 export function createRegistry(ambient: ReadonlySet<string>): Registry {
   const bindings = new Map<string, Binding>()
   const modules = new Map<string, LoadedModule>()
-  const guards = createGuards()
-  const extensible = new WeakSet<object>()
-  const functions = createGatedFunctions({
-    callBound: (bound, args, caller) => callBound(bound, args, caller),
-    callMethod: (method, args, caller) => callMethod(method, args, caller, guards),
-  })
+  const { access, permit } = createHostAccess()
   const has = (name: string) => bindings.has(name) || [...modules.values()].some(({ names }) => names.includes(name))
 
   const bind = (name: string, binding: Binding) => {
     bindings.set(name, binding)
-    guards.add(name, binding)
-    if (binding.kind === "variable" && binding.extend && isObject(binding.value)) extensible.add(binding.value)
-    if (binding.kind === "function") functions.bind(name, binding)
+    permit(name, binding)
   }
 
   return {
     bindings,
     modules,
     has,
-    nameOf: (value) => functions.boundBy(value)?.name ?? injectedName(value, bindings),
-    access: { functions, guards, extensible },
+    nameOf: (value) => access.functions.boundBy(value)?.name ?? injectedName(value, bindings),
+    access,
     check(given, sentAtOnce = false) {
       const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
       const problems = entries.flatMap(([name, binding]) => {
@@ -92,8 +87,9 @@ export function createRegistry(ambient: ReadonlySet<string>): Registry {
         }
       }
     },
+    remove: (name) => void bindings.delete(name),
     renewFunctions() {
-      functions.reset()
+      access.functions.reset()
       for (const [name, binding] of bindings) bind(name, binding)
     },
   }

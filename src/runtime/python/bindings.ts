@@ -1,9 +1,9 @@
 import { ConfigError } from "../../core/errors.ts"
-import { type Binding, type Bindings, boundValue, isBinding, toBinding, variable } from "../bindings.ts"
+import { type Binding, type Bindings, boundValue, isBinding } from "../bindings.ts"
 import { guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
+import { bindingOf } from "../handles/peer-objects.ts"
 import { isThenable, listNames } from "../names.ts"
 import type { Name } from "../runtime.ts"
-import { pythonObjectOf } from "./handles.ts"
 import { pythonNameProblem } from "./names.ts"
 import type { Session } from "./session.ts"
 import { isTable, table } from "./table.ts"
@@ -75,9 +75,4 @@ function renewed(old: Binding | undefined, given: unknown): Binding {
   const value = boundValue(next)
   // What was a DataFrame is one again.
   return { ...old, value: isTable(old.value) && Array.isArray(value) && !isTable(value) ? table(value) : value }
-}
-
-/** A handle can be called, but is an object of Python's and not a function of ours. */
-export function bindingOf(given: unknown): Binding {
-  return typeof given === "function" && pythonObjectOf(given) ? variable(given) : toBinding(given)
 }

@@ -3,13 +3,14 @@ import type { ActionErrorKind } from "../../core/event.ts"
 import type { Json } from "../../core/json.ts"
 import type { ImagePart } from "../../core/message.ts"
 import { startDeadline } from "../deadline.ts"
-import type { CallGate, ExecuteOptions, Execution, Lost, OutputChunk } from "../runtime.ts"
+import type { Caller } from "../handles/caller.ts"
+import type { ExecuteOptions, Execution, Lost, OutputChunk } from "../runtime.ts"
 import { sentEnv, takeEnvNews } from "../sent-env.ts"
 import type { JupyterMessage } from "./jupyter.ts"
 import { keepAlive } from "./keep-alive.ts"
 import type { LateOutput } from "./late.ts"
 import type { LiveKernel } from "./live.ts"
-import type { Report, ReportedError } from "./told.ts"
+import { PythonError, type Report, type ReportedError } from "./told.ts"
 import { watchUse } from "./watch.ts"
 
 /** The cell whose calls the host is making, also after awaits. */
@@ -27,18 +28,16 @@ export interface CellLimits {
 export interface PythonCell {
   readonly runtime: object
   readonly number: number
-  readonly gate: CallGate | undefined
-  readonly signal: AbortSignal
+  /** The cell as the caller of host functions. */
+  readonly caller: Caller
   /** Whether it has its result. */
   readonly over: boolean
   write(chunk: OutputChunk): void
   report(report: Report): void
-  /** Takes what its clock has shown, and by what it has reached outside. */
+  /** Takes the clock values that it read, and how it reached outside. */
   heard(reads: readonly number[], effects: readonly string[]): void
-  /** Remembers what a function of the host threw, and gives its number. */
+  /** Remembers the error of a host function, and returns its number. */
   thrown(error: unknown): number
-  /** Counts a call among those the cell waits for at its end. */
-  track(call: Promise<unknown>): void
   /** Stops it: Ctrl-C, and the end of its kernel when that does not help. */
   stop(kind: StopKind, message: string, graceMs?: number): void
   run(code: string): Promise<Execution>
@@ -56,12 +55,13 @@ export interface CellPlace {
   late: LateOutput
   /** What is gone when the kernel is. */
   lost(reason: string): Lost[]
+  nameOf: Caller["nameOf"]
 }
 
-export function createCell({ runtime, number, live, limits, options, late, lost }: CellPlace): PythonCell {
+export function createCell({ runtime, number, live, limits, options, late, lost, nameOf }: CellPlace): PythonCell {
   const controller = new AbortController()
   const printed = { stdout: "", stderr: "", output: "" }
-  const images: ImagePart[] = []
+  let images: ImagePart[] = []
   const errors = new Map<number, unknown>()
   const calls = new Set<Promise<unknown>>()
   const { promise: reported, resolve: onReport } = Promise.withResolvers<Report>()
@@ -72,6 +72,35 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
   // What it may still print and show.
   let room = limits.outputBytes
   let thrown = 0
+  // The first callback that failed and that the host did not await.
+  let failure: { error: unknown } | undefined
+  const hints = new Set<string>()
+  const outside = AsyncLocalStorage.snapshot()
+
+  const caller: Caller = {
+    gate: options.call,
+    nameOf,
+    signal: controller.signal,
+    check: () => controller.signal.throwIfAborted(),
+    // As the code that asked for the cell, and within all that led there.
+    within(work) {
+      const result = outside(() => runningCell.run(cell, work))
+      if (result instanceof Promise && !over) caller.track(result)
+      return result
+    },
+    track(work) {
+      calls.add(work)
+      const leave = () => calls.delete(work)
+      work.then(leave, leave)
+    },
+    fail(error) {
+      if (over) late.add({ stream: "stderr", text: `${failureText(error)}\n` })
+      failure ??= { error }
+    },
+    hint(text) {
+      if (hints.size < mostHints) hints.add(text)
+    },
+  }
 
   const write = ({ stream, text: given }: OutputChunk) => {
     const text = given.slice(0, Math.max(0, room))
@@ -124,12 +153,9 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
   }
 
   const begin = async (code: string) => {
-    const env = sentEnv(options.env)
-    if (env) {
-      const { times = null, seed = null, tellsEffects: tells = false } = env
-      // Of a kernel that is gone, whoever waits for the cell hears otherwise.
-      await live.bridge.ask("world", { times, seed, tells }).catch((error) => ifAlive(error))
-    }
+    const { times = null, seed = null, tellsEffects: tells = false } = sentEnv(options.env) ?? {}
+    // The end of the kernel is reported otherwise.
+    await live.bridge.begin(caller, { times, seed, tells }).catch((error) => ifAlive(error))
     await live.kernel.execute(code, onMessage)
   }
 
@@ -164,18 +190,26 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
       return { ok: false, error, ...ran, changes: unchanged(), ...(gone.length > 0 && { lost: gone }) }
     }
     const { changes, error, value } = outcome
-    if (stopped) return { ok: false, error: { ...stopped, ...lineOf(error) }, ...ran, changes }
-    if (!error) return { ok: true, value: value?.value, ...(preview !== undefined && { preview }), ...ran, changes }
-    const { thrown, ...shown } = error
-    const found = thrown === undefined ? undefined : errors.get(thrown)
-    return { ok: false, error: shown, ...(found !== undefined && { thrown: found }), ...ran, changes }
+    const told = [...outcome.hints, ...hints]
+    const rest = { ...ran, changes, ...(told.length > 0 && { hints: told }) }
+    if (stopped) return { ok: false, error: { ...stopped, ...lineOf(error) }, ...rest }
+    if (error) {
+      const { thrown, ...shown } = error
+      const found = thrown === undefined ? undefined : errors.get(thrown)
+      return { ok: false, error: shown, ...(found !== undefined && { thrown: found }), ...rest }
+    }
+    if (failure) {
+      const { traceback: stack } = failure.error instanceof PythonError ? failure.error : {}
+      const shown = { kind: "throw" as const, message: failureText(failure.error), ...(stack && { stack }) }
+      return { ok: false, error: shown, thrown: failure.error, ...rest }
+    }
+    return { ok: true, value: value?.value, ...(preview !== undefined && { preview }), ...rest }
   }
 
-  return {
+  const cell: PythonCell = {
     runtime,
     number,
-    gate: options.call,
-    signal: controller.signal,
+    caller,
     get over() {
       return over
     },
@@ -187,11 +221,6 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
       // The last ones are enough: a cell may catch as many as it likes.
       errors.delete(thrown - mostErrors)
       return thrown
-    },
-    track(call) {
-      calls.add(call)
-      const leave = () => calls.delete(call)
-      call.then(leave, leave)
     },
     stop,
     async run(code) {
@@ -210,6 +239,10 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
         return result(await keepAlive(perform(code)), startedAt)
       } finally {
         over = true
+        // Threads that the cell left behind may hold it for long.
+        Object.assign(printed, { stdout: "", stderr: "", output: "" })
+        images = []
+        errors.clear()
         unwatch()
         deadline?.clear()
         clearTimeout(escalation)
@@ -217,6 +250,7 @@ export function createCell({ runtime, number, live, limits, options, late, lost 
       }
     },
   }
+  return cell
 }
 
 export function unchanged(): Report["changes"] {
@@ -244,6 +278,11 @@ function imageOf(data: { [key: string]: Json }): ImagePart | undefined {
   return undefined
 }
 
+function failureText(error: unknown): string {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return shortened(`${message} (in a callback that the host called and did not await)`)
+}
+
 function lineOf(error: ReportedError | undefined): { line?: number } {
   return error?.line === undefined ? {} : { line: error.line }
 }
@@ -258,3 +297,4 @@ function shortened(text: string): string {
 
 const longest = 100_000
 const mostErrors = 100
+const mostHints = 20

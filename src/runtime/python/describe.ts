@@ -13,7 +13,6 @@ import { typeDeclarationParts, typeParts } from "../declare/type-parts.ts"
 import { any, type Member, printType } from "../declare/type-tree.ts"
 import type { StandardSchema } from "../runtime.ts"
 import { isStandardSchema, isTuple } from "../schema.ts"
-import { className } from "./host-objects.ts"
 import { unknownName } from "./names.ts"
 import { isPyReference } from "./py.ts"
 import {
@@ -199,4 +198,9 @@ function defined(head: string, doc: string | undefined): string {
 
 function docText(text: string, indent: string): string {
   return `${indent}"""${text.trim().replaceAll('"""', "'''").replaceAll("\n", `\n${indent}`)}"""`
+}
+
+function className(value: object): string {
+  const type = classOf(value)
+  return (type && nameOfClass(type)) ?? "object"
 }

@@ -1,17 +1,22 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { constants, type FileHandle, open } from "node:fs/promises"
 import { AgentError } from "../../core/errors.ts"
-import { pythonObjectOf } from "./handles.ts"
+import { agentRuntime } from "../cell-agent.ts"
+import { peerObjectOf } from "../handles/peer-objects.ts"
 
 // A table that goes from one kernel to another goes as it is, by a file that the host passes on and never reads.
 
 /** Whether what is asked for is to go on to a kernel, and so need not be taken apart here. */
 export const betweenKernels = new AsyncLocalStorage<boolean>()
 
+/** Whether an object is the runtime of an agent that works in a kernel too: tables go there and come from there whole. */
+export function holdsFrames(value: unknown): boolean {
+  return typeof value === "object" && value !== null && agentRuntime(value)?.language === "python"
+}
+
 /** Whether a value is a table that lives in a kernel. */
 export function isFrame(value: unknown): value is object {
-  if (typeof value !== "function") return false
-  const type = pythonObjectOf(value)?.type ?? ""
+  const type = peerObjectOf(value)?.type ?? ""
   return /^pandas\.(?:.+\.)?(?:DataFrame|Series)$/.test(type)
 }
 

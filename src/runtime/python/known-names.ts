@@ -1,7 +1,7 @@
 import { type Binding, boundValue } from "../bindings.ts"
+import { isPeerObject } from "../handles/peer-objects.ts"
 import type { Execution, Lost } from "../runtime.ts"
 import type { Bridge } from "./bridge.ts"
-import { pythonObjectOf } from "./handles.ts"
 
 /** What the host knows of the names in a kernel: enough to tell what is gone when the kernel is. */
 export interface KnownNames {
@@ -33,8 +33,7 @@ export function knownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
   // An object of this kernel cannot be put in again: the next kernel tells.
   const isHandle = (name: string) => {
     const binding = bindings.get(name)
-    const value = binding && boundValue(binding)
-    return typeof value === "function" && pythonObjectOf(value) !== undefined
+    return binding !== undefined && isPeerObject(boundValue(binding))
   }
 
   return {

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { AgentError } from "../../core/errors.ts"
+import type { HostAccess } from "../handles/operations.ts"
 import { type Bridge, type BridgeEvents, createBridge } from "./bridge.ts"
-import { type Channel, listen } from "./channel.ts"
+import { listen } from "./channel.ts"
 import { makeFolder, removeFolder } from "./folder.ts"
-import type { HostObjects } from "./host-objects.ts"
 import { keepAlive } from "./keep-alive.ts"
 import { connectKernel, type Kernel, loadZeroMq } from "./kernel.ts"
 import { type Launched, type LaunchOptions, launch } from "./launch.ts"
@@ -28,26 +28,29 @@ export interface LiveKernel {
   end(): Promise<void>
 }
 
-export function startKernel(options: LaunchOptions, objects: HostObjects, events: BridgeEvents): Promise<LiveKernel> {
-  return keepAlive(start(options, objects, events))
+export type KernelEvents = Omit<BridgeEvents, "onViolation">
+
+export function startKernel(options: LaunchOptions, access: HostAccess, events: KernelEvents): Promise<LiveKernel> {
+  return keepAlive(start(options, access, events))
 }
 
-async function start(options: LaunchOptions, objects: HostObjects, events: BridgeEvents): Promise<LiveKernel> {
+async function start(options: LaunchOptions, access: HostAccess, events: KernelEvents): Promise<LiveKernel> {
   const zeroMq = await loadZeroMq()
   const folder = await makeFolder()
   const token = randomBytes(32).toString("hex")
-  let channel: Channel | undefined
+  const { promise: connected, resolve: onBridge } = Promise.withResolvers<Bridge>()
+  let made: Bridge | undefined
   let death: string | undefined
   let launched: Launched | undefined
   const kill = (reason: string) => {
     death ??= reason
     launched?.kill()
   }
-  const bridge = createBridge(() => channel ?? nowhere, objects, events, folder)
   const socket = join(folder, "host")
-  const listening = await listen(socket, token, {
-    onFrame: bridge.onFrame,
-    onViolation: (reason) => kill(`it sent ${reason} to its host`),
+  const onViolation = (reason: string) => kill(`it sent ${reason} to its host`)
+  const listening = await listen(socket, token, (link) => {
+    made = createBridge(link, access, { ...events, onViolation }, folder)
+    onBridge(made)
   })
   const timer = setTimeout(kill, longestStart, "it took longer than a minute to start")
   try {
@@ -56,15 +59,15 @@ async function start(options: LaunchOptions, objects: HostObjects, events: Bridg
     const exited = process.exited.then((how) => {
       death ??= how
       listening.close()
-      bridge.end(death)
+      made?.end(death)
       return death
     })
     const early = exited.then((how): never => {
       throw new AgentError(`The Python kernel did not start: ${how}.`, { code: "kernel" })
     })
-    // Whoever still waits is told by the race; nobody else needs to hear of it.
+    // The races below handle it.
     early.catch(() => undefined)
-    channel = await Promise.race([listening.connected, early])
+    const bridge = await Promise.race([connected, early])
     await Promise.race([bridge.ready, early])
     const flood = () => kill("it sent too much over its Jupyter channels")
     const kernel = await Promise.race([connectKernel(process, zeroMq, flood), early])
@@ -98,4 +101,3 @@ async function start(options: LaunchOptions, objects: HostObjects, events: Bridg
 }
 
 const longestStart = 60_000
-const nowhere: Channel = { send: () => undefined }

@@ -2,17 +2,19 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { readFile } from "node:fs/promises"
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import { type Binding, boundValue } from "../bindings.ts"
+import { uncaughtText } from "../cells/errors.ts"
 import { notStarted } from "../cells/execute.ts"
-import { createGuards } from "../guard.ts"
-import type { CallGate, ExecuteOptions, Execution, Lost } from "../runtime.ts"
-import type { BridgeEvents } from "./bridge.ts"
-import { performCall } from "./calls.ts"
-import { type CellLimits, createCell, type PythonCell, runningCell } from "./cell.ts"
-import { createHostObjects } from "./host-objects.ts"
+import { injectedName } from "../cells/object-names.ts"
+import { createHostAccess } from "../handles/host-access.ts"
+import type { ExecuteOptions, Execution, Lost } from "../runtime.ts"
+import { AttributeError } from "./bridge.ts"
+import { type CellLimits, createCell, type PythonCell } from "./cell.ts"
+import { fitted } from "./fitted.ts"
+import { betweenKernels, holdsFrames } from "./frames.ts"
 import { type KnownNames, knownNames } from "./known-names.ts"
 import { lateOutput } from "./late.ts"
 import type { LaunchOptions } from "./launch.ts"
-import { type LiveKernel, startKernel } from "./live.ts"
+import { type KernelEvents, type LiveKernel, startKernel } from "./live.ts"
 import { loadModule } from "./modules.ts"
 import { watchUse } from "./watch.ts"
 
@@ -54,38 +56,33 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
   const bindings = new Map<string, Binding>()
   const known = knownNames(bindings)
   const loaded = new Map<string, string[]>()
-  const objects = createHostObjects()
-  const guards = createGuards()
+  const { access, permit } = createHostAccess({
+    missing: (title) => new AttributeError(`${title} does not exist on the host`),
+    fit: (value, old) => (typeof value === "object" && value !== null ? fitted(value, old()) : value),
+    around: (owner, call) => betweenKernels.run(holdsFrames(owner), call),
+  })
   const late = lateOutput()
   let live: LiveKernel | undefined
   let starting: Promise<LiveKernel> | undefined
   let cell: PythonCell | undefined
-  // Does something as if the cell were of this process: for whoever asked for the cell, and within all that led there.
-  let within: <T>(work: () => T) => T = (work) => work()
-  let lastGate: CallGate | undefined
   let count = 0
   let closed = false
   // Of kernels that died between two cells: the next cell tells.
   let untold: Lost[] = []
 
-  const events: BridgeEvents = {
+  const events: KernelEvents = {
     onOutput(chunk) {
       if (cell && !cell.over) return cell.write(chunk)
       late.add(chunk)
     },
-    onReport: (report) => cell?.report(report),
-    onNews: (reads, effects) => cell?.heard(reads, effects),
+    onReport: (report, caller) => ofCell(caller)?.report(report),
+    onNews: (reads, effects, caller) => ofCell(caller)?.heard(reads, effects),
     thrown: (error) => cell?.thrown(error) ?? -1,
-    call(entry, method, args, named) {
-      const requested = { entry, method, args, named }
-      const current = cell?.over ? undefined : cell
-      if (!current) return performCall(requested, { gate: lastGate, signal: new AbortController().signal, guards })
-      const { gate, signal } = current
-      const call = within(() => runningCell.run(current, () => performCall(requested, { gate, signal, guards })))
-      current.track(call)
-      return call
-    },
+    onForgottenFailure: (error) => late.add({ stream: "stderr", text: `${uncaughtText(error)}\n` }),
   }
+  const nameOf = (value: object) => access.functions.boundBy(value)?.name ?? injectedName(value, bindings)
+  /** The running cell, where it is the one that a message speaks for. */
+  const ofCell = (caller: PythonCell["caller"]) => (cell?.caller === caller ? cell : undefined)
 
   /** Tells of a name that a kernel could not be given again. */
   const miss = (name: string, reason: string) => {
@@ -94,10 +91,19 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
 
   const bind = async (kernel: LiveKernel, values: ReadonlyMap<string, Binding>) => {
     if (values.size === 0) return
-    const given: [string, unknown][] = []
-    for (const [name, binding] of values) given.push([name, await kernel.bridge.adopt(forPython(binding))])
-    for (const [name, binding] of values) guards.add(name, binding)
-    await kernel.bridge.ask("bind", { values: Object.fromEntries(given) })
+    // Guards hold before the kernel has the values.
+    for (const [name, binding] of values) permit(name, binding)
+    try {
+      const given: [string, unknown][] = []
+      for (const [name, binding] of values) given.push([name, await kernel.bridge.adopt(forPython(name, binding))])
+      await kernel.bridge.ask("bind", { values: Object.fromEntries(given) })
+    } catch (error) {
+      for (const name of values.keys()) {
+        const before = bindings.get(name)
+        if (before) permit(name, before)
+      }
+      throw error
+    }
     await known.put([...values.keys()], kernel.bridge)
   }
 
@@ -105,7 +111,16 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     known.setup.clear()
     const code = typeof setup === "object" ? await setupFile(setup.file) : setup
     if (code !== undefined) {
-      cell = createCell({ runtime: session, number: 0, live: kernel, limits, options: {}, late, lost: () => [] })
+      cell = createCell({
+        runtime: session,
+        number: 0,
+        live: kernel,
+        limits,
+        options: {},
+        late,
+        lost: () => [],
+        nameOf,
+      })
       const execution = await cell.run(code)
       if (!execution.ok) {
         throw new ConfigError(`The setup code failed: ${execution.error.stack ?? execution.error.message}`)
@@ -165,8 +180,7 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
       await live.end()
       live = undefined
     }
-    objects.clear()
-    const kernel = await startKernel(launch, objects, events)
+    const kernel = await outside(() => startKernel(launch, access, events))
     try {
       await prepare(kernel)
     } catch (error) {
@@ -191,6 +205,10 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     })
     return starting
   }
+
+  /** What is sent for a binding: a function as the gated one, so that calls pass the gate, anything else as its value. */
+  const forPython = (name: string, binding: Binding): unknown =>
+    binding.kind === "function" ? access.functions.find(name)?.gated : boundValue(binding)
 
   const session: Session = {
     bindings,
@@ -217,10 +235,9 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
         options,
         late,
         lost: known.lose,
+        nameOf,
       })
       cell = current
-      within = AsyncLocalStorage.snapshot()
-      lastGate = options.call ?? lastGate
       known.use()
       const execution = await current.run(code)
       known.note(execution.changes)
@@ -252,7 +269,8 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
       known.lose("")
       untold = []
       late.take()
-      objects.clear()
+      // Functions that cells passed on before lead nowhere.
+      access.functions.reset()
       await ending?.end()
     },
   }
@@ -274,7 +292,5 @@ function isGone(error: unknown): boolean {
   return error instanceof AgentError && error.code === "gone"
 }
 
-/** What is sent for a binding: a function as its binding, so that calls pass the gate, anything else as its value. */
-function forPython(binding: Binding): unknown {
-  return binding.kind === "function" ? binding : boundValue(binding)
-}
+// A kernel belongs to no cell, even when the first use of it is in one.
+const outside = AsyncLocalStorage.snapshot()

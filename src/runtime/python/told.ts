@@ -1,9 +1,10 @@
-import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
+import { Forged, listIn, recordIn, textIn, type WireObject } from "../handles/wire.ts"
 
-/** What a cell left behind, told by the kernel when it ends. */
+/** The report of a cell, which the kernel sends when the cell ends. */
 export interface Report {
   changes: { created: string[]; reassigned: string[]; removed: string[] }
+  hints: string[]
   error?: ReportedError | undefined
   /** Absent when the cell has no value. */
   value?: { value: unknown } | undefined
@@ -15,7 +16,7 @@ export interface ReportedError {
   stack?: string
   line?: number
   column?: number
-  /** The number of what a function of the host threw, when that is what the cell failed of. */
+  /** The number of the error of a host function, when the cell failed with it. */
   thrown?: number
 }
 
@@ -28,32 +29,43 @@ export class PythonError extends Error {
   /** Of a name that is not there: those that are. */
   readonly names: string[] | undefined
 
-  constructor({ name, message, stack, path, names }: { [key: string]: Json }) {
-    super(text(message))
-    this.name = text(name)
+  constructor({ name, message, stack, path, names }: WireObject) {
+    super(textIn(message))
+    this.name = textIn(name)
     this.traceback = typeof stack === "string" ? stack : ""
     this.path = typeof path === "string" ? path : undefined
     this.names = names === undefined ? undefined : texts(names)
   }
 }
 
-/** What the kernel says about itself may have been made up by the code in it: only its form is believed. */
-export function reportOf(message: { [key: string]: Json }, read: () => unknown): Report {
-  const { created, reassigned, removed } = record(message.changes)
+/** Reads a report. Code in the kernel may have written it: only its form is believed. */
+export function reportOf(message: WireObject, read: () => unknown): Report {
+  const { created, reassigned, removed } = recordIn(message.changes)
   const changes = { created: texts(created), reassigned: texts(reassigned), removed: texts(removed) }
-  if (message.error !== undefined) return { changes, error: errorOf(record(message.error)) }
-  if (!("v" in message)) return { changes }
+  const hints = texts(message.hints)
+    .slice(0, mostHints)
+    .map((hint) => hint.slice(0, longestHint))
+  if (message.error !== undefined) return { changes, hints, error: errorOf(recordIn(message.error)) }
+  return "v" in message ? { changes, hints, value: { value: readable(read) } } : { changes, hints }
+}
+
+const mostHints = 20
+const longestHint = 1_000
+
+/** A value that cannot be read does not fail the cell. */
+function readable(read: () => unknown): unknown {
   try {
-    return { changes, value: { value: read() } }
-  } catch {
-    return { changes, value: { value: undefined } }
+    return read()
+  } catch (error) {
+    if (Forged.is(error)) throw error
+    return undefined
   }
 }
 
-function errorOf({ kind, message, stack, line, column, thrown }: { [key: string]: Json }): ReportedError {
+function errorOf({ kind, message, stack, line, column, thrown }: WireObject): ReportedError {
   return {
     kind: kind === "syntax" || kind === "memory" ? kind : "throw",
-    message: text(message),
+    message: textIn(message),
     ...(typeof stack === "string" && { stack }),
     ...(typeof line === "number" && { line }),
     ...(typeof column === "number" && { column }),
@@ -61,33 +73,6 @@ function errorOf({ kind, message, stack, line, column, thrown }: { [key: string]
   }
 }
 
-export function record(found: Json | undefined): { [key: string]: Json } {
-  return typeof found === "object" && found !== null && !Array.isArray(found) ? found : {}
-}
-
 function texts(found: Json | undefined): string[] {
-  return list(found).map(text)
-}
-
-export function list(found: Json | undefined): Json[] {
-  return Array.isArray(found) ? found : []
-}
-
-// Not by `String` or `Number`: they would call what the kernel put under `toString`.
-export function text(found: Json | undefined): string {
-  if (typeof found !== "string") throw malformed("something that is no text")
-  return found
-}
-
-export function number(found: Json | undefined): number {
-  if (typeof found !== "number") throw malformed("something that is no number")
-  return found
-}
-
-export function malformed(what: string): AgentError {
-  return new AgentError(`The Python kernel sent ${what}.`, { code: "invalid-value" })
-}
-
-export function pairs(found: Json | undefined): Json[][] {
-  return Array.isArray(found) ? found.filter((pair) => Array.isArray(pair)) : []
+  return found === undefined ? [] : listIn(found).map(textIn)
 }

@@ -177,8 +177,11 @@ def system(name, *given):
     return libc.syscall(numbers[os.uname().machine][name], *given)
 kernel = get_ipython().kernel
 channel = kernel.shell.user_ns['echo']._karst_channel
-def ask(kind, target=0, member=None, value=None):
-    return channel.request({'k': kind, 't': target, 'm': member, 'v': value}, (), True)
+import sys
+x = sys.modules['karst_kernel.executions'].current
+def ask(op, target=0, member=None, value=None, buffers=(), **more):
+    message = {'k': 'op', 'op': op, 'x': x(), 't': target, 'p': [] if member is None else [member], 'v': value, **more}
+    return channel.request(message, buffers, True)['v']
 def say(message):
     channel.send(message, (), False)
 def raw(text):

@@ -3,7 +3,7 @@
  *  `library` (a file of Karst's own), `port`, `udp_port`, `socket_path` and `abstract_path` (servers of the host), `host_pid`,
  *  `keyring` (of the host), `vault` (an instance), `tools` (a proxy), `echo`, `keep`, `fresh`, `dump` (JSON.stringify),
  *  `spell` (text of its argument), `ring` (calls it), `configure` (by keywords) and `danger` (which asks for approval and never gets it).
- *  The tools of an attacker who has read the source: `libc`, `system(name, …)`, `kernel`, `channel`, `ask(kind, …)`, `say(message)`, `raw(head, body)`,
+ *  The tools of an attacker who has read the source: `libc`, `system(name, …)`, `kernel`, `channel`, `ask(operation, …)`, `x()` (the id of its cell), `say(message)`, `raw(head, body)`,
  *  `publish(type, content)` and `answer(type, content)` on the Jupyter channels. */
 export interface Attack {
   title: string
@@ -457,15 +457,15 @@ export const attacks: Attack[] = [
   },
   {
     title: "replaces a method of the host",
-    code: attempt("ask('set', vault._karst_id, 'open', 'escaped')", "return 'escaped'"),
+    code: attempt("ask('set', vault._karst_id, 'open', ['escaped'])", "return 'escaped'"),
   },
   {
     title: "replaces a prototype",
-    code: attempt("ask('set', vault._karst_id, '__proto__', {'escaped': 1})", "return 'escaped'"),
+    code: attempt("ask('set', vault._karst_id, '__proto__', [{'escaped': 1}])", "return 'escaped'"),
   },
   {
     title: "adds a member to the host's object",
-    code: attempt("ask('set', vault._karst_id, 'toJSON', 5)", "return 'escaped'"),
+    code: attempt("ask('set', vault._karst_id, 'toJSON', [5])", "return 'escaped'"),
   },
   { title: "reads a private field", code: attempt("return 'escaped ' + repr(ask('get', vault._karst_id, '#key'))") },
   {
@@ -484,14 +484,13 @@ export const attacks: Attack[] = [
       "return 'escaped ' + str(ask('get', described._karst_id, 'value')('return process.pid')())",
     ),
   },
-  {
-    title: "gives an array whose kind names the host's own objects",
+  ...["constructor", "__proto__", "toString", "hasOwnProperty"].map((kind) => ({
+    title: `gives an array whose kind names the host's own ${kind}`,
     code: attempt(
-      "for kind in ['constructor', '__proto__', 'toString', 'hasOwnProperty']:",
-      "    try: return 'escaped ' + repr(channel.request({'k': 'call', 't': echo._karst_id, 'm': None, 'v': [[{'$': 'a', 't': kind, 'i': 0}], {}]}, [bytes(8)], True))",
-      "    except Exception: pass",
+      `return 'escaped ' + repr(ask('call', echo._karst_id, None, [[{'$': 'a', 't': '${kind}', 'i': 0}], {}], [bytes(8)]))`,
     ),
-  },
+    fatal: true,
+  })),
   {
     title: "pollutes prototypes by a dict",
     code: attempt(
@@ -566,35 +565,48 @@ export const attacks: Attack[] = [
       "return [each for each in type(echo).__call__.__globals__ if 'process' in each or 'require' in each]",
     ),
   },
-  {
-    title: "forges the numbers of objects",
+  ...["0", "-1", "1.5", "10**6", "2**53", "'x'", "None", "[]", "{}", "True"].map((number, at) => ({
+    title: `forges the number of an object: ${number}`,
     code: attempt(
-      "for number in [0, -1, 1.5, 10**6, 2**53, 'x', None, [], {}, True]:",
-      "    for kind in ['get', 'call', 'list', 'members']:",
-      "        try: return 'escaped ' + repr(channel.request({'k': kind, 't': number, 'm': 'open', 'v': [[], {}]}))",
-      "        except Exception: pass",
+      `return 'escaped ' + repr(ask('${["get", "call", "list", "members"][at % 4]}', ${number}, 'open', [[], {}]))`,
     ),
     fatal: true,
-  },
+  })),
+  ...["'cell_0123456789abcdef0123'", "None", "''", "5", "{'toString': 1}", "'__proto__'"].map((id) => ({
+    title: `forges the id of a cell: ${id}`,
+    code: attempt(`return 'escaped ' + repr(ask('call', vault._karst_id, 'open', [[], {}], x=${id}))`),
+    fatal: true,
+  })),
   {
     title: "forges an object inside an argument",
     code: attempt("ask('call', keep._karst_id, None, [[{'$': 'h', 'id': 4242}], {}])", "return 'escaped'"),
+    fatal: true,
   },
   {
     title: "forges a method of an argument",
     code: attempt(
-      "ask('call', keep._karst_id, None, [[{'$': 'hm', 'of': vault._karst_id, 'name': 'constructor'}], {}])",
+      "of = {'$': 'h', 'id': vault._karst_id}",
+      "ask('call', keep._karst_id, None, [[{'$': 'hm', 'of': of, 'name': 'constructor'}], {}])",
       "return 'escaped'",
     ),
   },
-  {
-    title: "calls with arguments that are none",
+  ...["vault._karst_id", "None", "{'$': 'h', 'id': 4242}", "{'id': 'x'}"].map((of) => ({
+    title: `forges the object of a method: ${of}`,
     code: attempt(
-      "for given in [None, 5, 'xx', {}, [], [[]], [5, 5], [[], None], [{}, {}], [[], []], [{'$': 'p', 'id': 1, 'type': 'x'}, {'$': 'p', 'id': 1, 'type': 'x'}], [[], {'$': 'm', 'e': []}], [[], {'$': 's', 'e': []}]]:",
-      "    try: ask('call', keep._karst_id, None, given); return 'escaped ' + repr(given)",
-      "    except Exception: pass",
+      `ask('call', keep._karst_id, None, [[{'$': 'hm', 'of': ${of}, 'name': 'open'}], {}])`,
+      "return 'escaped'",
     ),
-  },
+    fatal: true,
+  })),
+  ...[
+    ...["None", "5", "'xx'", "{}", "[]", "[5, 5]", "[{}, {}]"],
+    "[{'$': 'p', 'id': 1, 'type': 'x'}, {'$': 'p', 'id': 1, 'type': 'x'}]",
+    ...["[[], None]", "[[], []]", "[[], {'$': 'm', 'e': []}]", "[[], {'$': 's', 'e': []}]"],
+  ].map((given) => ({
+    title: `calls with arguments that are none: ${given}`,
+    code: attempt(`ask('call', keep._karst_id, None, ${given})`, "return 'escaped'"),
+    fatal: true,
+  })),
   {
     title: "gives back objects a billion times",
     code: "say({'k': 'release', 'ids': [[each, 10 ** 9] for each in range(1000)]})",
@@ -621,17 +633,37 @@ export const attacks: Attack[] = [
   },
   {
     title: "sends numbers that answer when they are read",
-    code: "say({'k': 'get', 'i': {'valueOf': 1, 'toString': 1}, 't': 1, 'm': 'x'})",
+    code: "say({'k': 'op', 'op': 'get', 'x': x(), 'i': {'valueOf': 1, 'toString': 1}, 't': 1, 'p': ['x']})",
     fatal: true,
   },
   {
     title: "sends names that answer when they are read",
-    code: "say({'k': 'call', 'i': 5, 't': 1, 'm': {'toString': 1}, 'v': [[], {}]})\nsay({'k': 'cell', 'changes': {'created': [{'toString': 1}]}})",
+    code: "say({'k': 'op', 'op': 'call', 'x': x(), 'i': 5, 't': 1, 'p': [{'toString': 1}], 'v': [[], {}]})",
+    fatal: true,
+  },
+  {
+    title: "reports names that answer when they are read",
+    code: "say({'k': 'cell', 'x': x(), 'changes': {'created': [{'toString': 1}]}})",
     fatal: true,
   },
   {
     title: "sends failures that answer when they are read",
-    code: "say({'k': 'fail', 'i': 1, 'e': {'message': {'toString': 1}, 'name': [[]]}})\nsay({'k': 'cell', 'changes': {}, 'error': {'message': {'toString': 1}}})",
+    code: "say({'k': 'fail', 'i': 1, 'e': {'message': {'toString': 1}, 'name': [[]]}})",
+    fatal: true,
+  },
+  {
+    title: "reports failures that answer when they are read",
+    code: "say({'k': 'cell', 'x': x(), 'changes': {}, 'error': {'message': {'toString': 1}}})",
+    fatal: true,
+  },
+  {
+    title: "reports hints that answer when they are read",
+    code: "say({'k': 'cell', 'x': x(), 'changes': {}, 'hints': [{'toString': 1}]})",
+    fatal: true,
+  },
+  {
+    title: "reports the end of a cell that never was",
+    code: "say({'k': 'cell', 'x': 'cell_0123456789abcdef0123', 'changes': {}, 'v': 'escaped'})",
     fatal: true,
   },
   {
@@ -643,41 +675,48 @@ export const attacks: Attack[] = [
     title: "gives the host a value as deep as it likes",
     code: attempt(
       "deep = '[' * 100000 + ']' * 100000",
-      'text = \'{"k":"call","i":987654,"t":%d,"m":null,"v":[[%s],{}]}\' % (dump._karst_id, deep)',
+      'text = \'{"k":"op","op":"call","x":"%s","i":987654,"t":%d,"p":[],"v":[[%s],{}]}\' % (x(), dump._karst_id, deep)',
       "raw(text.encode())",
       "return 'sent'",
     ),
+    fatal: true,
   },
   {
     title: "ends its cell with a value as deep as it likes",
-    code: "raw(b'{\"k\":\"cell\",\"changes\":{},\"v\":' + b'[' * 100000 + b']' * 100000 + b'}')",
+    code: 'raw(b\'{"k":"cell","x":"\' + x().encode() + b\'","changes":{},"v":\' + b\'[\' * 100000 + b\']\' * 100000 + b\'}\')',
     fatal: true,
   },
   {
     title: "sends a frame that grows to more than the host has",
-    code: 'raw(b\'{"k":"cell","changes":{},"v":[\' + b\'{},\' * 60000000 + b\'{}]}\')',
+    code: 'raw(b\'{"k":"cell","x":"\' + x().encode() + b\'","changes":{},"v":[\' + b\'{},\' * 60000000 + b\'{}]}\')',
     fatal: true,
   },
   {
     title: "sends a table that grows to more than the host has",
     code: attempt("return repr(ask('call', echo._karst_id, None, [[{'$': 't', 'n': 10 ** 9, 'c': []}], {}]))"),
+    fatal: true,
   },
   {
     title: "sends a table of flags that grow to more than the host has",
     code: attempt(
       "size = 90_000_000",
       "column = {'name': 'a', 'kind': 'bool', 'i': 0}",
-      "return repr(channel.request({'k': 'call', 't': echo._karst_id, 'm': None, 'v': [[{'$': 't', 'n': size, 'c': [column]}], {}]}, [bytes(size)], True))",
+      "return repr(ask('call', echo._karst_id, None, [[{'$': 't', 'n': size, 'c': [column]}], {}], [bytes(size)]))",
     ),
+    fatal: true,
   },
-  {
-    title: "sends tables that are none",
+  ...[
+    ...["'n': -1, 'c': []", "'n': 1.5, 'c': []", "'n': 'x', 'c': []", "'n': 1, 'c': 5", "'n': 1, 'c': [5]"],
+    "'n': 1, 'c': [{'name': {}, 'kind': 'values', 'v': [1]}]",
+    "'n': 2, 'c': [{'name': 'a', 'kind': 'float64', 'i': 0}]",
+    "'n': 1, 'c': [{'name': 'a', 'kind': 'text', 'i': 0}]",
+  ].map((table) => ({
+    title: `sends a table that is none: ${table}`,
     code: attempt(
-      "for table in [{'n': -1, 'c': []}, {'n': 1.5, 'c': []}, {'n': 'x', 'c': []}, {'n': 1, 'c': 5}, {'n': 1, 'c': [5]}, {'n': 1, 'c': [{'name': {}, 'kind': 'values', 'v': [1]}]}, {'n': 2, 'c': [{'name': 'a', 'kind': 'float64', 'i': 0}]}, {'n': 1, 'c': [{'name': 'a', 'kind': 'text', 'i': 0}]}]:",
-      "    try: return 'escaped ' + repr(channel.request({'k': 'call', 't': echo._karst_id, 'm': None, 'v': [[{'$': 't', **table}], {}]}, [b'xyz'], True))",
-      "    except Exception: pass",
+      `return 'escaped ' + repr(ask('call', echo._karst_id, None, [[{'$': 't', ${table}}], {}], [b'xyz']))`,
     ),
-  },
+    fatal: true,
+  })),
   {
     title: "sends millions of empty buffers",
     code: "channel.socket.sendall(struct.pack('<IBII', 9 + 20_000_000 + 12, 1, 12, 5_000_000)); channel.socket.sendall(bytes(20_000_000)); channel.socket.sendall(b'{\"k\":\"nope\"}')",
@@ -687,17 +726,25 @@ export const attacks: Attack[] = [
     title: "sends a number that takes for ever to read",
     code: attempt("return len(repr(ask('call', dump._karst_id, None, [[{'$': 'n', 'v': '9' * 30_000_000}], {}])))"),
   },
+  ...[
+    ...["{'$': 'zzz'}", "{'$': None}", "{'$': {}}", "{'$': []}", "{'$': 'n', 'v': '0x'}", "{'$': 'n', 'v': {}}"],
+    ...["{'$': 'd', 'v': 'x'}", "{'$': 'd', 'v': 1e300}", "{'$': 'b', 'i': 9}", "{'$': 'b', 'i': 'length'}"],
+    ...[
+      "{'$': 'm', 'e': 5}",
+      "{'$': 'm', 'e': [5]}",
+      "{'$': 'o', 'e': [[{'toString': 1}, 2]]}",
+      "{'$': 's', 'e': None}",
+    ],
+    ...["{'$': 'p', 'id': {}, 'type': {}}", "{'$': 'a', 't': 'int', 'i': 0}", "{'$': 'sh', 'n': 1}"],
+  ].map((value) => ({
+    title: `sends a value of an unknown form: ${value}`,
+    code: attempt(`ask('call', keep._karst_id, None, [[${value}], {}])`, "return 'escaped'"),
+    fatal: true,
+  })),
   {
-    title: "sends values of unknown forms",
-    code: attempt(
-      "for value in [{'$': 'zzz'}, {'$': None}, {'$': {}}, {'$': []}, {'$': 'n', 'v': '0x'}, {'$': 'n', 'v': {}}, {'$': 'd', 'v': 'x'}, {'$': 'd', 'v': 1e300}, {'$': 'b', 'i': 9}, {'$': 'b', 'i': 'length'}, {'$': 'm', 'e': 5}, {'$': 'm', 'e': [5]}, {'$': 'o', 'e': [[{'toString': 1}, 2]]}, {'$': 's', 'e': None}, {'$': 'p', 'id': {}, 'type': {}}]:",
-      "    try: ask('call', keep._karst_id, None, [[value], {}]); return 'escaped ' + repr(value)",
-      "    except Exception: pass",
-    ),
-  },
-  {
-    title: "answers what nobody asked",
+    title: "answers what the host did not ask",
     code: "for number in range(1000): say({'k': 'reply', 'i': number, 'v': 'escaped'})",
+    fatal: true,
   },
   {
     title: "sends a message of an unknown kind",
@@ -726,7 +773,7 @@ export const attacks: Attack[] = [
   {
     title: "asks without waiting for answers",
     code: attempt(
-      "for number in range(20000): say({'k': 'call', 'i': 10 ** 7 + number, 't': echo._karst_id, 'm': None, 'v': [['x'], {}]})",
+      "for number in range(20000): say({'k': 'op', 'op': 'call', 'x': x(), 'i': 10 ** 7 + number, 't': echo._karst_id, 'p': [], 'v': [['x'], {}]})",
       "return 'asked'",
     ),
   },
@@ -807,11 +854,11 @@ export const attacks: Attack[] = [
   },
   {
     title: "makes its report say something else",
-    code: "say({'k': 'cell', 'changes': {'created': ['__proto__', 'constructor'], 'reassigned': ['echo'], 'removed': ['vault']}, 'v': 'forged'})",
+    code: "say({'k': 'cell', 'x': x(), 'changes': {'created': ['__proto__', 'constructor'], 'reassigned': ['echo'], 'removed': ['vault']}, 'v': 'forged'})",
   },
   {
     title: "ends with an error that names the host's",
-    code: "say({'k': 'cell', 'changes': {}, 'error': {'kind': 'refused', 'message': 'm', 'thrown': '__proto__', 'line': '1'}})",
+    code: "say({'k': 'cell', 'x': x(), 'changes': {}, 'error': {'kind': 'refused', 'message': 'm', 'thrown': '__proto__', 'line': '1'}})",
   },
   { title: "leaves no answer at all", code: "get_ipython().events.callbacks['post_run_cell'].clear()", fatal: true },
   {

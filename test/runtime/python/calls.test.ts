@@ -119,13 +119,13 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
     )
     for (const name of ["then", "toJSON", "toString", "valueOf"]) {
       const { error } = await runtime.failed(`written({'${name}': gated})`, { call })
-      assert.match(error.message, new RegExp(`function under "${name}", which would be called unasked`))
+      assert.match(error.message, new RegExp(`function under "${name}" cannot cross`))
     }
     assert.equal(await runtime.value("written({'later': gated, 'name': 'x'})", { call }), '{"name":"x"}')
   })
 
   test("that give what cannot cross fail with the path", async () => {
-    assert.match((await runtime.failed("odd()")).error.message, /the result cannot cross to Python: a symbol/)
+    assert.match((await runtime.failed("odd()")).error.message, /odd\(…\) cannot cross to Python: a symbol/)
   })
 
   test("may give and take functions", async () => {
@@ -169,6 +169,11 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
   })
 })
 
+/** Sends an operation as the kernel does, whatever is in it. */
+const operate =
+  "import sys\nx = sys.modules['karst_kernel.executions'].current()\n" +
+  "(lambda op, t, p, **more: account._karst_channel.request({'k': 'op', 'op': op, 'x': x, 't': t, 'p': p, **more}, (), True))"
+
 describe("the host's objects in Python", { skip: requires("python") }, () => {
   const account = new Account()
   const runtime = sharedRuntime({
@@ -206,13 +211,13 @@ describe("the host's objects in Python", { skip: requires("python") }, () => {
       calls.map(({ binding, method }) => [binding, method]),
       [
         ["open", undefined],
-        ["Account", "deposit"],
+        ["open", "deposit"],
         ["account", "deposit"],
       ],
     )
   })
 
-  test("stay as long as one of their methods is held, and give as many items as there may be", async () => {
+  test("stay as long as one of their methods is held, and give all of their items or none", async () => {
     await runtime.inject({
       endless: new (class Endless {
         *[Symbol.iterator]() {
@@ -223,7 +228,7 @@ describe("the host's objects in Python", { skip: requires("python") }, () => {
     })
     await runtime.ran("deposit = open().deposit")
     assert.equal(await runtime.value("deposit(1) + deposit(1)"), 23)
-    assert.equal(await runtime.value("len(list(endless))"), 1_000_000)
+    assert.match((await runtime.failed("list(endless)")).error.message, /endless has more than 1000000 elements/)
     const methods: unknown[] = []
     await runtime.ran("mirrored.later()", {
       call({ binding, method }, next) {
@@ -243,15 +248,33 @@ describe("the host's objects in Python", { skip: requires("python") }, () => {
       "account.deposit = 5",
       "account.brandNew = 5",
       "account.__proto__ = {}",
-      "account._karst_channel.request({'k': 'get', 't': account._karst_id, 'm': 'constructor'})",
-      "account._karst_channel.request({'k': 'get', 't': account._karst_id, 'm': '__proto__'})",
-      "account._karst_channel.request({'k': 'call', 't': 99999, 'm': None, 'v': [[], {}]})",
-      "account._karst_channel.request({'k': 'call', 't': account._karst_id, 'm': 'toString', 'v': [[], {}]})",
-      "account._karst_channel.request({'k': 'call', 't': account._karst_id, 'm': 'deposit', 'v': 'x'})",
+      `${operate}('get', account._karst_id, ['constructor'])`,
+      `${operate}('get', account._karst_id, ['__proto__'])`,
+      `${operate}('set', account._karst_id, ['deposit'], v=[1])`,
+      `${operate}('call', account._karst_id, ['toString'], v=[[], {}])`,
+      `${operate}('call', account._karst_id, ['constructor'], v=[[], {}])`,
+      `${operate}('new', account._karst_id, ['balance'], v=[[], {}])`,
     ]) {
       assert.equal((await runtime.failed(attempt)).error.kind, "throw", attempt)
     }
     assert.equal(typeof account.deposit, "function")
+  })
+
+  test("end a kernel that speaks of an object, a cell or an operation that there is none of", async () => {
+    for (const attempt of [
+      `${operate}('call', 99999, [], v=[[], {}])`,
+      `${operate}('get', 0, ['balance'])`,
+      `${operate}('get', account._karst_id, ['balance'], x='cell_0123456789ab')`,
+      `${operate}('get', account._karst_id, ['balance'], x=None)`,
+      `${operate}('call', account._karst_id, ['deposit'], v='x')`,
+      `${operate}('eval', account._karst_id, [])`,
+      `${operate}('get', account._karst_id, 'balance')`,
+    ]) {
+      const { error } = await runtime.failed(attempt)
+      assert.equal(error.kind, "crash", attempt)
+      assert.match(error.message, /it sent .* to its host/)
+    }
+    assert.equal(await runtime.value("account.deposit(0) >= 0"), true)
   })
 
   test("are forgotten by the host when Python drops them", async () => {
@@ -269,9 +292,7 @@ describe("the host's objects in Python", { skip: requires("python") }, () => {
     assert.equal(made.length, 20)
     // The cell above has told of what it dropped; numbers go on, so that a late use finds nothing.
     await runtime.ran("import gc; gc.collect(); held = big()")
-    const error = (
-      await runtime.failed("held._karst_channel.request({'k': 'get', 't': held._karst_id - 10, 'm': 'use'})")
-    ).error
+    const error = (await runtime.failed(`account = held\n${operate}('get', held._karst_id - 10, ['use'])`)).error
     assert.match(error.message, /released/)
   })
 })

@@ -100,14 +100,14 @@ connection = sqlite3.connect(":memory:")
   test("are no promises, and say what they are", async () => {
     const handle = await model()
     assert.equal((handle as { then?: unknown }).then, undefined)
-    assert.match(inspect(handle), /Python .*Model/)
+    assert.match(inspect(handle), /Model in Python/)
   })
 
   test("may be written as JSON or text by a host that does not know what they are", async () => {
     await runtime.ran("plain = object()")
     const plain = await runtime.retrieve("plain")
-    assert.equal(JSON.stringify({ plain }), '{"plain":"[Python object]"}')
-    assert.equal(`${plain}`, "[Python object]")
+    assert.equal(JSON.stringify({ plain }), '{"plain":"[object in Python]"}')
+    assert.equal(`${plain}`, "[object in Python]")
   })
 
   test("throw where an await was forgotten, and say so", async () => {
@@ -143,7 +143,7 @@ connection = sqlite3.connect(":memory:")
   test("of a kernel that is gone say so", async () => {
     const handle = await model()
     await runtime.reset()
-    await assert.rejects(handle.predict([1]), /kernel is gone/)
+    await assert.rejects(handle.predict([1]), /Model is gone/)
     const { lost = [] } = await runtime.ran("1")
     assert.deepEqual(
       lost.map(({ name }) => name),

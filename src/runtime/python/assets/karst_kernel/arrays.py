@@ -17,7 +17,10 @@ MOST_TEXT = 2**26
 
 
 def to_array(kind, data):
-    return _numpy("A typed array").frombuffer(data, dtype=kind).copy()
+    numpy = _numpy("A typed array")
+    if kind == "int":
+        return numpy.frombuffer(data, dtype="float64").astype("int64")
+    return numpy.frombuffer(data, dtype=kind).copy()
 
 
 def to_frame(columns, length, buffers):
@@ -69,6 +72,11 @@ def is_missing(value):
     """Whether it is pandas' word for no date or no value."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and (value is pandas.NaT or value is getattr(pandas, "NA", UNKNOWN))
+
+
+def is_array(value):
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 def is_frame(value):
@@ -126,7 +134,7 @@ def _column(column, encoding, pandas):
         values = column.to_numpy()
         if dtype.kind == "f":
             return {"kind": "float64", "i": encoding.add(values.astype("<f8").tobytes())}
-        if len(values) == 0 or (int(values.max()) <= SAFE and int(values.min()) >= -SAFE):
+        if _is_safe(values):
             return {"kind": "float64", "i": encoding.add(values.astype("<f8").tobytes())}
     if isinstance(dtype, numpy.dtype) and dtype.kind == "b":
         return {"kind": "bool", "i": encoding.add(column.to_numpy().astype("uint8").tobytes())}
@@ -177,6 +185,9 @@ def _one_dimension(array, encoding, numpy):
     if kind in "fiu":
         # JavaScript has no half or extended precision.
         wanted = "<f4" if array.dtype == numpy.float16 else "<f8" if kind == "f" and array.dtype.itemsize > 8 else None
+        if kind != "f" and array.dtype.itemsize == 8 and _is_safe(array):
+            # The host reads them as ordinary numbers, and sends them back as 64-bit integers.
+            return encoding.tagged("a", t="int", i=encoding.add(array.astype("<f8").tobytes()))
         data = numpy.ascontiguousarray(array, dtype=wanted or array.dtype.newbyteorder("<"))
         return encoding.tagged("a", t=data.dtype.name, i=encoding.add(data.tobytes()))
     if kind == "M":
@@ -184,6 +195,11 @@ def _one_dimension(array, encoding, numpy):
     if kind == "O":
         return encoding.each([None if is_missing(value) else value for value in array.tolist()])
     return encoding.each(array.tolist())
+
+
+def _is_safe(integers):
+    """Whether the host's numbers hold all of them exactly."""
+    return len(integers) == 0 or (int(integers.max()) <= SAFE and int(integers.min()) >= -SAFE)
 
 
 def _scalar(value, encoding, numpy):

@@ -1,4 +1,4 @@
-"""Around each cell: which names it changed, what its last expression gave, and how it failed."""
+"""The report of each cell: the names it changed, the value of its last expression, its error, and hints."""
 
 import ast
 import builtins
@@ -7,19 +7,23 @@ import re
 import traceback
 import warnings
 
-from .objects import awaitable
+from .objects import HostMethod, HostObject, awaitable
 from .values import CannotCross
 
 LARGEST_VALUE = 64 * 1024
 LARGEST_MESSAGE = 100_000
+MOST_HINTS = 20
 AWAITED = "__karst_await__"
 OWN = re.compile(r"_+|_i+|_\d+|_i\d+|_dh|_oh|_ih")
 
 
 class Cells:
-    def __init__(self, shell, values):
+    def __init__(self, shell, values, executions):
         self.shell = shell
         self.values = values
+        self._executions = executions
+        # Cells within cells (`%%capture`) are part of the outer one.
+        self._depth = 0
         self._count = 0
         # The shell's own would end the kernel a little later.
         shell.user_ns.update(exit=leave, quit=leave)
@@ -44,7 +48,14 @@ class Cells:
         # Of an exit the report tells.
         warnings.filterwarnings("ignore", "To exit: use 'exit'")
 
+    def begin(self, execution):
+        """The host announces the next cell."""
+        self._depth = 0
+        self._executions.begin(execution)
+
     def _look(self, cell):
+        self._depth += 1
+        self._executions.enter()
         self._quiet = cell.raw_cell.rstrip().endswith(";")
         self.values.channel.world.look(cell.raw_cell)
 
@@ -79,8 +90,15 @@ class Cells:
         return f"cell-{self._count}.py"
 
     def _report(self, result):
+        self._depth = max(0, self._depth - 1)
+        if self._depth > 0:
+            return
         channel = self.values.channel
-        report = {"k": "cell", "changes": self.settle()}
+        execution = self._executions.running
+        report = {"k": "cell", "x": execution, "changes": self.settle()}
+        hints = channel.copies.end()
+        if hints:
+            report["hints"] = hints[:MOST_HINTS]
         buffers, special = (), False
         if result is not None:
             before, during = result.error_before_exec, result.error_in_exec
@@ -94,13 +112,14 @@ class Cells:
                 report["v"], buffers, special = coded.json, coded.buffers, coded.special
             # The shell keeps the last result; nobody asks for it, and it may be large.
             self.shell.last_execution_result = None
-        channel.objects.tell_dropped()
+        channel.objects.release_dropped()
         channel.output.drain()
         channel.world.end()
+        self._executions.end()
         try:
             channel.send(report, buffers, special)
         except ValueError as error:
-            channel.send({"k": "cell", "changes": {}, "error": failure(error)})
+            channel.send({"k": "cell", "x": execution, "changes": {}, "error": failure(error)})
 
     def _value(self, value):
         """The value itself where it is small data, else a way to reach it."""
@@ -158,6 +177,8 @@ def _cell_frames(frames):
 
 def _is_small(value, depth=0):
     """A quick look, so that a huge value is not walked only to be found huge."""
+    if isinstance(value, (HostObject, HostMethod)):
+        return True
     if isinstance(value, (str, bytes, bytearray)):
         return len(value) <= LARGEST_VALUE
     if hasattr(value, "nbytes"):

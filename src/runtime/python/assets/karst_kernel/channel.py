@@ -1,5 +1,6 @@
 """The side socket: frames of JSON and buffers, both ways, with calls answered in any order."""
 
+import asyncio
 import collections
 import itertools
 import json
@@ -9,21 +10,25 @@ import socket
 import struct
 import threading
 
+from .executions import current
+
 # Length of the rest, whether the JSON holds more than plain data, length of the JSON, number of buffers. The length of
 # each buffer follows, then the JSON, then the buffers.
 HEAD = struct.Struct("<IBII")
-# What the host takes: more would be the end of this kernel.
+# The limits of the host. It ends a kernel that sends more.
 LARGEST_FRAME = 2**29
 LARGEST_JSON = 2**26
 MOST_BUFFERS = 2**20
+# The host is told of dropped objects at the end of a cell, and before that when there are so many.
+MOST_DROPPED = 500
 # Made once: making one takes longer than what it does for a small message.
 encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 class Channel:
-    """Whoever waits for an answer reads for everybody else, so a call from the main thread costs no change of thread,
-    and one from another thread is answered while the main thread is busy. What the host asks is served in the main
-    thread alone: when it is idle, or while it waits for an answer of its own."""
+    """Operations on host objects, and the host's questions. A thread that waits for an answer reads for all others, so a call
+    from the main thread changes no thread, and one from another thread is answered while the main thread is busy. The host's
+    questions are served in the main thread alone: when it is idle, or while it waits for an answer of its own."""
 
     def __init__(self, path, token, loop):
         self.loop = loop
@@ -32,13 +37,18 @@ class Channel:
         self._process = os.getpid()
         self.interrupts = Interrupts()
         self.values = None
+        self.objects = None
+        self.copies = None
+        self.output = None
         self.world = None
         self.serve = None
         self._numbers = itertools.count(1)
         self._buffer = bytearray()
         self._writing = threading.RLock()
+        # The threads that read and write now, by number. A finaliser may run in the middle of both.
+        self._reader = self._writer = None
         self._turn = threading.Condition()
-        self._reading = False
+        self._later = collections.deque()
         self._answers = {}
         self._expected = set()
         self._futures = {}
@@ -46,26 +56,64 @@ class Channel:
         self.send({"k": "hello", "token": token})
         loop.add_reader(self.socket, self._on_readable)
 
+    def operate(self, op, owner, path=(), value=None, whole=False, **more):
+        """Performs an operation on a host object, and waits for the reply, which is given as it came."""
+        return self.request(*self._operation(op, owner, path, value, whole, more))
+
+    def operate_later(self, op, owner, path=(), value=None, whole=False):
+        """The same without waiting: a future of the result."""
+        return self.request_later(*self._operation(op, owner, path, value, whole, {}))
+
+    def _operation(self, op, owner, path, value, whole, more):
+        execution = current()
+        if execution is None:
+            name = ".".join([owner._karst_title, *path])
+            raise RuntimeError(
+                f"{name}: the host takes operations of cells only, and no cell makes this one. "
+                "It comes from a finaliser, or from a thread that no cell started."
+            )
+        message = {"k": "op", "op": op, "x": execution, "t": owner._karst_id, "p": list(path), **more}
+        if value is None:
+            return (message,)
+        coded = self.values.encode(value, whole)
+        message["v"] = coded.json
+        return message, coded.buffers, coded.special
+
     def request(self, message, buffers=(), special=False):
-        """Asks the host and waits for its answer. Ctrl-C ends the waiting."""
-        self.world.tell()
+        """Sends a message that the host answers, and waits for the reply. Ctrl-C ends the waiting."""
+        self._prepare()
         number = message["i"] = next(self._numbers)
         self._expected.add(number)
         try:
             self.send(message, buffers, special)
-            return self._result(self._wait(number))
+            reply = self._wait(number)
         finally:
             self._expected.discard(number)
             self._answers.pop(number, None)
+        self._check(reply)
+        return reply
 
     def request_later(self, message, buffers=(), special=False):
-        """Asks the host and gives a future of its answer."""
-        self.world.tell()
+        """The same without waiting: a future of the result."""
+        self._prepare()
         number = message["i"] = next(self._numbers)
-        future = self.loop.create_future()
+        try:
+            future = asyncio.get_running_loop().create_future()
+        except RuntimeError:
+            future = self.loop.create_future()
         self._futures[number] = future
         self.send(message, buffers, special)
         return future
+
+    def is_interrupted(self):
+        """Whether this thread is in the middle of reading or writing: a finaliser runs."""
+        return threading.get_ident() in (self._reader, self._writer)
+
+    def _prepare(self):
+        if self.is_interrupted():
+            raise RuntimeError("The host cannot be called from a finaliser that interrupts another call of the host.")
+        self.world.tell()
+        self.objects.release_dropped(MOST_DROPPED)
 
     def send(self, message, buffers=(), special=False):
         if os.getpid() != self._process:
@@ -78,55 +126,96 @@ class Channel:
                 f"{size / 2**20:.0f} MB are too large to cross at once; 512 MB cross as bytes, numpy array or DataFrame, "
                 "64 MB as anything else"
             )
-        with self._writing, self.interrupts.held():
-            head = HEAD.pack(size, special, len(text), len(lengths))
-            if lengths:
-                head += struct.pack(f"<{len(lengths)}I", *lengths)
-            self.socket.sendall(head + text)
-            for buffer in buffers:
-                self.socket.sendall(buffer)
+        head = HEAD.pack(size, special, len(text), len(lengths)) + struct.pack(f"<{len(lengths)}I", *lengths)
+        frame = [head + text, *buffers]
+        if self._writer == threading.get_ident():
+            # A finaliser prints while this thread writes a frame: its own comes after that one.
+            self._later.append(frame)
+            return
+        with self.interrupts.held(), self._writing:
+            self._writer = threading.get_ident()
+            try:
+                self._write(frame)
+                while self._later:
+                    self._write(self._later.popleft())
+            finally:
+                self._writer = None
+
+    def _write(self, frame):
+        for part in frame:
+            left = memoryview(part)
+            while len(left) > 0:
+                try:
+                    left = left[self.socket.send(left, socket.MSG_DONTWAIT) :]
+                except BlockingIOError:
+                    self._read_until_writable()
+
+    def _read_until_writable(self):
+        """The host stops reading while its answers are unread. So they are read while a frame waits to be written."""
+        reads = self._take_turn()
+        try:
+            # Another thread that reads may stop before there is room, so it is asked again after a while.
+            readable, _, _ = select.select([self.socket] if reads else [], [self.socket], [], None if reads else 0.02)
+            if readable:
+                self._receive()
+        finally:
+            if reads:
+                self._end_turn()
+        if self._asked:
+            self.loop.call_soon_threadsafe(self._serve_asked)
+
+    def _take_turn(self):
+        with self._turn:
+            if self._reader is not None:
+                return False
+            self._reader = threading.get_ident()
+            return True
+
+    def _end_turn(self):
+        with self._turn:
+            self._reader = None
+            self._turn.notify_all()
 
     def _wait(self, number):
         main = threading.current_thread() is threading.main_thread()
-        with self.interrupts.held():
-            while True:
-                asked = None
-                with self._turn:
-                    while number not in self._answers:
-                        if main and self._asked:
-                            asked = self._asked.popleft()
-                            break
-                        if not self._reading:
-                            self._reading = True
-                            break
-                        with self.interrupts.allowed():
-                            self._turn.wait()
-                    else:
-                        return self._answers.pop(number)
-                if asked:
-                    with self.interrupts.allowed():
-                        self.serve(asked)
-                    continue
-                try:
-                    with self.interrupts.allowed():
-                        select.select([self.socket], [], [])
-                    self._receive()
-                finally:
+        try:
+            with self.interrupts.held():
+                while True:
+                    asked = None
                     with self._turn:
-                        self._reading = False
-                        self._turn.notify_all()
+                        while True:
+                            # What the host asked before it answered is served before: a callback that it does not wait for.
+                            if main and self._asked:
+                                asked = self._asked.popleft()
+                                break
+                            if number in self._answers:
+                                return self._answers.pop(number)
+                            if self._reader is None:
+                                self._reader = threading.get_ident()
+                                break
+                            with self.interrupts.allowed():
+                                self._turn.wait()
+                    if asked:
+                        with self.interrupts.allowed():
+                            self.serve(asked)
+                        continue
+                    try:
+                        with self.interrupts.allowed():
+                            select.select([self.socket], [], [])
+                        self._receive()
+                    finally:
+                        self._end_turn()
+        finally:
+            if main and self._asked:
+                self.loop.call_soon(self._serve_asked)
 
     def _on_readable(self):
-        with self._turn:
-            if self._reading:
-                return
-            self._reading = True
+        if not self._take_turn():
+            return
         try:
             self._receive()
         finally:
-            with self._turn:
-                self._reading = False
-                self._turn.notify_all()
+            self._end_turn()
         self._serve_asked()
 
     def _serve_asked(self):
@@ -139,7 +228,7 @@ class Channel:
         except BlockingIOError:
             return
         if not data:
-            # The host is gone, and nobody is left to work for.
+            # The host is gone, so there is nothing left to do.
             os._exit(0)
         self._buffer += data
         while len(self._buffer) >= HEAD.size:
@@ -158,22 +247,22 @@ class Channel:
             self._accept(text, buffers, special)
 
     def _accept(self, text, buffers, special):
-        """An answer goes to who waits for it; what the host asks waits for the main thread."""
+        """Gives an answer to the thread that waits for it, and a question to the main thread."""
         try:
             message = self.values.decode(text, buffers, special)
         except Exception as error:
-            # Whoever is concerned hears of it: the frame itself is plain JSON.
+            # Read without its values, the message says which request or question failed.
             plain = json.loads(text)
-            failure = {"name": type(error).__name__, "message": str(error)}
-            message = {"k": "fail", "i": plain["i"], "e": failure}
+            message = {"k": "fail", "i": plain["i"], "e": {"name": type(error).__name__, "message": str(error)}}
             if plain["k"] == "ask":
                 message = {"k": "ask", "i": plain["i"], "op": "unreadable", "error": error}
-        kind = message["k"]
-        if kind in ("reply", "fail"):
+        if message["k"] in ("reply", "fail"):
+            # Of a copy that is read as a field, the frame tells later whether it was changed.
+            message["frame"] = (text, buffers, special)
             number = message["i"]
             future = self._futures.pop(number, None)
             if future:
-                self.loop.call_soon_threadsafe(self._settle, future, message)
+                self._settle_later(future, message)
             elif number in self._expected:
                 self._expected.discard(number)
                 self._answers[number] = message
@@ -182,18 +271,25 @@ class Channel:
         if threading.current_thread() is not threading.main_thread():
             self.loop.call_soon_threadsafe(self._serve_asked)
 
+    def _settle_later(self, future, message):
+        try:
+            future.get_loop().call_soon_threadsafe(self._settle, future, message)
+        except RuntimeError:
+            # The loop of a thread has ended, and with it the task that waited.
+            pass
+
     def _settle(self, future, message):
         if future.done():
             return
         try:
-            future.set_result(self._result(message))
+            self._check(message)
+            future.set_result(message.get("v"))
         except Exception as error:
             future.set_exception(error)
 
-    def _result(self, message):
-        if message["k"] == "reply":
-            return message.get("v")
-        raise self.values.host_error(message["e"])
+    def _check(self, reply):
+        if reply["k"] == "fail":
+            raise self.values.host_error(reply["e"])
 
 
 class TooLarge(ValueError):

@@ -1,6 +1,7 @@
-"""What the host may ask of the kernel, in the main thread, between cells or while a cell waits for the host."""
+"""Answers the host's questions in the main thread: between cells, or while a cell waits for the host."""
 
 import asyncio
+import contextvars
 import inspect
 import signal
 import socket
@@ -8,24 +9,33 @@ import socket
 from . import arrays, frames, keep, modules, show
 from .cells import Cells, failure
 from .channel import Channel, TooLarge
+from .copies import Copies
+from .executions import Executions, follow_threads
 from .objects import Objects
 from .streams import Output
-from .values import CannotCross, Values
+from .values import CannotCross, Keywords, Values
 from .world import World
 
 
 def attach(kernel, path, token):
     """Connects a kernel with its host. The host sends nothing before the kernel's loop runs."""
     loop = asyncio.get_event_loop_policy().get_event_loop()
-    channel = Channel(path, token, loop)
-    values = channel.values = Values(channel)
-    channel.objects = Objects(channel)
-    channel.output = Output(channel)
-    channel.world = World(channel)
-    server = Server(kernel.shell, channel, values)
-    channel.serve = server.serve
+    channel = connect(kernel.shell, Channel(path, token, loop))
     listen_for_interrupts(kernel, channel.interrupts, loop)
     channel.send({"k": "ready"})
+
+
+def connect(shell, channel):
+    """Gives a channel all that it needs, and announces the kernel."""
+    executions = Executions()
+    values = channel.values = Values(channel, executions)
+    channel.objects = Objects(channel)
+    channel.copies = Copies(values, executions, shell.user_ns)
+    channel.output = Output(channel)
+    channel.world = World(channel, executions)
+    channel.serve = Server(shell, channel, values, executions).serve
+    follow_threads()
+    return channel
 
 
 def listen_for_interrupts(kernel, interrupts, loop):
@@ -47,12 +57,12 @@ class UnknownName(LookupError):
 
 
 class Server:
-    def __init__(self, shell, channel, values):
+    def __init__(self, shell, channel, values, executions):
         self.shell = shell
         self.namespace = shell.user_ns
         self.channel = channel
         self.values = values
-        self.cells = Cells(shell, values)
+        self.cells = Cells(shell, values, executions)
         # Of what modules put in: the value, and what their author says of it.
         self.notes = {}
 
@@ -61,10 +71,17 @@ class Server:
             for number, count in message["ids"]:
                 self.values.release(number, count)
             return
+        # What the host does with an object of Python is done for the cell that gave it the object.
+        given = self.values.given.get(message.get("of"))
+        context = given.context.copy() if given else contextvars.copy_context()
+        context.run(self._answer, message)
+
+    def _answer(self, message):
         number = message["i"]
         try:
             result = getattr(self, "ask_" + message["op"])(message)
-            if message["op"] == "call" and (inspect.iscoroutine(result) or isinstance(result, asyncio.Future)):
+            called = message["op"] in ("call", "new")
+            if called and (inspect.iscoroutine(result) or isinstance(result, asyncio.Future)):
                 task = asyncio.ensure_future(result, loop=self.channel.loop)
                 task.add_done_callback(lambda done: self._finish(number, done))
                 return
@@ -81,7 +98,7 @@ class Server:
     def _reply(self, number, result):
         whole = isinstance(result, frames.Whole)
         coded = self.values.encode_object(result.value) if whole else self.values.encode(result)
-        self.channel.objects.tell_dropped()
+        self.channel.objects.release_dropped()
         self.channel.send({"k": "reply", "i": number, "v": coded.json}, coded.buffers, coded.special)
 
     def _fail(self, number, error):
@@ -149,8 +166,12 @@ class Server:
         setattr(self._member(message["of"], path), last, message["value"])
 
     def ask_call(self, message):
-        args, kwargs = message["args"], message["kwargs"]
+        args, kwargs = message["args"], {}
+        if args and isinstance(args[-1], Keywords):
+            *args, kwargs = args
         return self._member(message["of"], message["path"])(*args, **kwargs)
+
+    ask_new = ask_call
 
     def ask_save(self, message):
         frames.save(self.values.given_object(message["of"]), message["file"])
@@ -158,7 +179,8 @@ class Server:
     def ask_load(self, message):
         return frames.Whole(frames.load(message["file"]))
 
-    def ask_world(self, message):
+    def ask_begin(self, message):
+        self.cells.begin(message["x"])
         self.channel.world.begin(message["times"], message["seed"], message["tells"])
 
     def ask_snapshot(self, message):

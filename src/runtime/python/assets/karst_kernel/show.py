@@ -122,7 +122,7 @@ def type_text(value, depth=0):
     """A type as Python would write it, from a look at the first members."""
     kind = type(value)
     if kind.__name__ in ("HostObject", "HostClass"):
-        return vars(value)["_karst_type"]
+        return vars(value)["_karst_shape"]["name"]
     if inspect.isclass(value):
         return "type"
     if inspect.isroutine(value) or kind.__name__ == "HostFunction":

@@ -1,6 +1,7 @@
-"""What Python prints, on its way to the host, both streams in the order they were written."""
+"""Sends what Python prints to the host, both streams in the order they were written."""
 
 import codecs
+import collections
 import io
 import os
 import select
@@ -19,6 +20,8 @@ class Output:
     def __init__(self, channel):
         self._channel = channel
         self._parts = []
+        # Printed by finalisers that interrupt a write to the host: taking the lock there could block for ever.
+        self._set_aside = collections.deque()
         self._length = 0
         self._sent = 0.0
         self._lock = threading.RLock()
@@ -29,6 +32,10 @@ class Output:
         sys.stdout, sys.stderr = Stream(self, "stdout", 1), Stream(self, "stderr", 2)
 
     def write(self, stream, text):
+        if self._channel.is_interrupted():
+            self._set_aside.append((stream, [text]))
+            self._waiting.set()
+            return
         with self._lock:
             if self._parts and self._parts[-1][0] == stream:
                 self._parts[-1][1].append(text)
@@ -42,10 +49,12 @@ class Output:
             self.flush()
 
     def flush(self):
-        if not self._parts:
+        if (not self._parts and not self._set_aside) or self._channel.is_interrupted():
             return
         with self._lock:
             parts, self._parts, self._length = self._parts, [], 0
+            while self._set_aside:
+                parts.append(self._set_aside.popleft())
             self._sent = time.monotonic()
             for stream, texts in parts:
                 text = "".join(texts)

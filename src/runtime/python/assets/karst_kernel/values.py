@@ -1,16 +1,18 @@
-"""What crosses between the host and Python, and how. Plain JSON is itself; anything else is an object with a "$"."""
+"""Values on their way between the host and Python. Plain JSON is itself; anything else is an object with a "$"."""
 
 import datetime
 import decimal
 import enum
 import fractions
+import hashlib
 import importlib
 import inspect
 import json
 import math
+import threading
 
 from . import arrays
-from .objects import METHOD, HostClass, HostFunction, HostMethod, HostObject, host_error
+from .objects import HostMethod, HostObject, host_error
 
 SAFE = 2**53 - 1
 DEEPEST = 200
@@ -35,49 +37,71 @@ class CannotCross(TypeError):
 
 
 class Values:
-    def __init__(self, channel):
+    def __init__(self, channel, executions):
         self.channel = channel
         self.host_error = host_error
-        # Python's own objects that the host holds, and how often it was given each.
+        self._executions = executions
+        # Python's own objects that the host holds, by their numbers.
         self.given = {}
         self._numbers = {}
         self._next = 0
+        self._giving = threading.RLock()
 
     def encode(self, value, whole=False):
-        """With `whole`, tables stay here and are spoken of by number."""
+        """With `whole`, tables stay here and the host gets handles of them."""
         return Encoding(self, whole).start(value)
 
     def encode_object(self, value):
-        """The same for what shall not be copied, whatever it is."""
+        """The same for a value that is not to be copied, whatever it is."""
         coded = Encoding(self)
         coded.json = coded.object(value)
         return coded
 
-    def decode(self, text, buffers, special):
+    def digest(self, value):
+        """The same for two values that would cross as the same. Nothing is given to the host."""
+        coded = Comparison(self).start(value)
+        # JSON of JavaScript has no numbers that are no numbers, so there is no need to refuse them.
+        digest = hashlib.sha256(json.dumps(coded.json).encode())
+        for buffer in coded.buffers:
+            digest.update(b"%d:" % len(buffer))
+            digest.update(buffer)
+        return digest.digest()
+
+    def decode(self, text, buffers, special, compared=False):
+        """With `compared`, references to objects come as references: the value is only for `digest`."""
         if not special:
             return json.loads(text)
         aliases = []
-        message = json.loads(text, object_hook=lambda found: self._revive(found, buffers, aliases))
+        revive = self._revive_compared if compared else self._revive
+        message = json.loads(text, object_hook=lambda found: revive(found, buffers, aliases))
         return _linked(message, message, set()) if aliases else message
 
     def give(self, value):
-        """A number under which the host can speak of an object."""
-        number = self._numbers.get(id(value))
-        if number is None:
-            self._next += 1
-            number = self._numbers[id(value)] = self._next
-            self.given[number] = [value, 0]
-        self.given[number][1] += 1
-        return number
+        """A number under which the host can speak of an object. What the host calls of it runs in the context of the cell that
+        gave it last."""
+        with self._giving:
+            number = self.number_of(value)
+            if number is None:
+                self._next += 1
+                number = self._numbers[id(value)] = self._next
+                self.given[number] = Given(value)
+            given = self.given[number]
+            given.count += 1
+            given.context = self._executions.capture()
+            return number
+
+    def number_of(self, value):
+        return self._numbers.get(id(value))
 
     def release(self, number, count):
-        entry = self.given.get(number)
-        if entry is None:
-            return
-        entry[1] -= count
-        if entry[1] <= 0:
-            del self.given[number]
-            del self._numbers[id(entry[0])]
+        with self._giving:
+            given = self.given.get(number)
+            if given is None:
+                return
+            given.count -= count
+            if given.count <= 0:
+                del self.given[number]
+                del self._numbers[id(given.value)]
 
     def _revive(self, found, buffers, aliases):
         tag = found.get("$")
@@ -106,16 +130,51 @@ class Values:
             return self.given_object(found["id"])
         if tag == "i":
             return imported(found["m"], found["a"])
-        if tag == "hm":
-            return METHOD
         if tag == "h":
-            return self.channel.objects.receive(found)
-        raise ValueError(f"Karst sent a value of an unknown form: {tag}.")
+            return self.channel.objects.receive(found["id"], found["s"], found.get("b"))
+        if tag == "hm":
+            return HostMethod(found["of"], found["name"])
+        if tag == "k":
+            return Keywords(found["v"])
+        if tag == "sh":
+            # Shapes come first in a message, so they are known before the objects that have them.
+            return self.channel.objects.learn(found)
+        raise ValueError(f"The host sent a value of an unknown form: {tag}.")
+
+    def _revive_compared(self, found, buffers, aliases):
+        tag = found.get("$")
+        if tag in ("h", "p"):
+            return Reference(tag, {"id": found["id"]})
+        if tag == "hm":
+            return Reference(tag, {"of": {"$": "h", **found["of"].parts}, "name": found["name"]})
+        return None if tag == "sh" else self._revive(found, buffers, aliases)
 
     def given_object(self, number):
         if number not in self.given:
             raise ReferenceError("The Python object is gone: it was released, or lived in a kernel that has ended.")
-        return self.given[number][0]
+        return self.given[number].value
+
+
+class Keywords(dict):
+    """Arguments that the host passes by keyword, as the last argument of a call."""
+
+
+class Given:
+    """An object of Python that the host holds."""
+
+    def __init__(self, value):
+        self.value = value
+        # How often the host was given it.
+        self.count = 0
+        self.context = None
+
+
+class Reference:
+    """Stands for an object in a value that is only compared."""
+
+    def __init__(self, tag, parts):
+        self.tag = tag
+        self.parts = parts
 
 
 class Alias:
@@ -226,10 +285,10 @@ class Encoding:
         return self.tagged("m", e=entries)
 
     def _other(self, value, depth):
-        if isinstance(value, (HostObject, HostFunction, HostClass)):
+        if isinstance(value, HostObject):
             return self.tagged("h", id=value._karst_id)
         if isinstance(value, HostMethod):
-            return self.tagged("hm", of=value._karst_id, name=value._karst_name)
+            return self.tagged("hm", of=self.tagged("h", id=value._karst_owner._karst_id), name=value._karst_name)
         if isinstance(value, enum.Enum):
             return self.object(value)
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -271,6 +330,21 @@ class Encoding:
 
     def object(self, value):
         return self.tagged("p", id=self.values.give(value), type=type_name(value), callable=callable(value))
+
+
+class Comparison(Encoding):
+    """A value as it would cross, to be compared with another."""
+
+    def object(self, value):
+        if isinstance(value, Reference):
+            return self.tagged(value.tag, **value.parts)
+        return self.tagged("p", id=self.values.number_of(value))
+
+    def _other(self, value, depth):
+        if isinstance(value, (set, frozenset)):
+            # Two equal sets may have different orders.
+            return self.tagged("s", e=sorted(self._inside(list(value), depth, self._items), key=json.dumps))
+        return super()._other(value, depth)
 
 
 def type_name(value):

@@ -24,8 +24,9 @@ LOADING = {"importlib", "_frozen_importlib", "_frozen_importlib_external"}
 
 
 class World:
-    def __init__(self, channel):
+    def __init__(self, channel, executions):
         self._channel = channel
+        self._executions = executions
         self._installed = False
         self._clocked = self._diced = self._tells = False
         self._seeded = False
@@ -42,7 +43,7 @@ class World:
         """For the next cell."""
         self._clocked, self._recorded, self._count, self._last = times is not None, times or [], 0, 0.0
         self._diced, self._tells, self._effects, self._told = seed is not None, tells, {}, 0
-        if not self._installed:
+        if not self._installed and (times is not None or seed is not None or tells):
             self._installed = True
             self._install()
         if seed is not None:
@@ -67,7 +68,7 @@ class World:
         reads, self._reads = self._reads, []
         effects = list(self._effects)[self._told :]
         self._told = len(self._effects)
-        self._channel.send({"k": "news", "reads": reads, "effects": effects})
+        self._channel.send({"k": "news", "x": self._executions.last, "reads": reads, "effects": effects})
 
     def seed_arrays(self):
         arrays = sys.modules.get("numpy.random")

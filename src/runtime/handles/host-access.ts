@@ -1,0 +1,29 @@
+import type { Binding } from "../bindings.ts"
+import { createGuards } from "../guard.ts"
+import { createGatedFunctions } from "./gated-functions.ts"
+import { callBound, callMethod, type HostAccess } from "./operations.ts"
+import { isObject } from "./wire.ts"
+
+/** What the bindings of one runtime allow its cells to do. */
+export interface PermittedAccess {
+  readonly access: HostAccess
+  /** Registers a binding: its function, its guards, whether it may be extended. Before a peer receives the value. */
+  permit(name: string, binding: Binding): void
+}
+
+export function createHostAccess(language: Pick<HostAccess, "missing" | "fit" | "around"> = {}): PermittedAccess {
+  const guards = createGuards()
+  const extensible = new WeakSet<object>()
+  const functions = createGatedFunctions({
+    callBound: (bound, args, caller) => callBound(bound, args, caller),
+    callMethod: (method, args, caller) => callMethod(method, args, caller, { functions, guards }),
+  })
+  return {
+    access: { functions, guards, extensible, ...language },
+    permit(name, binding) {
+      guards.add(name, binding)
+      if (binding.kind === "variable" && binding.extend && isObject(binding.value)) extensible.add(binding.value)
+      if (binding.kind === "function") functions.bind(name, binding)
+    },
+  }
+}

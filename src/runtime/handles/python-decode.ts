@@ -1,0 +1,224 @@
+import type { Json } from "../../core/json.ts"
+import { recordsFrom } from "../python/table.ts"
+import { costProblem, mostHeapBytes } from "./frames.ts"
+import { containerBytes, valueBytes } from "./json-cost.ts"
+import { integerArrays } from "./python-encode.ts"
+import {
+  type DecodeReferences,
+  Forged,
+  type Frame,
+  idIn,
+  listIn,
+  recordIn,
+  refuseImplicitCall,
+  textIn,
+  type WireObject,
+} from "./wire.ts"
+
+/** Decodes a value that Python encoded. It may have been written by generated code: nothing in it is run, and a value
+ *  that our own kernel never sends is a `Forged` error. */
+export function decodePython(
+  json: Json,
+  { buffers, special }: Pick<Frame, "buffers" | "special">,
+  references: DecodeReferences,
+): unknown {
+  return special ? new Decoding(buffers, references).value(json) : json
+}
+
+class Decoding {
+  readonly #buffers: readonly Uint8Array[]
+  readonly #references: DecodeReferences
+  readonly #sent: number
+  #read = 0
+  #heapBytes = 0
+  #depth = 0
+
+  constructor(buffers: readonly Uint8Array[], references: DecodeReferences) {
+    this.#buffers = buffers
+    this.#sent = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
+    this.#references = references
+  }
+
+  value(json: Json | undefined): unknown {
+    if (json === undefined) throw new Forged("a value without its parts")
+    if (typeof json !== "object" || json === null) return json
+    if (++this.#depth > deepestPython) throw new Forged("a value that is nested too deeply")
+    const value = Array.isArray(json)
+      ? json.map((item) => this.value(item))
+      : Object.hasOwn(json, "$")
+        ? this.#tagged(json)
+        : this.#object(Object.entries(json))
+    this.#depth--
+    return value
+  }
+
+  #object(entries: Iterable<readonly [string, Json | undefined]>): object {
+    const made: Record<string, unknown> = {}
+    for (const [key, json] of entries) {
+      const value = this.value(json)
+      refuseImplicitCall(key, value)
+      // Assigned, this key would be taken for the prototype.
+      if (key === "__proto__")
+        Object.defineProperty(made, key, { value, enumerable: true, writable: true, configurable: true })
+      else made[key] = value
+    }
+    return made
+  }
+
+  #tagged(tagged: WireObject): unknown {
+    switch (tagged.$) {
+      case "n":
+        return bigintFrom(textIn(tagged.v))
+      case "f":
+        return floats.get(tagged.v) ?? Number.NaN
+      case "d":
+        return dateFrom(tagged.v)
+      case "b":
+        return new Uint8Array(this.#bytes(tagged.i))
+      case "a":
+        return numbersFrom(tagged.t, this.#bytes(tagged.i))
+      case "t":
+        return this.#table(tagged)
+      case "m":
+        return new Map(pairsIn(tagged.e).map(([key, held]) => [this.value(key), this.value(held)]))
+      case "o":
+        return this.#object(pairsIn(tagged.e).map(([key, held]) => [textIn(key), held]))
+      case "s":
+        return new Set(listIn(tagged.e).map((item) => this.value(item)))
+      case "h":
+        return this.#references.hostObject(tagged)
+      case "hm":
+        return this.#references.hostMethod(tagged)
+      case "p":
+        return this.#references.peerObject(tagged)
+      default:
+        throw new Forged("a value of an unknown form")
+    }
+  }
+
+  #bytes(index: Json | undefined): Uint8Array {
+    const found = typeof index === "number" ? this.#buffers[index] : undefined
+    if (!found) throw new Forged("a buffer that was not sent")
+    // A column of text is read twice. A buffer that many values use would become many times what was sent.
+    this.#read += found.length
+    if (this.#read > 2 * this.#sent) throw new Forged("a buffer that several values use")
+    return found
+  }
+
+  #table({ n, c }: WireObject): object[] {
+    const length = idIn(n)
+    const given = listIn(c).map(recordIn)
+    this.#heapBytes += length * (containerBytes + given.length * valueBytes)
+    const text = given.reduce((sum, { kind, i }) => sum + (kind === "text" ? this.#bytes(i).length : 0), 0)
+    if (this.#heapBytes > mostHeapBytes() || text > mostText) throw new Forged("a table that is too large")
+    const columns = given.map(({ name, kind, i, v }) => {
+      const key = textIn(name)
+      const values =
+        kind === "values" ? listIn(v).map((item) => this.value(item)) : columnFrom(kind, this.#bytes(i), length)
+      if (values.length !== length) throw new Forged("columns of different lengths")
+      if (kind === "values") for (const value of Array.from(values)) refuseImplicitCall(key, value)
+      return { key, values }
+    })
+    return recordsFrom(
+      columns.map(({ key }) => key),
+      columns.map(({ values }) => values),
+      length,
+    )
+  }
+}
+
+// Somewhat more than Python's own side sends.
+export const deepestPython = 250
+const mostText = 2 ** 26
+
+// Not by an object's keys, among which are those that every object has.
+const floats = new Map<unknown, number>([
+  ["nan", Number.NaN],
+  ["inf", Infinity],
+  ["-inf", -Infinity],
+])
+
+/** In hexadecimal, because reading decimal digits takes quadratic time. */
+function bigintFrom(written: string): bigint {
+  const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(written) ?? []
+  if (digits === undefined) throw new Forged("a number that is none")
+  const size = BigInt(`0x${digits}`)
+  return sign ? -size : size
+}
+
+function dateFrom(time: Json | undefined): Date {
+  const made = new Date(typeof time === "number" ? time : Number.NaN)
+  if (Number.isNaN(made.getTime())) throw new Forged("a date that is none")
+  return made
+}
+
+function columnFrom(kind: Json | undefined, bytes: Uint8Array, length: number): ArrayLike<unknown> {
+  switch (kind) {
+    case "text":
+      return textColumn(bytes)
+    case "bool":
+      if (bytes.length !== length) throw new Forged("columns of different lengths")
+      return Array.from(bytes, (value) => value === 1)
+    case "date":
+      if (bytes.length !== 8 * length) throw new Forged("columns of different lengths")
+      return Array.from(new Float64Array(aligned(bytes)), (time) => (Number.isNaN(time) ? null : new Date(time)))
+    default:
+      return typedArray(kind, bytes)
+  }
+}
+
+function textColumn(bytes: Uint8Array): Json[] {
+  if (costProblem(bytes, { maxDepth: 1 }) !== undefined) throw new Forged("text that is none")
+  const items = listIn(parsed(bytes))
+  if (items.some((item) => typeof item !== "string" && item !== null)) throw new Forged("text that is none")
+  return items
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    throw new Forged("text that is none")
+  }
+}
+
+/** An array of numpy. Whole numbers of 64 bits that a number holds exactly come as an ordinary array. */
+function numbersFrom(kind: Json | undefined, bytes: Uint8Array): ArrayLike<number | bigint> {
+  if (kind !== "int") return typedArray(kind, bytes)
+  const numbers = Array.from(typedArray("float64", bytes), Number)
+  integerArrays.add(numbers)
+  return numbers
+}
+
+function typedArray(kind: Json | undefined, bytes: Uint8Array): ArrayLike<number | bigint> {
+  const make = arrays.get(kind)
+  if (!make || bytes.length % make.BYTES_PER_ELEMENT !== 0) throw new Forged("an array of an unknown kind")
+  return new make(aligned(bytes))
+}
+
+interface ArrayMaker {
+  new (buffer: ArrayBuffer): ArrayLike<number | bigint>
+  readonly BYTES_PER_ELEMENT: number
+}
+
+const arrays = new Map<unknown, ArrayMaker>([
+  ["int8", Int8Array],
+  ["uint8", Uint8Array],
+  ["int16", Int16Array],
+  ["uint16", Uint16Array],
+  ["int32", Int32Array],
+  ["uint32", Uint32Array],
+  ["int64", BigInt64Array],
+  ["uint64", BigUint64Array],
+  ["float32", Float32Array],
+  ["float64", Float64Array],
+])
+
+// A typed array must begin at a multiple of its element's size, and must not hold on to the whole frame.
+function aligned(bytes: Uint8Array): ArrayBuffer {
+  return new Uint8Array(bytes).buffer
+}
+
+function pairsIn(value: Json | undefined): Json[][] {
+  return listIn(value).map(listIn)
+}
