@@ -77,6 +77,7 @@ export function createLab() {
     echo: (value: unknown) => value,
     keep: (value: unknown) => void kept.push(value),
     fresh: () => new Fresh(),
+    broken: () => [new Fresh(), Symbol("a symbol cannot cross")],
     loose: () => [light.wipe, plain.wipe],
     fails: (text: string) => {
       throw new Error(text)
@@ -120,7 +121,15 @@ export function createLab() {
     },
   }
   const runtime = processRuntime(bindings, { limits: { handles: 1_000 } })
-  return { runtime, call, log, kept, saved, light, aliased, plain, house, bag }
+  /** Undoes what cells may do to fields. */
+  const restore = () => {
+    kept.length = saved.length = listeners.length = 0
+    house.plain = plain
+    light.onChange = null
+    light.items = [1, 2, 3]
+    light.config = { mode: "a", nested: { level: 1 } }
+  }
+  return { runtime, call, log, kept, saved, light, aliased, plain, bag, restore }
 }
 
 export type Lab = ReturnType<typeof createLab>

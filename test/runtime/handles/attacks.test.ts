@@ -33,6 +33,7 @@ describe("no cell gets past the handles of its host:", () => {
 
   for (const { number, kind, title, code, fatal, afterwards } of attacks) {
     test(`${number} ${kind}: ${title}`, async () => {
+      lab.restore()
       await cellValue(runtime, rawChannel)
       const execution = await runtime.execute(code, { call, timeoutMs: 5_000 })
       const told = JSON.stringify(
@@ -47,29 +48,27 @@ describe("no cell gets past the handles of its host:", () => {
       assert.deepEqual(log.splice(0), [], "nothing was called without approval")
       assert.deepEqual(unhandled.splice(0), [], "no rejection is left to the host")
       assertUnchanged()
+      // A process that has answered for its cell already may be found out only now.
+      if (fatal) await runtime.execute("await new Promise((go) => setTimeout(go, 100))")
       // The host goes on, with this process or another.
       assert.equal(await cellValue(runtime, "await echo(1) + 1"), 2)
     })
   }
 
   function assertUnchanged() {
-    const { light, plain, house, bag, aliased } = lab
-    assert.equal(Reflect.get({}, "escaped"), undefined)
-    assert.equal(Reflect.get([], "escaped"), undefined)
+    const { light, plain, bag, aliased } = lab
+    for (const each of [{}, [], light, "", () => 0]) assert.equal(Reflect.get(Object(each), "intruder"), undefined)
     assert.equal(Object.hasOwn(light, "wipe"), false)
     assert.equal(Object.hasOwn(aliased, "wipe"), false)
     assert.equal(plain.wipe, wiped)
-    assert.equal(house.plain, plain)
+    assert.equal(plain.name, "plain")
     assert.equal(Object.hasOwn(light, "dim"), false)
     assert.ok(light.items.length <= 4)
-    assert.deepEqual(light.config, { mode: "a", nested: { level: 1 } })
-    for (const key of ["then", "toJSON", "toString", "valueOf", "__proto__", "escaped"]) {
+    assert.equal(Object.getPrototypeOf(light.config), Object.prototype)
+    assert.ok(Object.values(light.config).every((value) => typeof value !== "function"))
+    for (const key of ["then", "toJSON", "toString", "valueOf", "__proto__"]) {
       assert.equal(Object.hasOwn(bag, key) && typeof Reflect.get(bag, key) === "function", false, key)
     }
-    lab.kept.length = 0
-    lab.saved.length = 0
-    light.items = [1, 2, 3]
-    light.onChange = null
   }
 })
 
