@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { getHeapStatistics } from "node:v8"
 import type { Json } from "../../core/json.ts"
-import { jsonCost } from "./json-cost.ts"
+import { type JsonCost, jsonCost } from "./json-cost.ts"
 import { type Frame, type FrameHandlers, type FrameLink, isRecord, type WireObject } from "./wire.ts"
 
 export interface FrameLimits {
@@ -11,7 +11,7 @@ export interface FrameLimits {
   maxSent: number
   /** How deep the JSON of an accepted frame may be nested. */
   maxDepth: number
-  /** The most heap that the JSON of one accepted frame may take. Default: a third of this process's heap. */
+  /** The most heap that the JSON of one accepted frame may take. Default: half of this process's heap. */
   maxHeapBytes?: number | undefined
   /** While the other side has left more than this unread, nothing is read from it. Only one end may have a limit: two
    *  ends that wait for each other would wait for ever. Default: no limit. */
@@ -191,8 +191,11 @@ function parse(bytes: Buffer, limits: FrameLimits): Frame | string {
   const jsonEnd = start + 4 * count + length
   if (count > mostBuffers || jsonEnd > bytes.length) return "a frame whose parts do not fit"
   const text = bytes.subarray(jsonEnd - length, jsonEnd)
-  const problem = costProblem(text, limits, count * bufferBytes)
-  if (problem !== undefined) return problem
+  const { maxHeapBytes = mostHeapBytes() } = limits
+  const cost = costOf(text, limits.maxDepth)
+  const left = maxHeapBytes - cost.heapBytes - count * bufferBytes
+  if (cost.depth > limits.maxDepth + envelopeDepth) return "a value that is nested too deeply"
+  if (left < 0) return "a value with more parts than this process has memory for"
   const buffers: Uint8Array[] = []
   let at = jsonEnd
   for (let index = 0; index < count; index++) {
@@ -203,20 +206,12 @@ function parse(bytes: Buffer, limits: FrameLimits): Frame | string {
   }
   const message = parsed(text)
   if (!message) return "a frame that is no message"
-  return { message, buffers, special: bytes[0] === 1, size: bytes.length, maxHeapBytes: limits.maxHeapBytes }
+  return { message, buffers, special: bytes[0] === 1, size: bytes.length, maxHeapBytes: left }
 }
 
-/** Why a JSON text must not be parsed here; `besides` is the heap that other parts of its message take. Short texts cost
- *  little whatever they contain. */
-export function costProblem(
-  text: Uint8Array,
-  { maxDepth, maxHeapBytes = mostHeapBytes() }: Pick<FrameLimits, "maxDepth" | "maxHeapBytes">,
-  besides = 0,
-): string | undefined {
-  if (text.length <= maxDepth && besides === 0) return undefined
-  const { depth, heapBytes } = jsonCost(text)
-  if (depth > maxDepth + envelopeDepth) return "a value that is nested too deeply"
-  return heapBytes + besides > maxHeapBytes ? "a value with more parts than this process has memory for" : undefined
+/** Short texts cost little whatever they contain. */
+function costOf(text: Uint8Array, maxDepth: number): JsonCost {
+  return text.length <= maxDepth ? { heapBytes: 0, depth: 0 } : jsonCost(text)
 }
 
 // What a view of a buffer takes.
@@ -228,7 +223,7 @@ const envelopeDepth = 8
 /** The heap that one message may take in this process. */
 export function mostHeapBytes(): number {
   heapLimit ??= getHeapStatistics().heap_size_limit
-  return heapLimit / 3
+  return heapLimit / 2
 }
 
 let heapLimit: number | undefined

@@ -1,8 +1,9 @@
 import type { Json } from "../../core/json.ts"
 import { errorFrom } from "./error-values.ts"
-import { costProblem, mostHeapBytes } from "./frames.ts"
+import { mostHeapBytes } from "./frames.ts"
 import { deepestJavaScript } from "./javascript-encode.ts"
-import { containerBytes, valueBytes } from "./json-cost.ts"
+import { jsonCost, tableCost } from "./json-cost.ts"
+import { bigintFrom, numbers, regExpFrom, viewOf } from "./leaf-values.ts"
 import { columnValues, recordsFrom } from "./record-columns.ts"
 import {
   CannotCross,
@@ -176,9 +177,8 @@ class Decoding {
   #view({ t, i, b, o, l }: WireObject): unknown {
     if (t === "Buffer") return Buffer.from(this.#bytes(i))
     const buffer = this.value(b)
-    const make = views.get(t)
-    if (!make || !(buffer instanceof ArrayBuffer)) throw new Forged("a view of no known kind")
-    return viewOf(make, buffer, Number(o), Number(l))
+    if (!(buffer instanceof ArrayBuffer)) throw new Forged("a view of no buffer")
+    return viewOf(t, buffer, Number(o), Number(l))
   }
 
   #fill(made: object, entries: readonly Json[]): void {
@@ -210,18 +210,25 @@ class Decoding {
     const length = idIn(n)
     const given = listIn(c).map(recordIn)
     // A byte of a column may become many in a record.
-    this.#heapBytes += length * (containerBytes + given.length * valueBytes)
-    if (given.length === 0 || this.#heapBytes > this.#maxHeapBytes) throw new Forged("a table that is too large")
+    this.#charge(tableCost(length, given.length))
+    if (given.length === 0) throw new Forged("a table without columns")
     const columns = given.map(({ name, kind, i }) => {
       const bytes = this.#bytes(i)
-      if (kind === "text" && costProblem(bytes, { maxDepth: 1, maxHeapBytes: this.#maxHeapBytes }) !== undefined) {
-        throw new Forged("a column that is too large")
+      if (kind === "text") {
+        const { depth, heapBytes } = jsonCost(bytes)
+        if (depth !== 1) throw new Forged("a column that is none")
+        this.#charge(heapBytes)
       }
       const values = columnValues(kind, bytes, length)
       if (!values || name === "__proto__") throw new Forged("a column that is none")
       return { name: textIn(name), values }
     })
     return recordsFrom(columns, length)
+  }
+
+  #charge(bytes: number): void {
+    this.#heapBytes += bytes
+    if (this.#heapBytes > this.#maxHeapBytes) throw new Forged("a table that is too large")
   }
 
   #error({ name, message, stack, e }: WireObject, number: number): void {
@@ -251,45 +258,4 @@ function stackIn(stack: Json | undefined): string | undefined {
   return stack === undefined ? undefined : textIn(stack)
 }
 
-/** In hexadecimal, because reading decimal digits takes quadratic time. */
-function bigintFrom(text: string): bigint {
-  const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(text) ?? []
-  if (digits === undefined || digits.length > mostDigits) throw new Forged("a bigint that is none")
-  const size = BigInt(`0x${digits}`)
-  return sign ? -size : size
-}
-
-function regExpFrom(source: string, flags: string): RegExp {
-  try {
-    return new RegExp(source, flags)
-  } catch {
-    throw new Forged("a regular expression that is none")
-  }
-}
-
-const numbers = new Map<unknown, number>([
-  ["NaN", Number.NaN],
-  ["Infinity", Number.POSITIVE_INFINITY],
-  ["-Infinity", Number.NEGATIVE_INFINITY],
-  ["-0", -0],
-])
-
 const mostHoles = 1_000_000
-// Longer ones do not exist.
-const mostDigits = 2 ** 28
-
-type ViewMaker = new (buffer: ArrayBuffer, offset: number, length: number) => ArrayBufferView
-
-const viewMakers: readonly ViewMaker[] = [
-  ...[DataView, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array],
-  ...[Float32Array, Float64Array, BigInt64Array, BigUint64Array],
-]
-const views = new Map<unknown, ViewMaker>(viewMakers.map((make) => [make.name, make]))
-
-function viewOf(make: ViewMaker, buffer: ArrayBuffer, offset: number, length: number): ArrayBufferView {
-  try {
-    return new make(buffer, offset, length)
-  } catch {
-    throw new Forged("a view beyond its buffer")
-  }
-}

@@ -1,7 +1,7 @@
 import type { Json } from "../../core/json.ts"
 import { recordsFrom } from "../python/table.ts"
-import { costProblem, mostHeapBytes } from "./frames.ts"
-import { containerBytes, valueBytes } from "./json-cost.ts"
+import { mostHeapBytes } from "./frames.ts"
+import { jsonCost, tableCost } from "./json-cost.ts"
 import { integerArrays } from "./python-encode.ts"
 import {
   type DecodeReferences,
@@ -108,7 +108,7 @@ class Decoding {
   #table({ n, c }: WireObject): object[] {
     const length = idIn(n)
     const given = listIn(c).map(recordIn)
-    this.#heapBytes += length * (containerBytes + given.length * valueBytes)
+    this.#heapBytes += tableCost(length, given.length)
     const text = given.reduce((sum, { kind, i }) => sum + (kind === "text" ? this.#bytes(i).length : 0), 0)
     if (this.#heapBytes > mostHeapBytes() || text > mostText) throw new Forged("a table that is too large")
     const columns = given.map(({ name, kind, i, v }) => {
@@ -168,7 +168,8 @@ function columnFrom(kind: Json | undefined, bytes: Uint8Array, length: number): 
 }
 
 function textColumn(bytes: Uint8Array): Json[] {
-  if (costProblem(bytes, { maxDepth: 1 }) !== undefined) throw new Forged("text that is none")
+  const { depth, heapBytes } = jsonCost(bytes)
+  if (depth !== 1 || heapBytes > mostHeapBytes()) throw new Forged("text that is none")
   const items = listIn(parsed(bytes))
   if (items.some((item) => typeof item !== "string" && item !== null)) throw new Forged("text that is none")
   return items

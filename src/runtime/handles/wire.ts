@@ -13,7 +13,7 @@ export interface Frame {
   special: boolean
   /** How many bytes a received frame had. */
   size?: number | undefined
-  /** The most heap that a part of a received frame may take. Default: a third of this process's heap. */
+  /** The heap that values of a received frame may still take besides its JSON. Default: half of this process's heap. */
   maxHeapBytes?: number | undefined
 }
 
