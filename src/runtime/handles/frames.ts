@@ -193,7 +193,9 @@ function parse(bytes: Buffer, limits: FrameLimits): Frame | string {
   const text = bytes.subarray(jsonEnd - length, jsonEnd)
   const { maxHeapBytes = mostHeapBytes() } = limits
   const cost = costOf(text, limits.maxDepth)
-  const left = maxHeapBytes - cost.heapBytes - count * bufferBytes
+  // A message with tagged values is copied when it is decoded.
+  const copies = bytes[0] === 1 ? 2 : 1
+  const left = maxHeapBytes - copies * cost.heapBytes - count * bufferBytes
   if (cost.depth > limits.maxDepth + envelopeDepth) return "a value that is nested too deeply"
   if (left < 0) return "a value with more parts than this process has memory for"
   const buffers: Uint8Array[] = []
