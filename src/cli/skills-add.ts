@@ -77,7 +77,10 @@ function isRepository(source: string): boolean {
 
 /** A repository's newest files, with none of its code run: no hooks, no submodules, no other protocols. */
 async function cloned(url: string, parent: string): Promise<string> {
-  const folder = join(parent, basename(url.replace(/\/+$/, "").replace(/^.*:/, "")).replace(/\.git$/, "") || "skill")
+  const folder = join(
+    parent,
+    basename(url.replace(/(?<!\/)\/+$/, "").replace(/^.*:/, "")).replace(/\.git$/, "") || "skill",
+  )
   const settings = [`core.hooksPath=${devNull}`, "core.fsmonitor=false", "protocol.ext.allow=never"]
   const options = ["--depth=1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--template=", "--quiet"]
   const args = [...settings.flatMap((setting) => ["-c", setting]), "clone", ...options, "--", url, folder]
