@@ -23,6 +23,13 @@ class Light {
   then: unknown = undefined
 }
 
+class Lamp {
+  wiped = 0
+  wipe() {
+    return ++this.wiped
+  }
+}
+
 /** A gate that refuses what needs approval, and what it saw. */
 function refusing(): { call: CallGate; asked: string[] } {
   const asked: string[] = []
@@ -40,13 +47,14 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
   const wiped: unknown[] = []
   const light = new Light()
   const plain = new Light()
+  const lamp = new Lamp()
   const bus = new EventEmitter()
   const runtime = sharedRuntime({
     wipe: fn((mode: string) => void wiped.push(mode), { approve: true, input: { type: "string" } }),
     bus,
     plain,
     light: variable(light, { guard: { wipe: { approve: true } } }),
-    mirrored: variable(new Proxy(light, {}), { guard: { wipe: { approve: true } } }),
+    mirrored: variable(new Proxy(lamp, {}), { guard: { wipe: { approve: true } } }),
     nested: { light },
     call: (method: (mode: string) => unknown) => method("called"),
     construct: (method: new (mode: string) => unknown) => new method("made"),
@@ -57,7 +65,7 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     const { call, asked } = refusing()
     const { error } = await runtime.failed(code, { call })
     assert.match(error.message, /not approved/, code)
-    assert.deepEqual([wiped, light.lit], [[], []], code)
+    assert.deepEqual([wiped, light.lit, lamp.wiped], [[], [], 0], code)
     return asked
   }
 
