@@ -23,13 +23,13 @@ interface Lane {
 
 // What starts kernels, child processes, sandboxes or commands.
 const realRuntimes =
-  /^test\/(runtime\/(conformance|isolation|process|python|type-gate)\b|(agent|skills|memory|tools)\/[\w-]*(process|python|runtimes|shell))/
+  /^test\/(runtime\/(conformance|handles|isolation|process|python|type-gate)\b|(agent|skills|memory|tools)\/[\w-]*(process|python|runtimes|shell))/
 // What starts servers and kills processes in the middle of their work.
 const durable = /^test\/(stores|engine|sessions|workspace\/s3)/
 // What drives coding CLIs, real ones and small programs in their place, and servers of tools.
 const clis = /^test\/(providers|mcp)\//
 // Thorough and long: they run when everything must (KARST_REQUIRE_ALL=1), or when they are named.
-const long = /\/(attacks|mutants|corpus|crash-matrix|soak|real-acp)[\w-]*\.test\.ts$|^test\/package\.test\.ts$/
+const long = /\/(attacks|mutants|corpus|crash-matrix|linear|soak|real-acp)[\w-]*\.test\.ts$|^test\/package\.test\.ts$/
 const lanes: Lane[] = [
   {
     name: "live",

@@ -1,5 +1,6 @@
 import { ConfigError } from "./core/errors.ts"
 import type { Runtime } from "./runtime/runtime.ts"
+import { inTime } from "./testing/in-time.ts"
 import { callCases } from "./testing/runtime-calls.ts"
 import { type Case, createTrial, type Language } from "./testing/runtime-case.ts"
 import { cellCases } from "./testing/runtime-cells.ts"
@@ -10,6 +11,12 @@ import { valueCases } from "./testing/runtime-values.ts"
 
 export { type BackendCase, type BackendSuite, testBackend } from "./testing/backend.ts"
 export { backendHandle } from "./testing/backend-handle.ts"
+export {
+  type HandleCaseInfo,
+  type HandleSuite,
+  handleCases,
+  testHandles,
+} from "./testing/handles.ts"
 export { assertReplays, type ReplayCheckOptions, type Replayed, replayRecording } from "./testing/replay.ts"
 export type { Divergence } from "./testing/replay-steps.ts"
 export { type StoreCase, type StoreSuite, testStore } from "./testing/store.ts"
@@ -54,18 +61,5 @@ export function testRuntime({ test, runtime, language, skip = {} }: RuntimeSuite
     })
   }
 }
-
-/** What hangs fails here, so that its runtime is closed all the same. */
-async function inTime(work: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`It hangs: ${longest} ms have passed.`)), longest)
-  try {
-    await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-const longest = 30_000
 
 const cases = { ...cellCases, ...valueCases, ...nameCases, ...callCases, ...stopCases, ...keepingCases }

@@ -84,8 +84,10 @@ describe("the public surface", () => {
     assert.deepEqual(Object.keys(testing), [
       "assertReplays",
       "backendHandle",
+      "handleCases",
       "replayRecording",
       "testBackend",
+      "testHandles",
       "testRuntime",
       "testStore",
       "testWorkspace",

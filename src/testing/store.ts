@@ -1,6 +1,7 @@
 import { ConfigError } from "../core/errors.ts"
 import type { Store } from "../stores/store.ts"
 import type { DeclareTest } from "../testing.ts"
+import { inTime } from "./in-time.ts"
 import { createStoreTrial, type StoreCheck } from "./store-case.ts"
 import { commitCases } from "./store-commits.ts"
 import { logCases } from "./store-logs.ts"
@@ -46,22 +47,9 @@ export function testStore(suite: StoreSuite): void {
     test(`${name}: ${promise}`, async (context) => {
       if (reason !== undefined) return void context.skip(reason)
       await using trial = await createStoreTrial(suite)
-      await inTime(check(trial))
+      await inTime(check(trial), 45_000)
     })
   }
 }
-
-/** What hangs fails here, so that all it opened and started ends all the same. */
-async function inTime(work: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`It hangs: ${longest} ms have passed.`)), longest)
-  try {
-    await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-const longest = 45_000
 
 const cases = { ...valueCases, ...commitCases, ...logCases, ...watchCases, ...processCases, ...troubleCases }

@@ -29,6 +29,7 @@ export function bindFunction(name: string, target: FunctionBinding, shared: Shar
         return callBinding(name, bound.target, args, shared)
       },
       get: (_target, key) => Reflect.get(bound.target.call, key),
+      set: (_target, key, value) => Reflect.set(bound.target.call, key, value),
     }),
   }
   keepOriginal(bound.cellFunction, () => bound.target.call)

@@ -109,11 +109,13 @@ async function perform(
     if (hasOpenCalls(cell)) await unawaited(cell)
     // A cell that kept the event loop to its end was late all the same.
     cell.checkTime()
+    for (const report of cell.endReports) report()
     for (const check of cell.endChecks) check()
     const refusal = transaction && (await transaction.check())
     return refusal ?? { value }
   } catch (thrown) {
     if (hasOpenCalls(cell)) await unawaited(cell)
+    if (!cell.stopped) for (const report of cell.endReports) report()
     return CellStopped.is(thrown) ? { stopped: thrown } : { thrown: realOf(thrown) }
   }
 }

@@ -31,6 +31,7 @@ export interface RemoteCells {
   resultOf: NonNullable<Shared["resultOf"]>
   /** Called before a cell runs. */
   onCell(cell: RunningCell): void
+  onBound: NonNullable<Shared["onBound"]>
 }
 
 /** The runtime behind `jsRuntime`, with everything it needs. */
@@ -57,6 +58,7 @@ export function createJsRuntime(
       timers.clear(cell)
     },
     resultOf: remote?.resultOf,
+    onBound: remote?.onBound,
   }
   const guard = createGuard(remote?.checkValue)
   const timers = createTimers(shared)

@@ -52,6 +52,8 @@ export interface Shared {
   epoch: number
   /** Told of each cell that was stopped, as parts of it may still be waiting somewhere. */
   onStop(cell: RunningCell): void
+  /** Told which function cells know a function binding by. */
+  onBound?: ((call: object, cellFunction: object) => void) | undefined
   /** Replaces the promise that a cell gets for a call of a function binding. */
   resultOf?: ((promise: Promise<unknown>, name: string) => Promise<unknown>) | undefined
 }
@@ -76,6 +78,8 @@ export class RunningCell {
   called: Map<string, number> | undefined
   /** Run when its code has ended and its calls have settled: what one of them throws fails the cell. */
   readonly endChecks: (() => void)[] = []
+  /** Run when its code has ended, however it ended: they may add to `hints`. */
+  readonly endReports: (() => void)[] = []
   /** Sentences for the result. */
   readonly hints: string[] = []
   stdout = ""

@@ -52,6 +52,7 @@ export function createStandIns(shared: Shared): StandIns {
         const bound = functions.get(name) ?? bindFunction(name, binding, shared)
         bound.target = binding
         functions.set(name, bound)
+        shared.onBound?.(binding.call, bound.cellFunction)
         return bound.cellFunction
       }
       if (binding.kind !== "agent") return make(name, binding)

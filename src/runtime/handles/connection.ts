@@ -1,10 +1,11 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import type { Caller } from "./caller.ts"
-import { createExecutionIds } from "./execution-ids.ts"
+import { createExecutions } from "./executions.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
 import type { Peer } from "./peer-objects.ts"
+import { readOperation } from "./read-operation.ts"
 import { createReferences, type NameLive } from "./references.ts"
 import {
   type Codec,
@@ -12,11 +13,9 @@ import {
   type Frame,
   type FrameLink,
   idIn,
-  isRecord,
   listIn,
   memberPath,
   recordIn,
-  textIn,
   type WireObject,
 } from "./wire.ts"
 
@@ -75,8 +74,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const { functions } = access
   const objects = createHostObjects(functions, options.maxHandles)
   const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: unknown): void }>()
-  const executions = new Map<string, Caller>()
-  const ids = createExecutionIds()
+  const executions = createExecutions()
   let asked = 0
   let inFlight = 0
   let ended: string | undefined
@@ -98,7 +96,12 @@ export function openConnection(options: ConnectionOptions): Connection {
     const shapes = objects.shapes.takeNew()
     // First in the text: a reader that decodes while it parses knows the shapes before their first use.
     const whole = shapes.length > 0 ? { sh: shapes, ...message } : message
-    link.send({ message: whole, buffers, special: special || shapes.length > 0 })
+    try {
+      link.send({ message: whole, buffers, special: special || shapes.length > 0 })
+    } catch (error) {
+      objects.shapes.putBack(shapes)
+      throw error
+    }
   }
   const send = (message: WireObject) => sendFrame(message, [], false)
 
@@ -106,8 +109,10 @@ export function openConnection(options: ConnectionOptions): Connection {
     if (ended !== undefined) return Promise.reject(goneError(ended))
     const i = ++asked
     return new Promise((resolve, reject) => {
-      const { json, buffers, special } = codec.encode(body, "", encodeReferences(named))
-      sendFrame({ ...recordIn(json), k: "ask", op, i }, buffers, special)
+      objects.inMessage(() => {
+        const { json, buffers, special } = codec.encode(body, "", encodeReferences(named))
+        sendFrame({ ...recordIn(json), k: "ask", op, i }, buffers, special)
+      })
       waiting.set(i, { resolve, reject })
       link.hold(true)
     })
@@ -129,20 +134,13 @@ export function openConnection(options: ConnectionOptions): Connection {
 
   const read = (json: Json | undefined, frame: Frame) => codec.decode(json ?? null, frame, decodeReferences(undefined))
 
-  const callerOf = (execution: Json | undefined): Caller => {
-    const id = textIn(execution)
-    const caller = executions.get(id)
-    if (caller) return caller
-    if (!ids.isIssued(id)) throw new Forged("a call for an execution that it was not given")
-    throw new Error("The call came too late: the cell that left it behind ended long ago.")
-  }
-
   const serve = (message: WireObject, frame: Frame) => {
     const i = idIn(message.i)
     // Read before anything is awaited, so that operations begin in the order they were sent.
     const asked = attempt(() => {
-      const caller = callerOf(message.x)
-      return { caller, operation: readOperation(message, frame, caller) }
+      const caller = executions.callerOf(message.x)
+      const decode = (json: Json) => codec.decode(json, frame, decodeReferences(caller))
+      return { caller, operation: readOperation(message, objects, decode) }
     })
     if ("error" in asked) return fail(i, asked.error)
     const { caller, operation } = asked.value
@@ -171,17 +169,16 @@ export function openConnection(options: ConnectionOptions): Connection {
   const reply = (i: number, outcome: Outcome, { op, path, object: { binding, title } }: Operation) => {
     const where = `${path.reduce(memberPath, title)}${op === "call" ? "(…)" : ""}`
     try {
-      const references = encodeReferences((place) => ({ binding, title: place }))
-      if (outcome.method) {
-        const { owner, name } = outcome.method
-        return sendFrame(
-          { k: "reply", i, v: { $: "hm", of: objects.reference(owner, binding, where), name } },
-          [],
-          true,
-        )
-      }
-      const { json, buffers, special } = codec.encode(outcome.value, where, references)
-      sendFrame({ k: "reply", i, v: json }, buffers, special)
+      objects.inMessage(() => {
+        if (outcome.method) {
+          const { owner, name } = outcome.method
+          const of = objects.reference(owner, binding, where)
+          return sendFrame({ k: "reply", i, v: { $: "hm", of, name } }, [], true)
+        }
+        const references = encodeReferences((place) => ({ binding, title: place }))
+        const { json, buffers, special } = codec.encode(outcome.value, where, references)
+        sendFrame({ k: "reply", i, v: json }, buffers, special)
+      })
     } catch (error) {
       fail(i, error)
     }
@@ -198,27 +195,6 @@ export function openConnection(options: ConnectionOptions): Connection {
       return encoded.json
     }
     sendFrame({ k: "fail", i, e: options.failure(error, encode) }, buffers, special)
-  }
-
-  const readOperation = (message: WireObject, frame: Frame, caller: Caller): Operation => {
-    const op = textIn(message.op)
-    if (!isOperation(op)) throw new Forged("an operation that there is none of")
-    const path = listIn(message.p ?? []).map(textIn)
-    if (path.length > longestPath) throw new Forged("a path that is too long")
-    const object = objects.find(idIn(message.t))
-    const value = message.v === undefined ? [] : codec.decode(message.v, frame, decodeReferences(caller))
-    const [first, second] = Array.isArray(value) ? value : []
-    const isCall = op === "call" || op === "new"
-    if (isCall && (!Array.isArray(first) || first.length > mostArguments)) throw new Forged("a call without arguments")
-    if (isCall && second !== undefined && !isKeywords(second)) throw new Forged("keyword arguments that are none")
-    return {
-      op,
-      object,
-      path,
-      args: isCall ? first : [first],
-      named: isCall && isKeywords(second) ? second : {},
-      isCopy: message.back === true,
-    }
   }
 
   link.listen({
@@ -255,14 +231,8 @@ export function openConnection(options: ConnectionOptions): Connection {
     objects,
     peer,
     read,
-    callerOf,
-    begin(caller) {
-      const id = ids.next()
-      executions.set(id, caller)
-      // A timer of an old cell may still call. Calls of cells older than these are refused.
-      if (executions.size > mostExecutions) executions.delete(executions.keys().next().value ?? "")
-      return id
-    },
+    callerOf: executions.callerOf,
+    begin: executions.begin,
     end(reason) {
       ended ??= reason
       for (const { reject } of waiting.values()) reject(goneError(reason))
@@ -271,20 +241,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 }
 
-const longestPath = 32
-const mostArguments = 1_000
 const mostInFlight = 10_000
-const mostExecutions = 1_000
-
-const operations = ["call", "new", "get", "set", "iterate", "list", "members", "instance", "dispose"] as const
-
-function isOperation(op: string): op is Operation["op"] {
-  return operations.some((known) => known === op)
-}
-
-function isKeywords(value: unknown): value is Record<string, unknown> {
-  return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype
-}
 
 function attempt<T>(work: () => T): { value: T } | { error: unknown } {
   try {

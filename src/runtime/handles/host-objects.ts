@@ -34,6 +34,8 @@ export interface HostObjects {
   /** Throws `Forged` for a number that was never given out and a `ReferenceError` for one that was released. */
   find(id: number): HostObject
   has(value: object): boolean
+  /** Encodes and sends a message: when that fails, the objects in it do not count as sent. */
+  inMessage<T>(work: () => T): T
   /** The peer dropped an object that it had received `count` times. */
   release(id: number, count: number): void
   readonly shapes: SentShapes
@@ -45,6 +47,22 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
   const byName = new Map<string, Counted>()
   const shapes = createSentShapes()
   let last = 0
+  let ofMessage: number[] = []
+
+  const release = (id: number, count: number) => {
+    const entry = byId.get(id)
+    // A binding stays, whatever the peer says.
+    if (!entry || entry.bound || !(count > 0)) return
+    entry.received -= count
+    if (entry.received > 0) return
+    byId.delete(id)
+    byValue.delete(entry.original)
+  }
+
+  const count = (entry: Counted) => {
+    entry.received++
+    ofMessage.push(entry.id)
+  }
 
   const enter = (value: object, binding: string, where: string): Counted => {
     const known = byValue.get(value)
@@ -89,11 +107,11 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
       const method = functions.methodOf(value)
       if (method) {
         const entry = enter(method.owner, method.binding, where)
-        entry.received++
+        count(entry)
         return { $: "hm", of: handleOf(entry, shapes), name: method.name }
       }
       const entry = enter(value, binding, where)
-      entry.received++
+      count(entry)
       return handleOf(entry, shapes)
     },
     find(id) {
@@ -103,15 +121,18 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
       throw new ReferenceError("The host object is gone: this process has released it.")
     },
     has: (value) => byValue.has(value),
-    release(id, count) {
-      const entry = byId.get(id)
-      // A binding stays, whatever the peer says.
-      if (!entry || entry.bound || !(count > 0)) return
-      entry.received -= count
-      if (entry.received > 0) return
-      byId.delete(id)
-      byValue.delete(entry.original)
+    inMessage(work) {
+      ofMessage = []
+      try {
+        return work()
+      } catch (error) {
+        for (const id of ofMessage) release(id, 1)
+        throw error
+      } finally {
+        ofMessage = []
+      }
     },
+    release,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Json } from "../../core/json.ts"
 import { inspectShort } from "../preview.ts"
 import { errorParts } from "./error-values.ts"
 import { columnsOf } from "./record-columns.ts"
-import { formOf } from "./value-forms.ts"
+import { type Form, formOf, isPlainData } from "./value-forms.ts"
 import {
   CannotCross,
   type Encoded,
@@ -59,7 +59,7 @@ class Encoding {
     return this.#members(Object.entries(Object(value)), "")
   }
 
-  value(value: unknown, where: string): Json {
+  value(value: unknown, where: string, owner?: object): Json {
     switch (typeof value) {
       case "string":
       case "boolean":
@@ -74,7 +74,7 @@ class Encoding {
       case "symbol":
         throw new CannotCross(`${where} is ${String(value)}: a symbol cannot cross.`)
       case "function":
-        return this.#reference(value, where)
+        return this.#reference(value, where, owner)
       case "object":
         return value === null ? null : this.#object(value, where)
     }
@@ -85,7 +85,7 @@ class Encoding {
     const seen = this.#seen.get(value)
     if (seen !== undefined)
       return this.#tagged("r", typeof seen === "number" ? { n: seen } : { n: seen[0], i: seen[1] })
-    const form = formOf(value)
+    const form = this.#formOf(value)
     if (form === "live") return this.#reference(value, where)
     const number = this.#count++
     this.#seen.set(value, number)
@@ -101,7 +101,7 @@ class Encoding {
       case "array":
         return this.#array(value as unknown[], where, number)
       case "object":
-        return this.#members(Object.entries(value), where)
+        return this.#members(Object.entries(value), where, value)
       case "map": {
         const entries = [...(value as Map<unknown, unknown>)].map(([key, held]) => [
           this.value(key, `a key of ${where}`),
@@ -118,12 +118,21 @@ class Encoding {
     }
   }
 
-  #members(entries: [string, unknown][], where: string): Json {
+  #formOf(value: object): Form {
+    const form = formOf(value)
+    if (form !== "live" || !this.#references.copiesMethods || types.isProxy(value)) return form
+    const isPlain = Object.getPrototypeOf(value) === Object.prototype && isPlainData(value, true)
+    return isPlain ? "object" : form
+  }
+
+  #members(entries: [string, unknown][], where: string, owner?: object): Json {
     if (entries.some(([key]) => key === "$" || key === "__proto__")) {
-      return this.#tagged("o", { e: entries.map(([key, held]) => [key, this.value(held, memberPath(where, key))]) })
+      return this.#tagged("o", {
+        e: entries.map(([key, held]) => [key, this.value(held, memberPath(where, key), owner)]),
+      })
     }
     const made: WireObject = {}
-    for (const [key, held] of entries) made[key] = this.value(held, memberPath(where, key))
+    for (const [key, held] of entries) made[key] = this.value(held, memberPath(where, key), owner)
     return made
   }
 
@@ -207,9 +216,9 @@ class Encoding {
     return this.buffers.push(buffer) - 1
   }
 
-  #reference(value: object, where: string): Json {
+  #reference(value: object, where: string, owner?: object): Json {
     this.special = true
-    return this.#references.reference(value, where)
+    return this.#references.reference(value, where, owner)
   }
 
   #tagged(tag: string, rest: WireObject): Json {

@@ -23,7 +23,7 @@ export function readPath(target: unknown, path: readonly string[]): unknown {
 export function isReachable(target: object, key: string): boolean {
   if (isReserved(target, key)) return false
   // Only a Proxy itself can say which members it has.
-  return types.isProxy(target) ? !isInherited(key) : findProperty(target, key) !== undefined
+  return types.isProxy(target) ? !isInherited(target, key) : findProperty(target, key) !== undefined
 }
 
 /** Whether there is such a member. A Proxy is asked. */
@@ -54,16 +54,19 @@ export function writeMember(
   refuseImplicitCall(key, value)
   const problem = writeProblem(target, key, value, rules)
   if (problem !== undefined) throw new TypeError(`Cannot set ${where}: ${problem}`)
-  if (isCopy && writeBack(readMember(target, key), value)) return
+  // A setter decides itself what becomes of the value.
+  const hasSetter = !types.isProxy(target) && findProperty(target, key)?.set !== undefined
+  if (isCopy && !hasSetter && writeBack(readMember(target, key), value)) return
   if (!Reflect.set(target, key, value, target)) throw new TypeError(`Cannot set ${where}: it is read-only.`)
 }
 
 function writeProblem(target: object, key: string, value: unknown, rules: WriteRules): string | undefined {
   if (isReserved(target, key)) return "the name is reserved."
   if (rules.isGuarded(target, key)) return "it is a guarded method, which cannot be replaced from a cell."
-  if (types.isProxy(target)) return isInherited(key) ? "the name is reserved." : undefined
+  if (types.isProxy(target)) return isInherited(target, key) ? "the name is reserved." : undefined
   const found = findProperty(target, key)
   if (!found) {
+    if (isInherited(target, key)) return "the name is reserved."
     if (rules.isExtensible(target) || isNewData(target, key, value)) return undefined
     return "the object has no such member. Bind it with variable(object, { extend: true }) to let cells add members."
   }
@@ -128,8 +131,8 @@ function readOfPrimitive(target: unknown, key: string): unknown {
     : undefined
 }
 
-function isInherited(key: string): boolean {
-  return key in Object.prototype || key in Function.prototype
+function isInherited(target: object, key: string): boolean {
+  return key in Object.prototype || (typeof target === "function" && key in Function.prototype)
 }
 
 function typeName(value: unknown): string {

@@ -24,6 +24,7 @@ export interface PeerObject {
   readonly peer: Peer
   readonly id: number
   readonly type: string
+  readonly isCallable: boolean
   /** Why an assignment failed, for the next use of the handle: an assignment cannot be awaited. */
   failure?: unknown
 }
@@ -53,7 +54,10 @@ export function createPeerObjects(peer: Peer): PeerObjects {
         entry.count++
         return known
       }
-      const handle = member({ peer, id, type: shortName(textIn(tagged.type)) }, [])
+      const handle = member(
+        { peer, id, type: shortName(textIn(tagged.type)), isCallable: tagged.callable === true },
+        [],
+      )
       held.set(id, { handle: new WeakRef(handle), count: (entry?.count ?? 0) + 1 })
       dropped.register(handle, id)
       return handle
@@ -91,26 +95,30 @@ export function peerReference(value: object, peer: Peer): WireObject {
 }
 
 const objects = new WeakMap<object, PeerObject>()
+const functionMethods = new Set(["call", "apply", "bind"])
 
 /** A handle, or a path from it: `model.coefficients.shape` is asked for when it is awaited or called. */
 function member(object: PeerObject, path: readonly string[], root?: object): object {
   const { peer, id, type } = object
   const title = [type, ...path].join(".")
-  const target = () => undefined
+  // A bound function can be constructed and has no `prototype`, which a Proxy would have to show.
+  const target = function peerObject() {}.bind(undefined)
   // `inspect` looks behind a Proxy.
   const shown = () => `[${title} ${peer.place}]`
   Object.defineProperty(target, inspect.custom, { value: shown, configurable: true })
   const proxy: object = new Proxy(target, {
     apply: (_target, _this, args: unknown[]) => called(object, title, () => peer.call(id, path, args)),
-    construct: () => {
-      throw new TypeError(`${title} lives ${peer.place}: call it without \`new\`.`)
-    },
+    // Over there, a class that is called makes an instance.
+    construct: (_target, args: unknown[]) => called(object, title, () => peer.call(id, path, args)),
     get(_target, key) {
       if (key === Symbol.toStringTag) return "PeerObject"
       if (key === Symbol.toPrimitive && path.length > 0) return () => forgottenAwait(title, peer)
       // The language asks for these and cannot wait for an answer.
       if (key === Symbol.toPrimitive || key === "toString" || key === "toJSON") return shown
       if (typeof key === "symbol") return undefined
+      // Host code passes callbacks on by these, as event emitters do.
+      if (object.isCallable && path.length === 0 && functionMethods.has(key))
+        return Reflect.get(Function.prototype, key)
       if (key === "then") return path.length === 0 ? undefined : thenOf(() => use(object, () => peer.get(id, path)))
       // A path from a handle keeps the handle alive, and so the object over there.
       return member(object, [...path, key], root ?? proxy)

@@ -31,6 +31,8 @@ export interface SentShapes {
   /** The number of a shape; one that is new is among the next `takeNew`. */
   numberOf(shape: Shape): number
   takeNew(): WireObject[]
+  /** Shapes that were taken and could not be sent. */
+  putBack(shapes: readonly WireObject[]): void
 }
 
 export function createSentShapes(): SentShapes {
@@ -50,6 +52,9 @@ export function createSentShapes(): SentShapes {
       const taken = added
       if (taken.length > 0) added = []
       return taken
+    },
+    putBack(shapes) {
+      added = [...shapes, ...added]
     },
   }
 }

@@ -1,4 +1,5 @@
 import { types } from "node:util"
+import { isCalledImplicitly } from "./wire.ts"
 
 /** How a JavaScript value crosses: copied part by part (array, object, map, set), copied whole (leaf), as an error, or by
  *  reference (live). */
@@ -16,14 +17,16 @@ export function formOf(value: object): Form {
   return types.isNativeError(value) || value instanceof Error ? "error" : "live"
 }
 
-/** Whether a copy of an object's fields is the whole object: accessors, methods, symbols and hidden fields would be lost. */
-export function isPlainData(value: object): boolean {
+/** Whether a copy of an object's fields is the whole object: accessors, symbols and hidden fields would be lost, and
+ *  methods, unless they are allowed. */
+export function isPlainData(value: object, allowsMethods = false): boolean {
   if (types.isModuleNamespaceObject(value) || types.isArgumentsObject(value)) return false
   // Two calls are faster than one `Reflect.ownKeys`, and this runs for every row of a table.
   if (Object.getOwnPropertySymbols(value).length > 0) return false
   for (const key of Object.getOwnPropertyNames(value)) {
     const property = Object.getOwnPropertyDescriptor(value, key)
-    if (!property?.enumerable || property.get || property.set || typeof property.value === "function") return false
+    if (!property?.enumerable || property.get || property.set) return false
+    if (typeof property.value === "function" && (!allowsMethods || isCalledImplicitly(key))) return false
   }
   return true
 }

@@ -41,10 +41,13 @@ export interface FrameHandlers {
 
 /** How a codec represents objects and functions that are not copied. */
 export interface EncodeReferences {
-  /** The tagged value for an object or function with behaviour; throws `CannotCross` when it cannot leave. */
-  reference(value: object, where: string): WireObject
+  /** The tagged value for an object or function with behaviour; throws `CannotCross` when it cannot leave. `owner`: the
+   *  plain object whose method a function is, where such objects are copied. */
+  reference(value: object, where: string, owner?: object): WireObject
   /** Whether a value is a handle of this side; handles are Proxies and must not be inspected. */
   isHandle(value: object): boolean
+  /** Whether a plain object with methods is copied, and its methods cross one by one. Default: it crosses by reference. */
+  copiesMethods?: boolean | undefined
 }
 
 /** How a codec finds the objects and functions that tagged values refer to. */
@@ -93,6 +96,10 @@ export function isObject(value: unknown): value is object {
 /** Names under which the language itself calls a function: to await a value, to write JSON, to convert to a primitive.
  *  A peer's function must not be called unasked. */
 const calledImplicitly: ReadonlySet<string> = new Set(["then", "toJSON", "toString", "valueOf"])
+
+export function isCalledImplicitly(key: string): boolean {
+  return calledImplicitly.has(key)
+}
 
 export function refuseImplicitCall(key: string, value: unknown): void {
   if (typeof value !== "function" || !calledImplicitly.has(key)) return

@@ -4,24 +4,34 @@ import type { WireObject } from "../handles/wire.ts"
 
 /** Objects and functions of a child that its host holds, by number. */
 export interface CellObjects {
-  /** The tagged value for an object. The code of the object runs for the cell that sent it. */
-  give(value: object, within?: Within): WireObject
-  find(id: number): { value: object; within: Within }
+  /** The tagged value for an object. The code of the object runs for the cell that sent it. `owner`: the object whose
+   *  method a function is. */
+  give(value: object, within?: Within, owner?: object): WireObject
+  find(id: number): { value: object; owner: object | undefined; within: Within }
   release(id: number, count: number): void
 }
 
 export type Within = <T>(work: () => T) => T
 
 export function createCellObjects(): CellObjects {
-  const byId = new Map<number, { value: object; within: Within; sent: number }>()
+  const byId = new Map<number, Given>()
   const ids = new Map<object, number>()
+  // A method that several objects share is another function for each.
+  const ofOwners = new WeakMap<object, Map<object, number>>()
+  const idsOf = (owner: object | undefined): Map<object, number> => {
+    if (!owner) return ids
+    const known = ofOwners.get(owner) ?? new Map<object, number>()
+    ofOwners.set(owner, known)
+    return known
+  }
   let last = 0
   return {
-    give(value, within = AsyncLocalStorage.snapshot()) {
-      const id = ids.get(value) ?? ++last
-      const entry = byId.get(id) ?? { value, within, sent: 0 }
+    give(value, within = AsyncLocalStorage.snapshot(), owner) {
+      const known = idsOf(owner)
+      const id = known.get(value) ?? ++last
+      const entry = byId.get(id) ?? { value, owner, within, sent: 0 }
       entry.sent++
-      ids.set(value, id)
+      known.set(value, id)
       byId.set(id, entry)
       return { $: "p", id, type: typeName(value), callable: typeof value === "function" }
     },
@@ -36,9 +46,17 @@ export function createCellObjects(): CellObjects {
       entry.sent -= count
       if (entry.sent > 0) return
       byId.delete(id)
-      ids.delete(entry.value)
+      idsOf(entry.owner).delete(entry.value)
     },
   }
+}
+
+interface Given {
+  value: object
+  owner: object | undefined
+  within: Within
+  /** How often the host was sent it. */
+  sent: number
 }
 
 function typeName(value: object): string {

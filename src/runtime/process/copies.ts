@@ -52,7 +52,7 @@ export function createCopies(
       const noted = ofCell.get(cell) ?? { baselines: [], bytes: 0, unchecked: new Set<string>() }
       if (!ofCell.has(cell)) {
         ofCell.set(cell, noted)
-        cell.endChecks.push(() => report(cell, noted))
+        cell.endReports.push(() => report(cell, noted))
       }
       const size = frame.size ?? 0
       if (size > largestChecked || noted.bytes + size > mostChecked || noted.baselines.length >= mostCopies) {

@@ -27,6 +27,8 @@ export interface HostLink {
   /** A cell begins: its calls carry the id of its execution. */
   begin(execution: string, gate: CallGate): void
   onCell(cell: RunningCell): void
+  /** A handle of a function binding is known to cells as `cellFunction`. */
+  onBound(call: object, cellFunction: object): void
   /** The newest cell of an execution. */
   cellOf(execution: string): RunningCell | undefined
   /** Asks the host whether a transaction may stand. */
@@ -51,6 +53,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
   const cells = new Map<string, RunningCell>()
   const waiting = new Map<number, Waiter>()
   const objects = createCellObjects()
+  const bound = new WeakMap<object, object>()
   let withinLatest: Within | undefined
   let asked = 0
 
@@ -115,7 +118,11 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
   const released: [number, number][] = []
 
   const decodeReferences: DecodeReferences = {
-    hostObject: (tagged) => handles.get(tagged),
+    hostObject(tagged) {
+      const handle = handles.get(tagged)
+      // A function binding is the very function that cells know by its name.
+      return bound.get(handle) ?? handle
+    },
     hostMethod: ({ of, name }) => handles.method(handles.get(recordIn(of)), String(name)),
     peerObject: ({ id }) => objects.find(Number(id)).value,
   }
@@ -123,7 +130,10 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     (json, frame) =>
       decodeJavaScript(json, frame, {
         ...decodeReferences,
-        hostObject: (tagged) => handles.get(tagged, false),
+        hostObject(tagged) {
+          const handle = handles.get(tagged, false)
+          return bound.get(handle) ?? handle
+        },
         hostMethod: ({ of, name }) => handles.method(handles.get(recordIn(of), false), String(name)),
       }),
     (value) => encode(value, "the copy"),
@@ -132,14 +142,15 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
   const encodeReferences: EncodeReferences = {
     isHandle: (value) =>
       handles.referenceOf(value) !== undefined || memberTitle(value) !== undefined || pendingOf(value) !== undefined,
-    reference(given, where) {
+    copiesMethods: true,
+    reference(given, where, owner) {
       const value = Object(originalOf(given))
       const reference = handles.referenceOf(value)
       if (reference) return reference
       const title = memberTitle(value) ?? pendingOf(value)?.title
       if (title !== undefined) throw new CannotCross(`${where} is ${title}, which was not awaited: await it first.`)
       if (value instanceof Promise) throw new CannotCross(`${where} is a promise: await it first.`)
-      return objects.give(value, running.getStore() ? undefined : withinLatest)
+      return objects.give(value, running.getStore() ? undefined : withinLatest, owner)
     },
   }
   const encode = (value: unknown, name: string) => encodeJavaScript(value, name, encodeReferences, true)
@@ -161,6 +172,9 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       withinLatest = running.run(cell, () => AsyncLocalStorage.snapshot())
       // Only cells that may still start others are asked for.
       for (const [id, known] of cells) if (known.over && known !== cell) cells.delete(id)
+    },
+    onBound(call, cellFunction) {
+      bound.set(call, cellFunction)
     },
     cellOf: (execution) => cells.get(execution),
     check: async (x) => (await request({ k: "check", x })).value,
@@ -212,9 +226,9 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
         })
       },
       async call({ of, path, args }: ObjectInput & { args: unknown[] }) {
-        const { value, within } = objects.find(of)
+        const { value, within, owner: itsOwner } = objects.find(of)
         return within(() => {
-          const owner = path.length === 0 ? undefined : readPath(value, path.slice(0, -1))
+          const owner = path.length === 0 ? itsOwner : readPath(value, path.slice(0, -1))
           const method: unknown = path.length === 0 ? value : readMember(owner, String(path.at(-1)))
           if (typeof method !== "function") throw new TypeError(`${path.join(".") || "The object"} is not a function`)
           return isConstructor(method) ? Reflect.construct(method, args) : Reflect.apply(method, owner, args)

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
+import { AgentError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
 import { uncaughtText } from "../cells/errors.ts"
 import { CellStopped, print, type RunningCell, running, type Shared } from "../cells/running-cell.ts"
@@ -60,7 +61,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
       onForgottenFailure: printLate,
     })
     try {
-      await child.bind("inject", registry.bindings)
+      await fill(child)
       for (const file of [...registry.modules.keys()]) await reload(file, child)
     } catch (error) {
       peer.kill({ kind: "crash", why: "it could not be filled" })
@@ -68,6 +69,24 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
     }
     live = child
     return child
+  }
+
+  /** Gives a new child what was injected. Objects of a child that has ended are lost; the rest is bound. */
+  const fill = async (child: Live) => {
+    try {
+      return await child.bind("inject", registry.bindings)
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
+    for (const entry of [...registry.bindings]) {
+      try {
+        await child.bind("inject", [entry])
+      } catch (error) {
+        if (!isGone(error)) throw error
+        registry.remove(entry[0])
+        lost.push({ name: entry[0], reason: "it was an object of the process that has ended" })
+      }
+    }
   }
 
   // A module that cannot be loaded any more takes its names with it, and not the whole runtime.
@@ -220,6 +239,10 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
       await child?.process.gone
     },
   }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof AgentError && error.code === "gone"
 }
 
 interface Tracked {

@@ -28,6 +28,8 @@ export interface Registry {
   renew(values: Record<string, unknown>): [string, Binding][]
   /** Registers bindings, and with them their guards. Returns the way to take that back. */
   add(entries: readonly [string, Binding][]): () => void
+  /** Forgets a binding whose value is gone. */
+  remove(name: string): void
   /** After a reset: functions that were passed on before lead nowhere. */
   renewFunctions(): void
 }
@@ -85,6 +87,7 @@ export function createRegistry(ambient: ReadonlySet<string>): Registry {
         }
       }
     },
+    remove: (name) => void bindings.delete(name),
     renewFunctions() {
       access.functions.reset()
       for (const [name, binding] of bindings) bind(name, binding)

@@ -49,6 +49,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     checkValue: checkedMember,
     resultOf: (promise, name) => pendingResult(promise, `${name}(…)`).result,
     onCell: host.onCell,
+    onBound: host.onBound,
   })
 
   const onStray = (error: unknown) => {
@@ -83,7 +84,8 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     Object.fromEntries(
       entries.map(({ name, kind }, index) => {
         const value = values[index]
-        if (kind === "function") return [name, fn(value as AnyFunction)]
+        // The handle itself: cells know it by the function that it was bound as before.
+        if (kind === "function") return [name, fn(originalOf(value) as AnyFunction)]
         return [name, kind === "type" && isObject(value) ? typeBinding(value) : variable(value)]
       }),
     )

@@ -3,8 +3,9 @@ import type { Bindings } from "../../../src/runtime/bindings.ts"
 import { frameParts, frameReader } from "../../../src/runtime/handles/frames.ts"
 import type { Frame, FrameHandlers, FrameLink } from "../../../src/runtime/handles/wire.ts"
 import type { Ending, StartPeer } from "../../../src/runtime/process/peer-process.ts"
+import { createProcessRuntime } from "../../../src/runtime/process/runtime.ts"
 import { serveCells } from "../../../src/runtime/process/serve-cells.ts"
-import { createProcessRuntime, type ProcessRuntimeOptions } from "../../../src/runtime/process.ts"
+import type { ProcessRuntimeOptions } from "../../../src/runtime/process.ts"
 
 /** Changes a frame on its way, drops it (undefined), or replaces it by several. */
 export type Alter = (frame: Frame, to: "host" | "peer") => Frame | readonly Frame[] | undefined

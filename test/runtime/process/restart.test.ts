@@ -135,3 +135,19 @@ test("a cell that is aborted before it begins starts no process", async () => {
   await cellValue(runtime, "await touch()")
   assert.equal(children().length, 1, "the test of the test")
 })
+
+test("an object of a child that ended is lost by name, and the next child has everything else", async () => {
+  await using runtime = processRuntime({ rows: [1] })
+  await cellValue(runtime, "class Model { n = 1 }; const made = new Model(); 1")
+  await runtime.inject({ model: await runtime.retrieve("made"), list: [await runtime.retrieve("made")] })
+  assert.equal(await cellValue(runtime, "model === made && list[0] === made"), true)
+  assert.equal(errorOf(await runtime.execute(exit)).kind, "crash")
+  const next = await runtime.execute("rows.length")
+  assert.ok(next.ok)
+  assert.equal(next.value, 1)
+  const gone = next.lost?.filter(({ reason }) => reason.includes("object of the process that has ended"))
+  assert.deepEqual(
+    gone?.map(({ name }) => name),
+    ["model", "list"],
+  )
+})

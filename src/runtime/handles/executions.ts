@@ -1,0 +1,48 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import type { Json } from "../../core/json.ts"
+import type { Caller } from "./caller.ts"
+import { Forged, textIn } from "./wire.ts"
+
+/** The executions of one connection, by ids that the peer cannot guess. */
+export interface Executions {
+  /** Gives out the id of a new execution, whose calls are made for `caller`. */
+  begin(caller: Caller): string
+  /** The caller of an execution. Throws `Forged` for an id that was never given out. */
+  callerOf(id: Json | undefined): Caller
+}
+
+export function createExecutions(): Executions {
+  const callers = new Map<string, Caller>()
+  const key = randomBytes(32)
+  let count = 0
+  // Signed, so that an old id is known to be ours without being kept.
+  const signed = (number: number) =>
+    `${number}-${createHmac("sha256", key).update(`${number}`).digest("hex").slice(0, 32)}`
+
+  const isIssued = (id: string): boolean => {
+    const number = Number(id.split("-", 1)[0])
+    if (!Number.isInteger(number) || number < 1 || number > count) return false
+    const expected = Buffer.from(signed(number))
+    const given = Buffer.from(id)
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  }
+
+  return {
+    begin(caller) {
+      const id = signed(++count)
+      callers.set(id, caller)
+      // A timer of an old cell may still call. Calls of cells older than these are refused.
+      if (callers.size > mostKept) callers.delete(callers.keys().next().value ?? "")
+      return id
+    },
+    callerOf(given) {
+      const id = textIn(given)
+      const caller = callers.get(id)
+      if (caller) return caller
+      if (!isIssued(id)) throw new Forged("a call for an execution that it was not given")
+      throw new Error("The call came too late: the cell that left it behind ended long ago.")
+    },
+  }
+}
+
+const mostKept = 1_000

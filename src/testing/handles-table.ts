@@ -1,0 +1,35 @@
+import { assignmentCases } from "./handles-assignments.ts"
+import { awaitCases } from "./handles-awaits.ts"
+import { callbackCases } from "./handles-callbacks.ts"
+import type { HandleCases } from "./handles-case.ts"
+import { classCases } from "./handles-classes.ts"
+import { copyCases } from "./handles-copies.ts"
+import { functionCases } from "./handles-functions.ts"
+import { gateCases } from "./handles-gate.ts"
+import { guardCases } from "./handles-guards.ts"
+import { implicitCases } from "./handles-implicit.ts"
+import { lifetimeCases } from "./handles-lifetime.ts"
+import { memberCases } from "./handles-members.ts"
+import { peerCases } from "./handles-peers.ts"
+import { shapeCases } from "./handles-shapes.ts"
+import { valueCases } from "./handles-values.ts"
+import { writeBackCases } from "./handles-write-back.ts"
+
+/** All cases by group. A number is given once and stays with its case. */
+export const handleGroups: { readonly [group: string]: HandleCases } = {
+  values: valueCases,
+  "shapes of values": shapeCases,
+  members: memberCases,
+  "missing awaits": awaitCases,
+  copies: copyCases,
+  "writing back": writeBackCases,
+  assignments: assignmentCases,
+  "objects of cells": peerCases,
+  callbacks: callbackCases,
+  "functions of the host": functionCases,
+  gate: gateCases,
+  guards: guardCases,
+  "nothing implicit": implicitCases,
+  "lifetime and limits": lifetimeCases,
+  "iteration, classes and agents": classCases,
+}

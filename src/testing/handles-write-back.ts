@@ -1,0 +1,232 @@
+import assert from "node:assert/strict"
+import { define } from "./handles-case.ts"
+
+/** Writing a copy back to the field it was read from: the host's own containers are filled, and no hint is left. */
+export const writeBackCases = {
+  130: define({
+    title: "a written-back array fills the host's array, which stays the same object",
+    host,
+    inject,
+    typescript: "const items = await $store.items\nitems.push('c')\n$store.items = items",
+    python: "items = $store.items\nitems.append('c')\n$store.items = items",
+    holds({ host: { store, kept } }) {
+      assert.deepEqual(store.items, ["a", "b", "c"])
+      assert.equal(store.items, kept.items)
+    },
+  }),
+  131: define({
+    title: "a written-back object keeps its nested objects, gets new keys and loses removed ones",
+    host,
+    inject,
+    typescript:
+      "const nested = await $store.nested\nnested.a.b = 5\ndelete nested.c\nnested.d = 1\n$store.nested = nested",
+    python: "nested = $store.nested\nnested['a']['b'] = 5\ndel nested['c']\nnested['d'] = 1\n$store.nested = nested",
+    holds({ host: { store, kept } }) {
+      assert.deepEqual(store.nested, { a: { b: 5 }, d: 1 })
+      assert.equal(store.nested, kept.nested)
+      assert.equal(store.nested.a, kept.a)
+    },
+  }),
+  132: define({
+    title: "a row removed from the middle leaves the other rows the same objects",
+    host,
+    inject,
+    typescript: "const rows = await $store.rows\nrows.splice(1, 1)\n$store.rows = rows",
+    python: "rows = $store.rows\ndel rows[1]\n$store.rows = rows",
+    holds({ host: { store, kept } }) {
+      assert.equal(store.rows, kept.rows)
+      assert.deepEqual(store.rows, [{ n: 1 }, { n: 3 }, { n: 4 }])
+      assert.deepEqual(
+        store.rows.map((row) => kept.each.indexOf(row)),
+        [0, 2, 3],
+      )
+    },
+  }),
+  133: define({
+    title: "a row put in the middle leaves the rows before and after the same objects",
+    host,
+    inject,
+    typescript: "const rows = await $store.rows\nrows.splice(2, 0, { n: 99 })\n$store.rows = rows",
+    python: "rows = $store.rows\nrows.insert(2, {'n': 99})\n$store.rows = rows",
+    holds({ host: { store, kept } }) {
+      assert.deepEqual(
+        store.rows.map(({ n }) => n),
+        [1, 2, 99, 3, 4],
+      )
+      assert.deepEqual(
+        store.rows.map((row) => kept.each.indexOf(row)),
+        [0, 1, -1, 2, 3],
+      )
+    },
+  }),
+  134: define({
+    title: "a changed row is filled in place, and the rows around it are untouched",
+    host,
+    inject,
+    typescript: "const rows = await $store.rows\nrows[2].n = 30\n$store.rows = rows",
+    python: "rows = $store.rows\nrows[2]['n'] = 30\n$store.rows = rows",
+    holds({ host: { store, kept } }) {
+      assert.deepEqual(store.rows, [{ n: 1 }, { n: 2 }, { n: 30 }, { n: 4 }])
+      assert.deepEqual(
+        store.rows.map((row) => kept.each.indexOf(row)),
+        [0, 1, 2, 3],
+      )
+    },
+  }),
+  135: define({
+    title: "a written-back Map fills the host's Map and keeps the objects in it",
+    host,
+    inject,
+    typescript:
+      "const counts = await $store.counts\ncounts.get('x').n = 7\ncounts.set('z', { n: 1 })\n$store.counts = counts",
+    python: "counts = $store.counts\ncounts['x']['n'] = 7\ncounts['z'] = {'n': 1}\n$store.counts = counts",
+    holds({ host: { store, kept } }) {
+      assert.equal(store.counts, kept.counts)
+      assert.deepEqual(store.counts, new Map(Object.entries({ x: { n: 7 }, y: { n: 2 }, z: { n: 1 } })))
+      assert.equal(store.counts.get("x"), kept.x)
+    },
+  }),
+  136: define({
+    title: "a written-back Set fills the host's Set",
+    host,
+    inject,
+    typescript: "const seen = await $store.seen\nseen.delete('x')\nseen.add('z')\n$store.seen = seen",
+    python: "seen = $store.seen\nseen.discard('x')\nseen.add('z')\n$store.seen = seen",
+    holds({ host: { store, kept } }) {
+      assert.equal(store.seen, kept.seen)
+      assert.deepEqual(store.seen, new Set(["z"]))
+    },
+  }),
+  137: define({
+    title: "a written-back array of host objects holds the same objects",
+    host,
+    inject,
+    typescript: "const team = await $store.team\nteam.reverse()\nteam.pop()\n$store.team = team",
+    python: "team = $store.team\nteam.reverse()\nteam.pop()\n$store.team = team",
+    holds({ host: { store, kept } }) {
+      assert.equal(store.team, kept.team)
+      assert.deepEqual(store.team, [kept.members[2], kept.members[1]])
+      assert.equal(store.team[0], kept.members[2])
+    },
+  }),
+  138: define({
+    title: "a new value that was not read from the field replaces the host's object",
+    host,
+    inject,
+    typescript: "$store.items = ['x']\nawait $store.items",
+    python: "$store.items = ['x']\n$store.items",
+    value: ["x"],
+    holds({ host: { store, kept } }) {
+      assert.notEqual(store.items, kept.items)
+      assert.deepEqual(kept.items, ["a", "b"])
+    },
+  }),
+  139: define({
+    title: "a copy of one field written to another field leaves the first as it was",
+    host,
+    inject,
+    typescript: "const items = await $store.items\n$store.more = items\nawait $store.more",
+    python: "items = $store.items\n$store.more = items\n$store.more",
+    value: ["a", "b"],
+    holds({ host: { store, kept } }) {
+      assert.equal(store.items, kept.items)
+      assert.notEqual(store.more, store.items)
+    },
+  }),
+  140: define({
+    title: "a copy that is changed after it was written back needs another write",
+    host,
+    inject,
+    typescript: [
+      "const items = await $store.items\nitems.push('c')\n$store.items = items\nitems.push('d')\n$store.items = items",
+      "await $store.items",
+    ],
+    python: [
+      "items = $store.items\nitems.append('c')\n$store.items = items\nitems.append('d')\n$store.items = items",
+      "$store.items",
+    ],
+    value: ["a", "b", "c", "d"],
+    holds: ({ host: { store, kept } }) => assert.equal(store.items, kept.items),
+  }),
+  141: define({
+    title: "a copy written back in a later cell fills the host's array too",
+    host,
+    inject,
+    typescript: ["const items = await $store.items\nitems.length", "items.push('c')\n$store.items = items"],
+    python: ["items = $store.items\nlen(items)", "items.append('c')\n$store.items = items"],
+    holds({ host: { store } }) {
+      assert.deepEqual(store.items, ["a", "b", "c"])
+    },
+  }),
+  142: define({
+    title: "a copy written back over a setter reaches the setter",
+    host: () => ({ guarded: new Checked() }),
+    typescript: "const list = await $guarded.list\nlist.push(3)\n$guarded.list = list",
+    python: "found = $guarded.list\nfound.append(3)\n$guarded.list = found",
+    holds: ({ host: { guarded } }) => assert.deepEqual([guarded.list, guarded.sets], [[1, 2, 3], 1]),
+  }),
+  143: define({
+    title: "a frozen array that is written back is replaced, and keeps its own elements",
+    host: () => {
+      const frozen = Object.freeze(["a", "b"])
+      return { frozen, store: Object.assign(new Store(), { items: frozen }) }
+    },
+    inject: ({ store }) => ({ store }),
+    typescript: "const items = await $store.items\nitems.push('c')\n$store.items = items\nawait $store.items",
+    python: "items = $store.items\nitems.append('c')\n$store.items = items\n$store.items",
+    value: ["a", "b", "c"],
+    holds: ({ host: { frozen } }) => assert.deepEqual(frozen, ["a", "b"]),
+  }),
+} as const
+
+class Member {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+  greet() {
+    return this.name
+  }
+}
+
+class Store {
+  items: readonly string[] = ["a", "b"]
+  more: readonly string[] = []
+  nested: { a: { b: number }; c?: object; d?: number } = { a: { b: 1 }, c: {} }
+  counts = new Map([
+    ["x", { n: 1 }],
+    ["y", { n: 2 }],
+  ])
+  seen = new Set(["x"])
+  rows = [1, 2, 3, 4].map((n) => ({ n }))
+  team = ["A", "B", "C"].map((name) => new Member(name))
+  list() {
+    return this.items
+  }
+}
+
+class Checked {
+  #list = [1, 2]
+  sets = 0
+  get list() {
+    return this.#list
+  }
+  set list(list: number[]) {
+    this.#list = list
+    this.sets++
+  }
+  sum() {
+    return this.#list.length
+  }
+}
+
+function host() {
+  const store = new Store()
+  const { items, nested, counts, seen, rows, team } = store
+  const kept = { items, nested, a: nested.a, counts, x: counts.get("x"), seen, rows, each: [...rows], team }
+  return { store, kept: { ...kept, members: [...team] } }
+}
+
+function inject({ store }: { store: Store }) {
+  return { store }
+}

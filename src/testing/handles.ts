@@ -1,0 +1,99 @@
+import assert from "node:assert/strict"
+import { ConfigError } from "../core/errors.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import type { DeclareTest } from "../testing.ts"
+import type { HandleCase, HandleCases } from "./handles-case.ts"
+import { handleGroups } from "./handles-table.ts"
+import { inTime } from "./in-time.ts"
+import type { Language } from "./runtime-case.ts"
+
+export interface HandleSuite {
+  /** The test runner's own function. */
+  test: DeclareTest
+  /** The test runner's own function that runs something after all tests: `after` of node:test, `afterAll` of vitest. */
+  after: (close: () => Promise<void>) => unknown
+  /** Makes a new runtime with nothing in it. Most cases share one; the suite closes all of them. */
+  runtime: () => Runtime | Promise<Runtime>
+  language: Language
+  /** Cases this runtime does not pass, by number, and why. */
+  skip?: { readonly [number: number]: string } | undefined
+}
+
+/** Declares the tests that every runtime passes whose cells run in another process and use objects of the host by live
+ *  handles: one numbered table for all languages. A case that has no meaning in a language is a skipped test. */
+export function testHandles({ test, after, runtime, language, skip = {} }: HandleSuite): void {
+  const unknown = Object.keys(skip).filter((number) => !(number in cases))
+  if (unknown.length > 0) {
+    throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. See \`handleCases\` for the numbers.`)
+  }
+  const shared = shareRuntime(runtime)
+  after(() => shared.close())
+  for (const { number, title, notApplicable } of handleCases) {
+    const meaningless = notApplicable[language]
+    const reason = skip[number] ?? (meaningless && `by design, not applicable: ${meaningless}`)
+    test(`#${String(number).padStart(3, "0")} ${title}`, async (context) => {
+      if (reason !== undefined) return void context.skip(reason)
+      const handleCase = cases[number] ?? assert.fail(title)
+      if (!handleCase.ownRuntime) return shared.use((found) => runCase(handleCase, found, number, language))
+      await using own = await runtime()
+      await runCase(handleCase, own, number, language)
+    })
+  }
+}
+
+const cases: HandleCases = Object.assign({}, ...Object.values(handleGroups))
+
+export interface HandleCaseInfo {
+  number: number
+  group: string
+  title: string
+  /** The languages in which the case has no meaning, each with the reason. */
+  notApplicable: { readonly [L in Language]?: string | undefined }
+}
+
+/** The table of `testHandles`. */
+export const handleCases: readonly HandleCaseInfo[] = Object.entries(handleGroups).flatMap(([group, found]) =>
+  Object.entries(found).map(([number, { title, notApplicable }]) => ({
+    number: Number(number),
+    group,
+    title,
+    notApplicable,
+  })),
+)
+
+/** One runtime for many cases. A case that fails may leave it in any state, so the next case gets another. */
+function shareRuntime(make: () => Runtime | Promise<Runtime>) {
+  let current: Promise<Runtime> | undefined
+  const close = async () => {
+    const closing = current
+    current = undefined
+    await (await closing)?.close()
+  }
+  return {
+    close,
+    async use(work: (runtime: Runtime) => Promise<void>): Promise<void> {
+      current ??= Promise.resolve(make())
+      try {
+        await work(await current)
+      } catch (error) {
+        await close()
+        throw error
+      }
+    },
+  }
+}
+
+async function runCase(handleCase: HandleCase, runtime: Runtime, number: number, language: Language): Promise<void> {
+  assert.equal(runtime.language, language)
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on("unhandledRejection", note)
+  try {
+    await inTime(handleCase.run(runtime, number))
+    // Node reports a rejection without a handler when the current turn is over.
+    await new Promise(setImmediate)
+  } finally {
+    process.off("unhandledRejection", note)
+  }
+  assert.deepEqual(unhandled, [], "A promise of the host was rejected and nothing handled it.")
+}
