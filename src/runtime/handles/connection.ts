@@ -90,7 +90,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
     onForgottenFailure: options.onForgottenFailure,
   }
-  const { encodeReferences, decodeReferences } = createReferences(objects, functions, peer)
+  const { encodeReferences, decodeReferences } = createReferences(objects, access, peer)
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()

@@ -101,7 +101,8 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
   return {
     shapes,
     bind,
-    reference(value, binding, where) {
+    reference(given, binding, where) {
+      const value = functions.functionOf(given) ?? given
       const bound = functions.boundBy(value)
       if (bound) return bind(bound)
       const method = functions.methodOf(value)

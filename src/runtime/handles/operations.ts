@@ -77,6 +77,7 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
         key === undefined ||
         !isMethod(member) ||
         access.functions.boundBy(Object(member)) ||
+        access.functions.functionOf(Object(member)) ||
         isPeerObject(member)
       ) {
         return { value: member }
@@ -188,6 +189,19 @@ export async function callMethod(
   return gated({ binding, method: reached, options: agentCallOptions(owner) ?? {}, ...guarded, args, make }, caller)
 }
 
+/** Calls a guarded function that a cell passed on, through the gate of a cell. */
+export async function callFunction(
+  call: AnyFunction,
+  self: unknown,
+  args: readonly unknown[],
+  caller: Caller,
+  { guards }: Pick<HostAccess, "guards">,
+): Promise<unknown> {
+  const make = (made: readonly unknown[]) => Reflect.apply(call, self, made)
+  const guarded = guards.find(undefined, undefined, call)
+  return gated({ binding: call.name || "function", method: "call", options: {}, ...guarded, args, make }, caller)
+}
+
 /** A method, and what it is now. A field may hold a method of another object that a cell stored there. */
 function heldMethod(method: GatedMethod, functions: GatedFunctions): GatedMethod & { member: unknown } {
   let found = method
@@ -226,7 +240,8 @@ function writeRules({ functions, guards, extensible }: HostAccess) {
     isFromCell: (value: unknown) =>
       isPeerObject(value) ||
       (typeof value === "function" &&
-        (functions.boundBy(value)?.gated === value || functions.methodOf(value) !== undefined)),
+        (functions.boundBy(value)?.gated === value ||
+          (functions.methodOf(value) ?? functions.functionOf(value)) !== undefined)),
     isGuarded: (target: object, key: string) => guards.find(target, key, undefined) !== undefined,
     isExtensible: (target: object) => extensible.has(target),
   }

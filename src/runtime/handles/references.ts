@@ -1,7 +1,8 @@
+import type { AnyFunction } from "../bindings.ts"
 import type { Caller } from "./caller.ts"
-import type { GatedFunctions } from "./gated-functions.ts"
 import { type HostObjects, reachedPath } from "./host-objects.ts"
 import { readMember } from "./members.ts"
+import type { HostAccess } from "./operations.ts"
 import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
 import { type DecodeReferences, type EncodeReferences, idIn, recordIn, textIn } from "./wire.ts"
 
@@ -15,7 +16,11 @@ export interface References {
   decodeReferences(caller: Caller | undefined): DecodeReferences
 }
 
-export function createReferences(objects: HostObjects, functions: GatedFunctions, peer: Peer): References {
+export function createReferences(
+  objects: HostObjects,
+  { functions, guards }: Pick<HostAccess, "functions" | "guards">,
+  peer: Peer,
+): References {
   const peerObjects = createPeerObjects(peer)
   return {
     encodeReferences: (named) => ({
@@ -28,24 +33,33 @@ export function createReferences(objects: HostObjects, functions: GatedFunctions
     }),
     decodeReferences: (caller) => ({
       hostObject({ id }) {
-        const found = objects.find(idIn(id))
-        if (!found.bound) return found.original
-        return caller ? functions.passBound(found.bound, caller) : found.original
+        const { original, bound } = objects.find(idIn(id))
+        if (!caller) return original
+        if (bound) return functions.passBound(bound, caller)
+        return isFunction(original) && guards.find(undefined, undefined, original)
+          ? functions.passFunction(original, caller)
+          : original
       },
-      hostMethod({ of, name: given }) {
+      hostMethod({ of, name: key }) {
         const found = objects.find(idIn(recordIn(of).id))
         const { value: owner, binding } = found
-        const name = textIn(given)
+        const name = textIn(key)
         const method = readMember(owner, name)
         if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
         if (!caller) return method.bind(owner)
         // A field may hold a function that a cell stored there: it is the same one again.
         const bound = functions.boundBy(method)
         if (bound) return functions.passBound(bound, caller)
+        const given = functions.functionOf(method)
+        if (given) return functions.passFunction(given, caller)
         const stored = functions.methodOf(method)
         return functions.passMethod(stored ?? { owner, name, binding, reached: reachedPath(found, [name]) }, caller)
       },
       peerObject: (tagged) => peerObjects.receive(tagged),
     }),
   }
+}
+
+function isFunction(value: object): value is AnyFunction {
+  return typeof value === "function"
 }

@@ -121,6 +121,17 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     assert.deepEqual(plain.lit.splice(0), ["b"])
   })
 
+  test("keeps the guard of a method whose function the host itself gave out", async () => {
+    await runtime.inject({ expose: () => light.wipe })
+    for (const code of ["expose()('a')", "call(expose())", "plain.x = expose()\nplain.x('a')", "plain.use(expose())"]) {
+      await refused(code)
+      plain.x = undefined
+    }
+    await runtime.ran("hold(expose())\nhold(expose())\nplain.x = expose()\nassert plain.x == expose()")
+    assert.equal(held.pop(), held.pop())
+    plain.x = undefined
+  })
+
   test("is passed by keyword arguments of functions and methods that a cell stored", async () => {
     const { call } = refusing()
     await runtime.ran("plain.x = plain.wipe\nplain.x(mode='m')\nplain.x = None", { call })
@@ -185,6 +196,16 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     assert.deepEqual(seen.splice(0), ["first"])
     await runtime.ran("pool.submit(note).result(20)", { call: gate("fourth") })
     assert.deepEqual(seen, ["fourth"])
+  })
+
+  test("holds for what is passed on after a reset, and what was passed on before leads nowhere", async () => {
+    await runtime.ran("hold(wipe)\nhold(light.wipe)")
+    const before = held.splice(0) as ((mode: string) => Promise<unknown>)[]
+    await runtime.reset()
+    await runtime.ran("hold(wipe)\nhold(light.wipe)", { call: refusing().call })
+    for (const old of before) assert.throws(() => old("a"), /was reset or closed/)
+    for (const passed of held.splice(0) as typeof before) await assert.rejects(passed("a"), /not approved/)
+    assert.deepEqual([wiped, light.lit], [[], []])
   })
 
   test("refuses calls that belong to no cell", async () => {
