@@ -6,6 +6,7 @@ import {
   type DecodeReferences,
   Forged,
   type Frame,
+  idIn,
   listIn,
   recordIn,
   refuseImplicitCall,
@@ -97,11 +98,10 @@ class Decoding {
   }
 
   #table({ n, c }: WireObject): object[] {
-    const length = Number(n)
+    const length = idIn(n)
     const given = listIn(c).map(recordIn)
     const text = given.reduce((sum, { kind, i }) => sum + (kind === "text" ? this.#bytes(i).length : 0), 0)
-    if (!(length * Math.max(1, given.length) <= mostCells) || text > mostText)
-      throw new Forged("a table that is too large")
+    if (length * Math.max(1, given.length) > mostCells || text > mostText) throw new Forged("a table that is too large")
     const columns = given.map(({ name, kind, i, v }) => {
       const key = textIn(name)
       const values =
