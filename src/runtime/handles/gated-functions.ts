@@ -41,14 +41,14 @@ export interface GatedFunctions {
   boundBy(value: object): BoundFunction | undefined
   /** The method that a gated function stands for. */
   methodOf(value: object): GatedMethod | undefined
-  /** After a reset of the runtime: functions that were passed on before lead nowhere. */
+  /** The runtime is reset or closed: functions that were passed on before lead nowhere. */
   reset(): void
 }
 
 export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
   const bound = new Map<string, BoundFunction>()
-  const byFunction = new WeakMap<object, BoundFunction>()
-  const methods = new WeakMap<object, Map<string, AnyFunction>>()
+  let byFunction = new WeakMap<object, BoundFunction>()
+  let methods = new WeakMap<object, Map<string, AnyFunction>>()
   const methodOf = new WeakMap<object, GatedMethod>()
   /** Who passed a gated function last: judges calls that host code makes outside of any cell. */
   const passedBy = new WeakMap<object, Caller>()
@@ -105,6 +105,8 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
     reset() {
       epoch++
       bound.clear()
+      byFunction = new WeakMap()
+      methods = new WeakMap()
     },
   }
 }

@@ -1,12 +1,15 @@
 import type { Caller } from "./caller.ts"
-import type { GatedFunctions } from "./gated-functions.ts"
 import { type HostObjects, reachedPath } from "./host-objects.ts"
 import { readMember } from "./members.ts"
+import type { HostAccess } from "./operations.ts"
 import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
 import { type DecodeReferences, type EncodeReferences, idIn, recordIn, textIn } from "./wire.ts"
 
 /** The binding and the title of a live object by its place in a value, such as `.values[3].lamp`. */
 export type NameLive = (where: string) => { binding: string; title: string }
+
+/** Names objects that were reached by no binding. */
+export const unnamed: NameLive = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
 
 /** How objects and functions that are not copied cross one connection. */
 export interface References {
@@ -15,7 +18,8 @@ export interface References {
   decodeReferences(caller: Caller | undefined): DecodeReferences
 }
 
-export function createReferences(objects: HostObjects, functions: GatedFunctions, peer: Peer): References {
+export function createReferences(objects: HostObjects, access: HostAccess, peer: Peer): References {
+  const { functions, guards } = access
   const peerObjects = createPeerObjects(peer)
   return {
     encodeReferences: (named) => ({
@@ -28,9 +32,14 @@ export function createReferences(objects: HostObjects, functions: GatedFunctions
     }),
     decodeReferences: (caller) => ({
       hostObject({ id }) {
-        const found = objects.find(idIn(id))
-        if (!found.bound) return found.original
-        return caller ? functions.passBound(found.bound, caller) : found.original
+        const { bound, original } = objects.find(idIn(id))
+        if (!caller || typeof original !== "function") return original
+        if (bound) return functions.passBound(bound, caller)
+        // A guarded method that came to the cell as a function by itself.
+        const guarded = guards.find(undefined, undefined, original)
+        if (!guarded) return original
+        const { object: owner, method: name, binding } = guarded
+        return functions.passMethod({ owner, name, binding, reached: name }, caller)
       },
       hostMethod({ of, name: given }) {
         const found = objects.find(idIn(recordIn(of).id))
@@ -45,7 +54,7 @@ export function createReferences(objects: HostObjects, functions: GatedFunctions
         const stored = functions.methodOf(method)
         return functions.passMethod(stored ?? { owner, name, binding, reached: reachedPath(found, [name]) }, caller)
       },
-      peerObject: (tagged) => peerObjects.receive(tagged),
+      peerObject: (tagged) => peerObjects.receive(tagged, caller),
     }),
   }
 }
