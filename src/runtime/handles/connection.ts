@@ -1,12 +1,12 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
-import type { Caller } from "./caller.ts"
+import { type Caller, callers } from "./caller.ts"
 import { createExecutions } from "./executions.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
 import type { Peer } from "./peer-objects.ts"
 import { readOperation } from "./read-operation.ts"
-import { createReferences, type NameLive } from "./references.ts"
+import { createReferences, type NameLive, unnamed } from "./references.ts"
 import {
   type Codec,
   Forged,
@@ -55,7 +55,8 @@ export interface Connection {
   begin(caller: Caller): string
   /** The caller of an execution; throws `Forged` for an id that was never given out. */
   callerOf(execution: Json | undefined): Caller
-  /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones. */
+  /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones, unless it works
+   *  for a cell. */
   read(json: Json | undefined, frame: Frame): unknown
   /** No answer will come any more; whoever waits is told the reason. */
   end(reason: string): void
@@ -63,7 +64,7 @@ export interface Connection {
   readonly peer: Peer
 }
 
-/** An answer of the peer. `value` is decoded for the owner of the runtime. */
+/** An answer of the peer. `value` is decoded for the cell that the host works for, else for the owner of the runtime. */
 export interface Answer {
   message: WireObject
   value: unknown
@@ -71,12 +72,12 @@ export interface Answer {
 
 export function openConnection(options: ConnectionOptions): Connection {
   const { link, codec, access, prepare } = options
-  const { functions } = access
-  const objects = createHostObjects(functions, options.maxHandles)
-  const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: unknown): void }>()
+  const objects = createHostObjects(access.functions, options.maxHandles)
+  const waiting = new Map<number, Waiter>()
   const executions = createExecutions()
   let asked = 0
   let inFlight = 0
+  let bytesInFlight = 0
   let ended: string | undefined
 
   const peer: Peer = {
@@ -84,9 +85,9 @@ export function openConnection(options: ConnectionOptions): Connection {
     get alive() {
       return ended === undefined
     },
-    get: async (of, path) => (await ask("get", { of, path })).value,
-    set: async (of, path, value) => (await ask("set", { of, path, value })).value,
-    call: async (of, path, args) => (await ask("call", { of, path, args })).value,
+    get: async ({ id: of, caller }, path) => (await ask("get", { of, path }, unnamed, caller)).value,
+    set: async ({ id: of, caller }, path, value) => (await ask("set", { of, path, value }, unnamed, caller)).value,
+    call: async ({ id: of, caller }, path, args) => (await ask("call", { of, path, args }, unnamed, caller)).value,
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
     onForgottenFailure: options.onForgottenFailure,
   }
@@ -105,15 +106,22 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
   const send = (message: WireObject) => sendFrame(message, [], false)
 
-  const ask = (op: string, body: Record<string, unknown> = {}, named: NameLive = unnamed): Promise<Answer> => {
+  /** `passedBy`: the cell that passed what is asked, for host code that works for no cell at the moment. */
+  const ask = (
+    op: string,
+    body: Record<string, unknown> = {},
+    named: NameLive = unnamed,
+    passedBy?: Caller,
+  ): Promise<Answer> => {
     if (ended !== undefined) return Promise.reject(goneError(ended))
     const i = ++asked
+    const caller = callers.getStore() ?? passedBy
     return new Promise((resolve, reject) => {
       objects.inMessage(() => {
         const { json, buffers, special } = codec.encode(body, "", encodeReferences(named))
         sendFrame({ ...recordIn(json), k: "ask", op, i }, buffers, special)
       })
-      waiting.set(i, { resolve, reject })
+      waiting.set(i, { resolve, reject, caller })
       link.hold(true)
     })
   }
@@ -123,16 +131,18 @@ export function openConnection(options: ConnectionOptions): Connection {
     if (!waiter) throw new Forged("an answer to nothing that was asked")
     waiting.delete(idIn(message.i))
     if (waiting.size === 0) link.hold(false)
-    if (message.k === "fail") return waiter.reject(options.peerError(recordIn(message.e), (json) => read(json, frame)))
+    const decode = (json: Json | undefined) => codec.decode(json ?? null, frame, decodeReferences(waiter.caller))
     try {
-      waiter.resolve({ message, value: read(message.v, frame) })
+      if (message.k === "fail") waiter.reject(options.peerError(recordIn(message.e), decode))
+      else waiter.resolve({ message, value: decode(message.v) })
     } catch (error) {
       waiter.reject(error)
       if (Forged.is(error)) throw error
     }
   }
 
-  const read = (json: Json | undefined, frame: Frame) => codec.decode(json ?? null, frame, decodeReferences(undefined))
+  const read = (json: Json | undefined, frame: Frame) =>
+    codec.decode(json ?? null, frame, decodeReferences(callers.getStore()))
 
   const serve = (message: WireObject, frame: Frame) => {
     const i = idIn(message.i)
@@ -144,16 +154,23 @@ export function openConnection(options: ConnectionOptions): Connection {
     })
     if ("error" in asked) return fail(i, asked.error)
     const { caller, operation } = asked.value
-    if (inFlight >= mostInFlight) {
-      return fail(i, new Error(`More than ${mostInFlight} calls wait for their answers: await some before the next.`))
+    const size = frame.size ?? 0
+    if (inFlight >= mostInFlight || (inFlight > 0 && bytesInFlight + size > mostBytesInFlight)) {
+      const most = `${mostInFlight} calls, or ${mostBytesInFlight} bytes of arguments,`
+      return fail(i, new Error(`More than ${most} wait for their answers: await some before the next.`))
     }
     inFlight++
-    const failed = (error: unknown) => {
+    bytesInFlight += size
+    const done = () => {
       inFlight--
+      bytesInFlight -= size
+    }
+    const failed = (error: unknown) => {
+      done()
       fail(i, error)
     }
     const succeed = (outcome: Outcome) => {
-      inFlight--
+      done()
       reply(i, outcome, operation)
     }
     const performed = (outcome: Outcome) => {
@@ -186,6 +203,14 @@ export function openConnection(options: ConnectionOptions): Connection {
 
   const fail = (i: number, error: unknown) => {
     if (Forged.is(error)) return options.onForged(error.message)
+    try {
+      objects.inMessage(() => sendFailure(i, error))
+    } catch {
+      sendFailure(i, new Error("The call failed, and its error is too large to cross."))
+    }
+  }
+
+  const sendFailure = (i: number, error: unknown) => {
     const buffers: Uint8Array[] = []
     let special = false
     const encode = (value: unknown, name: string): Json => {
@@ -241,7 +266,15 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 }
 
+interface Waiter {
+  resolve(answer: Answer): void
+  reject(error: unknown): void
+  /** The cell that the host works for: functions in the answer are gated for it. */
+  caller: Caller | undefined
+}
+
 const mostInFlight = 10_000
+const mostBytesInFlight = 512 * 1024 * 1024
 
 function attempt<T>(work: () => T): { value: T } | { error: unknown } {
   try {
@@ -250,8 +283,6 @@ function attempt<T>(work: () => T): { value: T } | { error: unknown } {
     return { error }
   }
 }
-
-const unnamed: NameLive = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
 
 function goneError(reason: string): AgentError {
   return new AgentError(`The runtime's process is gone: ${reason}.`, { code: "gone" })

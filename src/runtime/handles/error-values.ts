@@ -26,7 +26,7 @@ export function errorFrom({ name, message, stack, fields }: ErrorParts): Error {
   Object.defineProperty(error, "stack", { value: stack ?? `${name}: ${message}`, writable: true, configurable: true })
   for (const [key, value] of fields) {
     // Members that the language calls on any error keep their meaning.
-    if (key in Error.prototype) continue
+    if (key in Error.prototype || standardKeys.has(key)) continue
     const enumerable = key !== "cause" && key !== "errors"
     Object.defineProperty(error, key, { value, enumerable, writable: true, configurable: true })
   }

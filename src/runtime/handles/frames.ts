@@ -18,7 +18,8 @@ export interface FrameLimits {
   maxUnread?: number | undefined
 }
 
-/** Frames over a socket. */
+/** Frames over a socket. They are taken in small groups, so that what a group causes to be sent counts as unread before
+ *  the next. */
 export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
   let handlers: FrameHandlers | undefined
   let ended = false
@@ -30,6 +31,25 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
     handlers?.onEnd(problem)
   }
 
+  const { maxUnread = Number.POSITIVE_INFINITY } = limits
+  let taken = 0
+  let waits = false
+  let take = (_chunk: Buffer): void => {}
+
+  const wait = () => {
+    if (waits) return
+    waits = true
+    socket.pause()
+    setImmediate(goOn)
+  }
+  const goOn = () => {
+    if (ended) return
+    if (socket.writableLength > maxUnread) return void socket.once("drain", goOn)
+    waits = false
+    socket.resume()
+    take(Buffer.alloc(0))
+  }
+
   return {
     send(frame) {
       const parts = frameParts(frame, limits.maxSent)
@@ -37,19 +57,20 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
       socket.cork()
       for (const part of parts) socket.write(part)
       socket.uncork()
-      if (socket.writableLength > (limits.maxUnread ?? Number.POSITIVE_INFINITY) && !socket.isPaused()) {
-        socket.pause()
-        socket.once("drain", () => socket.resume())
-      }
+      if (socket.writableLength > maxUnread) wait()
     },
     listen(given) {
       handlers = given
-      const read = frameReader(limits, given.onFrame)
-      socket.on("data", (chunk: Buffer) => {
-        if (ended) return
-        const problem = read(chunk)
-        if (problem !== undefined) end(problem)
+      const read = frameReader(limits, given.onFrame, () => {
+        if (++taken >= mostAtOnce) wait()
+        return waits
       })
+      take = (chunk) => {
+        taken = 0
+        const problem = ended ? undefined : read(chunk)
+        if (problem !== undefined) end(problem)
+      }
+      socket.on("data", (chunk: Buffer) => take(chunk))
       socket.on("error", () => end())
       socket.on("close", () => end())
     },
@@ -57,6 +78,8 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
     close: () => end(),
   }
 }
+
+const mostAtOnce = 16
 
 /** For the host: a peer that asks and never reads the answers must not fill the host's memory. */
 export const mostUnread = 16 * 1024 * 1024
@@ -95,16 +118,20 @@ function tooLong(length: number, most: number): string {
   return `${length} bytes cannot cross at once, ${most} can. Take a part of it, or raise \`limits.messageBytes\`.`
 }
 
-/** Takes chunks and calls `onFrame` for each whole frame; returns what was wrong with the bytes, if anything was. */
+/** Takes chunks and calls `onFrame` for each whole frame; returns what was wrong with the bytes, if anything was. When
+ *  `rests` answers true after a frame, the frames behind it wait for the next chunk, which may be empty. */
 export function frameReader(
   limits: FrameLimits,
   onFrame: (frame: Frame) => void,
+  rests: () => boolean = () => false,
 ): (chunk: Buffer) => string | undefined {
   let chunks: Buffer[] = []
   let length = 0
   let needed = lengthBytes
+  const addSmall = createSmallChunks()
   return (chunk) => {
-    chunks.push(chunk)
+    if (chunks.length < fewChunks || chunk.length > smallChunk) chunks.push(chunk)
+    else addSmall(chunks, chunk)
     length += chunk.length
     while (length >= needed) {
       // Joined only when a whole frame is there, so a large one is copied once.
@@ -126,8 +153,33 @@ export function frameReader(
       } catch {
         return "a message that makes no sense"
       }
+      if (rests()) return undefined
     }
     return undefined
+  }
+}
+
+// A frame that arrives byte by byte must not take a Buffer of a hundred bytes for each.
+const smallChunk = 4096
+const fewChunks = 64
+
+/** Appends small chunks to a list by joining those that follow each other. */
+function createSmallChunks(): (chunks: Buffer[], chunk: Buffer) => void {
+  let slab = Buffer.alloc(0)
+  let start = 0
+  let end = 0
+  let joined: Buffer | undefined
+  return (chunks, chunk) => {
+    if (slab.length - end < chunk.length) {
+      slab = Buffer.allocUnsafeSlow(16 * smallChunk)
+      start = end = 0
+      joined = undefined
+    }
+    if (joined === undefined || chunks.at(-1) !== joined) start = end
+    else chunks.pop()
+    end += chunk.copy(slab, end)
+    joined = slab.subarray(start, end)
+    chunks.push(joined)
   }
 }
 
@@ -139,7 +191,7 @@ function parse(bytes: Buffer, limits: FrameLimits): Frame | string {
   const jsonEnd = start + 4 * count + length
   if (count > mostBuffers || jsonEnd > bytes.length) return "a frame whose parts do not fit"
   const text = bytes.subarray(jsonEnd - length, jsonEnd)
-  const problem = costProblem(text, limits)
+  const problem = costProblem(text, limits, count * bufferBytes)
   if (problem !== undefined) return problem
   const buffers: Uint8Array[] = []
   let at = jsonEnd
@@ -150,21 +202,31 @@ function parse(bytes: Buffer, limits: FrameLimits): Frame | string {
     at += size
   }
   const message = parsed(text)
-  return message ? { message, buffers, special: bytes[0] === 1, size: bytes.length } : "a frame that is no message"
+  if (!message) return "a frame that is no message"
+  return { message, buffers, special: bytes[0] === 1, size: bytes.length, maxHeapBytes: limits.maxHeapBytes }
 }
 
-/** Why a JSON text must not be parsed here. Short texts cost little whatever they contain. */
-export function costProblem(text: Uint8Array, { maxDepth, maxHeapBytes = defaultHeapBytes() }: FrameLimits) {
-  if (text.length <= maxDepth) return undefined
+/** Why a JSON text must not be parsed here; `besides` is the heap that other parts of its message take. Short texts cost
+ *  little whatever they contain. */
+export function costProblem(
+  text: Uint8Array,
+  { maxDepth, maxHeapBytes = mostHeapBytes() }: Pick<FrameLimits, "maxDepth" | "maxHeapBytes">,
+  besides = 0,
+): string | undefined {
+  if (text.length <= maxDepth && besides === 0) return undefined
   const { depth, heapBytes } = jsonCost(text)
   if (depth > maxDepth + envelopeDepth) return "a value that is nested too deeply"
-  return heapBytes > maxHeapBytes ? "a value with more parts than this process has memory for" : undefined
+  return heapBytes + besides > maxHeapBytes ? "a value with more parts than this process has memory for" : undefined
 }
+
+// What a view of a buffer takes.
+const bufferBytes = 160
 
 // The message around a value, and the tags of nested Maps and Sets.
 const envelopeDepth = 8
 
-function defaultHeapBytes(): number {
+/** The heap that one message may take in this process. */
+export function mostHeapBytes(): number {
   heapLimit ??= getHeapStatistics().heap_size_limit
   return heapLimit / 3
 }

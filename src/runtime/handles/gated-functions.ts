@@ -28,7 +28,6 @@ export interface GatedMethod {
 export interface GatedCalls {
   callBound(bound: BoundFunction, args: readonly unknown[], caller: Caller): Promise<unknown>
   callMethod(method: GatedMethod, args: readonly unknown[], caller: Caller): Promise<unknown>
-  callFunction(call: AnyFunction, self: unknown, args: readonly unknown[], caller: Caller): Promise<unknown>
 }
 
 export interface GatedFunctions {
@@ -38,41 +37,29 @@ export interface GatedFunctions {
   /** The gated form of a bound function or method, passed on by `caller`. */
   passBound(bound: BoundFunction, caller: Caller): AnyFunction
   passMethod(method: GatedMethod, caller: Caller): AnyFunction
-  /** The same for a guarded function that is neither: host code gave it to a cell by itself. */
-  passFunction(call: AnyFunction, caller: Caller): AnyFunction
   /** The binding that a function is bound by, or stands for in its gated form. */
   boundBy(value: object): BoundFunction | undefined
   /** The method that a gated function stands for. */
   methodOf(value: object): GatedMethod | undefined
-  /** The function of the host that one made by `passFunction` stands for. */
-  functionOf(value: object): AnyFunction | undefined
-  /** After a reset of the runtime: functions that were passed on before lead nowhere. */
+  /** The runtime is reset or closed: functions that were passed on before lead nowhere. */
   reset(): void
 }
 
 export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
   const bound = new Map<string, BoundFunction>()
-  const byFunction = new WeakMap<object, BoundFunction>()
+  let byFunction = new WeakMap<object, BoundFunction>()
   let methods = new WeakMap<object, Map<string, AnyFunction>>()
-  let gatedForms = new WeakMap<object, AnyFunction>()
   const methodOf = new WeakMap<object, GatedMethod>()
-  const functionOf = new WeakMap<object, AnyFunction>()
   /** Who passed a gated function last: judges calls that host code makes outside of any cell. */
   const passedBy = new WeakMap<object, Caller>()
   let epoch = 0
 
-  const gate = (
-    name: string,
-    call: (args: unknown[], caller: Caller, self: unknown) => Promise<unknown>,
-  ): AnyFunction => {
+  const gate = (name: string, call: (args: unknown[], caller: Caller) => Promise<unknown>): AnyFunction => {
     const born = epoch
-    // A method, and so no constructor.
-    const { gated } = {
-      gated(this: unknown, ...args: unknown[]) {
-        const caller = callers.getStore() ?? passedBy.get(gated)
-        if (!caller || born !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
-        return watchedResult(call(args, caller, this), name, caller, {})
-      },
+    const gated = (...args: unknown[]) => {
+      const caller = callers.getStore() ?? passedBy.get(gated)
+      if (!caller || born !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
+      return watchedResult(call(args, caller), name, caller, {})
     }
     return Object.defineProperty(gated, "name", { value: name })
   }
@@ -110,25 +97,16 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
       methodOf.set(gated, method)
       return pass(gated, caller)
     },
-    passFunction(call, caller) {
-      const known = gatedForms.get(call)
-      if (known) return pass(known, caller)
-      const gated = gate(call.name, (args, by, self) => calls.callFunction(call, self, args, by))
-      gatedForms.set(call, gated)
-      functionOf.set(gated, call)
-      return pass(gated, caller)
-    },
     boundBy(value) {
       const found = byFunction.get(value)
       return found && (found.gated === value || found.target.call === value) ? found : undefined
     },
     methodOf: (value) => methodOf.get(value),
-    functionOf: (value) => functionOf.get(value),
     reset() {
       epoch++
       bound.clear()
+      byFunction = new WeakMap()
       methods = new WeakMap()
-      gatedForms = new WeakMap()
     },
   }
 }

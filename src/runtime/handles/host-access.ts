@@ -1,7 +1,7 @@
 import type { Binding } from "../bindings.ts"
 import { createGuards } from "../guard.ts"
 import { createGatedFunctions } from "./gated-functions.ts"
-import { callBound, callFunction, callMethod, type HostAccess } from "./operations.ts"
+import { callBound, callMethod, type HostAccess } from "./operations.ts"
 import { isObject } from "./wire.ts"
 
 /** What the bindings of one runtime allow its cells to do. */
@@ -17,7 +17,6 @@ export function createHostAccess(language: Pick<HostAccess, "missing" | "fit" | 
   const functions = createGatedFunctions({
     callBound: (bound, args, caller) => callBound(bound, args, caller),
     callMethod: (method, args, caller) => callMethod(method, args, caller, { functions, guards }),
-    callFunction: (call, self, args, caller) => callFunction(call, self, args, caller, { guards }),
   })
   return {
     access: { functions, guards, extensible, ...language },

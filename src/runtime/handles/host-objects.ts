@@ -71,7 +71,8 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     if (byValue.size >= most) {
       throw new CannotCross(`${where} cannot cross: there are ${most} live handles already. Let go of some first.`)
     }
-    const entry = { id: ++last, value: seenFromAfar(value), original: value, binding, title: where, received: 0 }
+    const title = where.length > longestTitle ? `${where.slice(0, longestTitle)}…` : where
+    const entry = { id: ++last, value: seenFromAfar(value), original: value, binding, title, received: 0 }
     byId.set(entry.id, entry)
     byValue.set(value, entry)
     return entry
@@ -101,8 +102,7 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
   return {
     shapes,
     bind,
-    reference(given, binding, where) {
-      const value = functions.functionOf(given) ?? given
+    reference(value, binding, where) {
       const bound = functions.boundBy(value)
       if (bound) return bind(bound)
       const method = functions.methodOf(value)
@@ -136,6 +136,8 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     release,
   }
 }
+
+const longestTitle = 500
 
 interface Counted extends HostObject {
   value: object

@@ -1,13 +1,17 @@
 import type { Json } from "../../core/json.ts"
 import { errorFrom } from "./error-values.ts"
-import { costProblem } from "./frames.ts"
+import { costProblem, mostHeapBytes } from "./frames.ts"
 import { deepestJavaScript } from "./javascript-encode.ts"
+import { containerBytes, valueBytes } from "./json-cost.ts"
 import { columnValues, recordsFrom } from "./record-columns.ts"
 import {
+  CannotCross,
   type DecodeReferences,
   Forged,
   type Frame,
+  idIn,
   listIn,
+  type ReceivedValues,
   recordIn,
   refuseImplicitCall,
   textIn,
@@ -16,29 +20,30 @@ import {
 
 /** Decodes a value that another process encoded. The text may have been written by generated code: nothing in it is run,
  *  and a value that our encoder never writes is a `Forged` error. */
-export function decodeJavaScript(
-  json: Json,
-  { buffers, special }: Pick<Frame, "buffers" | "special">,
-  references: DecodeReferences,
-): unknown {
-  return special ? new Decoding(buffers, references).value(json) : json
+export function decodeJavaScript(json: Json, frame: ReceivedValues, references: DecodeReferences): unknown {
+  return frame.special ? new Decoding(frame, references).value(json) : json
 }
 
 /** Decodes the members of a message that was encoded as a body. */
 export function decodeBody(message: WireObject, frame: Frame, references: DecodeReferences): Record<string, unknown> {
   if (!frame.special) return message
-  const decoding = new Decoding(frame.buffers, references)
+  const decoding = new Decoding(frame, references)
   return Object.fromEntries(Object.entries(message).map(([key, json]) => [key, decoding.value(json)]))
 }
 
 class Decoding {
   readonly #buffers: readonly Uint8Array[]
+  readonly #maxHeapBytes: number
   readonly #references: DecodeReferences
   readonly #made: unknown[] = []
+  readonly #used = new Set<number>()
   #depth = 0
+  #heapBytes = 0
+  #holes = 0
 
-  constructor(buffers: readonly Uint8Array[], references: DecodeReferences) {
+  constructor({ buffers, maxHeapBytes = mostHeapBytes() }: ReceivedValues, references: DecodeReferences) {
     this.#buffers = buffers
+    this.#maxHeapBytes = maxHeapBytes
     this.#references = references
   }
 
@@ -102,7 +107,7 @@ class Decoding {
         break
       case "x": {
         const pattern = this.#keep(regExpFrom(textIn(json.s), textIn(json.f)))
-        pattern.lastIndex = Number(json.l)
+        pattern.lastIndex = idIn(json.l)
         break
       }
       case "w":
@@ -159,9 +164,12 @@ class Decoding {
     return earlier
   }
 
-  #bytes(index: Json | undefined): Uint8Array {
-    const found = this.#buffers[Number(index)]
-    if (!found) throw new Forged("a value whose bytes were not sent")
+  /** Each buffer is one value's: a value that is copied out of it cannot take more memory than was sent. */
+  #bytes(given: Json | undefined): Uint8Array {
+    const index = idIn(given)
+    const found = this.#buffers[index]
+    if (!found || this.#used.has(index)) throw new Forged("a value whose bytes were not sent")
+    this.#used.add(index)
     return found
   }
 
@@ -185,22 +193,28 @@ class Decoding {
 
   #sparse({ n, e }: WireObject): void {
     const length = Number(n)
+    const entries = listIn(e)
     if (!Number.isInteger(length) || length < 0 || length > 2 ** 32 - 1)
       throw new Forged("an array of no possible length")
-    // A length alone allocates nothing; `new Array(length)` would.
+    // A length alone allocates nothing here, but whatever walks the array would walk all of it.
+    this.#holes += Math.max(0, length - entries.length)
+    if (this.#holes > mostHoles) {
+      throw new CannotCross(`An array with more than ${mostHoles} holes cannot cross. Use a Map for distant indices.`)
+    }
     const made: unknown[] = this.#keep([])
     made.length = length
-    this.#fill(made, listIn(e))
+    this.#fill(made, entries)
   }
 
   #table({ n, c }: WireObject): object[] {
-    const length = Number(n)
+    const length = idIn(n)
     const given = listIn(c).map(recordIn)
-    if (!(length >= 0) || given.length === 0 || length * given.length > mostCells)
-      throw new Forged("a table that is too large")
+    // A byte of a column may become many in a record.
+    this.#heapBytes += length * (containerBytes + given.length * valueBytes)
+    if (given.length === 0 || this.#heapBytes > this.#maxHeapBytes) throw new Forged("a table that is too large")
     const columns = given.map(({ name, kind, i }) => {
       const bytes = this.#bytes(i)
-      if (kind === "text" && costProblem(bytes, { maxBytes: 0, maxSent: 0, maxDepth: 1 }) !== undefined) {
+      if (kind === "text" && costProblem(bytes, { maxDepth: 1, maxHeapBytes: this.#maxHeapBytes }) !== undefined) {
         throw new Forged("a column that is too large")
       }
       const values = columnValues(kind, bytes, length)
@@ -218,11 +232,12 @@ class Decoding {
     this.#made[number] = error
     for (const entry of listIn(e)) {
       const [key, held] = listIn(entry)
-      fields.push([textIn(key), this.value(held)])
+      const value = this.value(held)
+      refuseImplicitCall(textIn(key), value)
+      fields.push([textIn(key), value])
     }
     const whole = errorFrom({ name: textIn(name), message: textIn(message), stack: stackIn(stack), fields })
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(whole))) {
-      refuseImplicitCall(key, property.value)
       Object.defineProperty(error, key, property)
     }
   }
@@ -239,7 +254,7 @@ function stackIn(stack: Json | undefined): string | undefined {
 /** In hexadecimal, because reading decimal digits takes quadratic time. */
 function bigintFrom(text: string): bigint {
   const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(text) ?? []
-  if (digits === undefined) throw new Forged("a bigint that is none")
+  if (digits === undefined || digits.length > mostDigits) throw new Forged("a bigint that is none")
   const size = BigInt(`0x${digits}`)
   return sign ? -size : size
 }
@@ -259,8 +274,9 @@ const numbers = new Map<unknown, number>([
   ["-0", -0],
 ])
 
-// A byte of a column may become many in a record: what a peer sends must not grow beyond what this process has.
-const mostCells = 2 ** 25
+const mostHoles = 1_000_000
+// Longer ones do not exist.
+const mostDigits = 2 ** 28
 
 type ViewMaker = new (buffer: ArrayBuffer, offset: number, length: number) => ArrayBufferView
 

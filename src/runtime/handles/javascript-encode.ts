@@ -105,7 +105,7 @@ class Encoding {
       case "map": {
         const entries = [...(value as Map<unknown, unknown>)].map(([key, held]) => [
           this.value(key, `a key of ${where}`),
-          this.value(held, `${where}.get(${inspectShort(key)})`),
+          this.value(held, `${where}.get(${keyText(key)})`),
         ])
         return this.#tagged("m", { e: entries })
       }
@@ -178,12 +178,17 @@ class Encoding {
     const { name, message, stack, fields } = errorParts(error)
     const entries: Json[] = []
     for (const [key, held] of fields) {
+      const [count, depth, buffers, seen] = [this.#count, this.#depth, this.buffers.length, this.#seen.size]
       try {
         refuseImplicitCall(key, held)
         entries.push([key, this.value(held, memberPath(where, key))])
       } catch (problem) {
-        // The error still says what went wrong, without the field that cannot cross.
+        // The error still says what went wrong, without the field that cannot cross, and without any part of the field.
         if (!(problem instanceof CannotCross)) throw problem
+        this.#count = count
+        this.#depth = depth
+        this.buffers.length = buffers
+        for (const object of [...this.#seen.keys()].slice(seen)) this.#seen.delete(object)
       }
     }
     return this.#tagged("e", { name, message, e: entries, ...(this.#withStacks && stack !== undefined && { stack }) })
@@ -225,6 +230,11 @@ class Encoding {
     this.special = true
     return { $: tag, ...rest }
   }
+}
+
+/** A key for a message. Only short ones are shown: writing the digits of a large bigint takes long. */
+function keyText(key: unknown): string {
+  return typeof key === "string" || typeof key === "number" ? inspectShort(key) : "…"
 }
 
 function viewName(view: ArrayBufferView): string {

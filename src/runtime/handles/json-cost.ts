@@ -57,5 +57,5 @@ const closeArray = 0x5d
 const openObject = 0x7b
 const closeObject = 0x7d
 // Measured on Node 24: an empty array takes 16 to 32 bytes plus its place in the parent, an object with two keys 56.
-const containerBytes = 64
-const valueBytes = 24
+export const containerBytes = 64
+export const valueBytes = 24

@@ -63,7 +63,14 @@ export function writeMember(
 function writeProblem(target: object, key: string, value: unknown, rules: WriteRules): string | undefined {
   if (isReserved(target, key)) return "the name is reserved."
   if (rules.isGuarded(target, key)) return "it is a guarded method, which cannot be replaced from a cell."
-  if (types.isProxy(target)) return isInherited(target, key) ? "the name is reserved." : undefined
+  if (types.isProxy(target)) {
+    if (isInherited(target, key)) return "the name is reserved."
+    const held: unknown = Reflect.get(target, key, target)
+    return isMethod(held) && !rules.isFromCell(held) ? methodProblem : undefined
+  }
+  if (Array.isArray(target) && key === "length" && !(typeof value === "number" && value <= target.length)) {
+    return "an array grows by its elements. Use push()."
+  }
   const found = findProperty(target, key)
   if (!found) {
     if (isInherited(target, key)) return "the name is reserved."
@@ -73,11 +80,10 @@ function writeProblem(target: object, key: string, value: unknown, rules: WriteR
   if (found.set) return undefined
   if (found.get) return "it has a getter and no setter."
   if (found.writable === false) return "it is read-only."
-  if (typeof found.value === "function" && !rules.isFromCell(found.value)) {
-    return "it is a method, which cannot be replaced from a cell."
-  }
-  return undefined
+  return typeof found.value === "function" && !rules.isFromCell(found.value) ? methodProblem : undefined
 }
+
+const methodProblem = "it is a method, which cannot be replaced from a cell."
 
 /** Whether a write adds data to data: a key of a plain object, or the next element of an array. */
 function isNewData(target: object, key: string, value: unknown): boolean {

@@ -77,7 +77,6 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
         key === undefined ||
         !isMethod(member) ||
         access.functions.boundBy(Object(member)) ||
-        access.functions.functionOf(Object(member)) ||
         isPeerObject(member)
       ) {
         return { value: member }
@@ -92,19 +91,28 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       writeMember(owner, key, given, { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
       return { value: undefined }
     }
-    case "iterate":
-      return { value: iteratorOf(readPath(value, path), title) }
-    case "list":
-      return { value: await listOf(readPath(value, path), title) }
+    case "iterate": {
+      const target = readPath(value, path)
+      const guarded = access.guards.find(target, undefined, iteratorMethod(target))
+      const make = () => iteratorOf(target, title)
+      return { value: guarded ? await gated({ ...guarded, args: [], make }, caller) : make() }
+    }
+    case "list": {
+      const target = readPath(value, path)
+      const guarded = access.guards.find(target, undefined, iteratorMethod(target))
+      const make = () => listOf(target, title)
+      return { value: await (guarded ? gated({ ...guarded, args: [], make }, caller) : make()) }
+    }
     case "members":
       return { value: memberNames(readPath(value, path)) }
     case "instance":
       return { value: typeof value === "function" && isInstance(args[0], value) }
     case "dispose": {
       const target = readPath(value, path)
-      const dispose = symbolMethod(target, Symbol.asyncDispose) ?? symbolMethod(target, Symbol.dispose)
-      const make = () => dispose?.()
-      await gated({ binding, method: reachedPath(object, [...path, "dispose"]), args: [], options: {}, make }, caller)
+      const dispose = symbolMember(target, Symbol.asyncDispose) ?? symbolMember(target, Symbol.dispose)
+      const plain = { binding, method: reachedPath(object, [...path, "dispose"]), options: {} }
+      const make = () => (dispose ? Reflect.apply(dispose, target, []) : undefined)
+      await gated({ ...plain, ...access.guards.find(target, undefined, dispose), args: [], make }, caller)
       return { value: undefined }
     }
   }
@@ -189,19 +197,6 @@ export async function callMethod(
   return gated({ binding, method: reached, options: agentCallOptions(owner) ?? {}, ...guarded, args, make }, caller)
 }
 
-/** Calls a guarded function that a cell passed on, through the gate of a cell. */
-export async function callFunction(
-  call: AnyFunction,
-  self: unknown,
-  args: readonly unknown[],
-  caller: Caller,
-  { guards }: Pick<HostAccess, "guards">,
-): Promise<unknown> {
-  const make = (made: readonly unknown[]) => Reflect.apply(call, self, made)
-  const guarded = guards.find(undefined, undefined, call)
-  return gated({ binding: call.name || "function", method: "call", options: {}, ...guarded, args, make }, caller)
-}
-
 /** A method, and what it is now. A field may hold a method of another object that a cell stored there. */
 function heldMethod(method: GatedMethod, functions: GatedFunctions): GatedMethod & { member: unknown } {
   let found = method
@@ -240,25 +235,24 @@ function writeRules({ functions, guards, extensible }: HostAccess) {
     isFromCell: (value: unknown) =>
       isPeerObject(value) ||
       (typeof value === "function" &&
-        (functions.boundBy(value)?.gated === value ||
-          (functions.methodOf(value) ?? functions.functionOf(value)) !== undefined)),
+        (functions.boundBy(value)?.gated === value || functions.methodOf(value) !== undefined)),
     isGuarded: (target: object, key: string) => guards.find(target, key, undefined) !== undefined,
     isExtensible: (target: object) => extensible.has(target),
   }
 }
 
 function iteratorOf(value: unknown, title: string): object {
-  const start = symbolMethod(value, Symbol.asyncIterator) ?? symbolMethod(value, Symbol.iterator)
-  const iterator = start?.()
+  const start = iteratorMethod(value)
+  const iterator: unknown = start && Reflect.apply(start, value, [])
   if (typeof iterator !== "object" || iterator === null) throw new TypeError(`${title} is not iterable`)
   return iterator
 }
 
 async function listOf(value: unknown, title: string): Promise<unknown[]> {
-  const start = symbolMethod(value, Symbol.asyncIterator) ?? symbolMethod(value, Symbol.iterator)
+  const start = iteratorMethod(value)
   if (!start) throw new TypeError(`${title} is not iterable`)
   const items: unknown[] = []
-  const iterable = { [Symbol.asyncIterator]: () => start() } as AsyncIterable<unknown>
+  const iterable = { [Symbol.asyncIterator]: () => Reflect.apply(start, value, []) } as AsyncIterable<unknown>
   for await (const item of iterable) {
     if (items.length === mostListed) {
       throw new RangeError(
@@ -282,8 +276,12 @@ function isInstance(value: unknown, type: AnyFunction | object): boolean {
   return typeof type === "function" && value instanceof (type as AnyFunction)
 }
 
-function symbolMethod(value: unknown, symbol: symbol): (() => unknown) | undefined {
+function iteratorMethod(value: unknown): AnyFunction | undefined {
+  return symbolMember(value, Symbol.asyncIterator) ?? symbolMember(value, Symbol.iterator)
+}
+
+function symbolMember(value: unknown, symbol: symbol): AnyFunction | undefined {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined
   const method: unknown = Reflect.get(value, symbol)
-  return typeof method === "function" ? () => Reflect.apply(method as AnyFunction, value, []) : undefined
+  return typeof method === "function" ? (method as AnyFunction) : undefined
 }

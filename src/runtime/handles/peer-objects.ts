@@ -12,9 +12,9 @@ export interface Peer {
   /** Where the object lives, for messages: "in Python". */
   readonly place: string
   readonly alive: boolean
-  get(id: number, path: readonly string[]): Promise<unknown>
-  set(id: number, path: readonly string[], value: unknown): Promise<unknown>
-  call(id: number, path: readonly string[], args: readonly unknown[]): Promise<unknown>
+  get(object: PeerObject, path: readonly string[]): Promise<unknown>
+  set(object: PeerObject, path: readonly string[], value: unknown): Promise<unknown>
+  call(object: PeerObject, path: readonly string[], args: readonly unknown[]): Promise<unknown>
   release(id: number, count: number): void
   /** A call of this object failed and no host code awaited it, while no cell was running. */
   onForgottenFailure(error: unknown): void
@@ -25,13 +25,16 @@ export interface PeerObject {
   readonly id: number
   readonly type: string
   readonly isCallable: boolean
+  /** The cell that passed the object last. */
+  caller?: Caller | undefined
   /** Why an assignment failed, for the next use of the handle: an assignment cannot be awaited. */
   failure?: unknown
 }
 
 /** The objects of one peer that the host holds. The same object is the same handle as long as someone holds it. */
 export interface PeerObjects {
-  receive(tagged: WireObject): object
+  /** `caller`: the cell that passes the object to host code. */
+  receive(tagged: WireObject, caller?: Caller): object
 }
 
 /** A handle reads and calls over there: `await model.predict(x)`, `await model.name`, `model.name = "x"`. An assignment
@@ -46,18 +49,21 @@ export function createPeerObjects(peer: Peer): PeerObjects {
     if (peer.alive) peer.release(id, entry.count)
   })
   return {
-    receive(tagged) {
+    receive(tagged, caller) {
       const id = idIn(tagged.id)
       const entry = held.get(id)
       const known = entry?.handle.deref()
       if (entry && known) {
         entry.count++
+        const object = objects.get(known)
+        if (object && caller) object.caller = caller
         return known
       }
-      const handle = member(
-        { peer, id, type: shortName(textIn(tagged.type)), isCallable: tagged.callable === true },
-        [],
-      )
+      if (held.size >= mostHeld) {
+        throw new CannotCross(`The host holds ${mostHeld} objects of the runtime's cells already. Send data instead.`)
+      }
+      const type = shortName(textIn(tagged.type))
+      const handle = member({ peer, id, type, isCallable: tagged.callable === true, caller }, [])
       held.set(id, { handle: new WeakRef(handle), count: (entry?.count ?? 0) + 1 })
       dropped.register(handle, id)
       return handle
@@ -65,9 +71,12 @@ export function createPeerObjects(peer: Peer): PeerObjects {
   }
 }
 
+// Each takes about a kilobyte here, and a few bytes in a message.
+const mostHeld = 50_000
+
 /** A name that the peer chose, for messages. */
 function shortName(name: string): string {
-  return name.replace(/[^\p{L}\p{N}_$.]+/gu, " ").slice(0, 80)
+  return name.slice(0, 80).replace(/[^\p{L}\p{N}_$.]+/gu, " ")
 }
 
 /** The peer's object that a handle stands for; undefined for anything else. */
@@ -99,7 +108,7 @@ const functionMethods = new Set(["call", "apply", "bind"])
 
 /** A handle, or a path from it: `model.coefficients.shape` is asked for when it is awaited or called. */
 function member(object: PeerObject, path: readonly string[], root?: object): object {
-  const { peer, id, type } = object
+  const { peer, type } = object
   const title = [type, ...path].join(".")
   // A bound function can be constructed and has no `prototype`, which a Proxy would have to show.
   const target = function peerObject() {}.bind(undefined)
@@ -107,9 +116,9 @@ function member(object: PeerObject, path: readonly string[], root?: object): obj
   const shown = () => `[${title} ${peer.place}]`
   Object.defineProperty(target, inspect.custom, { value: shown, configurable: true })
   const proxy: object = new Proxy(target, {
-    apply: (_target, _this, args: unknown[]) => called(object, title, () => peer.call(id, path, args)),
+    apply: (_target, _this, args: unknown[]) => called(object, title, () => peer.call(object, path, args)),
     // Over there, a class that is called makes an instance.
-    construct: (_target, args: unknown[]) => called(object, title, () => peer.call(id, path, args)),
+    construct: (_target, args: unknown[]) => called(object, title, () => peer.call(object, path, args)),
     get(_target, key) {
       if (key === Symbol.toStringTag) return "PeerObject"
       if (key === Symbol.toPrimitive && path.length > 0) return () => forgottenAwait(title, peer)
@@ -119,13 +128,13 @@ function member(object: PeerObject, path: readonly string[], root?: object): obj
       // Host code passes callbacks on by these, as event emitters do.
       if (object.isCallable && path.length === 0 && functionMethods.has(key))
         return Reflect.get(Function.prototype, key)
-      if (key === "then") return path.length === 0 ? undefined : thenOf(() => use(object, () => peer.get(id, path)))
+      if (key === "then") return path.length === 0 ? undefined : thenOf(() => use(object, () => peer.get(object, path)))
       // A path from a handle keeps the handle alive, and so the object over there.
       return member(object, [...path, key], root ?? proxy)
     },
     set(_target, key, value) {
       if (typeof key === "symbol") return false
-      use(object, () => peer.set(id, [...path, key], value)).catch((error: unknown) => {
+      use(object, () => peer.set(object, [...path, key], value)).catch((error: unknown) => {
         object.failure = error
       })
       return true

@@ -1,6 +1,7 @@
 import type { Json } from "../../core/json.ts"
 import { recordsFrom } from "../python/table.ts"
-import { costProblem } from "./frames.ts"
+import { costProblem, mostHeapBytes } from "./frames.ts"
+import { containerBytes, valueBytes } from "./json-cost.ts"
 import { integerArrays } from "./python-encode.ts"
 import {
   type DecodeReferences,
@@ -27,10 +28,14 @@ export function decodePython(
 class Decoding {
   readonly #buffers: readonly Uint8Array[]
   readonly #references: DecodeReferences
+  readonly #sent: number
+  #read = 0
+  #heapBytes = 0
   #depth = 0
 
   constructor(buffers: readonly Uint8Array[], references: DecodeReferences) {
     this.#buffers = buffers
+    this.#sent = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
     this.#references = references
   }
 
@@ -94,14 +99,18 @@ class Decoding {
   #bytes(index: Json | undefined): Uint8Array {
     const found = typeof index === "number" ? this.#buffers[index] : undefined
     if (!found) throw new Forged("a buffer that was not sent")
+    // A column of text is read twice. A buffer that many values use would become many times what was sent.
+    this.#read += found.length
+    if (this.#read > 2 * this.#sent) throw new Forged("a buffer that several values use")
     return found
   }
 
   #table({ n, c }: WireObject): object[] {
     const length = idIn(n)
     const given = listIn(c).map(recordIn)
+    this.#heapBytes += length * (containerBytes + given.length * valueBytes)
     const text = given.reduce((sum, { kind, i }) => sum + (kind === "text" ? this.#bytes(i).length : 0), 0)
-    if (length * Math.max(1, given.length) > mostCells || text > mostText) throw new Forged("a table that is too large")
+    if (this.#heapBytes > mostHeapBytes() || text > mostText) throw new Forged("a table that is too large")
     const columns = given.map(({ name, kind, i, v }) => {
       const key = textIn(name)
       const values =
@@ -120,8 +129,6 @@ class Decoding {
 
 // Somewhat more than Python's own side sends.
 export const deepestPython = 250
-// A byte of a column becomes many in a record: what the kernel sends must not grow beyond what the host has.
-const mostCells = 2 ** 25
 const mostText = 2 ** 26
 
 // Not by an object's keys, among which are those that every object has.
@@ -161,7 +168,7 @@ function columnFrom(kind: Json | undefined, bytes: Uint8Array, length: number): 
 }
 
 function textColumn(bytes: Uint8Array): Json[] {
-  if (costProblem(bytes, { maxBytes: 0, maxSent: 0, maxDepth: 1 }) !== undefined) throw new Forged("text that is none")
+  if (costProblem(bytes, { maxDepth: 1 }) !== undefined) throw new Forged("text that is none")
   const items = listIn(parsed(bytes))
   if (items.some((item) => typeof item !== "string" && item !== null)) throw new Forged("text that is none")
   return items

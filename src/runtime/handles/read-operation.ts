@@ -9,6 +9,9 @@ export function readOperation(message: WireObject, objects: HostObjects, decode:
   if (!isOperation(op)) throw new Forged("an operation that there is none of")
   const path = listIn(message.p ?? []).map(textIn)
   if (path.length > longestPath) throw new Forged("a path that is too long")
+  if (path.reduce((sum, name) => sum + name.length, 0) > longestNames) {
+    throw new RangeError(`The names of members are longer than ${longestNames} characters in all.`)
+  }
   const object = objects.find(idIn(message.t))
   const value = message.v === undefined ? [] : decode(message.v)
   const [first, second] = Array.isArray(value) ? value : []
@@ -26,6 +29,7 @@ export function readOperation(message: WireObject, objects: HostObjects, decode:
 }
 
 const longestPath = 32
+const longestNames = 10_000
 const mostArguments = 1_000
 
 const operations = ["call", "new", "get", "set", "iterate", "list", "members", "instance", "dispose"] as const

@@ -60,9 +60,17 @@ export function columnValues(
   if (kind === "number") return bytes.length === 8 * length ? new Float64Array(new Uint8Array(bytes).buffer) : undefined
   if (kind === "boolean") return bytes.length === length ? Array.from(bytes, (value) => value === 1) : undefined
   if (kind !== "text") return undefined
-  const texts: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
+  const texts = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
   const isColumn = Array.isArray(texts) && texts.length === length && texts.every((text) => typeof text === "string")
   return isColumn ? texts : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 // With fewer records, JSON is as fast.

@@ -1,4 +1,3 @@
-import type { AnyFunction } from "../bindings.ts"
 import type { Caller } from "./caller.ts"
 import { type HostObjects, reachedPath } from "./host-objects.ts"
 import { readMember } from "./members.ts"
@@ -9,6 +8,9 @@ import { type DecodeReferences, type EncodeReferences, idIn, recordIn, textIn } 
 /** The binding and the title of a live object by its place in a value, such as `.values[3].lamp`. */
 export type NameLive = (where: string) => { binding: string; title: string }
 
+/** Names objects that were reached by no binding. */
+export const unnamed: NameLive = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
+
 /** How objects and functions that are not copied cross one connection. */
 export interface References {
   encodeReferences(named: NameLive): EncodeReferences
@@ -16,11 +18,8 @@ export interface References {
   decodeReferences(caller: Caller | undefined): DecodeReferences
 }
 
-export function createReferences(
-  objects: HostObjects,
-  { functions, guards }: Pick<HostAccess, "functions" | "guards">,
-  peer: Peer,
-): References {
+export function createReferences(objects: HostObjects, access: HostAccess, peer: Peer): References {
+  const { functions, guards } = access
   const peerObjects = createPeerObjects(peer)
   return {
     encodeReferences: (named) => ({
@@ -33,33 +32,29 @@ export function createReferences(
     }),
     decodeReferences: (caller) => ({
       hostObject({ id }) {
-        const { original, bound } = objects.find(idIn(id))
-        if (!caller) return original
+        const { bound, original } = objects.find(idIn(id))
+        if (!caller || typeof original !== "function") return original
         if (bound) return functions.passBound(bound, caller)
-        return isFunction(original) && guards.find(undefined, undefined, original)
-          ? functions.passFunction(original, caller)
-          : original
+        // A guarded method that came to the cell as a function by itself.
+        const guarded = guards.find(undefined, undefined, original)
+        if (!guarded) return original
+        const { object: owner, method: name, binding } = guarded
+        return functions.passMethod({ owner, name, binding, reached: name }, caller)
       },
-      hostMethod({ of, name: key }) {
+      hostMethod({ of, name: given }) {
         const found = objects.find(idIn(recordIn(of).id))
         const { value: owner, binding } = found
-        const name = textIn(key)
+        const name = textIn(given)
         const method = readMember(owner, name)
         if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
         if (!caller) return method.bind(owner)
         // A field may hold a function that a cell stored there: it is the same one again.
         const bound = functions.boundBy(method)
         if (bound) return functions.passBound(bound, caller)
-        const given = functions.functionOf(method)
-        if (given) return functions.passFunction(given, caller)
         const stored = functions.methodOf(method)
         return functions.passMethod(stored ?? { owner, name, binding, reached: reachedPath(found, [name]) }, caller)
       },
-      peerObject: (tagged) => peerObjects.receive(tagged),
+      peerObject: (tagged) => peerObjects.receive(tagged, caller),
     }),
   }
-}
-
-function isFunction(value: object): value is AnyFunction {
-  return typeof value === "function"
 }

@@ -37,14 +37,17 @@ export interface SentShapes {
 
 export function createSentShapes(): SentShapes {
   const numbers = new Map<string, number>()
+  let last = 0
   let added: WireObject[] = []
   return {
     numberOf(shape) {
       const key = JSON.stringify(shape)
       const known = numbers.get(key)
       if (known !== undefined) return known
-      const number = numbers.size + 1
+      const number = ++last
       numbers.set(key, number)
+      // A shape that is forgotten is sent again, under another number.
+      if (numbers.size > mostShapes) numbers.delete(numbers.keys().next().value ?? "")
       added.push({ $: "sh", n: number, ...shape })
       return number
     },
@@ -148,5 +151,6 @@ function nameFor(value: object, is: Shape["is"]): string {
   return (type && nameOfClass(type)) ?? "Object"
 }
 
+const mostShapes = 2_000
 // Members beyond these are reachable, but not listed.
 const mostMembers = 500

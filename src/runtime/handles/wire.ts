@@ -13,6 +13,8 @@ export interface Frame {
   special: boolean
   /** How many bytes a received frame had. */
   size?: number | undefined
+  /** The most heap that a part of a received frame may take. Default: a third of this process's heap. */
+  maxHeapBytes?: number | undefined
 }
 
 /** A value as it travels: JSON, the buffers it refers to by number, and whether the JSON contains tagged values. */
@@ -62,8 +64,11 @@ export interface DecodeReferences {
  *  whose members are values. */
 export interface Codec {
   encode(value: unknown, name: string, references: EncodeReferences): Encoded
-  decode(json: Json, frame: Pick<Frame, "buffers" | "special">, references: DecodeReferences): unknown
+  decode(json: Json, frame: ReceivedValues, references: DecodeReferences): unknown
 }
+
+/** What values need of the frame that they came in. */
+export type ReceivedValues = Pick<Frame, "buffers" | "special" | "maxHeapBytes">
 
 /** A value cannot be sent to the other process. */
 export class CannotCross extends TypeError {

@@ -1,78 +1,178 @@
-import { isDeepStrictEqual, types } from "node:util"
+import { isDeepStrictEqual } from "node:util"
+import { type Form, formOf } from "./value-forms.ts"
 
 /** Gives a host container the contents of a changed copy of it, so that whoever holds the container, or a part of it that
- *  the copy still has, sees the change. Returns false where the two are not containers of one kind: then assign. */
+ *  the copy still has, sees the change. Returns false, and changes nothing, where the two are not data of one kind or the
+ *  container cannot change: then assign. */
 export function writeBack(target: unknown, copy: unknown): boolean {
-  if (!isContainer(target) || !isContainer(copy) || types.isProxy(target) || types.isProxy(copy)) return false
-  if (Object.getPrototypeOf(target) !== Object.getPrototypeOf(copy) || Object.isFrozen(target)) return false
-  if (Array.isArray(target) && Array.isArray(copy)) return writeArray(target, copy)
-  if (types.isMap(target) && types.isMap(copy)) return writeMap(target, copy)
-  if (types.isSet(target) && types.isSet(copy)) return writeSet(target, copy)
-  if (Array.isArray(target) || types.isMap(target) || types.isSet(target)) return false
-  return writeObject(target as Record<string, unknown>, copy as Record<string, unknown>)
+  return new Writing().merge(target, copy) === target && Object(target) === target
 }
 
-function isContainer(value: unknown): value is object {
-  if (typeof value !== "object" || value === null) return false
-  if (Array.isArray(value) || types.isMap(value) || types.isSet(value)) return true
-  const prototype: unknown = types.isProxy(value) ? undefined : Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
+type Container = Extract<Form, "array" | "object" | "map" | "set">
 
-/** The part of the target at some place, updated in place where that is possible; else the new value. */
-function merged(old: unknown, next: unknown): unknown {
-  if (isDeepStrictEqual(old, next)) return old
-  return writeBack(old, next) ? old : next
-}
+class Writing {
+  /** What became of each part of the copy. */
+  readonly #made = new Map<object, object>()
+  /** Parts of the target that have their new contents: two parts of the copy must not fill the same one. */
+  readonly #filled = new Set<object>()
+  #comparisons = 0
 
-function writeObject(target: Record<string, unknown>, copy: Record<string, unknown>): boolean {
-  const plain = [target, copy].every((value) =>
-    Object.values(Object.getOwnPropertyDescriptors(value)).every(({ get, set }) => !get && !set),
-  )
-  if (!plain || !Object.isExtensible(target)) return false
-  for (const key of Object.keys(target)) if (!Object.hasOwn(copy, key)) Reflect.deleteProperty(target, key)
-  for (const key of Object.keys(copy)) {
-    const value = merged(Object.hasOwn(target, key) ? target[key] : undefined, copy[key])
-    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
+  /** The part of the target at some place with its new contents, where that is possible; else the new value. */
+  merge(old: unknown, next: unknown): unknown {
+    if (!isObject(next)) return next
+    const made = this.#made.get(next)
+    if (made || old === next) return made ?? old
+    const form = containerForm(next)
+    if (!form) return this.#isEqual(old, next) ? old : next
+    if (!isObject(old) || containerForm(old) !== form || this.#filled.has(old) || !canChange(old)) return next
+    this.#made.set(next, old)
+    this.#filled.add(old)
+    this.#fill(old, next, form)
+    return old
   }
-  return true
+
+  #fill(old: object, next: object, form: Container): void {
+    switch (form) {
+      case "array":
+        return this.#fillArray(old as unknown[], next as unknown[])
+      case "object":
+        return this.#fillObject(old as Record<string, unknown>, next as Record<string, unknown>)
+      case "map": {
+        const [target, copy] = [old as Map<unknown, unknown>, next as Map<unknown, unknown>]
+        const keys = this.#match([...target.keys()], [...copy.keys()])
+        const values = [...copy.values()].map((value, at) => this.merge(target.get(keys[at]), value))
+        target.clear()
+        for (const [at, key] of keys.entries()) target.set(key, values[at])
+        return
+      }
+      case "set": {
+        const target = old as Set<unknown>
+        const elements = this.#elements([...target], [...(next as Set<unknown>)])
+        target.clear()
+        for (const element of elements) target.add(element)
+      }
+    }
+  }
+
+  #fillArray(target: unknown[], copy: readonly unknown[]): void {
+    const names = Object.keys(copy)
+    const isWhole = names.length === copy.length && Object.keys(target).length === target.length
+    const values = isWhole
+      ? this.#elements(target, copy)
+      : names.map((name) => this.merge(Reflect.get(target, name), Reflect.get(copy, name)))
+    if (!isWhole) for (const name of Object.keys(target)) Reflect.deleteProperty(target, name)
+    for (const [at, name] of names.entries()) Reflect.set(target, name, values[at])
+    target.length = copy.length
+  }
+
+  #fillObject(target: Record<string, unknown>, copy: Record<string, unknown>): void {
+    for (const key of Object.keys(target)) if (!Object.hasOwn(copy, key)) Reflect.deleteProperty(target, key)
+    for (const key of Object.keys(copy)) {
+      const value = this.merge(Object.hasOwn(target, key) ? target[key] : undefined, copy[key])
+      Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
+    }
+  }
+
+  /** Elements that the copy still has keep their identity, wherever they are now. Of the others, those with the same
+   *  number are changed ones, if none was added or removed. */
+  #elements(old: readonly unknown[], next: readonly unknown[]): unknown[] {
+    const matched = this.#match(old, next)
+    const kept = new Set(matched)
+    return matched.map((element, at) => {
+      const isKept = element !== next[at] || old.length !== next.length || kept.has(old[at])
+      return isKept ? this.merge(element, next[at]) : this.merge(old[at], next[at])
+    })
+  }
+
+  /** For each new element the equal old one, where there is one that no other element has taken; else itself. */
+  #match(old: readonly unknown[], next: readonly unknown[]): unknown[] {
+    const taken = new Set<unknown>()
+    const take = (element: unknown, candidate: unknown): boolean => {
+      if (!isObject(element) || taken.has(candidate) || !this.#isEqual(candidate, element)) return false
+      taken.add(candidate)
+      return true
+    }
+    const matched = next.map((element, at) => (take(element, old[at]) ? old[at] : element))
+    const isOpen = (element: unknown, at: number) => element === next[at] && isObject(element)
+    if (!matched.some(isOpen)) return matched
+    const rest = Map.groupBy(
+      old.filter((element) => isObject(element) && !taken.has(element)),
+      summaryOf,
+    )
+    return matched.map((element, at) => {
+      if (!isOpen(element, at)) return element
+      const candidates = rest.get(summaryOf(element)) ?? []
+      return candidates.slice(0, mostCandidates).find((candidate) => take(element, candidate)) ?? element
+    })
+  }
+
+  /** Whether two parts are equal, down to their last. If they are, nothing more has to be done about them. */
+  #isEqual(old: unknown, next: object): boolean {
+    const pairs = new Map<object, unknown>()
+    if (!this.#isSame(old, next, pairs)) return false
+    for (const [part, made] of pairs) {
+      this.#filled.add(part)
+      if (isObject(made)) this.#made.set(made, part)
+    }
+    return true
+  }
+
+  /** Past a number of comparisons the answer is no, which costs an identity and no content. */
+  #isSame(a: unknown, b: unknown, pairs: Map<object, unknown>): boolean {
+    if (Object.is(a, b)) return true
+    if (!isObject(a) || !isObject(b) || ++this.#comparisons > mostComparisons) return false
+    if (pairs.has(a)) return pairs.get(a) === b
+    const form = containerForm(a)
+    if (form !== containerForm(b) || this.#filled.has(a) || this.#made.has(b)) return false
+    pairs.set(a, b)
+    if (!form) return formOf(a) === "leaf" && isDeepStrictEqual(a, b)
+    if (form === "object" || form === "array") return this.#hasSameMembers(a, b, pairs)
+    const [left, right] = [partsOf(a, form), partsOf(b, form)]
+    return left.length === right.length && left.every((part, at) => this.#isSame(part, right[at], pairs))
+  }
+
+  #hasSameMembers(a: object, b: object, pairs: Map<object, unknown>): boolean {
+    const [left, right] = [Object.keys(a), Object.keys(b)]
+    if (left.length !== right.length || (Array.isArray(a) && Array.isArray(b) && a.length !== b.length)) return false
+    return left.every((key, at) => key === right[at] && this.#isSame(Reflect.get(a, key), Reflect.get(b, key), pairs))
+  }
 }
 
-/** Elements before and after the changed part keep their identity. In the changed part, elements are matched by index
- *  only when their number is the same: after an insertion or removal an index no longer means the same element. */
-function writeArray(target: unknown[], copy: readonly unknown[]): boolean {
-  if (Object.keys(copy).length !== copy.length) return false
-  const shorter = Math.min(target.length, copy.length)
-  let start = 0
-  while (start < shorter && isDeepStrictEqual(target[start], copy[start])) start++
-  let end = 0
-  while (end < shorter - start && isDeepStrictEqual(target.at(-1 - end), copy.at(-1 - end))) end++
-  const old = target.slice(start, target.length - end)
-  const next = copy.slice(start, copy.length - end)
-  const middle = old.length === next.length ? next.map((element, index) => merged(old[index], element)) : next
-  const tail = target.slice(target.length - end)
-  target.length = start
-  for (const element of [...middle, ...tail]) target.push(element)
-  return true
+const mostComparisons = 5_000_000
+const mostCandidates = 20
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
 }
 
-function writeMap(target: Map<unknown, unknown>, copy: ReadonlyMap<unknown, unknown>): boolean {
-  const entries = [...copy].map(([key, value]) => [key, merged(target.get(key), value)] as const)
-  target.clear()
-  for (const [key, value] of entries) target.set(key, value)
-  return true
+function containerForm(value: object): Container | undefined {
+  if (typeof value === "function") return undefined
+  const form = formOf(value)
+  return form === "array" || form === "object" || form === "map" || form === "set" ? form : undefined
 }
 
-function writeSet(target: Set<unknown>, copy: ReadonlySet<unknown>): boolean {
-  // Only objects have an identity to keep; comparing each with each is for small sets.
-  const objects = [...target].filter((element) => typeof element === "object")
-  const old = objects.length > mostCompared ? [] : objects
-  const elements = [...copy].map((element) =>
-    typeof element === "object" ? (old.find((known) => isDeepStrictEqual(known, element)) ?? element) : element,
-  )
-  target.clear()
-  for (const element of elements) target.add(element)
-  return true
+/** Whether the contents of a container can be replaced. */
+function canChange(value: object): boolean {
+  if (!Object.isExtensible(value)) return false
+  if (Array.isArray(value)) return Object.getOwnPropertyDescriptor(value, "length")?.writable === true
+  return Object.values(Object.getOwnPropertyDescriptors(value)).every(({ writable }) => writable)
 }
 
-const mostCompared = 100
+function partsOf(value: object, form: Container): readonly unknown[] {
+  if (form === "map") return [...(value as Map<unknown, unknown>)].flat()
+  if (form === "set") return [...(value as Set<unknown>)]
+  return Object.entries(value).flat()
+}
+
+/** A text that is the same for equal elements, and mostly different for others. */
+function summaryOf(value: unknown): string {
+  const form = isObject(value) ? containerForm(value) : undefined
+  if (!isObject(value) || !form) return "a leaf"
+  const parts = partsOf(value, form).slice(0, 40)
+  return parts.map((part) => (isObject(part) ? "an object" : `${typeof part} ${shortText(part)}`)).join()
+}
+
+// Writing the digits of a large bigint takes long.
+function shortText(part: unknown): string {
+  return typeof part === "bigint" ? "" : String(part).slice(0, 40)
+}

@@ -12,6 +12,7 @@ import type { Launch } from "./launch.ts"
 import { createLive, type Live } from "./live.ts"
 import { loadModule } from "./modules.ts"
 import type { StartPeer } from "./peer-process.ts"
+import { mostHints } from "./protocol.ts"
 import type { Registry } from "./registry.ts"
 
 /** The host's end of a runtime whose namespace is in a child: starts one when it is needed, and again when it has gone. */
@@ -274,7 +275,7 @@ function callerFor(cell: RunningCell, nameOf: Caller["nameOf"], printLate: (erro
       })
     },
     hint(text) {
-      if (!cell.over && !cell.hints.includes(text)) cell.hints.push(text)
+      if (!cell.over && cell.hints.length < mostHints && !cell.hints.includes(text)) cell.hints.push(text)
     },
   }
 }

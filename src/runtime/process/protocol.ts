@@ -67,8 +67,13 @@ function readSummary(value: unknown): Summary | undefined {
     ...(unclean === true && { unclean }),
     ...(cut === true && { cut }),
   }
-  return { error, preview, hints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
+  const shortHints = hints?.slice(0, mostHints).map((hint) => hint.slice(0, longestHint))
+  return { error, preview, hints: shortHints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
 }
+
+/** How many sentences the result of a cell has at most. */
+export const mostHints = 50
+const longestHint = 4_000
 
 export function readNames(value: unknown): NameReport[] | undefined {
   if (!isList(value)) return undefined

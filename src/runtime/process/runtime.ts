@@ -179,6 +179,7 @@ export function createProcessRuntime<B extends Bindings>(
       for (const cell of shared.cells)
         cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
       shared.epoch++
+      registry.access.functions.reset()
       await host.close()
       folder.remove()
     },

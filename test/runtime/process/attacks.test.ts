@@ -11,6 +11,7 @@ import type { NotExecuted } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
 import { cellValue } from "../cells.ts"
 import { attacks } from "./attacks.ts"
+import { rawChannel } from "./raw-channel.ts"
 
 class Vault {
   #key = "the key"
@@ -83,63 +84,18 @@ describe("with OS isolation, no cell", { skip: requires("bwrap") }, () => {
       echo: (value: unknown) => value,
       keep: (value: unknown) => kept.push(value),
       fresh: () => new Fresh(),
+      use: async (value: unknown) => {
+        const awaited = await value
+        return [JSON.stringify(awaited), `${awaited}`, awaited === 1].length
+      },
       vault,
     },
     { isolation: "os", limits: { handles: 1000 } },
   )
 
-  // What an attacker would find out sooner or later: how the channel speaks, and how to listen to it.
-  const tools = `
-    const fsTool = await import("node:fs"), v8Tool = await import("node:v8"), netTool = await import("node:net")
-    const raw = (bytes) => fsTool.writeSync(3, bytes)
-    const frame = (message) => {
-      const body = v8Tool.serialize(message), head = Buffer.alloc(4)
-      head.writeUInt32LE(body.length)
-      return Buffer.concat([head, body])
-    }
-    const say = (message) => raw(frame(message))
-    const sayText = (text) => {
-      const body = Buffer.from(text), head = Buffer.alloc(4)
-      head.writeUInt32LE(body.length)
-      raw(Buffer.concat([head, body]))
-    }
-    const understood = (body) => (body[0] === 0x7b ? JSON.parse(body.toString()) : v8Tool.deserialize(body))
-    const pause = () => new Promise((go) => setTimeout(go, 60))
-    const heard = new Map()
-    let lastAsked = 0
-    if (!netTool.Socket.prototype.tapped) {
-      const { emit } = netTool.Socket.prototype
-      netTool.Socket.prototype.tapped = true
-      netTool.Socket.prototype.emit = function (name, chunk, ...rest) {
-        for (let at = 0; name === "data" && at + 4 <= chunk.length; at += 4 + chunk.readUInt32LE(at)) {
-          try {
-            const message = understood(chunk.subarray(at + 4, at + 4 + chunk.readUInt32LE(at)))
-            if (message.type === "answer") heard.set(message.id, message)
-            if (message.type === "ask") lastAsked = message.id
-          } catch {}
-        }
-        return Reflect.apply(emit, this, [name, chunk, ...rest])
-      }
-    }
-    const executing = () => lastAsked
-    let lastSaid = 5000
-    const handleOf = () => 1
-    const ask = async (operation) => {
-      const id = ++lastSaid
-      say({ type: "call", id, execution: 0, operation })
-      while (!heard.has(id)) await new Promise((go) => setTimeout(go, 5))
-      const { ok, value } = heard.get(id)
-      if (!ok) throw new Error("refused by the host")
-      return value.marks ? "a thing of the host" : value.body
-    }
-    1`
-
   test("the way that attacks speak to the host is the one it understands", async () => {
-    await cellValue(runtime, tools)
-    const opened = await cellValue(
-      runtime,
-      "await ask({ on: handleOf(vault), path: ['open'], op: 'call', args: { body: [] } })",
-    )
+    await cellValue(runtime, rawChannel)
+    const opened = await cellValue(runtime, "await ask({ t: await idOf(vault), p: ['open'], op: 'call', v: [[], {}] })")
     assert.equal(opened, 7)
   })
 
@@ -158,7 +114,7 @@ describe("with OS isolation, no cell", { skip: requires("bwrap") }, () => {
   for (const { title, code, fatal = false } of attacks) {
     test(title, async () => {
       const visitorsBefore = visitors.length
-      await cellValue(runtime, tools)
+      await cellValue(runtime, rawChannel)
       await runtime.execute(`Object.assign(globalThis, ${JSON.stringify(given)})`)
       const execution = await runtime.execute(code, { timeoutMs: 5000 })
       const { output } = execution
@@ -173,6 +129,7 @@ describe("with OS isolation, no cell", { skip: requires("bwrap") }, () => {
       assert.ok(!["written", "db", "db2"].some((kind) => existsSync(`${secret}.${kind}`)))
       assert.equal(readFileSync(library, "utf8"), libraryText)
       assert.equal(vault.open(), 7)
+      vault.opened = 0
       assert.deepEqual(kept, [])
       // The host goes on, with this process or another.
       assert.equal(await cellValue(runtime, "await echo(1) + 1"), 2)

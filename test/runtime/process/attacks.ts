@@ -1,7 +1,7 @@
 /** Attempts to get out of a runtime with OS isolation. Each is a cell; `escaped` in its value, or a trace on the host, means
  *  that it got out. Names that cells find: `secret` (a path outside), `port` and `socketPath` (servers of the host),
- *  `hostPid`, `vault` (an instance with a `#key`), `echo` and `keep` (functions), and `raw(bytes)`, `frame(message)` and
- *  `say(message)`, which write to the channel behind the runtime's back. */
+ *  `hostPid`, `vault` (an instance with a `#key`), `echo`, `keep` and `use` (functions), and the means of `raw-channel.ts`, which
+ *  write to the channel behind the runtime's back. */
 export interface Attack {
   title: string
   code: string
@@ -237,38 +237,34 @@ export const attacks: Attack[] = [
   {
     title: "asks for the constructor as a member",
     code: attempt(
-      `await ask({ on: handleOf(vault), path: ['constructor', 'constructor'], op: 'call', args: { body: ['return process.pid'] } }); return "escaped"`,
+      `await ask({ t: await idOf(vault), p: ['constructor', 'constructor'], op: 'call', v: [['return process.pid'], {}] }); return "escaped"`,
     ),
   },
   {
     title: "asks for the constructor of a method",
     code: attempt(
-      `await ask({ on: handleOf(vault), path: ['open', 'constructor'], op: 'call', args: { body: ['return 1'] } }); return "escaped"`,
+      `await ask({ t: await idOf(vault), p: ['open', 'constructor'], op: 'call', v: [['return 1'], {}] }); return "escaped"`,
     ),
   },
   {
     title: "asks for a prototype",
     code: attempt(
-      `const made = await ask({ on: handleOf(vault), path: ['__proto__'], op: 'get', args: { body: [] } }); return made === undefined ? 'nothing' : 'escaped'`,
+      `const made = await ask({ t: await idOf(vault), p: ['__proto__'], op: 'get' }); return made === undefined ? 'nothing' : 'escaped'`,
     ),
   },
   {
     title: "replaces a method of a handle",
-    code: attempt(
-      `await ask({ on: handleOf(vault), path: ['open'], op: 'set', args: { body: ['escaped'] } }); return 'escaped'`,
-    ),
+    code: attempt(`await ask({ t: await idOf(vault), p: ['open'], op: 'set', v: ['escaped'] }); return 'escaped'`),
   },
   {
     title: "sets the prototype of a handle",
     code: attempt(
-      `await ask({ on: handleOf(vault), path: ['__proto__'], op: 'set', args: { body: [{ escaped: 1 }] } }); return 'escaped'`,
+      `await ask({ t: await idOf(vault), p: ['__proto__'], op: 'set', v: [{ escaped: 1 }] }); return 'escaped'`,
     ),
   },
   {
     title: "sets toString, which the host would call",
-    code: attempt(
-      `await ask({ on: handleOf(vault), path: ['toString'], op: 'set', args: { body: ['escaped'] } }); return 'escaped'`,
-    ),
+    code: attempt(`await ask({ t: await idOf(vault), p: ['toString'], op: 'set', v: ['escaped'] }); return 'escaped'`),
   },
   {
     title: "reads a private field",
@@ -276,23 +272,31 @@ export const attacks: Attack[] = [
   },
   {
     title: "pollutes prototypes by an argument",
-    code: attempt(`return await echo(JSON.parse('{"__proto__": {"escaped": true}}'))`),
+    code: attempt(
+      `const back = await echo(JSON.parse('{"__proto__": {"escaped": true}}')); return back.escaped || Object.getPrototypeOf(back) !== Object.prototype ? 'escaped' : 'a key like any other'`,
+    ),
   },
   {
     title: "pollutes prototypes by a forged argument",
-    code: "say({ type: 'call', id: 991, execution: 0, operation: { on: 'echo', path: [], op: 'call', args: { body: [JSON.parse('{\"__proto__\": {\"escaped\": true}}')] } } }); await pause(); 1",
-    fatal: true,
+    code: attempt(
+      `const i = ++globalThis.lastSaid; sayText('{"k":"op","i":' + i + ',"x":"' + x() + '","op":"call","t":' + (await idOf(echo)) + ',"p":[],"v":[[{"__proto__":{"escaped":true}}],{"__proto__":{"escaped":true}}]}'); await pause(); return ({}).escaped`,
+    ),
   },
   {
     title: "pollutes prototypes by two steps of a path",
     code: attempt(
-      `await ask({ on: handleOf(vault), path: ['constructor', 'prototype', 'escaped'], op: 'set', args: { body: [true] } }); return 'escaped'`,
+      `await ask({ t: await idOf(vault), p: ['constructor', 'prototype', 'escaped'], op: 'set', v: [true] }); return 'escaped'`,
     ),
   },
-  { title: "gives the host a thenable", code: attempt(`return await echo({ then: (resolve) => resolve('escaped') })`) },
+  {
+    title: "gives the host a thenable",
+    code: attempt(
+      `let ran = 0; await use({ then: (resolve) => resolve(ran++) }).catch(() => 0); return ran ? 'escaped' : 'nothing ran'`,
+    ),
+  },
   {
     title: "gives the host an object whose then is a handle's method",
-    code: attempt(`return await echo({ then: vault.open })`),
+    code: attempt(`await use({ then: vault.open }); return (await vault.opened) ? 'escaped' : 'nothing ran'`),
   },
   {
     title: "gives the host a getter with an effect",
@@ -300,15 +304,28 @@ export const attacks: Attack[] = [
       `let ran = 0; await echo({ get x() { ran++; return 1 } }).catch(() => 0); return ran ? 'escaped' : 'nothing ran'`,
     ),
   },
-  { title: "gives the host an object with toJSON", code: attempt(`return await echo({ toJSON: () => 'escaped' })`) },
+  {
+    title: "gives the host an object with toJSON",
+    code: attempt(
+      `let ran = 0; await use({ toJSON: () => ran++ }).catch(() => 0); return ran ? 'escaped' : 'nothing ran'`,
+    ),
+  },
   {
     title: "gives the host symbols that steer it",
     code: attempt(
-      `return await echo({ [Symbol.toPrimitive]: () => 'escaped', [Symbol.iterator]: function* () { yield 1 } })`,
+      `let ran = 0; await use({ [Symbol.toPrimitive]: () => ran++, [Symbol.iterator]: function* () { yield ran++ } }).catch(() => 0); return ran ? 'escaped' : 'nothing ran'`,
     ),
   },
-  { title: "gives the host a proxy", code: attempt(`return await echo(new Proxy({}, { get: () => 'escaped' }))`) },
-  { title: "gives the host a function to call", code: attempt(`return await echo(() => 'escaped')`) },
+  {
+    title: "gives the host a proxy",
+    code: attempt(
+      `let ran = 0; await use(new Proxy({}, { get: () => ran++ })).catch(() => 0); return ran ? 'escaped' : 'nothing ran'`,
+    ),
+  },
+  {
+    title: "gives the host a function to call",
+    code: attempt(`let ran = 0; await use(() => ran++).catch(() => 0); return ran ? 'escaped' : 'nothing ran'`),
+  },
   {
     title: "throws an error that answers when it is read",
     code:
@@ -342,17 +359,17 @@ export const attacks: Attack[] = [
   },
   {
     title: "sends a message of an unknown type",
-    code: "say({ type: 'run', code: 'process.exit()' }); await pause(); 1",
+    code: "say({ k: 'run', code: 'process.exit()' }); await pause(); 1",
     fatal: true,
   },
   {
     title: "pollutes a prototype by a key that its bytes do not show",
-    code: String.raw`sayText('{"type":"call","id":991,"execution":0,"operation":{"on":"keep","path":[],"op":"call","args":{"body":[{"\u005f_proto__":{"escaped":true}}]}}}'); await pause(); 1`,
+    code: String.raw`const id = await idOf(echo); sayText('{"k":"op","i":991,"x":"' + x() + '","op":"call","t":' + id + ',"p":[],"v":[[{"\u005f_proto__":{"escaped":true}}],{}]}'); await pause(); 1`,
     fatal: true,
   },
   {
     title: "sends text that is no JSON",
-    code: `sayText('{"type":"release","handles":[[1,'); await pause(); 1`,
+    code: `sayText('{"k":"release","ids":[[1,'); await pause(); 1`,
     fatal: true,
   },
   {
@@ -360,55 +377,60 @@ export const attacks: Attack[] = [
     code: `sayText('{"a":'.repeat(200000) + '1' + '}'.repeat(200000)); await pause(); 1`,
     fatal: true,
   },
-  { title: "sends a message that is no object", code: "raw(frame(5)); await pause(); 1", fatal: true },
+  { title: "sends a message that is no object", code: "sayText('5'); await pause(); 1", fatal: true },
   {
     title: "sends a message whose fields are of the wrong types",
-    code: "say({ type: 'result', id: 'x', ok: 1, value: null }); await pause(); 1",
+    code: "say({ k: 'reply', i: 'x', v: 1 }); await pause(); 1",
     fatal: true,
   },
   {
     title: "answers what nobody asked",
-    code: "say({ type: 'result', id: 123456, ok: true, value: { body: 'escaped' } }); await pause(); 1",
+    code: "say({ k: 'reply', i: 123456, v: 'escaped' }); await pause(); 1",
     fatal: true,
   },
   {
     title: "forges a handle that it was not given",
-    code: "say({ type: 'call', id: 992, execution: 0, operation: { on: 987654, path: ['open'], op: 'call', args: { body: [] } } }); await pause(); 1",
+    code: "say({ k: 'op', i: 992, x: x(), t: 987654, p: ['open'], op: 'call', v: [[], {}] }); await pause(); 1",
     fatal: true,
   },
   {
     title: "forges a handle inside an argument",
-    code: "const mark = {}; say({ type: 'call', id: 993, execution: 0, operation: { on: 'keep', path: [], op: 'call', args: { body: [mark], marks: [mark], stands: [{ type: 'handle', id: 4242 }] } } }); await pause(); 1",
+    code: "say({ k: 'op', i: 993, x: x(), t: await idOf(keep), p: [], op: 'call', v: [[{ $: 'h', id: 4242 }], {}] }); await pause(); 1",
     fatal: true,
   },
   {
     title: "calls a function that it was not given",
-    code: "say({ type: 'call', id: 994, execution: 0, operation: { on: 'process', path: [], op: 'call', args: { body: [] } } }); await pause(); 1",
+    code: "say({ k: 'op', i: 994, x: x(), t: 'process', p: [], op: 'call', v: [[], {}] }); await pause(); 1",
     fatal: true,
   },
   {
     title: "calls a function by the name of an inherited one",
-    code: "say({ type: 'call', id: 995, execution: 0, operation: { on: 'constructor', path: [], op: 'call', args: { body: [] } } }); await pause(); 1",
+    code: "say({ k: 'op', i: 995, x: x(), t: 'constructor', p: [], op: 'call', v: [[], {}] }); await pause(); 1",
+    fatal: true,
+  },
+  {
+    title: "calls for an execution that it was not given",
+    code: "say({ k: 'op', i: 998, x: 'cell_1', t: await idOf(keep), p: [], op: 'call', v: [['escaped'], {}] }); await pause(); 1",
     fatal: true,
   },
   {
     title: "asks for an operation that does not exist",
-    code: "say({ type: 'call', id: 996, execution: 0, operation: { on: 'echo', path: [], op: 'eval', args: { body: [] } } }); await pause(); 1",
+    code: "say({ k: 'op', i: 996, x: x(), t: await idOf(echo), p: [], op: 'eval', v: [['1'], {}] }); await pause(); 1",
     fatal: true,
   },
   {
     title: "walks a path without end",
-    code: "say({ type: 'call', id: 997, execution: 0, operation: { on: 1, path: new Array(100000).fill('a'), op: 'get', args: { body: [] } } }); await pause(); 1",
+    code: "say({ k: 'op', i: 997, x: x(), t: await idOf(vault), p: new Array(100000).fill('a'), op: 'get' }); await pause(); 1",
     fatal: true,
   },
   {
     title: "gives back handles a billion times",
-    code: "say({ type: 'release', handles: [[1, 1e9], [2, 1e9], [77, 5]] }); await pause(); await vault.open()",
+    code: "say({ k: 'release', ids: [[1, 1e9], [2, 1e9], [3, 1e9], [4, 1e9], [77, 5]] }); await pause(); await vault.open()",
     fatal: true,
   },
   {
     title: "forges its own success",
-    code: "say({ type: 'result', id: executing(), ok: true, value: { body: { clean: 'no', changes: 5 } } }); await pause(); 1",
+    code: "say({ k: 'reply', i: asking(), v: [{ clean: 'no', changes: 5 }, 'escaped'] }); await pause(); 1",
     fatal: true,
   },
   {
