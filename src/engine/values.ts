@@ -1,6 +1,7 @@
 import { hash } from "node:crypto"
 import { types } from "node:util"
 import { deserialize, serialize } from "node:v8"
+import { refusingDepth } from "../core/depth.ts"
 import type { Json } from "../core/json.ts"
 import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
 
@@ -15,11 +16,11 @@ export function storedValue(value: unknown): StoredValue | undefined {
     const stored = storedValue(Object.fromEntries(Object.entries(value)))
     return stored && { ...stored, tool: true }
   }
-  const form = formOf(value, new Set())
+  const form = refusingDepth("A value of a durable run", () => formOf(value, new Set()))
   if (form === "opaque") return undefined
   // What is of this form is JSON.
   if (form === "json") return { json: value as Json }
-  return { bytes: serialize(value).toString("base64") }
+  return { bytes: refusingDepth("A value of a durable run", () => serialize(value)).toString("base64") }
 }
 
 export function storedBack({ json, bytes, tool }: StoredValue): unknown {
@@ -31,7 +32,8 @@ export function storedBack({ json, bytes, tool }: StoredValue): unknown {
 /** The same for equal values; what cannot be stored counts by its kind alone. */
 export function hashOf(value: unknown): string {
   const stored = storedValue(value) ?? { json: `opaque ${typeof value}` }
-  return hash("sha256", JSON.stringify(stored), "base64url").slice(0, 22)
+  const text = refusingDepth("A value of a durable run", () => JSON.stringify(stored))
+  return hash("sha256", text, "base64url").slice(0, 22)
 }
 
 type Form = "json" | "clone" | "opaque"

@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
 
@@ -13,15 +14,16 @@ export function pythonSignature({ parameters, returns, awaited = returns }: Sign
 }
 
 /** The type that a JSON Schema describes. */
-export function schemaPythonType(schema: Json | undefined): string {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return "Any"
+export function schemaPythonType(schema: Json | undefined, depth = 0): string {
+  const below = (inner: Json | undefined) => schemaPythonType(inner, depth + 1)
+  if (depth > deepest || typeof schema !== "object" || schema === null || Array.isArray(schema)) return "Any"
   const { type, enum: options, const: constant, items, anyOf, oneOf } = schema
   if (Array.isArray(options)) return `Literal[${options.map(pythonLiteral).join(", ")}]`
   if (constant !== undefined) return `Literal[${pythonLiteral(constant)}]`
   const alternatives = anyOf ?? oneOf
-  if (Array.isArray(alternatives)) return union(alternatives.map(schemaPythonType))
-  if (Array.isArray(type)) return union(type.map((each) => schemaPythonType({ ...schema, type: each })))
-  if (type === "array") return Array.isArray(items) ? "list" : `list[${schemaPythonType(items)}]`
+  if (Array.isArray(alternatives)) return union(alternatives.map(below))
+  if (Array.isArray(type)) return union(type.map((each) => below({ ...schema, type: each })))
+  if (type === "array") return Array.isArray(items) ? "list" : `list[${below(items)}]`
   return schemaTypes[String(type)] ?? "Any"
 }
 
@@ -34,6 +36,9 @@ export function schemaParameters({ properties, required }: JsonSchema): string[]
     ({ name, schema, needed: must }) => `${name}: ${schemaPythonType(schema)}${must ? "" : " = ..."}`,
   )
 }
+
+/** Deeper than anyone reads. */
+const deepest = 10
 
 const schemaTypes: Record<string, string> = {
   string: "str",
@@ -135,7 +140,8 @@ function literal(text: string): string | undefined {
 function pythonLiteral(value: Json): string {
   if (value === null) return "None"
   if (typeof value === "boolean") return value ? "True" : "False"
-  return JSON.stringify(value)
+  // No literal of Python is a list or a dict: those are shown for the reader, and only where they are short.
+  return typeof value === "object" ? inspect(value, { depth: deepest, breakLength: Infinity }) : JSON.stringify(value)
 }
 
 function union(parts: readonly string[]): string {
