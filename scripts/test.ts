@@ -29,7 +29,7 @@ const durable = /^test\/(stores|engine|sessions|workspace\/s3)/
 // What drives coding CLIs, real ones and small programs in their place, and servers of tools.
 const clis = /^test\/(providers|mcp)\//
 // Thorough and long: they run when everything must (KARST_REQUIRE_ALL=1), or when they are named.
-const long = /\/(attacks|mutants|corpus|crash-matrix|soak|real-acp)[\w-]*\.test\.ts$|^test\/package\.test\.ts$/
+const long = /\/(attacks|mutants|corpus|crash-matrix|linear|soak|real-acp)[\w-]*\.test\.ts$|^test\/package\.test\.ts$/
 const lanes: Lane[] = [
   {
     name: "live",

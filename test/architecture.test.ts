@@ -85,6 +85,14 @@ describe("the house", () => {
     assert.deepEqual(cycles(), [])
   })
 
+  test("starts processes in one place, where no descriptor is handed on", () => {
+    const starting = /import (?!type\b)[^"]*?from "node:child_process"/
+    assert.deepEqual(
+      sources.filter((file) => starting.test(read(file))),
+      ["src/core/child-process.ts"],
+    )
+  })
+
   test("keeps its files small", (context) => {
     const lengths = sources.map((file) => ({ file, lines: read(file).split("\n").length - 1 }))
     const long = lengths.filter(({ lines }) => lines > 300).map(({ file, lines }) => `${file}: ${lines} lines`)

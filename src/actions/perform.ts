@@ -157,7 +157,19 @@ function printedText(execution: Execution): string {
 
 // A value that is shown in part and has no name gets one, so that nothing of it is lost.
 function hasCutValue(code: string, { cut }: Executed): boolean {
-  return cut === true && !/(^|[\n;])\s*[\w$]+;?\s*$/.test(code)
+  return cut === true && !endsWithName(code)
+}
+
+/** Whether the last statement of a cell is only a name. */
+function endsWithName(code: string): boolean {
+  const text = code.trimEnd()
+  const end = text.endsWith(";") ? text.length - 1 : text.length
+  let start = end
+  while (/[\w$]/.test(text.charAt(start - 1))) start--
+  const before = text.slice(0, start)
+  const statements = before.trimEnd()
+  if (start === end) return false
+  return statements === "" || statements.endsWith(";") || before.includes("\n", statements.length)
 }
 
 function fit(text: string, services: PerformServices): Shaped | Promise<Shaped> {

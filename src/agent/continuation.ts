@@ -22,7 +22,17 @@ export interface Continuation {
 /** How a cut-off answer goes on, from what the model has written since; undefined until that is known. Models seldom go
  *  on in the middle: they open the fence again, perhaps after a line of prose, and that belongs to no code. `more` may
  *  come; the answer may be `cut` again; or this is the `end`. What is decided never depends on how the text came. */
-export function continuation(text: string, cut: Cut, then: "more" | "cut" | "end"): Continuation | undefined {
+export function joinedTo(text: string, cut: Cut, then: "more" | "cut" | "end"): Continuation | undefined {
+  if (text.length <= longestUndecided) return continuation(text, cut, then)
+  // The beginning decides, so that a long text in small pieces is not read again with each of them.
+  const start = text.slice(0, longestUndecided)
+  const joined = continuation(start, cut, "more") ?? continuation(start, cut, "end")
+  return joined && { ...joined, text: joined.text + text.slice(longestUndecided) }
+}
+
+const longestUndecided = 10_000
+
+function continuation(text: string, cut: Cut, then: "more" | "cut" | "end"): Continuation | undefined {
   const lines = text.split("\n")
   const last = then === "more" ? (lines.pop() ?? "") : ""
   const contents = lines.map((line) => line.replace(/\r$/, ""))

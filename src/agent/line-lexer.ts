@@ -164,9 +164,12 @@ function skipString(text: string, start: number, quote: string): number {
   return text.length
 }
 
+// A slash whose regular expression does not end soon stands alone.
+const longestRegex = 1000
+
 function skipRegex(text: string, start: number): number {
   let set = false
-  for (let index = start + 1; index < text.length; index++) {
+  for (let index = start + 1; index < Math.min(text.length, start + longestRegex); index++) {
     const char = text[index]
     if (char === "\\") index++
     else if (char === "[") set = true

@@ -1,4 +1,4 @@
-import { continuation } from "./continuation.ts"
+import { joinedTo } from "./continuation.ts"
 import { closesFence, type Fence, mayBeFence, openingFence } from "./fence.ts"
 import { type LineLexer, lineLexer } from "./line-lexer.ts"
 
@@ -48,6 +48,7 @@ class Parser implements AnswerParser {
   #closed = false
   // The line being received: what of it is not decided yet, and whether its start was let through already.
   #held = ""
+  #heldIsBlank = true
   #streaming = false
   #block: Block | undefined
   #resumed: string | undefined
@@ -193,7 +194,9 @@ class Parser implements AnswerParser {
     let start = 0
     while (!this.done && start < chunk.length) {
       const newline = chunk.indexOf("\n", start)
-      this.#held += newline === -1 ? chunk.slice(start) : chunk.slice(start, newline)
+      const piece = newline === -1 ? chunk.slice(start) : chunk.slice(start, newline)
+      this.#heldIsBlank = (this.#held === "" || this.#heldIsBlank) && piece.trim() === ""
+      this.#held += piece
       if (newline === -1) break
       const content = this.#held.endsWith("\r") ? this.#held.slice(0, -1) : this.#held
       this.#held = ""
@@ -214,10 +217,11 @@ class Parser implements AnswerParser {
   // Lets the start of a line through as soon as it cannot become a fence; a "\r" may still belong to a line ending.
   #streamHeld(): void {
     const held = this.#held
-    if (held === "" || (!this.#streaming && (mayBeFence(held) || held.trim() === ""))) return
+    if (held === "" || (!this.#streaming && (this.#heldIsBlank || mayBeFence(held)))) return
     const ready = held.endsWith("\r") ? held.slice(0, -1) : held
     if (!ready) return
     this.#held = held.slice(ready.length)
+    this.#heldIsBlank = true
     if (this.#streaming) return this.#streamRest(ready, "")
     this.#streaming = true
     if (this.#block?.runs) this.#codeLine(dedent(ready, this.#block.indent), this.#block)
@@ -235,7 +239,7 @@ class Parser implements AnswerParser {
     const isPlain = block !== undefined && !code
     const joined = isPlain
       ? { text: this.#resumed }
-      : continuation(this.#resumed, { block: code, line, inString, runs: (tag) => this.#runs(tag) }, then)
+      : joinedTo(this.#resumed, { block: code, line, inString, runs: (tag) => this.#runs(tag) }, then)
     if (!joined) return
     this.#resumed = undefined
     if (joined.anew) this.#held = ""

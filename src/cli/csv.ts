@@ -58,14 +58,18 @@ function fieldError(text: string, start: number, line: number): string {
 }
 
 function columnNames(header: string[]): string[] {
-  const names: string[] = []
+  const names = new Set<string>()
+  const counts = new Map<string, number>()
   header.forEach((cell, index) => {
     const name = cell.trim() || `column_${index + 1}`
     let unique = name
-    for (let count = 2; names.includes(unique); count++) unique = `${name}_${count}`
-    names.push(unique)
+    for (let count = counts.get(name) ?? 2; names.has(unique); count++) {
+      unique = `${name}_${count}`
+      counts.set(name, count + 1)
+    }
+    names.add(unique)
   })
-  return names
+  return [...names]
 }
 
 function typedColumn(cells: string[]): Cell[] {

@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rename, rm } from "node:fs/promises"
 import { devNull, tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
-import { promisify } from "node:util"
+import { runProgram } from "../core/child-process.ts"
 import { parseSkillText } from "../skills/front-matter.ts"
 import { loadSkills, type Skill } from "../skills.ts"
 import { parseArguments } from "./arguments.ts"
@@ -78,13 +77,16 @@ function isRepository(source: string): boolean {
 
 /** A repository's newest files, with none of its code run: no hooks, no submodules, no other protocols. */
 async function cloned(url: string, parent: string): Promise<string> {
-  const folder = join(parent, basename(url.replace(/\/+$/, "").replace(/^.*:/, "")).replace(/\.git$/, "") || "skill")
+  const folder = join(
+    parent,
+    basename(url.replace(/(?<!\/)\/+$/, "").replace(/^.*:/, "")).replace(/\.git$/, "") || "skill",
+  )
   const settings = [`core.hooksPath=${devNull}`, "core.fsmonitor=false", "protocol.ext.allow=never"]
   const options = ["--depth=1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--template=", "--quiet"]
   const args = [...settings.flatMap((setting) => ["-c", setting]), "clone", ...options, "--", url, folder]
   const env = { ...process.env, GIT_TERMINAL_PROMPT: "0", GIT_ALLOW_PROTOCOL: "https:ssh:file" }
   try {
-    await promisify(execFile)("git", args, { env, timeout: 300_000 })
+    await runProgram("git", args, { env, timeout: 300_000 })
   } catch (error) {
     const { code, stderr } = error as { code?: unknown; stderr?: string }
     if (code === "ENOENT") throw new UsageError("git is not installed, and is needed to fetch a repository.")

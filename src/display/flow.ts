@@ -64,19 +64,21 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
     if (text === "") return
     openLine()
     const indent = width(rest) + hanging
+    let left = width(text)
     // A piece that fits into a line of its own is not torn.
-    if (column + width(text) > limit() && column > indent && indent + width(text) <= limit()) breakLine()
+    if (column + left > limit() && column > indent && indent + left <= limit()) breakLine()
     let tail = text
-    while (column + width(tail) > limit()) {
+    while (column + left > limit()) {
       const cut = split(tail, limit() - column)
       // Not even one character fits into a whole line: no break will help.
       if (cut.head === "" && column <= indent) break
       screen.write(paint ? paint(cut.head) : cut.head)
       tail = cut.tail
+      left -= cut.used
       breakLine()
     }
     screen.write(paint ? paint(tail) : tail)
-    column += width(tail)
+    column += left
   }
 
   function flushWord(): void {

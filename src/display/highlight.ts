@@ -22,7 +22,7 @@ interface Language {
 const typescript: Language = {
   // Comment, string, template, regex where a value may begin, number, word, space, the rest.
   token:
-    /\/\/[^\n]*|\/\*|"(?:[^"\\\n]|\\(?:.|$))*"?|'(?:[^'\\\n]|\\(?:.|$))*'?|`|\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*|\d[\w.]*|[\p{L}_$][\p{L}\p{N}_$]*|\s+|[^\s]/uy,
+    /\/\/[^\n]*|\/\*|"(?:[^"\\\n]|\\(?:.|$))*"?|'(?:[^'\\\n]|\\(?:.|$))*'?|`|\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.){0,200}\]){1,500}\/[a-z]*|\d[\w.]*|[\p{L}_$][\p{L}\p{N}_$]*|\s+|[^\s]/uy,
   keywords: new Set(
     "as async await break case catch class const continue default delete do else enum export extends finally for from function if implements import in instanceof interface let namespace new of return satisfies static super switch this throw try type typeof using var void while yield".split(
       " ",
@@ -43,6 +43,9 @@ const python: Language = {
   constants: new Set("True False None".split(" ")),
   spans: { '"""': /[\s\S]*?"""/y, "'''": /[\s\S]*?'''/y },
 }
+
+/** A token that is longer is given out in pieces, so that little is read again when more of it comes. */
+const longestToken = 2000
 
 const languages = new Map<string, Language>()
 for (const name of "ts typescript tsx js javascript mjs jsx json jsonc".split(" ")) languages.set(name, typescript)
@@ -67,8 +70,9 @@ export function createHighlighter(name: string): Highlighter {
     if (text.length > 1 && text[0] === "/" && text[1] !== "/" && text[1] !== "*" && valueBefore) text = "/"
     // A word before its bracket is a call, so the character after a token must be there too; what may still become a
     // regular expression waits for the end of its line.
-    const whole = text.length < buffer.length && (text !== "/" || valueBefore || buffer.includes("\n"))
-    if (!last && !whole) return undefined
+    const mayBegin = text === "/" && !valueBefore && !buffer.slice(0, longestToken).includes("\n")
+    const whole = text.length < buffer.length && !mayBegin
+    if (!last && !whole && buffer.length < longestToken) return undefined
     return { text, look: classify(text, inside) }
   }
 
@@ -78,8 +82,9 @@ export function createHighlighter(name: string): Highlighter {
     end.lastIndex = 0
     const text = end.exec(buffer)?.[0]
     if (text === undefined) {
-      // Whole lines of it are safe to show; the last may hold half an end mark.
-      const length = last ? buffer.length : buffer.lastIndexOf("\n") + 1
+      // Whole lines of it are safe to show; the last may hold half an end mark, and not more of it than that is kept.
+      const shown = Math.max(buffer.lastIndexOf("\n") + 1, buffer.length < longestToken ? 0 : buffer.length - 3)
+      const length = last ? buffer.length : shown
       return length === 0 ? undefined : { text: buffer.slice(0, length), look: inside.look }
     }
     if (text.endsWith("${")) nesting.push({ span: "${", look: "plain", braces: 0 })

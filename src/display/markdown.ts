@@ -17,21 +17,40 @@ const quote = /^ {0,3}> ?/
 const rule = /^ {0,3}([-*_])(?: *\1){2,} *$/
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/
 
+/** A line that is longer is drawn in pieces: to look for the end of a span in all of it would take too long. */
+const longestLine = 2000
+
 export function createMarkdown(flow: Flow, paint: Palette): Markdown {
   let line = ""
   let begun = false
+  // Whether the beginning of the line was drawn because the line is too long.
+  let torn = false
   let before = ""
   let base: Paint | undefined
   let code: { mark: string; highlighter: Highlighter } | undefined
 
   function addToLine(text: string): void {
     line += text
-    if (code || fence.test(line)) return
+    if (line.length > longestLine) return tear()
+    if (torn || code || fence.test(line)) return
     if (!begun) {
       if (undecided.test(line)) return
       begin()
     }
     line = inline(line, false)
+  }
+
+  function tear(): void {
+    torn = true
+    drawRest("")
+    line = ""
+  }
+
+  function drawRest(end: string): void {
+    if (code) return addCode(line + end)
+    if (!begun) begin()
+    inline(line, true)
+    flow.add(end)
   }
 
   function begin(): void {
@@ -59,17 +78,14 @@ export function createMarkdown(flow: Flow, paint: Palette): Markdown {
   }
 
   function endLine(): void {
-    if (!code && fence.test(line)) openFence()
+    if (torn) drawRest("\n")
+    else if (!code && fence.test(line)) openFence()
     else if (code && line.trim().startsWith(code.mark)) closeFence()
-    else if (code) addCode(`${line}\n`)
-    else if (rule.test(line)) flow.add("────────\n", paint.dim)
-    else {
-      if (!begun) begin()
-      inline(line, true)
-      flow.add("\n")
-    }
+    else if (!code && rule.test(line)) flow.add("────────\n", paint.dim)
+    else drawRest("\n")
     line = ""
     begun = false
+    torn = false
     before = ""
     base = undefined
   }
@@ -119,7 +135,7 @@ export function createMarkdown(flow: Flow, paint: Palette): Markdown {
     add(text) {
       text.split("\n").forEach((part, index) => {
         if (index > 0) endLine()
-        if (part) addToLine(part)
+        for (let at = 0; at < part.length; at += longestLine) addToLine(part.slice(at, at + longestLine))
       })
     },
     end() {

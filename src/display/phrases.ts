@@ -45,13 +45,40 @@ export function fewLines(text: string, { most, head, tail }: { most: number; hea
 
 /** Takes the shaped text of an action apart again: what it printed and what went wrong. */
 export function outcome({ text, ok, error }: EventOf<"code-end" | "tool-end">): { output: string; error: string } {
-  const parts: Record<string, string> = {}
-  const rest = text.replace(/^<(output|error)>\n([\s\S]*?)\n<\/\1>(?:\n|$)/gm, (_, tag: string, body: string) => {
-    parts[tag] = body
-    return ""
-  })
+  const { parts, rest } = taggedParts(text)
   const output = safeText(parts.output ?? (ok ? rest : "")).trimEnd()
   return { output, error: ok ? "" : safeText(parts.error ?? (rest || error?.message || "failed")).trimEnd() }
+}
+
+/** What stands between the tags `<output>` and `<error>`, each on a line of its own, and the text without that. */
+function taggedParts(text: string): { parts: Record<string, string>; rest: string } {
+  const parts: Record<string, string> = {}
+  const opening = /^<(output|error)>\n/gm
+  const unclosed = new Set<string>()
+  let rest = ""
+  let at = 0
+  for (let found = opening.exec(text); found; found = opening.exec(text)) {
+    const [mark, tag = ""] = found
+    const start = found.index + mark.length
+    const end = unclosed.has(tag) ? -1 : closingTag(text, tag, start)
+    if (end === -1) {
+      unclosed.add(tag)
+      continue
+    }
+    parts[tag] = text.slice(start, end)
+    rest += text.slice(at, found.index)
+    at = end + `\n</${tag}>\n`.length
+    opening.lastIndex = at
+  }
+  return { parts, rest: rest + text.slice(at) }
+}
+
+/** Where the end of a tag stands on a line of its own; -1 where it does not. */
+function closingTag(text: string, tag: string, from: number): number {
+  const mark = `\n</${tag}>`
+  let end = text.indexOf(mark, from)
+  while (end !== -1 && !["\n", ""].includes(text.charAt(end + mark.length))) end = text.indexOf(mark, end + 1)
+  return end
 }
 
 /** What the person asked for. */
@@ -100,5 +127,7 @@ function spent(usage: Usage): string[] {
 }
 
 function count(number: number): string {
-  return String(number).replace(/\B(?=(\d{3})+$)/g, ",")
+  return inThousands.format(number)
 }
+
+const inThousands = new Intl.NumberFormat("en-US")

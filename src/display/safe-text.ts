@@ -1,16 +1,14 @@
-const introducedSequence =
-  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\r\n]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]/g
+import { withoutSequences } from "../core/terminal-text.ts"
+
 // What is left of C0, DEL and C1 after the sequences, and the marks that let text run backwards over other text.
 const leftover = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 const unfinished =
-  /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\r\n]{0,1024}\x1b?$|(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}$|\x1b[ -/]{0,8}$|[\r\ud800-\udbff]$/
+  /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\r\n]{0,1024}\x1b?$|(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}$|\x1b[ -/]{0,8}$|[\r\ud800-\udbff]$/
 
 /** Text that others wrote, made harmless for a terminal: no colours, cursor moves, titles, clipboard or links; tabs are
  *  spaces and every line end is `\n`. A sequence that never ends is shown, not hidden. */
 export function safeText(text: string): string {
-  return text
-    .replace(/\r\n?|[\u2028\u2029]/g, "\n")
-    .replace(introducedSequence, "")
+  return withoutSequences(text.replace(/\r\n?|[\u2028\u2029]/g, "\n"))
     .replace(leftover, "")
     .replaceAll("\t", "    ")
     .toWellFormed()
@@ -37,6 +35,6 @@ export function safeStream(): { add(text: string): string; end(): string } {
 /** One line of it: line ends become spaces. */
 export function safeLine(text: string): string {
   return safeText(text)
-    .replace(/\s*\n\s*/g, " ")
+    .replace(/(?<!\s)\s*\n\s*/g, " ")
     .trim()
 }

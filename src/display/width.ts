@@ -32,14 +32,21 @@ export function fit(text: string, columns: number): string {
 }
 
 /** Cuts a text where the columns end; a wide character never straddles the cut. */
-export function split(text: string, columns: number): { head: string; tail: string } {
-  if (ascii.test(text)) return { head: text.slice(0, Math.max(0, columns)), tail: text.slice(Math.max(0, columns)) }
+export function split(text: string, columns: number): { head: string; tail: string; used: number } {
+  const room = Math.max(0, columns)
+  // Only the beginning is looked at. A mark after the last character would belong to it.
+  if (ascii.test(text.slice(0, room + 1))) {
+    const head = text.slice(0, room)
+    return { head, tail: text.slice(room), used: head.length }
+  }
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })
   let used = 0
   let length = 0
-  for (const grapheme of graphemes(text)) {
-    used += graphemeWidth(grapheme)
-    if (used > columns) break
-    length += grapheme.length
+  for (const { segment } of segmenter.segment(text)) {
+    const more = graphemeWidth(segment)
+    if (used + more > columns) break
+    used += more
+    length += segment.length
   }
-  return { head: text.slice(0, length), tail: text.slice(length) }
+  return { head: text.slice(0, length), tail: text.slice(length), used }
 }

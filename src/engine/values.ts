@@ -1,5 +1,6 @@
 import { types } from "node:util"
 import { deserialize, serialize } from "node:v8"
+import { refusingDepth } from "../core/depth.ts"
 import { digest } from "../core/digest.ts"
 import type { Json } from "../core/json.ts"
 import type { Call } from "../runtime/runtime.ts"
@@ -16,11 +17,11 @@ export function storedValue(value: unknown): StoredValue | undefined {
     const stored = storedValue(Object.fromEntries(Object.entries(value)))
     return stored && { ...stored, tool: true }
   }
-  const form = formOf(value, new Set())
+  const form = refusingDepth("A value of a durable run", () => formOf(value, new Set()))
   if (form === "opaque") return undefined
   // What is of this form is JSON.
   if (form === "json") return { json: value as Json }
-  return { bytes: serialize(value).toString("base64") }
+  return { bytes: refusingDepth("A value of a durable run", () => serialize(value)).toString("base64") }
 }
 
 export function storedBack({ json, bytes, tool }: StoredValue): unknown {

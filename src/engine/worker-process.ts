@@ -1,5 +1,5 @@
-import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { fork } from "../core/child-process.ts"
 import { AgentError, ConfigError, type ErrorData } from "../core/errors.ts"
 import type { Handle, Job } from "./backend.ts"
 import type { JobQueue } from "./job-queue.ts"

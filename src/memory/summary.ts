@@ -23,8 +23,8 @@ export interface Draft {
 
 /** The summary in an answer; undefined where it lacks a heading or has nothing to say. */
 export function parseSummary(answer: string): Draft | undefined {
-  const text = answer.replace(/<analysis>[\s\S]*?<\/analysis>/gi, "")
-  const body = /<summary>([\s\S]*?)<\/summary>/i.exec(text)?.[1] ?? text.replace(/<\/?summary>/gi, "")
+  const text = withoutAnalysis(answer)
+  const body = insideSummary(text) ?? text.replace(/<\/?summary>/gi, "")
   const found = new Map<string, string[]>()
   let lines: string[] | undefined
   for (const line of body.split("\n")) {
@@ -101,10 +101,34 @@ export function summaryOf(message: Message): SummaryPart | undefined {
   return message.parts.find((part) => part.type === "summary")
 }
 
+function withoutAnalysis(answer: string): string {
+  const pieces = answer.split(/(<\/analysis>)/i)
+  return pieces
+    .map((piece, index) => {
+      if (index % 2 === 1) return /<analysis>/i.test(pieces[index - 1] ?? "") ? "" : piece
+      const start = index === pieces.length - 1 ? -1 : piece.search(/<analysis>/i)
+      return start === -1 ? piece : piece.slice(0, start)
+    })
+    .join("")
+}
+
+function insideSummary(text: string): string | undefined {
+  const start = text.search(/<summary>/i)
+  if (start === -1) return undefined
+  const inside = text.slice(start + "<summary>".length)
+  const end = inside.search(/<\/summary>/i)
+  return end === -1 ? undefined : inside.slice(0, end)
+}
+
 const titles = [...Object.values(headings), outdated]
 
 function headingOf(line: string): string | undefined {
-  const [, text = ""] = /^\s{0,3}(?:#{1,6}\s*|\*\*)([^#*]+?)\s*:?\s*(?:\*\*)?:?\s*#*$/.exec(line) ?? []
+  const [mark = ""] = /^\s{0,3}(?:#{1,6}|\*\*)/.exec(line) ?? []
+  if (mark === "") return undefined
+  const text = line
+    .slice(mark.length)
+    .replace(/(?<![\s#*:])[\s#*:]+$/, "")
+    .trimStart()
   return titles.find((title) => title.toLowerCase() === text.toLowerCase())
 }
 
@@ -125,9 +149,14 @@ function isSaid(item: string, said: ReadonlySet<string>): boolean {
 }
 
 // Scripts that put no space between words are compared by character.
-const word =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]|[\p{L}\p{N}_@](?:[\p{L}\p{N}_@.:/$-]*[\p{L}\p{N}_])?/gu
+const word = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]|[\p{L}\p{N}_@][\p{L}\p{N}_@.:/$-]*/gu
+const punctuation = /(?<![@.:/$-])[@.:/$-]+$/
 
 function wordsOf(text: string): Set<string> {
-  return new Set(text.toLowerCase().match(word))
+  return new Set(
+    text
+      .toLowerCase()
+      .match(word)
+      ?.map((each) => each.replace(punctuation, "")),
+  )
 }

@@ -5,7 +5,7 @@ export interface Facts {
   /** Codes and types the service gave, in lower case. */
   words: string
   message: string
-  /** The message and the start of the body, for phrases. */
+  /** The starts of the message and the body, for phrases. */
   text: string
   body: string
   headers: Record<string, unknown>
@@ -13,7 +13,7 @@ export interface Facts {
 
 /** Providers nest what the service said: in the error, its `data`, the body's `error`, or a plain object or text. */
 export function gather(error: unknown): Facts {
-  if (typeof error === "string") return { ...gather({}), message: error, text: error }
+  if (typeof error === "string") return { ...gather({}), message: error, text: error.slice(0, phraseChars) }
   const top = record(error)
   const body = typeof top.responseBody === "string" ? top.responseBody : ""
   const levels = [top, record(top.data), parsed(body)].flatMap((level) => [level, record(level.error)])
@@ -30,11 +30,14 @@ export function gather(error: unknown): Facts {
       .join(" ")
       .toLowerCase(),
     message: message.replace(/\s+/g, " ").trim(),
-    text: `${message} ${body.slice(0, 2000)}`,
+    text: `${message.slice(0, phraseChars)} ${body.slice(0, phraseChars)}`,
     body,
     headers: record(top.responseHeaders),
   }
 }
+
+// Where the phrases of a failure stand.
+const phraseChars = 2000
 
 // The service's own words, where the provider did not find them itself; for a lost connection, the innermost reason.
 function said(top: Record<string, unknown>, body: Record<string, unknown>, text: string): string {

@@ -74,7 +74,7 @@ function failure(code: ModelErrorCode, facts: Facts, context: FailureContext): M
   const [what, cure] = explanations[code] ?? ["failed", ""]
   const status = facts.status ? ` (HTTP ${facts.status})` : ""
   const said = redact(facts.message, context.secrets ?? []).slice(0, 500)
-  const quoted = said ? `: ${said.replace(/[.\s]+$/, "")}` : ""
+  const quoted = said ? `: ${said.replace(/(?<![.\s])[.\s]+$/, "")}` : ""
   return new ModelError(`${context.id} ${what}${status}${quoted}. ${cure}`.trim(), {
     code,
     retryable: retryable.has(code),

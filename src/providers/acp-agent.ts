@@ -175,7 +175,7 @@ export function refusal(
   const facts = { provider, title, message: words || `${method} failed`, status }
   if (code === authRequired || textAt(more, "errorName") === "ProviderAuthError")
     return failureOf({ ...facts, code: "authentication" })
-  const unknown = code === notFound || /session.*not found|no previous session|invalid session/i.test(words)
+  const unknown = code === notFound || /session.{0,200}?not found|no previous session|invalid session/i.test(words)
   if (unknown && method.startsWith("session/")) return failureOf({ ...facts, code: "session-not-found" })
   if (status === undefined && /ECONNREFUSED|ConnectionRefused|fetch failed/i.test(words)) {
     return failureOf({ ...facts, code: "connection" })

@@ -64,7 +64,10 @@ export const authPlaces: Readonly<Record<string, AuthPlaces>> = {
         {
           path: join(folder, "config.toml"),
           target: ".codex/config.toml",
-          read: (text) => ({ kind: "settings", variables: variablesNamed(text, /^\s*env_key\s*=\s*["'](\w+)["']/gm) }),
+          read: (text) => ({
+            kind: "settings",
+            variables: variablesNamed(text, /^[ \t]*env_key[ \t]*=[ \t]*["'](\w+)["']/gm),
+          }),
         },
       ]
     },
@@ -101,7 +104,8 @@ export const authPlaces: Readonly<Record<string, AuthPlaces>> = {
         {
           path: join(folder, ".env"),
           target: ".gemini/.env",
-          read: (text) => (/^\s*(GEMINI|GOOGLE)_API_KEY\s*=\s*\S/m.test(text) ? { kind: "credential" } : undefined),
+          read: (text) =>
+            /^[ \t]*(GEMINI|GOOGLE)_API_KEY[ \t]*=[ \t]*\S/m.test(text) ? { kind: "credential" } : undefined,
         },
         { path: join(folder, "settings.json"), target: ".gemini/settings.json", read: () => ({ kind: "settings" }) },
       ]

@@ -48,7 +48,7 @@ export function claudeParser(
     const [key, model] = [textAt(line, "session_id"), textAt(line, "model")]
     const steps: Step[] = []
     if (key !== undefined) steps.push({ type: "key", key })
-    if (model !== undefined) steps.push({ type: "model", id: model.replace(/\[.*\]$/, "") })
+    if (model !== undefined) steps.push({ type: "model", id: model.replace(/\[[^[\]]*\]$/, "") })
     if (missing.length > 0 && checks) {
       const message = `This Claude Code does not have the tools ${missing.join(", ")}.`
       steps.push({ type: "warning", code: "tools-missing", message })

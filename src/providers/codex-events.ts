@@ -95,7 +95,7 @@ export function codexParser({ before, prefix = newId("x"), ...limits }: CodexPar
       if (end.stopped === undefined && trouble !== undefined) {
         return { ...unknown, failure: failureOf({ ...names, ...factsOf(trouble), stderr: end.stderr.trim() }) }
       }
-      if (/no rollout found|no saved session|session .* not found/i.test(end.stderr)) {
+      if (/no rollout found|no saved session|session .{0,200}? not found/i.test(end.stderr)) {
         const message = end.stderr.trim().split("\n").at(-1) ?? ""
         return { ...unknown, failure: failureOf({ ...names, message, code: "session-not-found" }) }
       }

@@ -25,7 +25,9 @@ async function ownServers(env: Readonly<Record<string, string>>): Promise<Set<st
   const file = join(env.CODEX_HOME ?? join(env.HOME ?? homedir(), ".codex"), "config.toml")
   // One that is not there names none; one that cannot be read is Codex's to complain about.
   const text = await readFile(file, "utf8").catch(() => "")
-  return new Set([...text.matchAll(/^\s*\[?\s*mcp_servers\s*\.\s*"?([\w-]+)"?/gm)].map(([, name = ""]) => name))
+  return new Set(
+    [...text.matchAll(/^[ \t]*(?:\[[ \t]*)?mcp_servers[ \t]*\.[ \t]*"?([\w-]+)"?/gm)].map(([, name = ""]) => name),
+  )
 }
 
 async function serverConfig(server: CliServer, env: Record<string, string>, folder: string) {

@@ -105,7 +105,7 @@ function exitOf(end: ChildEnd, limits: Pick<Settings, "timeoutMs" | "idleTimeout
   }
   if (end.stopped !== undefined || end.error) return exitFailure(names, end, limits)
   const [lost] =
-    /^.*(?:invalid session identifier|no previous sessions|session .*not found).*$/im.exec(end.stderr) ?? []
+    /^.*(?:invalid session identifier|no previous sessions|session .{0,200}?not found).*$/im.exec(end.stderr) ?? []
   if (lost !== undefined) return failureOf({ ...names, message: lost, code: "session-not-found" })
   const [denied] = /^.*(?:auth method|GEMINI_API_KEY|API key|login).*$/im.exec(end.stderr) ?? []
   if (denied !== undefined && end.exitCode === 41) {

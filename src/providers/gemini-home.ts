@@ -87,7 +87,7 @@ async function readSettings(path: string): Promise<JsonObject> {
 
 // It allows them; a string may hold what looks like one.
 function withoutComments(text: string): string {
-  return text.replace(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, string) => string ?? "")
+  return text.replace(/("(?:[^"\\]|\\[\s\S])*"?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (_, string) => string ?? "")
 }
 
 function merge(base: JsonObject, over: JsonObject): JsonObject {

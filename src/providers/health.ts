@@ -136,7 +136,7 @@ async function versionOf(
       signal,
       timeoutMs: 20_000,
       line(text) {
-        version ??= /\d+\.\d+\S*/.exec(text)?.[0]
+        version ??= /(?<!\d)\d+\.\d+\S*/.exec(text)?.[0]
       },
     })
     child.endInput()

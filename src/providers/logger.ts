@@ -56,6 +56,6 @@ function info(line: string) {
 const longest = 200
 
 function short(line: string): string {
-  const flat = line.replace(/\s*\n\s*/g, " ")
+  const flat = line.replace(/(?<!\s)\s*\n\s*/g, " ")
   return flat.length > longest ? `${flat.slice(0, longest - 1)}…` : flat
 }

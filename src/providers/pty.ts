@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { onAbort } from "../core/abort.ts"
+import { withoutDescriptors } from "../core/child-process.ts"
 import { importPeer } from "../core/peer.ts"
 import { abortError } from "../core/run.ts"
 import { isGroupAlive, processEnder } from "../tools/shell/processes.ts"
@@ -72,7 +73,9 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
     watchdog = startWatchdog(marker, options.folder)
     const [cols, rows] = sizeOf(terminal)
     const env = environmentOf(options, marker)
-    const running = spawn(program, [...args], { cols, rows, cwd, env, name: env.TERM, encoding: null })
+    // The package hands on every descriptor that is not closed on exec.
+    const command = withoutDescriptors(program, args)
+    const running = spawn(command.program, command.args, { cols, rows, cwd, env, name: env.TERM, encoding: null })
     child = running
     watchdog.watch([running.pid])
     const exited = new Promise<{ exitCode: number; signal?: number | undefined }>((resolve) => running.onExit(resolve))

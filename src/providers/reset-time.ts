@@ -21,7 +21,7 @@ function delayIn(words: string, now: number): number | undefined {
   if (seconds !== undefined) return now + Number(seconds) * 1000
   const said = delay.exec(words)?.[1]
   if (said === undefined) return undefined
-  const parts = said.matchAll(/(\d+(?:\.\d+)?)\s*([dhms])/gi)
+  const parts = said.matchAll(/(?<!\d)(\d+(?:\.\d+)?)\s*([dhms])/gi)
   return now + parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (units[unit.toLowerCase()] ?? 0), 0)
 }
 

@@ -1,9 +1,10 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
-import { stripVTControlCharacters } from "node:util"
 import { onAbort } from "../core/abort.ts"
+import { spawn } from "../core/child-process.ts"
+import { withoutSequences } from "../core/terminal-text.ts"
 import { type Group, isGroupAlive, processEnder } from "../tools/shell/processes.ts"
 import { startWatchdog } from "../tools/shell/watchdog.ts"
 import { tail } from "./tail.ts"
@@ -134,7 +135,7 @@ export function startChild(options: ChildOptions): Child {
     child.stdout.destroy()
     child.stderr.destroy()
     watchdog.end()
-    const words = stripVTControlCharacters(stderr.text())
+    const words = withoutSequences(stderr.text())
     return { exitCode: child.exitCode, signal: child.signalCode, stopped, error, stderr: words }
   }
 

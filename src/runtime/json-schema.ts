@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util"
+import { createContext, Script } from "node:vm"
+import { isStackOverflow } from "../core/depth.ts"
 import type { Json, JsonSchema } from "../core/json.ts"
 
 export interface Mismatch {
@@ -10,7 +12,12 @@ export interface Mismatch {
  *  libraries write and people use; `format` and keywords it does not know are notes, not demands. */
 export function mismatches(schema: JsonSchema, value: unknown): Mismatch[] {
   const found: Mismatch[] = []
-  examine({ schema, value, path: [], root: schema, found })
+  try {
+    examine({ schema, value, path: [], root: schema, found })
+  } catch (error) {
+    if (!isStackOverflow(error)) throw error
+    return [{ message: "is nested too deeply to be checked; send it flatter", path: [] }]
+  }
   return found
 }
 
@@ -73,9 +80,28 @@ function wrongValue(schema: JsonSchema, value: unknown): string[] {
 function wrongString(schema: JsonSchema, value: string): string[] {
   const { pattern } = schema
   const wrong = wrongSize(schema, "Length", [...value].length, "characters")
-  if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value)) wrong.push(`expected to match ${pattern}`)
+  if (typeof pattern === "string" && !isMatch(pattern, value)) wrong.push(`expected to match ${pattern}`)
   return wrong
 }
+
+/** A pattern of a server may take for ever with a text of a model: the engine stops it. */
+function isMatch(pattern: string, text: string): boolean {
+  matching ??= { script: new Script('new RegExp(pattern, "u").test(text)'), context: createContext({}) }
+  const { script, context } = matching
+  Object.assign(context, { pattern, text })
+  try {
+    return script.runInContext(context, { timeout: patternMs }) === true
+  } catch (error) {
+    // The error is one of the context, and no instance of our own class.
+    if (Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false
+    throw error
+  } finally {
+    Object.assign(context, { pattern: "", text: "" })
+  }
+}
+
+let matching: { script: Script; context: object } | undefined
+const patternMs = 250
 
 function wrongNumber(schema: JsonSchema, value: number): string[] {
   const wrong: string[] = []
@@ -125,12 +151,21 @@ function examineItems(place: Place, schema: JsonSchema, value: readonly unknown[
     if (itemSchema !== undefined) examine({ ...place, schema: itemSchema, value: item, path: [...path, index] })
   }
   for (const message of wrongSize(schema, "Items", value.length, "items")) found.push({ message, path })
-  if (
-    schema.uniqueItems === true &&
-    value.some((item, at) => value.slice(0, at).some((other) => isDeepStrictEqual(other, item)))
-  ) {
-    found.push({ message: "expected no item twice", path })
-  }
+  if (schema.uniqueItems === true && hasEqualItems(value)) found.push({ message: "expected no item twice", path })
+}
+
+/** Equal items are written alike, but for the order of their keys: only such items are compared. */
+function hasEqualItems(items: readonly unknown[]): boolean {
+  const alike = Map.groupBy(items, (item) => writtenAs(item))
+  return alike
+    .values()
+    .some((group) => group.some((item, at) => group.slice(0, at).some((other) => isDeepStrictEqual(other, item))))
+}
+
+function writtenAs(item: unknown): string {
+  if (typeof item !== "object" || item === null) return `${typeof item} ${String(item)}`
+  const text = JSON.stringify(item, (_, value) => (typeof value === "bigint" ? `${value}n` : value)) ?? ""
+  return [...text].sort().join("")
 }
 
 function examineProperties(place: Place, schema: JsonSchema, value: { [key: string]: unknown }): void {
@@ -144,7 +179,7 @@ function examineProperties(place: Place, schema: JsonSchema, value: { [key: stri
     if (member === undefined) continue
     const here = { ...place, value: member, path: [...path, name] }
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined
-    const matching = patterns.filter(([pattern]) => new RegExp(pattern, "u").test(name))
+    const matching = patterns.filter(([pattern]) => isMatch(pattern, name))
     if (own !== undefined) examine({ ...here, schema: own })
     for (const [, patternSchema] of matching) examine({ ...here, schema: patternSchema })
     if (schema.propertyNames !== undefined) examine({ ...here, schema: schema.propertyNames, value: name })

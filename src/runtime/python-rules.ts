@@ -1,6 +1,7 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import { spawn } from "../core/child-process.ts"
 import { ConfigError } from "../core/errors.ts"
 import { positionAt } from "./compiler/positions.ts"
 import {

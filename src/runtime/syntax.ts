@@ -37,7 +37,8 @@ export function parseCell(code: string): ParsedCell {
   }
 }
 
-/** What a failure inside the compiler is for the cell: one that used up the stack is the cell's own fault. */
+/** What a failure inside the compiler is for the cell. Code that used up the stack, or that the parser would have to read
+ *  too often because it has many readings, is nested too deeply. */
 export function refusal(error: unknown): unknown {
   if (!(error instanceof RangeError)) return error
   return new CellSyntaxError(tooDeep, { line: 1, column: 1 })

@@ -118,7 +118,7 @@ function checkMetadata(
 /** A list, or one text with blanks or commas between the names; what stands in parentheses belongs to its name. */
 function checkTools(given: unknown, error: (message: string) => void): string[] {
   if (given === undefined) return []
-  if (typeof given === "string") return given.match(/(?:[^\s,(]|\([^)]*\))+/g) ?? []
+  if (typeof given === "string") return given.match(/(?:[^\s,(]|\([^)]*(?:\)|$))+/g) ?? []
   if (Array.isArray(given) && given.every((tool) => typeof tool === "string")) return given
   error("allowed-tools must be text or a list of texts")
   return []

@@ -1,5 +1,6 @@
 import type { BigIntStats, Dirent } from "node:fs"
 import { lstat, readdir } from "node:fs/promises"
+import { AgentError } from "../core/errors.ts"
 import { stopIfAborted } from "./data.ts"
 import type { Glob } from "./glob.ts"
 import { codeOf, localFailure, unless } from "./local-failure.ts"
@@ -20,8 +21,10 @@ export async function* filesBelow(
   folder: Folder,
   below: string,
   walk: Walk,
+  depth = 0,
 ): AsyncGenerator<{ path: string; stats: BigIntStats }> {
   const { base, glob, signal } = walk
+  if (depth > deepest) throw tooDeep(inFolder(base, below))
   const entries = await entriesOf(folder, inFolder(base, below))
   for (let from = 0; from < entries.length; from += atOnce) {
     stopIfAborted(signal)
@@ -35,7 +38,7 @@ export async function* filesBelow(
       const inner = await enter(folder, entry.name, inFolder(base, path))
       if (!inner) continue
       try {
-        yield* filesBelow(inner, path, walk)
+        yield* filesBelow(inner, path, walk, depth + 1)
       } finally {
         await inner.close()
       }
@@ -44,6 +47,14 @@ export async function* filesBelow(
 }
 
 const atOnce = 64
+// Each folder on the way is open, and a program may have some thousand open files.
+const deepest = 200
+
+function tooDeep(path: string): AgentError {
+  const shown = path.length > 100 ? `${path.slice(0, 100)}…` : path
+  const cure = "List a folder further down, or leave this one out with a glob."
+  return new AgentError(`"${shown}" is more than ${deepest} folders down. ${cure}`, { code: "too-deep" })
+}
 
 async function entriesOf(folder: Folder, path: string): Promise<Dirent[]> {
   const entries = await readdir(folder.at("."), { withFileTypes: true }).catch((error) => {

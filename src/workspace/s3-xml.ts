@@ -1,13 +1,23 @@
 /** The text of the first element of a name, or undefined. S3's answers are flat, never nest a name in itself and have no attributes but
  *  on their root. */
 export function textOf(xml: string, name: string): string | undefined {
-  const found = new RegExp(`<${name}>([^]*?)</${name}>`).exec(xml)?.[1]
-  return found === undefined ? undefined : unescaped(found)
+  const { value } = insides(xml, name).next()
+  return value === undefined ? undefined : unescaped(value)
 }
 
 /** The insides of every element of a name. */
 export function elementsOf(xml: string, name: string): string[] {
-  return [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, "g"))].map(([, inside = ""]) => inside)
+  return [...insides(xml, name)]
+}
+
+function* insides(xml: string, name: string): Generator<string, undefined> {
+  const [open, close] = [`<${name}>`, `</${name}>`]
+  for (let start = xml.indexOf(open); start !== -1; ) {
+    const end = xml.indexOf(close, start)
+    if (end === -1) return
+    yield xml.slice(start + open.length, end)
+    start = xml.indexOf(open, end)
+  }
 }
 
 /** Whether an answer arrived to its end. */

@@ -89,6 +89,22 @@ describe("parseCell", () => {
     }
   })
 
+  test("reads lines of slashes and long comments before the first token once", () => {
+    for (const comments of ["/".repeat(46), `${"/".repeat(80)}\n`.repeat(1200), "/* a */\n// b\n".repeat(7000)]) {
+      assert.equal(parseCell(`${comments}\n{ a: 1, b: 2 }`).program.body[0]?.type, "ExpressionStatement")
+      assert.equal(parseCell(comments).program.body.length, 0)
+    }
+  })
+
+  test("refuses code that has too many readings, as an error of the code", () => {
+    for (const code of ["a?(", "a<b>(", "async<T>("].map((piece) => piece.repeat(60))) {
+      assert.throws(
+        () => parseCell(code),
+        (error) => error instanceof CellSyntaxError,
+      )
+    }
+  })
+
   test("reads words as the TypeScript parser it extends does", () => {
     for (const word of ["type", "interface", "of", "at", "jsxName", "constructor", "toString", "enum", "yield_"]) {
       assert.doesNotThrow(() => parseCell(`const o = { ${word}: 1 }; o.${word}`), word)

@@ -4,7 +4,7 @@ import { type AnyNode, type Options, Parser, type Program, type TokenType, tokTy
 /** Parses a cell as an ES module written in TypeScript. A cell that is only `{ total, average }` is an object, as in
  *  other REPLs, where that makes more sense than a block. Throws a `ParseFailure`. */
 export function parseTypeScript(code: string): Program {
-  if (!/^(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*\{/.test(code)) return parse(code)
+  if (code[skipSpaceAndComments(code)] !== "{") return parse(code)
   let block: Program | undefined
   try {
     block = parse(code)
@@ -14,6 +14,19 @@ export function parseTypeScript(code: string): Program {
     return block ?? objectOr(error, code)
   }
 }
+
+/** Where the first token of a cell begins. */
+function skipSpaceAndComments(code: string): number {
+  let at = 0
+  for (;;) {
+    skipped.lastIndex = at
+    if (!skipped.test(code)) return at
+    at = skipped.lastIndex
+  }
+}
+
+// Spaces, or one comment. A comment that does not end is no comment, and the parser says so.
+const skipped = /\s+|\/\/.*|\/\*[\s\S]*?\*\//y
 
 // A parser is used again: making one takes as long as reading a line, and the engine holds on to each until old memory is
 // collected. One whose parse failed is dropped, wherever it was left.
@@ -45,6 +58,7 @@ const options: Options = {
 // The parts of acorn and of the plugin that are used or overridden below; their published types leave them out.
 interface ParserInternals {
   input: string
+  pos: number
   context: unknown[]
   labels: unknown[]
   undefinedExports: object
@@ -62,6 +76,7 @@ interface ParserInternals {
   skipLineComment(start: number): void
   eat(type: TokenType): boolean
   expect(type: TokenType): void
+  nextToken(): void
   startNode(): unknown
   startNodeAt(position: number, location: unknown): Record<string, unknown>
   finishNode(node: unknown, type: string): AnyNode
@@ -98,6 +113,8 @@ class CellParser extends Base {
   /** The same of the parenthesis being read, which may turn out to be the parameters of an arrow function. */
   outsideParenthesis = false
   afterStatic = false
+  /** How much was read so far, in characters and tokens; what is read again counts again. */
+  work = 0
 
   /** Parses another text: everything is as in a new parser. */
   read(code: string): Program {
@@ -113,6 +130,15 @@ class CellParser extends Base {
     this.enterScope(topScope)
     if (code.startsWith("#!")) this.skipLineComment(2)
     return this.parse()
+  }
+
+  /** The plugin reads ambiguous code once for each meaning, and code inside of it again each time, which doubles the work
+   *  with each level. A limit for the work of a whole cell keeps it linear. */
+  override nextToken(): void {
+    const { pos } = this
+    super.nextToken()
+    this.work += this.pos - pos + 1
+    if (this.work > workPerCharacter * (this.input.length + 1000)) throw new RangeError("too ambiguous to parse")
   }
 
   override raise(position: number, message: string): void {
@@ -260,6 +286,8 @@ const tolerated = new Set([
 ])
 
 const topScope = 1
+
+const workPerCharacter = 20
 
 // What a new parser begins with: places, flags and its first token. What a parse changes in place, `read` makes anew.
 const beginning = Object.fromEntries(

@@ -47,7 +47,7 @@ export function isHidden(name: string): boolean {
 export function docBefore(code: string, from: number, to: number): string | undefined {
   const comment = code
     .slice(from, to)
-    .match(/\/\*\*(?!\/)([\s\S]*?)\*\//g)
+    .match(/\/\*\*(?!\/)([\s\S]*?)(?:\*\/|$)/g)
     ?.at(-1)
   return comment
     ?.slice(3, -2)

@@ -30,6 +30,7 @@ interface SchemaDocument {
 /** Deeper and more than anyone reads, and a stop for a document that contains itself. */
 const maxDepth = 10
 const maxTypes = 1_000
+const deepestSearch = 1_000
 
 /** More alternatives than these say no more than their common type. */
 const maxLiterals = 60
@@ -56,7 +57,8 @@ function ownType(schema: JsonSchema, document: SchemaDocument, depth: number): T
   if (live) return named(live)
   if (isSchema(schema.not) && Object.keys(schema.not).length === 0) return named("never")
   if (schema.const !== undefined) return literal(schema.const)
-  if (Array.isArray(schema.enum) && schema.enum.length <= maxLiterals) return union(schema.enum.map(literal))
+  if (Array.isArray(schema.enum) && schema.enum.length <= maxLiterals)
+    return union(schema.enum.map((value) => literal(value)))
   const combined = [schema.$ref, schema.anyOf, schema.oneOf, schema.allOf].some((part) => part !== undefined)
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? impliedType(schema)]
   const found = types.flatMap((type) => {
@@ -152,11 +154,13 @@ function record(keys: TypeTree, values: TypeTree): TypeTree {
   return { kind: "generic", name: "Record", parts: [keys, values] }
 }
 
-function literal(value: Json): TypeTree {
-  if (Array.isArray(value)) return { kind: "tuple", parts: value.map(literal), required: value.length }
+function literal(value: Json, depth = 0): TypeTree {
+  if (depth > maxDepth) return unknown
+  const below = (inner: Json) => literal(inner, depth + 1)
+  if (Array.isArray(value)) return { kind: "tuple", parts: value.map(below), required: value.length }
   if (typeof value !== "object" || value === null) return named(Object.is(value, -0) ? "0" : JSON.stringify(value))
   const members = Object.entries(value).map(([key, inner]): Member => {
-    return { name: propertyName(key), form: "field", type: literal(inner) }
+    return { name: propertyName(key), form: "field", type: below(inner) }
   })
   return { kind: "object", members }
 }
@@ -200,9 +204,18 @@ function isRecursive(pointer: string, document: SchemaDocument): boolean {
 
 function containsItself(pointer: string, document: SchemaDocument): boolean {
   const seen = new Set<unknown>()
+  let levels = 0
   const reaches = (value: Json | undefined): boolean => {
     if (typeof value !== "object" || value === null || seen.has(value)) return false
     seen.add(value)
+    // So deep, nothing of it is shown.
+    if (levels > deepestSearch) return false
+    levels++
+    const found = isReached(value)
+    levels--
+    return found
+  }
+  const isReached = (value: Json[] | JsonSchema): boolean => {
     if (Array.isArray(value)) return value.some(reaches)
     if (value.$ref === pointer) return true
     if (typeof value.$ref === "string" && reaches(resolve(value.$ref, document.root))) return true

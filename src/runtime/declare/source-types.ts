@@ -212,6 +212,6 @@ function enumText({ members }: EnumDeclaration, code: string): string {
 }
 
 function mentioned(text: string): Set<string> {
-  const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, " ")
+  const code = text.replace(/\/\*[\s\S]*?(?:\*\/|$)|\/\/.*|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?/g, " ")
   return new Set(code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu))
 }

@@ -36,8 +36,8 @@ export interface ConnectionOptions {
   peerError(failure: WireObject, read: (json: Json | undefined) => unknown): unknown
   /** An error of a host function on its way to the peer, as the peer's language wants it. */
   failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject
-  /** Changes the result of an operation before it is encoded. Default: leaves it as it is. */
-  prepare?: ((value: unknown) => unknown) | undefined
+  /** Another value for the result of an operation; undefined where the result is sent as it is. */
+  prepare?: ((value: unknown) => Promise<unknown> | undefined) | undefined
   /** The peer sent something that our own code never sends; it must be ended. */
   onForged(what: string): void
   onEnd(problem?: string): void
@@ -161,18 +161,26 @@ export function openConnection(options: ConnectionOptions): Connection {
     }
     inFlight++
     bytesInFlight += size
-    const performed = performOperation(operation, access, caller)
-    const prepared = prepare
-      ? performed.then(async (outcome) => (outcome.method ? outcome : { value: await prepare(outcome.value) }))
-      : performed
-    const work = prepared.then(
-      (outcome) => reply(i, outcome, operation),
-      (error: unknown) => fail(i, error),
-    )
-    void work.finally(() => {
+    const done = () => {
       inFlight--
       bytesInFlight -= size
-    })
+    }
+    const failed = (error: unknown) => {
+      done()
+      fail(i, error)
+    }
+    const succeed = (outcome: Outcome) => {
+      done()
+      reply(i, outcome, operation)
+    }
+    const performed = (outcome: Outcome) => {
+      const prepared = outcome.method ? undefined : prepare?.(outcome.value)
+      if (prepared) prepared.then((value) => succeed({ value }), failed)
+      else succeed(outcome)
+    }
+    const work = performOperation(operation, access, caller)
+    if (work instanceof Promise) work.then(performed, failed)
+    else performed(work)
   }
 
   const reply = (i: number, outcome: Outcome, { op, path, object: { binding, title } }: Operation) => {

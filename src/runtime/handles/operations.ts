@@ -1,3 +1,4 @@
+import { types } from "node:util"
 import type { AnyFunction } from "../bindings.ts"
 import { isClass } from "../bindings.ts"
 import { agentCallOptions } from "../cell-agent.ts"
@@ -9,7 +10,7 @@ import { type Caller, callers } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
 import { type HostObject, reachedPath } from "./host-objects.ts"
 import { withKeywords } from "./keyword-arguments.ts"
-import { hasMember, isMethod, readMember, readPath, writeMember } from "./members.ts"
+import { findProperty, hasMember, isMethod, isReserved, readMember, readPath, writeMember } from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
 import { shapeOf } from "./shapes.ts"
 import { Forged, isObject, memberPath } from "./wire.ts"
@@ -45,7 +46,14 @@ export interface HostAccess {
 }
 
 /** Does what a peer asks, as the cell it works for: every call passes the gate. */
-export async function performOperation(operation: Operation, access: HostAccess, caller: Caller): Promise<Outcome> {
+export function performOperation(operation: Operation, access: HostAccess, caller: Caller): Outcome | Promise<Outcome> {
+  // Reading plain data runs no code, so it needs no context, and its answer no promise.
+  if (operation.op === "get" && operation.path.length === 1) {
+    const { value: owner } = operation.object
+    const held = types.isProxy(owner) ? undefined : findProperty(owner, operation.path[0] ?? "")
+    if (held && "value" in held && !isObject(held.value) && !isReserved(owner, operation.path[0] ?? ""))
+      return { value: held.value }
+  }
   return caller.within(() => callers.run(caller, perform, operation, access, caller))
 }
 

@@ -115,6 +115,7 @@ export function refuseImplicitCall(key: string, value: unknown): void {
 
 /** `order.items[3]["a b"]`: a path as a program would write it. */
 export function memberPath(where: string, key: string): string {
+  if (/^[A-Za-z_$][\w$]*$/.test(key)) return `${where}.${key}`
   if (/^(?:0|[1-9]\d*)$/.test(key)) return `${where}[${key}]`
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? `${where}.${key}` : `${where}[${JSON.stringify(key)}]`
 }

@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, realpathSync } from "node:fs"
 import { delimiter, dirname, isAbsolute, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { spawnSync } from "../../core/child-process.ts"
 import { UnsupportedError } from "../../core/errors.ts"
 
 export interface Sandbox {
@@ -84,7 +84,7 @@ function probe(program: string): string | undefined {
   if (process.platform !== "linux") return `bubblewrap needs Linux, and this is ${process.platform}`
   const binds = nodeFiles(process.execPath).flatMap(([from, to]) => ["--ro-bind", from, to])
   const args = [...confinement("none"), ...binds, "--", process.execPath, "--version"]
-  const { error, status, stderr } = spawnSync(program, args, { encoding: "utf8", env: {}, timeout: 10_000 })
+  const { error, status, stderr } = spawnSync(program, args, { env: {}, timeout: 10_000 })
   if (error && "code" in error && error.code === "ENOENT") {
     return "bubblewrap is not installed (on Debian: apt-get install bubblewrap)"
   }

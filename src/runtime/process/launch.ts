@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, lstatSync, mkdirSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { spawn } from "../../core/child-process.ts"
 import type { WorkingFolder } from "./folder.ts"
 import { sandboxed } from "./isolation.ts"
 import type { Bounds } from "./limits.ts"
@@ -18,7 +19,7 @@ export interface Launch {
   network: "none" | "all"
 }
 
-/** Starts a child with nothing of ours but what it is given. Its fourth descriptor is the channel. */
+/** Starts a child with only what it is given. Its fourth descriptor is the channel; it inherits no other. */
 export function launch({ isolation, folder, bounds, env, read, write, network }: Launch): ChildProcess {
   const cwd = folder.path()
   const scratchMb = folder.isTemporary ? bounds.diskMb : undefined

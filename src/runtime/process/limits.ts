@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs"
+import { cpuMsOf, exactMemoryOf, memoryOf, processTree } from "./usage.ts"
 
 export interface ProcessLimits {
   /** JavaScript heap of the child. Default 512. */
   heapMb?: number | undefined
-  /** All memory of the child and its children, buffers included. Default 1024. */
+  /** All memory of the child and its children, buffers and files in memory included. Default 1024. */
   memoryMb?: number | undefined
   /** What cells may write: with `os`, all of a temporary working directory, which is memory then; else one file.
    *  Default 512. */
@@ -79,10 +79,11 @@ export function watch(
   let timer: NodeJS.Timeout | undefined
 
   const look = () => {
-    const use = usageOf(pid)
-    if (use.bytes > bounds.memoryMb * 1024 * 1024) {
+    const tree = processTree(pid, mostProcesses)
+    const most = bounds.memoryMb * 1024 * 1024
+    if (memoryOf(tree) > most && exactMemoryOf(tree) > most) {
       onExceeded("memory", `it used more than ${bounds.memoryMb} MB of memory`)
-    } else if (use.cpuMs - cpuAtStart > bounds.cpuMs) {
+    } else if (cpuMsOf(tree) - cpuAtStart > bounds.cpuMs) {
       onExceeded("timeout", `it used more than ${bounds.cpuMs} ms of processor time`)
     }
     if (!isBusy) lookEvery(idleMs)
@@ -97,7 +98,7 @@ export function watch(
 
   return {
     startCell() {
-      if (Number.isFinite(bounds.cpuMs)) cpuAtStart = usageOf(pid).cpuMs
+      if (Number.isFinite(bounds.cpuMs)) cpuAtStart = cpuMsOf(processTree(pid, mostProcesses))
     },
     pace(busy) {
       isBusy = busy
@@ -110,33 +111,5 @@ export function watch(
 
 const busyMs = 50
 const idleMs = 1_000
-const tickMs = 10
-
-interface Usage {
-  bytes: number
-  cpuMs: number
-}
-
-function usageOf(pid: number): Usage {
-  try {
-    // Its own pages and those it shares by memory; code and libraries are the machine's.
-    const status = readFileSync(`/proc/${pid}/status`, "latin1")
-    const kilobytes = [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)].reduce(
-      (sum, [, size]) => sum + Number(size),
-      0,
-    )
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    const total = { bytes: kilobytes * 1024, cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs }
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim()
-    for (const child of children ? children.split(" ") : []) {
-      const use = usageOf(Number(child))
-      total.bytes += use.bytes
-      total.cpuMs += use.cpuMs
-    }
-    return total
-  } catch {
-    // It is gone, or the system does not tell.
-    return { bytes: 0, cpuMs: 0 }
-  }
-}
+// No more are looked at: a flood of them leaves little time to look.
+const mostProcesses = 1_000

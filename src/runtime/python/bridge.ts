@@ -74,7 +74,7 @@ export function createBridge(link: FrameLink, access: HostAccess, events: Bridge
     access,
     maxHandles: 10_000,
     place: "in Python",
-    prepare: (value) => adopt(value),
+    prepare: (value) => (isFrame(value) ? adopt(value) : undefined),
     onMessage,
     peerError: (failure) => new PythonError(failure),
     failure: (error) => ({ ...failureOf(error), thrown: events.thrown(error) }),

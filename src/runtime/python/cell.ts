@@ -76,6 +76,7 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
   let failure: { error: unknown } | undefined
   const hints = new Set<string>()
   const outside = AsyncLocalStorage.snapshot()
+  let inside: typeof outside | undefined
 
   const caller: Caller = {
     gate: options.call,
@@ -84,7 +85,8 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
     check: () => controller.signal.throwIfAborted(),
     // As the code that asked for the cell, and within all that led there.
     within(work) {
-      const result = outside(() => runningCell.run(cell, work))
+      inside ??= outside(() => runningCell.run(cell, () => AsyncLocalStorage.snapshot()))
+      const result = inside(work)
       if (result instanceof Promise && !over) caller.track(result)
       return result
     },

@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process"
 import { rmSync } from "node:fs"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { promisify } from "node:util"
+import { runProgram } from "../../core/child-process.ts"
 
 /** Where a kernel and its host meet: a folder that nobody else can read. */
 export async function makeFolder(): Promise<string> {
@@ -21,7 +20,7 @@ export async function removeFolder(folder: string): Promise<void> {
   } catch {
     // Folders that may not be read, or that are nested deeper than a path is long.
     const thoroughly = ["-c", 'chmod -R u+rwX "$1"; rm -rf "$1"', "sh", folder]
-    await promisify(execFile)("/bin/sh", thoroughly).catch(() => undefined)
+    await runProgram("/bin/sh", thoroughly).catch(() => undefined)
   }
 }
 

@@ -1,7 +1,6 @@
-import { execFile } from "node:child_process"
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
-import { promisify } from "node:util"
+import { runProgram } from "../../core/child-process.ts"
 import { ConfigError } from "../../core/errors.ts"
 
 export interface Interpreter {
@@ -31,7 +30,6 @@ export async function findInterpreter(given?: string | undefined): Promise<Inter
   )
 }
 
-const run = promisify(execFile)
 const probes = new Map<string, Promise<Interpreter | string>>()
 
 // `find_spec` looks without importing, which would take most of a second.
@@ -64,7 +62,7 @@ function probe(candidate: string): Promise<Interpreter | string> {
 
 async function ask(candidate: string): Promise<Interpreter | string> {
   try {
-    const { stdout } = await run(candidate, ["-c", question], { timeout: 30_000 })
+    const { stdout } = await runProgram(candidate, ["-c", question], { timeout: 30_000 })
     const { kernel, ...interpreter }: Interpreter & { kernel: boolean } = JSON.parse(stdout)
     return kernel ? interpreter : `Python ${interpreter.version} without ipykernel`
   } catch (error) {

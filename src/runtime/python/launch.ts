@@ -1,10 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import type { Socket } from "node:net"
 import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { spawn } from "../../core/child-process.ts"
+import { processTree } from "../process/usage.ts"
 import { removeFolder, removeFolderNow } from "./folder.ts"
 import { findInterpreter, type Interpreter } from "./interpreter.ts"
 import { programIn, type SandboxOptions, sandboxed } from "./sandbox.ts"
@@ -30,7 +33,7 @@ export interface Launched {
   interrupt(): void
   /** Ends it and what it started, at once. */
   kill(): void
-  /** Ends it and removes its folder. */
+  /** Ends it and, in a sandbox, all that it started, and removes its folder. */
   end(): Promise<void>
 }
 
@@ -87,8 +90,11 @@ export async function launch(folder: string, socket: string, token: string, opti
     },
     kill,
     async end() {
+      const tree = hasEnded(child) || child.pid === undefined ? [] : processTree(child.pid, mostProcesses)
       kill()
       await exited
+      // In a sandbox the system ends what has left the group, after the end of the process that was started here.
+      if (inside) await allGone(tree)
       leave()
       await removeFolder(folder)
     },
@@ -172,6 +178,13 @@ const atExits = new Set<() => void>()
 
 function exit(): void {
   for (const work of atExits) work()
+}
+
+const mostProcesses = 10_000
+
+/** Resolves when none of the processes is there any more, or after two seconds. */
+async function allGone(tree: readonly number[]): Promise<void> {
+  for (let round = 0; round < 200 && tree.some((pid) => existsSync(`/proc/${pid}`)); round++) await delay(10)
 }
 
 function hasEnded(child: ChildProcess): boolean {

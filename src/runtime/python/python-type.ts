@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import type { Json, JsonSchema } from "../../core/json.ts"
 import { liveTypeOf, mayBeUndefined } from "../declare/shown-schema.ts"
 import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
@@ -14,12 +15,13 @@ export function pythonSignature({ parameters, returns, awaited = returns }: Sign
 }
 
 /** The type that a JSON Schema describes. */
-export function schemaPythonType(schema: Json | undefined): string {
-  if (!isSchema(schema)) return "Any"
-  return mayBeUndefined(schema) ? union([definedType(schema), "None"]) : definedType(schema)
+export function schemaPythonType(schema: Json | undefined, depth = 0): string {
+  if (!isSchema(schema) || depth > deepest) return "Any"
+  return mayBeUndefined(schema) ? union([definedType(schema, depth), "None"]) : definedType(schema, depth)
 }
 
-function definedType(schema: JsonSchema): string {
+function definedType(schema: JsonSchema, depth = 0): string {
+  const below = (inner: Json | undefined) => schemaPythonType(inner, depth + 1)
   const { type, enum: options, const: constant, items, prefixItems, anyOf, oneOf, allOf } = schema
   const live = liveTypeOf(schema)
   if (live !== undefined) {
@@ -31,9 +33,9 @@ function definedType(schema: JsonSchema): string {
   if (Array.isArray(options)) return `Literal[${options.map(pythonLiteral).join(", ")}]`
   if (constant !== undefined) return `Literal[${pythonLiteral(constant)}]`
   const alternatives = anyOf ?? oneOf
-  if (Array.isArray(alternatives)) return union(alternatives.map(schemaPythonType))
-  if (Array.isArray(type)) return union(type.map((each) => schemaPythonType({ ...schema, type: each })))
-  if (type === "array") return Array.isArray(prefixItems ?? items) ? "list" : `list[${schemaPythonType(items)}]`
+  if (Array.isArray(alternatives)) return union(alternatives.map(below))
+  if (Array.isArray(type)) return union(type.map((each) => below({ ...schema, type: each })))
+  if (type === "array") return Array.isArray(prefixItems ?? items) ? "list" : `list[${below(items)}]`
   return schemaTypes[String(type)] ?? "Any"
 }
 
@@ -176,7 +178,8 @@ function literal(text: string): string | undefined {
 function pythonLiteral(value: Json): string {
   if (value === null) return "None"
   if (typeof value === "boolean") return value ? "True" : "False"
-  return JSON.stringify(value)
+  // No literal of Python is a list or a dict: those are shown for the reader, and only where they are short.
+  return typeof value === "object" ? inspect(value, { depth: deepest, breakLength: Infinity }) : JSON.stringify(value)
 }
 
 function union(parts: readonly string[]): string {
@@ -194,3 +197,6 @@ function parameter({ name, type, optional, rest }: Parameter): string {
   if (rest) return `*${typed}`
   return optional ? `${typed}${found === "Any" ? "=" : " = "}...` : typed
 }
+
+/** How many levels of a type are shown. */
+const deepest = 10

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { findBubblewrap } from "../process/isolation.ts"
-import { processTree } from "./watch.ts"
+import { processTree } from "../process/usage.ts"
 
 export interface SandboxOptions {
   /** With `os`: whether it has a network. Default `none`. */

@@ -40,10 +40,14 @@ function tokenOf(source: string, not: boolean, members: readonly Member[]): Patt
   const ranges: SetToken["ranges"] = []
   for (const member of members) {
     // `[\s\S]` and its like are written to mean any character, line breaks too.
-    if (!member.ranges) return { type: "unknown", source, repeats: false, breaksLine: /([dsw]).*\\\1/i.test(source) }
+    if (!member.ranges) return { type: "unknown", source, repeats: false, breaksLine: isAnyCharacter(source) }
     ranges.push(...member.ranges)
   }
   return { type: "set", source, not, ranges }
+}
+
+function isAnyCharacter(source: string): boolean {
+  return ["d", "s", "w"].some((kind) => source.includes(`\\${kind}`) && source.includes(`\\${kind.toUpperCase()}`))
 }
 
 function readMember(pattern: string, at: number): Member {

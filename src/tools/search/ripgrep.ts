@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process"
 import { accessSync, constants } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
 import { text } from "node:stream/consumers"
+import { spawn } from "../../core/child-process.ts"
 import { byPath, inFolder } from "../../workspace/paths.ts"
 import type { Pattern } from "./pattern.ts"
 

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
+import { spawn } from "../../core/child-process.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { sandboxProblem } from "../../runtime/process/isolation.ts"
 import { sandboxed } from "../../runtime/python/sandbox.ts"

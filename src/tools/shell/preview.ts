@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from "node:util"
+import { withoutSequences } from "../../core/terminal-text.ts"
 
 /** The beginning and the end of what a command wrote: all that is kept of it in memory. */
 export interface Preview {
@@ -52,7 +52,7 @@ export function preview(maxBytes: number): Preview {
 /** Bytes as a model can read them: invalid ones replaced, without the control sequences of a terminal, of a line that was
  *  written over and over only what stood there last. */
 export function readable(bytes: Uint8Array): string {
-  const text = stripVTControlCharacters(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))
+  const text = withoutSequences(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))
   const lines = text.split("\n").map((line) => overwritten(line))
   const shown = lines.join("\n").replace(controls, replacement)
   const strange = shown.split(replacement).length - 1

@@ -115,7 +115,7 @@ function processes(): Process[] | undefined {
   const ids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
   return ids.map(Number).flatMap((id) => {
     if (id === process.pid) return []
-    const [, name = "", rest = ""] = /\((.*)\) (.*)/s.exec(read(`/proc/${id}/stat`)) ?? []
+    const [, name = "", rest = ""] = /^\d+ \((.*)\) (.*)/s.exec(read(`/proc/${id}/stat`)) ?? []
     const [state = "Z", parent, group, session] = rest.split(" ")
     if (rest === "" || state === "Z" || state === "X") return []
     return [{ id, name, parent: Number(parent), group: Number(group), session: Number(session) }]

@@ -1,8 +1,8 @@
-import { type ChildProcess, execFile } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { closeSync, constants, openSync } from "node:fs"
 import { rm, writeFile } from "node:fs/promises"
 import { Socket } from "node:net"
-import { promisify } from "node:util"
+import { runProgram } from "../../core/child-process.ts"
 import { AgentError, errorData } from "../../core/errors.ts"
 
 /** What a command reads and writes: a file, and one pipe for both streams, so that their order is kept. The pipe has a name in
@@ -27,7 +27,7 @@ export async function makeStreams(path: string, text: string | undefined): Promi
   const pipe = `${path}.pipe`
   const file = `${path}.in`
   try {
-    await promisify(execFile)("mkfifo", ["-m", "600", pipe], { env: { PATH: systemPath } })
+    await runProgram("mkfifo", ["-m", "600", pipe], { env: { PATH: systemPath } })
     if (text !== undefined) await writeFile(file, text, { mode: 0o600, flag: "wx" })
   } catch (error) {
     throw cannotStart(error)

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { spawn } from "../../core/child-process.ts"
 import { systemPath } from "./streams.ts"
 
 /** Ends what is left of commands when their host is gone, also by `kill -9`. */

@@ -113,6 +113,38 @@ export const attacks: Attack[] = [
       `const { DatabaseSync } = await import('node:sqlite'); for (const place of ['/escaped.db', '/dev/shm/escaped.db', '/dev/escaped.db']) { try { new DatabaseSync(place).exec('create table t(a)'); return 'escaped' } catch {} } return 'held'`,
     ),
   },
+  {
+    title: "reads through descriptors that its host holds",
+    code: attempt(
+      `${fs} const found = []; for (let fd = 4; fd < 1024; fd++) { try { found.push(fs.readlinkSync('/proc/self/fd/' + fd)) } catch {} }
+       const own = /^(?:socket|pipe|anon_inode):|^\\/dev\\/(?:null|urandom|pts)|^\\/proc\\//
+       const foreign = found.filter((path) => !own.test(path)); return foreign.length ? "escaped " + foreign : found.length`,
+    ),
+  },
+  {
+    title: "opens its host's descriptors by its parent",
+    code: attempt(
+      `${fs} for (const fd of fs.readdirSync('/proc/' + process.ppid + '/fd')) fs.readFileSync('/proc/' + hostPid + '/fd/' + fd)
+       return "escaped"`,
+    ),
+  },
+
+  // Parsing
+  { title: "begins with a line of slashes", fatal: true, code: `${"/".repeat(46)} a\n1` },
+  { title: "begins with comments that do not end", fatal: true, code: "/* ".repeat(30_000) },
+  { title: "nests conditions in brackets", fatal: true, code: "a?(".repeat(60) },
+  { title: "nests type arguments", fatal: true, code: "async<T>(".repeat(60) },
+  { title: "nests lists", fatal: true, code: "[".repeat(50_000) },
+
+  // Memory
+  {
+    title: "fills its temporary files beyond the limit of memory",
+    fatal: true,
+    code: attempt(
+      `${fs} for (let at = 0; at < 56; at++) fs.appendFileSync('/tmp/' + (at % 2), Buffer.alloc(1_000_000)); return "full"`,
+    ),
+  },
+
   // Network
   {
     title: "connects to a server of the host",

@@ -37,7 +37,7 @@ describe("an agent with a pythonRuntime", { skip: requires("python") }, () => {
     const cells = trajectory.events.flatMap((event) => (event.type === "code-end" ? event.text : []))
     assert.match(
       cells[1] ?? "",
-      /The session was started again\. Gone: mine \([^)]*\)\. As injected again, without what cells did to them: sales, list\.$/,
+      /The session was started again\. Gone: mine \([^)]*\)\. As injected again, without what cells did to them: sales, list\.\n<\/output>$/,
     )
     assert.equal(cells[2], "<output>\n{'a': 1} [1, 2] 5\n</output>")
   })

@@ -114,6 +114,21 @@ export const attacks: Attack[] = [
       "return 'escaped' if found >= 0 else ctypes.get_errno()",
     ),
   },
+  {
+    title: "reads through descriptors that its host holds",
+    code: attempt(
+      "foreign = []",
+      "for name in os.listdir('/proc/self/fd'):",
+      "    try: path, held = os.readlink('/proc/self/fd/' + name), os.fstat(int(name))",
+      "    except OSError: continue",
+      "    if not path.startswith('/') or path.startswith('/memfd:') or path.endswith(' (deleted)'): continue",
+      "    # What it can reach by its path is its own.",
+      "    same = os.path.exists(path) and os.path.samestat(os.stat(path), held)",
+      "    if not same and not path.startswith('/dev/'): foreign.append(path)",
+      "return 'escaped ' + repr(foreign) if foreign else 'none'",
+    ),
+  },
+
   // Files to write
   {
     title: "writes beside a file outside",

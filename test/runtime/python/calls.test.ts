@@ -148,6 +148,19 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
     )
   })
 
+  test("answer more than the kernel has read while it goes on asking", async () => {
+    const code = [
+      "import asyncio",
+      "large = 'x' * 2_000_000",
+      "answers = await asyncio.gather(*[slow.async_(large) for _ in range(30)])",
+      "sum(map(len, answers))",
+    ]
+    assert.equal(await runtime.value(code.join("\n")), 60_000_000)
+    const threads =
+      "from concurrent.futures import ThreadPoolExecutor\nlen(list(ThreadPoolExecutor(4).map(slow, [large] * 20)))"
+    assert.equal(await runtime.value(threads), 20)
+  })
+
   test("are documented for Python and for the model", async () => {
     const text = await runtime.describe(["find", "greet", "add"])
     assert.match(text, /def find\(city: str, limit: int = \.\.\.\)/)

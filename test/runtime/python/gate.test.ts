@@ -23,6 +23,13 @@ class Light {
   then: unknown = undefined
 }
 
+class Lamp {
+  wiped = 0
+  wipe() {
+    return ++this.wiped
+  }
+}
+
 /** A gate that refuses what needs approval, and what it saw. */
 function refusing(): { call: CallGate; asked: string[] } {
   const asked: string[] = []
@@ -40,13 +47,14 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
   const wiped: unknown[] = []
   const light = new Light()
   const plain = new Light()
+  const lamp = new Lamp()
   const bus = new EventEmitter()
   const runtime = sharedRuntime({
     wipe: fn((mode: string) => void wiped.push(mode), { approve: true, input: { type: "string" } }),
     bus,
     plain,
     light: variable(light, { guard: { wipe: { approve: true } } }),
-    mirrored: variable(new Proxy(light, {}), { guard: { wipe: { approve: true } } }),
+    mirrored: variable(new Proxy(lamp, {}), { guard: { wipe: { approve: true } } }),
     nested: { light },
     call: (method: (mode: string) => unknown) => method("called"),
     construct: (method: new (mode: string) => unknown) => new method("made"),
@@ -57,7 +65,7 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     const { call, asked } = refusing()
     const { error } = await runtime.failed(code, { call })
     assert.match(error.message, /not approved/, code)
-    assert.deepEqual([wiped, light.lit], [[], []], code)
+    assert.deepEqual([wiped, light.lit, lamp.wiped], [[], [], 0], code)
     return asked
   }
 
@@ -111,6 +119,17 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     assert.deepEqual(light.lit, [])
     await runtime.ran("plain.wipe('b')", refusing())
     assert.deepEqual(plain.lit.splice(0), ["b"])
+  })
+
+  test("keeps the guard of a method whose function the host itself gave out", async () => {
+    await runtime.inject({ expose: () => light.wipe })
+    for (const code of ["expose()('a')", "call(expose())", "plain.x = expose()\nplain.x('a')", "plain.use(expose())"]) {
+      await refused(code)
+      plain.x = undefined
+    }
+    await runtime.ran("hold(expose())\nhold(expose())")
+    assert.equal(held.pop(), held.pop())
+    plain.x = undefined
   })
 
   test("is passed by keyword arguments of functions and methods that a cell stored", async () => {
@@ -177,6 +196,16 @@ describe("the gate of a pythonRuntime", { skip: requires("python") }, () => {
     assert.deepEqual(seen.splice(0), ["first"])
     await runtime.ran("pool.submit(note).result(20)", { call: gate("fourth") })
     assert.deepEqual(seen, ["fourth"])
+  })
+
+  test("holds for what is passed on after a reset, and what was passed on before leads nowhere", async () => {
+    await runtime.ran("hold(wipe)\nhold(light.wipe)")
+    const before = held.splice(0) as ((mode: string) => Promise<unknown>)[]
+    await runtime.reset()
+    await runtime.ran("hold(wipe)\nhold(light.wipe)", { call: refusing().call })
+    for (const old of before) assert.throws(() => old("a"), /was reset or closed/)
+    for (const passed of held.splice(0) as typeof before) await assert.rejects(passed("a"), /not approved/)
+    assert.deepEqual([wiped, light.lit], [[], []])
   })
 
   test("refuses calls that belong to no cell", async () => {

@@ -126,7 +126,9 @@ class Channel:
                 f"{size / 2**20:.0f} MB are too large to cross at once; 512 MB cross as bytes, numpy array or DataFrame, "
                 "64 MB as anything else"
             )
-        head = HEAD.pack(size, special, len(text), len(lengths)) + struct.pack(f"<{len(lengths)}I", *lengths)
+        head = HEAD.pack(size, special, len(text), len(lengths))
+        if lengths:
+            head += struct.pack(f"<{len(lengths)}I", *lengths)
         frame = [head + text, *buffers]
         if self._writer == threading.get_ident():
             # A finaliser prints while this thread writes a frame: its own comes after that one.

@@ -22,6 +22,7 @@ class Copies:
         self._executions = executions
         self._namespace = namespace
         self._copies = {}
+        self._large = {}
         self._bytes = 0
         self._hints = {}
         # Threads of the cell read fields too.
@@ -34,6 +35,8 @@ class Copies:
             return
         with self._lock:
             copy = self._copies[id(value)] = Copy(owner, name, value, frame)
+            if copy.is_large:
+                self._large[id(value)] = copy
             self._bytes += copy.weight
             self._limit()
 
@@ -52,6 +55,8 @@ class Copies:
 
     def sent(self, values):
         """The cell gave these to the host itself, as arguments or as another field."""
+        if not self._copies:
+            return
         with self._lock:
             for copy in filter(None, map(self._find, values)):
                 self._remove(copy)
@@ -62,7 +67,7 @@ class Copies:
             for copy in self._copies.values():
                 self._check(copy)
             hints = list(self._hints)
-            self._copies, self._bytes, self._hints = {}, 0, {}
+            self._copies, self._large, self._bytes, self._hints = {}, {}, 0, {}
         return hints
 
     def _find(self, value):
@@ -82,10 +87,10 @@ class Copies:
             )
 
     def _limit(self):
-        large = [copy for copy in self._copies.values() if copy.is_large]
-        for copy in large[:-MOST_LARGE]:
-            self._check(copy)
-            self._remove(copy)
+        if len(self._large) > MOST_LARGE:
+            oldest = next(iter(self._large.values()))
+            self._check(oldest)
+            self._remove(oldest)
         if len(self._copies) <= MOST_COPIES and self._bytes <= MOST_BYTES:
             return
         # A copy that is held only here can no longer change: it is checked now. Of the others, the oldest are given up.
@@ -102,6 +107,7 @@ class Copies:
     def _remove(self, copy):
         self._bytes -= copy.weight
         del self._copies[id(copy.value)]
+        self._large.pop(id(copy.value), None)
 
 
 class Copy:
