@@ -120,7 +120,7 @@ export function createLab() {
       for (const each of listeners.splice(0)) each()
     },
   }
-  const runtime = processRuntime(bindings, { limits: { handles: 1_000 } })
+  const runtime = processRuntime(bindings, { limits: { handles: 300 } })
   /** Undoes what cells may do to fields. */
   const restore = () => {
     kept.length = saved.length = listeners.length = 0

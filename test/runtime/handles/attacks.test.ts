@@ -35,7 +35,7 @@ describe("no cell gets past the handles of its host:", () => {
     test(`${number} ${kind}: ${title}`, async () => {
       lab.restore()
       await cellValue(runtime, rawChannel)
-      const execution = await runtime.execute(code, { call, timeoutMs: 5_000 })
+      const execution = await runtime.execute(code, { call, timeoutMs: 15_000 })
       const told = JSON.stringify(
         execution.ok ? [execution.value, execution.output, execution.hints] : tellError(execution),
       )
