@@ -1,6 +1,7 @@
 import { globSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { type GetManualChunk, type GetModuleInfo, type Plugin, rollup } from "rollup"
+import { oldNodePlugins } from "./old-node.ts"
 
 /** Puts the built modules of a folder into few files, in place: Node takes longer to find and open a module than to run it.
  *  The entries, named by their paths without an ending, stay where they are and share what is behind them, so that a class is
@@ -9,7 +10,7 @@ export async function gather(folder: string, entries: readonly string[]): Promis
   const bundle = await rollup({
     input: Object.fromEntries(entries.map((entry) => [entry, join(folder, `${entry}.js`)])),
     external: (id) => !id.startsWith(".") && !id.startsWith(folder),
-    plugins: [keepPlaces(folder)],
+    plugins: [keepPlaces(folder), ...oldNodePlugins(folder)],
     onLog(level, { code, message }) {
       // TypeScript's helper for `import(…)` of what it cannot know looks for one of itself in `this`.
       if (level === "warn" && code !== "THIS_IS_UNDEFINED")
@@ -26,14 +27,20 @@ export async function gather(folder: string, entries: readonly string[]): Promis
   })
 }
 
-// `import.meta.url` is still where the module was, because files are found beside it.
+// `import.meta.url` is still where the module was, because files are found beside it. A program that a bundler has put
+// together with its own has no such files: there the address is one whose failure to load names the cure. It must not fail
+// before, because most of Karst needs none of these files.
 function keepPlaces(folder: string): Plugin {
   return {
     name: "keep-places",
     resolveImportMeta(property, { chunkId, moduleId }) {
       if (property !== "url") return null
-      const up = "../".repeat(chunkId.split("/").length - 1)
-      return `new URL(${JSON.stringify(`${up || "./"}${relative(folder, moduleId)}`)}, import.meta.url).href`
+      const up = "../".repeat(chunkId.split("/").length - 1) || "./"
+      const module = relative(folder, moduleId)
+      const isOurs = `import.meta.url?.endsWith(${JSON.stringify(`/${chunkId}`)})`
+      const place = `new URL(${JSON.stringify(`${up}${module}`)}, import.meta.url)`
+      const nowhere = `new URL(${JSON.stringify(`karst-was-bundled/mark-karst-as-external/${module}`)}, import.meta.url ?? \`file:///\${process.cwd()}/\`)`
+      return `(${isOurs} ? ${place} : ${nowhere}).href`
     },
   }
 }
