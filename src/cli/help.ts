@@ -76,15 +76,17 @@ karst worker --agents <module> --store <store> [options]: work on the runs of a 
 Ctrl-C or SIGTERM ends it after the cycles under way; others go on with their runs. A second one leaves at once.
 `,
   mcp: `
-karst mcp serve --runtime <module> [options]: serve live objects to an MCP client
+karst mcp serve <module> [options]: serve the live objects of a module to an MCP client
 
-Over standard input and output, for a client to start, such as Claude Code: claude mcp add objects -- karst mcp serve --runtime ./objects.ts
+Over standard input and output, for a client such as Claude Code to start. The commands that add it to Claude Code and
+Codex are printed on standard error.
 
-  --runtime <module>    exports \`runtime\`, or by default, a runtime or a function that makes one. It may also export \`tools\`,
-                        and \`approve\`, which answers the calls that ask for approval; without it the client's user is asked
+  <module>              exports objects by name, or by default an object of them or a function that makes one; or a \`runtime\`.
+                        It may also export \`tools\`, and \`approve\`, which answers the calls that ask for approval; without it
+                        the client's user is asked
   --http                over HTTP on 127.0.0.1, for several clients at once; the token is printed, or taken from KARST_MCP_TOKEN
   --port <n>            with --http: the port. Default: a free one
-  --name <name>         what clients know it as. Default: karst
+  --name <name>         what clients know it as. Default: the file's name
   --cell-timeout <s>    stop a cell after so many seconds. Default: never
 `,
   auth: `
