@@ -12,6 +12,7 @@ karst: agents that write code against live objects
   karst skills list          the skills there are; also: validate, add
   karst worker               work on the runs of a store, until told to end
   karst mcp serve            your live objects in Claude Code, Cursor, VS Code and other MCP clients
+  karst claude <module>      Claude Code with your live objects; also: codex, opencode, gemini
   karst auth status          what coding CLIs sign in with; docker-flags: the same for a container
 
   karst <command> --help     the options of a command
@@ -31,7 +32,28 @@ const dataHelp = `
 const skillsHelp = `
   --skills <folder>     a skill, or a folder of them, for the agent to activate; may be given several times`
 
+function codingCliHelp(name: string, title: string): string {
+  return `
+karst ${name} <module> [prompt] [options]: ${title} with the live objects of a module
+
+With a prompt, one run is shown; "-" reads it from standard input. Without, ${title} itself opens in the terminal
+(needs the package node-pty). The module is one as for karst mcp serve.
+
+  --model <model>       in ${title}'s own words, or strongest, or fast
+  --allow <groups>      what it may do beside using your objects: read, write, exec, web, parallel, interaction.
+                        Default: read for a run; everything, asking you first, in the terminal
+  --program <path>      the program, where it is not in PATH
+  --cell-timeout <s>    stop a cell after so many seconds. Default: never
+  --mode <mode>         of a run: full, short, result or off. Default: full
+  --json                of a run: print every event as a line of JSON, and nothing else
+`
+}
+
 const commands: Record<string, string> = {
+  claude: codingCliHelp("claude", "Claude Code"),
+  codex: codingCliHelp("codex", "Codex"),
+  opencode: codingCliHelp("opencode", "opencode"),
+  gemini: codingCliHelp("gemini", "Gemini CLI"),
   demo: `
 karst demo [options]: the weather of Seattle, a chart and a sprinkler, as live objects
 

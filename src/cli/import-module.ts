@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { type ResolveHookContext, registerHooks } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { ConfigError, errorData } from "../core/errors.ts"
@@ -46,18 +46,14 @@ function registerOnce(): void {
       }
     },
     load(url, context, next) {
-      const loaded = next(url, context)
-      if (!loaded.format?.endsWith("-typescript") || loaded.source === undefined || loaded.source === null)
-        return loaded
-      const source = lowerModuleSyntax(textOf(loaded.source))
-      if (loaded.format !== "commonjs-typescript" || !isEsModule(source)) return { ...loaded, source }
-      return { ...loaded, format: "module-typescript", source: commonNames(source) + source }
+      if (!/^file:.*\.[cm]?ts$/.test(url) || url.includes("/node_modules/")) return next(url, context)
+      // Node itself would refuse the syntax while it looks for the format of the file.
+      const source = lowerModuleSyntax(readFileSync(fileURLToPath(url), "utf8"))
+      if (context.format === "module-typescript") return { format: context.format, source, shortCircuit: true }
+      if (!isEsModule(source)) return { format: "commonjs-typescript", source, shortCircuit: true }
+      return { format: "module-typescript", source: commonNames(source) + source, shortCircuit: true }
     },
   })
-}
-
-function textOf(source: string | ArrayBuffer | NodeJS.TypedArray): string {
-  return typeof source === "string" ? source : new TextDecoder().decode(source)
 }
 
 /** The file that TypeScript would find for an import from a TypeScript file: `./a` and `./a.js` are `./a.ts`. */

@@ -1,7 +1,9 @@
-import type { ClassBody, ExportNamedDeclaration, Program, Statement } from "acorn"
 import type { EnumDeclaration, EnumMember, NamespaceDeclaration } from "../runtime/ast.ts"
 import { parseTypeScript } from "../runtime/compiler/parser.ts"
 import { type AnyNode, isTypeOnly, walk } from "../runtime/syntax.ts"
+
+type NodeOf<Type extends AnyNode["type"]> = Extract<AnyNode, { type: Type }>
+type Program = NodeOf<"Program">
 
 /** Rewrites the TypeScript that Node does not run although it only strips types (enums, namespaces, parameter properties,
  *  `import x = require()`, `export =`) to JavaScript; types stay, and every line stays where it was. Text that cannot be
@@ -169,7 +171,7 @@ function memberIdentifier({ id }: NamespaceDeclaration): string {
   return id.type === "Identifier" ? id.name : String(id.value)
 }
 
-function exportedNames({ declaration }: ExportNamedDeclaration): string[] {
+function exportedNames({ declaration }: NodeOf<"ExportNamedDeclaration">): string[] {
   if (!declaration) return []
   if (declaration.type !== "VariableDeclaration") return nameOf(declaration)
   return declaration.declarations.flatMap(({ id }) => boundNames(id))
@@ -193,7 +195,7 @@ function boundNames(pattern: AnyNode): string[] {
   return names
 }
 
-function lowerConstructor(body: ClassBody, isDerived: boolean, replace: Place["replace"]): void {
+function lowerConstructor(body: NodeOf<"ClassBody">, isDerived: boolean, replace: Place["replace"]): void {
   for (const member of body.body) {
     if (member.type !== "MethodDefinition" || member.kind !== "constructor" || !member.value.body) continue
     const params: readonly AnyNode[] = member.value.params
@@ -211,7 +213,7 @@ function lowerConstructor(body: ClassBody, isDerived: boolean, replace: Place["r
   }
 }
 
-function isSuperCall(statement: Statement): boolean {
+function isSuperCall(statement: AnyNode): boolean {
   if (statement.type !== "ExpressionStatement") return false
   return statement.expression.type === "CallExpression" && statement.expression.callee.type === "Super"
 }

@@ -21,6 +21,12 @@ describe("importModule", () => {
     assert.deepEqual(exported.light, { state: 1, shade: "warm" })
   })
 
+  test("runs enums in a project that does not say what it is", async () => {
+    const main = "enum State { Off, On }\nexport const light = State.On"
+    assert.equal((await load("untyped", { "package.json": "{}", "main.ts": main })).light, 1)
+    assert.equal((await load("alone", { "main.ts": "enum State { Off, On }\nexports.light = State.On" })).light, 1)
+  })
+
   test("runs import and export in a project that is CommonJS, with require and __dirname", async () => {
     const exported = await load("commonjs", {
       "package.json": `{ "type": "commonjs" }`,
