@@ -1,6 +1,7 @@
 import { globSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { type GetManualChunk, type GetModuleInfo, type Plugin, rollup } from "rollup"
+import { isBundled, packagesInside, writeNotice } from "./bundled.ts"
 import { oldNodePlugins } from "./old-node.ts"
 
 /** Puts the built modules of a folder into few files, in place: Node takes longer to find and open a module than to run it.
@@ -9,8 +10,8 @@ import { oldNodePlugins } from "./old-node.ts"
 export async function gather(folder: string, entries: readonly string[]): Promise<void> {
   const bundle = await rollup({
     input: Object.fromEntries(entries.map((entry) => [entry, join(folder, `${entry}.js`)])),
-    external: (id) => !id.startsWith(".") && !id.startsWith(folder),
-    plugins: [keepPlaces(folder), ...oldNodePlugins(folder)],
+    external: (id) => !id.startsWith(".") && !id.startsWith(folder) && !isBundled(id),
+    plugins: [packagesInside(), keepPlaces(folder), ...oldNodePlugins(folder)],
     onLog(level, { code, message }) {
       // TypeScript's helper for `import(…)` of what it cannot know looks for one of itself in `this`.
       if (level === "warn" && code !== "THIS_IS_UNDEFINED")
@@ -18,13 +19,14 @@ export async function gather(folder: string, entries: readonly string[]): Promis
     },
   })
   for (const file of globSync("**/*.js", { cwd: folder })) rmSync(join(folder, file))
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: folder,
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name].js",
     hoistTransitiveImports: false,
     manualChunks: layers(folder),
   })
+  writeNotice(folder, output)
 }
 
 // `import.meta.url` is still where the module was, because files are found beside it. A program that a bundler has put

@@ -1,15 +1,20 @@
 import assert from "node:assert/strict"
-import { execFile, spawnSync } from "node:child_process"
-import { existsSync, globSync, readFileSync } from "node:fs"
+import { execFile, spawn, spawnSync } from "node:child_process"
+import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
-import { after, before, describe, test } from "node:test"
+import { after, before, describe, type TestContext, test } from "node:test"
 import { promisify } from "node:util"
+import { createAgent, scripted } from "karst"
+import { type McpToolKit, mcpTools } from "karst/mcp"
 import { installInto, pack } from "../scripts/pack.ts"
 
 const repository = dirname(import.meta.dirname)
 
+// The command finds its Node by the path, and the system's may be too old.
+const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` }
+const serve = ["mcp", "serve", "./objects.ts"]
 const oldNode = findOldNode()
 
 const program = `
@@ -33,6 +38,13 @@ testRuntime({ test: (title) => { if (title.startsWith("persistence")) console.lo
 await using kernel = pythonRuntime()
 await kernel.execute("1").catch((error: Error) => console.log(error.name))
 try { processRuntime({ "no name": 1 }) } catch (error) { console.log(error instanceof ConfigError) }
+`
+
+const served = `
+import { jsRuntime } from "karst"
+import { type McpEndpoint, serveMcp, serveMcpStdio } from "karst/mcp"
+export const open = (): Promise<McpEndpoint> => serveMcp({ name: "n", runtime: jsRuntime({ n: 1 }) })
+export const stdio = serveMcpStdio
 `
 
 const threads = `
@@ -79,6 +91,7 @@ describe("the packed tarball in an empty folder", () => {
     await writeFile(join(project, "program.ts"), program)
     await writeFile(join(project, "runtimes.ts"), runtimes)
     await writeFile(join(project, "threads.ts"), threads)
+    await writeFile(join(project, "served.ts"), served)
   })
 
   after(() => rm(folder, { recursive: true }))
@@ -129,9 +142,45 @@ describe("the packed tarball in an empty folder", () => {
     const roots = ["--typeRoots", join(repository, "node_modules/@types")]
     const tsc = join(repository, "node_modules/typescript/bin/tsc")
     assert.equal(
-      await run(process.execPath, [tsc, ...options, ...roots, "program.ts", "runtimes.ts", "threads.ts"]),
+      await run(process.execPath, [tsc, ...options, ...roots, "program.ts", "runtimes.ts", "threads.ts", "served.ts"]),
       "",
     )
+  })
+
+  for (const http of [false, true]) {
+    test(`serves objects over ${http ? "HTTP" : "standard input and output"} without any other package`, async (context) => {
+      await writeFile(
+        join(project, "objects.ts"),
+        "enum E { A = 41 }\nexport const counter = { n: E.A, add() { return ++this.n } }",
+      )
+      const karst = join(project, "node_modules/.bin/karst")
+      const kit = await (http ? overHttp(context, karst) : mcpTools({ command: karst, args: serve, cwd: project, env }))
+      context.after(() => kit.close())
+      assert.equal(kit.name, "objects")
+      assert.match(kit.instructions ?? "", /declare const counter/)
+      const agent = createAgent({
+        model: scripted([[{ type: "tool-call", id: "t", name: "run", input: { code: "counter.add()" } }], "Done."]),
+        tools: kit.tools,
+        noTool: "answer",
+      })
+      const { messages } = await agent.run("Go.")
+      assert.match(JSON.stringify(messages), /<output>\\\\n42\\\\n<\/output>|<output>\\n42\\n<\/output>/)
+    })
+  }
+
+  test("names the licences of the code of others that it contains", () => {
+    const notice = readFileSync(join(project, "node_modules/karst/dist/THIRD-PARTY.md"), "utf8")
+    for (const name of ["@modelcontextprotocol/server", "@modelcontextprotocol/node", "@hono/node-server", "ajv"]) {
+      assert.match(notice, new RegExp(`^## ${name}.*\\((?:MIT|Apache-2\\.0)\\)$`, "m"))
+    }
+    assert.match(notice, /Apache License\s+Version 2\.0/)
+    assert.match(notice, /Permission is hereby granted/)
+  })
+
+  test("takes at most 22 MB with everything it depends on", () => {
+    const files = globSync("node_modules/**", { cwd: project, withFileTypes: true }).filter((entry) => entry.isFile())
+    const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+    assert.ok(bytes <= 22e6, `${(bytes / 1e6).toFixed(1)} MB`)
   })
 
   test("installs beside TypeScript 5.9, and the type gate says which TypeScript it needs", async () => {
@@ -192,6 +241,19 @@ describe("the packed tarball in an empty folder", () => {
     assert.match(await run(process.execPath, [output]), /^42\n/)
   })
 
+  async function overHttp(context: TestContext, karst: string): Promise<McpToolKit> {
+    const token = "0123456789abcdef0123456789abcdef"
+    const child = spawn(karst, [...serve, "--http"], { cwd: project, env: { ...env, KARST_MCP_TOKEN: token } })
+    context.after(() => child.kill())
+    let printed = ""
+    for await (const text of child.stderr.setEncoding("utf8")) {
+      printed += text
+      const [, url] = /serving at (\S+)\n/.exec(printed) ?? []
+      if (url) return await mcpTools({ url, headers: { Authorization: `Bearer ${token}` } })
+    }
+    throw new Error(printed)
+  }
+
   async function esbuild(): Promise<string> {
     const place = join(folder, "esbuild")
     const program = join(place, "node_modules/esbuild/bin/esbuild")
@@ -207,9 +269,7 @@ describe("the packed tarball in an empty folder", () => {
   }
 
   async function run(file: string, args: string[], cwd = project): Promise<string> {
-    // The command finds its Node by the path, and the system's may be too old.
-    const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`
-    const { stdout } = await promisify(execFile)(file, args, { cwd, env: { PATH } })
+    const { stdout } = await promisify(execFile)(file, args, { cwd, env })
     return stdout
   }
 })
