@@ -2,6 +2,7 @@ import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { findPackageJSON } from "node:module"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { type Comment, parse } from "acorn"
 import type { OutputAsset, OutputChunk, Plugin } from "rollup"
 import { root } from "./tools.ts"
 
@@ -21,7 +22,22 @@ export function packagesInside(): Plugin {
       if (importer === undefined || source.startsWith(".") || source.startsWith("/") || !isBundled(source)) return null
       return moduleFile(source, importer)
     },
+    transform: (code, id) => (isBundled(id) ? { code: withoutComments(code), map: null } : null),
   }
+}
+
+function withoutComments(code: string): string {
+  const comments: Comment[] = []
+  parse(code, { ecmaVersion: "latest", sourceType: "module", onComment: comments })
+  let text = ""
+  let at = 0
+  for (const { start, end, value } of comments) {
+    if (/^!|@license|@preserve|__PURE__/.test(value)) continue
+    // A comment may stand between two words, and one with a line break may end a statement.
+    text += `${code.slice(at, start)}${value.includes("\n") ? "\n" : " "}`
+    at = end
+  }
+  return text + code.slice(at)
 }
 
 function moduleFile(specifier: string, importer: string): string {
