@@ -4,7 +4,7 @@ import { importPeer } from "../core/peer.ts"
 
 // Types alone: the client's package arrives when somebody connects, the server's code when somebody serves.
 export type ClientPackage = typeof import("@modelcontextprotocol/client")
-export type ServerPackage = typeof import("./server-packages.ts")
+export type ServerPackage = typeof import("./server-packages.ts").serverPackages
 
 export async function loadClient(): Promise<ClientPackage> {
   const name = "@modelcontextprotocol/client"
@@ -12,7 +12,8 @@ export async function loadClient(): Promise<ClientPackage> {
 }
 
 export async function loadServer(): Promise<ServerPackage> {
-  return await import("./server-packages.ts")
+  const { serverPackages } = await import("./server-packages.ts")
+  return serverPackages
 }
 
 /** The version of Karst; "unknown" where a bundler has left the package's own files behind. */
