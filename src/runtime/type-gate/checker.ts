@@ -127,7 +127,8 @@ async function load(): Promise<ApiClass> {
 async function installedVersion(): Promise<unknown> {
   try {
     const { version, default: whole } = await importPeer("typescript", "the type gate")
-    return version ?? (whole as { version?: unknown } | undefined)?.version
+    const inDefault = typeof whole === "object" && whole !== null && "version" in whole ? whole.version : undefined
+    return version ?? inDefault
   } catch {
     return undefined
   }
