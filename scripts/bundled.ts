@@ -6,7 +6,8 @@ import { type Comment, parse } from "acorn"
 import type { OutputAsset, OutputChunk, Plugin } from "rollup"
 import { root } from "./tools.ts"
 
-// As dependencies, the packages that serve MCP would make an install 8.6 MB larger; the part that Karst uses is far smaller.
+// As dependencies, the packages that serve MCP would make an install 8.6 MB larger; the part that Karst uses is far
+// smaller.
 const bundled = /(?:^|\/node_modules\/)(?:@modelcontextprotocol\/(?:server|node|core)|@hono\/node-server|hono)(?=\/|$)/
 
 /** Whether a module of a package is put into dist. */
@@ -61,7 +62,7 @@ function pick(target: Target): string | undefined {
   return undefined
 }
 
-/** Writes the licences of everything that was put into dist, also of what those packages have themselves put together. */
+/** Writes the licences of everything that was put into dist, also of the code that those packages contain. */
 export function writeNotice(folder: string, output: readonly (OutputChunk | OutputAsset)[]): void {
   const modules = output.flatMap((file) => (file.type === "chunk" ? Object.entries(file.modules) : []))
   // With the version, where it is known: what a package has put together itself may be another than is installed here.

@@ -4,9 +4,9 @@ import { type GetManualChunk, type GetModuleInfo, type Plugin, rollup } from "ro
 import { isBundled, packagesInside, writeNotice } from "./bundled.ts"
 import { oldNodePlugins } from "./old-node.ts"
 
-/** Puts the built modules of a folder into few files, in place: Node takes longer to find and open a module than to run it.
- *  The entries, named by their paths without an ending, stay where they are and share what is behind them, so that a class is
- *  the same whichever door it came by. */
+/** Puts the built modules of a folder into few files, in place: Node takes longer to find and open a module than to run
+ *  it. The entries, named by their paths without an ending, stay where they are and share what is behind them, so that
+ *  a class is the same whichever door it came by. */
 export async function gather(folder: string, entries: readonly string[]): Promise<void> {
   const bundle = await rollup({
     input: Object.fromEntries(entries.map((entry) => [entry, join(folder, `${entry}.js`)])),
@@ -30,8 +30,8 @@ export async function gather(folder: string, entries: readonly string[]): Promis
 }
 
 // `import.meta.url` is still where the module was, because files are found beside it. A program that a bundler has put
-// together with its own has no such files: there the address is one whose failure to load names the cure. It must not fail
-// before, because most of Karst needs none of these files.
+// together with its own has no such files: there the address is one whose failure to load names the cure. It must not
+// fail before, because most of Karst needs none of these files.
 function keepPlaces(folder: string): Plugin {
   return {
     name: "keep-places",
@@ -47,8 +47,9 @@ function keepPlaces(folder: string): Plugin {
   }
 }
 
-// What the front door and a child process share, what else the front door loads at once, and what else cells need are a file each. A
-// layer needs nothing but those before it, so that files never wait for each other in a circle. The rest is divided by who needs it.
+// What the front door and a child process share, what else the front door loads at once, and what else cells need are a
+// file each. A layer needs nothing but those before it, so that files never wait for each other in a circle. The rest
+// is divided by who needs it.
 function layers(folder: string): GetManualChunk {
   let front: Set<string> | undefined
   let cells: Set<string> | undefined

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import type { Plugin } from "rollup"
 
-/** What lets a Node that is too old read the built modules as far as the check of its version: syntax and imports that it does
- *  not know would end it before any code runs. */
+/** What lets a Node that is too old read the built modules as far as the check of its version: syntax and imports that
+ *  it does not know would end it before any code runs. */
 export function oldNodePlugins(folder: string): Plugin[] {
   return [sharedDisposal(folder), builtinsAsNamespaces()]
 }

@@ -18,8 +18,8 @@ const clis = { claude, codex, opencode, gemini } satisfies Record<string, (optio
 
 export type CodingCli = keyof typeof clis
 
-/** `karst claude ./objects.ts [prompt]` and the same for the other coding CLIs: the CLI has the objects of the module for as long as
- *  it runs. */
+/** `karst claude ./objects.ts [prompt]` and the same for the other coding CLIs: the CLI has the objects of the module
+ *  for as long as it runs. */
 export function codingCli(name: CodingCli): (args: string[]) => Promise<number> {
   const usage = `karst ${name} ./objects.ts ["what to do"]`
   return async (args) => {

@@ -4,9 +4,9 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { ConfigError, errorData } from "../core/errors.ts"
 import { isEsModule, lowerModuleSyntax } from "./module-syntax.ts"
 
-/** Runs a module of the user's project and gives what it exports. TypeScript is run as the project's compiler would: with enums and
- *  the other syntax that Node does not strip, with imports that leave out or change the ending, and with `import` and `export` in
- *  a project that is CommonJS. `name` is the module's name in the message when that fails. */
+/** Runs a module of the user's project and gives what it exports. TypeScript is run as the project's compiler would:
+ *  with enums and the other syntax that Node does not strip, with imports that leave out or change the ending, and with
+ *  `import` and `export` in a project that is CommonJS. `name` is the module's name in the message when that fails. */
 export async function importModule(file: string, name: string): Promise<Record<string, unknown>> {
   registerOnce()
   try {

@@ -63,7 +63,8 @@ async function serveHttp(options: ServeOptions, port: number | undefined, end: A
   await aborted(end)
 }
 
-/** Clients start the server from folders of their own and with an environment of their own, so program and module are absolute. */
+/** Clients start the server from folders of their own and with an environment of their own, so program and module are
+ *  absolute. */
 function stdioLines(name: string, file: string, cellTimeout: number | undefined): string[] {
   const program = [process.execPath, ...process.execArgv, process.argv[1] ?? "karst"]
   const limit = cellTimeout === undefined ? [] : ["--cell-timeout", String(cellTimeout)]

@@ -5,9 +5,9 @@ import { type AnyNode, isTypeOnly, walk } from "../runtime/syntax.ts"
 type NodeOf<Type extends AnyNode["type"]> = Extract<AnyNode, { type: Type }>
 type Program = NodeOf<"Program">
 
-/** Rewrites the TypeScript that Node does not run although it only strips types (enums, namespaces, parameter properties,
- *  `import x = require()`, `export =`) to JavaScript; types stay, and every line stays where it was. Text that cannot be
- *  parsed is given back as it is: Node then says what is wrong with it. */
+/** Rewrites the TypeScript that Node does not run although it only strips types (enums, namespaces, parameter
+ *  properties, `import x = require()`, `export =`) to JavaScript; types stay, and every line stays where it was. Text
+ *  that cannot be parsed is given back as it is: Node then says what is wrong with it. */
 export function lowerModuleSyntax(source: string): string {
   if (!mayNeedLowering.test(source)) return source
   const program = parsed(source)

@@ -19,9 +19,9 @@ export interface Served extends Pick<ServeOptions, "runtime" | "tools"> {
   approve: Approver | undefined
 }
 
-/** Loads what a module wants served. Its runtime is its export `runtime`, or its default export, or what either makes as a function.
- *  Without one, everything else that it exports, or that its default export has or makes, is put into a `jsRuntime` with
- *  `safeRules()`. `tools` are served beside it, and `approve` answers for both. */
+/** Loads what a module wants served. Its runtime is its export `runtime`, or its default export, or what either makes
+ *  as a function. Without one, everything else that it exports, or that its default export has or makes, is put into a
+ *  `jsRuntime` with `safeRules()`. `tools` are served beside it, and `approve` answers for both. */
 export async function loadServed(path: string | undefined, usage: string): Promise<Served> {
   if (path === undefined) throw new UsageError(`Name the module with your objects: ${usage}`)
   const file = resolve(path)

@@ -40,14 +40,14 @@ export interface RecordedCall {
 }
 
 export interface RecordOptions {
-  /** Continues a file that exists. Default false: such a file is refused, so that no recording is mixed with another. */
+  /** Continues a file that exists. Default false: such a file is refused, so that recordings are not mixed. */
   append?: boolean | undefined
   /** Whether each request is written down, with the texts of prompts and results; `strict` needs it. Default true. */
   requests?: boolean | undefined
 }
 
-/** The same model, with every call written down as it ends: to a new file of JSON lines, into an array, or by a function. Throws a
- *  `ConfigError` for a file that has calls already, unless it is to be continued. */
+/** The same model, with every call written down as it ends: to a new file of JSON lines, into an array, or by a
+ *  function. Throws a `ConfigError` for a file that has calls already, unless it is to be continued. */
 export function record(
   model: Model,
   sink: string | RecordedCall[] | ((call: RecordedCall) => void),
@@ -111,8 +111,8 @@ function refuseExisting(path: string): void {
 }
 
 export interface ReplayOptions {
-  /** Compares each request with the recorded one: system prompt with its declarations of bindings, tools, and messages. The
-   *  first difference is an error that shows it. Default false: only the order counts. */
+  /** Compares each request with the recorded one: system prompt with its declarations of bindings, tools, and messages.
+   *  The first difference is an error that shows it. Default false: only the order counts. */
   strict?: boolean | undefined
   /** With `strict`: makes texts comparable that differ each time, such as dates. */
   mask?: ((text: string) => string) | undefined

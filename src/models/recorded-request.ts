@@ -3,8 +3,8 @@ import type { Message } from "../core/message.ts"
 import { textDiff } from "../core/text-diff.ts"
 import type { ModelRequest } from "./model.ts"
 
-/** What a model was asked, as texts that are equal for equal requests: ids, which are random, are left out, and images are
- *  digests. The declarations of bindings are part of the system prompt. */
+/** What a model was asked, as texts that are equal for equal requests: ids, which are random, are left out, and images
+ *  are digests. The declarations of bindings are part of the system prompt. */
 export interface RequestTexts {
   system: string
   tools: readonly string[]
