@@ -168,8 +168,10 @@ function endingOf(code: number | null, signal: NodeJS.Signals | null, stderr: st
   const ended = signal ?? signalNames.get((code ?? 0) - 128)
   // Node and the system then write a stack of their own, which helps nobody.
   if (ended !== undefined) return { kind: "crash", why: `it was ended by ${ended}` }
-  const last = stderr.trim().split("\n").at(-1)?.slice(0, 300)
-  return { kind: "crash", why: `it exited with code ${code}${last ? ` (${last})` : ""}` }
+  const lines = stderr.trim().split("\n")
+  // Below an uncaught error Node writes its stack and its own version.
+  const reason = (lines.findLast((line) => /^\w*Error\b.*: /.test(line)) ?? lines.at(-1))?.slice(0, 300)
+  return { kind: "crash", why: `it exited with code ${code}${reason ? ` (${reason})` : ""}` }
 }
 
 // Some signals have a second name, which comes later and is less known.
