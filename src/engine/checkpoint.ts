@@ -6,9 +6,8 @@ import type { Json } from "../core/json.ts"
 import type { Lost, Runtime } from "../runtime/runtime.ts"
 import type { Change, Store } from "../stores/store.ts"
 import type { Definition } from "./definition.ts"
-import { isGone, type Owner } from "./owner.ts"
+import type { Owner } from "./owner.ts"
 import { createReport } from "./report.ts"
-import type { Silence } from "./silence.ts"
 
 export type RunStatus = Status | "queued" | "running"
 
@@ -80,6 +79,8 @@ export interface AskedApproval {
   /** What is told with the question. */
   reason?: string
   decision?: Decision
+  /** Set once the log has the events of the question, and of the decision if there is one. */
+  logged?: true
 }
 
 /** What belongs to the bytes of a snapshot. */
@@ -197,32 +198,6 @@ export async function changeHead(
   }
 }
 
-/** Takes a run that waits for a worker, or whose worker is gone; undefined where there is nothing to take. */
-export function claimRun(
-  store: Store,
-  id: string,
-  claim: { owner: Owner; leaseMs: number; silence: Silence },
-  known?: StoredHead,
-): Promise<StoredHead | undefined> {
-  const take = (head: Head) => (isClaimable(head, claim) ? { head: claimed(head, claim) } : undefined)
-  return changeHead(store, id, take, known)
-}
-
-/** The head of a run that a worker has taken. */
-export function claimed(head: Head, { owner, leaseMs }: { owner: Owner; leaseMs: number }): Head {
-  const { refused: _, ...rest } = head
-  const lease = { owner, forMs: leaseMs }
-  return { ...rest, status: "running", lease, fence: head.fence + 1, updatedAt: Date.now() }
-}
-
 export const hasEnded = ({ status }: Head) => ["done", "stopped", "aborted", "failed"].includes(status)
 
 export const isUnderWay = ({ status }: Head) => status === "queued" || status === "running"
-
-/** Whether a worker may take a run; one that it holds itself, in any case: it asks only for what it does not work on. */
-export function isClaimable(head: Head, { owner, silence }: { owner?: Owner; silence: Silence }): boolean {
-  const { status, lease } = head
-  if (status === "queued") return true
-  if (status !== "running") return false
-  return !lease || lease.owner.id === owner?.id || isGone(lease.owner) || silence.of(head) >= lease.forMs
-}

@@ -6,19 +6,10 @@ import { type Prompt, userMessage } from "../core/message.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Store } from "../stores/store.ts"
 import type { Backend, Stop } from "./backend.ts"
-import {
-  changeHead,
-  type Head,
-  hasEnded,
-  isClaimable,
-  keyOfCall,
-  keysOf,
-  listed,
-  readHead,
-  runStatuses,
-} from "./checkpoint.ts"
+import { changeHead, type Head, hasEnded, keyOfCall, keysOf, listed, readHead, runStatuses } from "./checkpoint.ts"
+import { isClaimable } from "./claim.ts"
 import { remote } from "./idle.ts"
-import type { Letter } from "./inbox.ts"
+import type { InboxMessage } from "./inbox.ts"
 import { inlineBackend } from "./inline.ts"
 import { keptRuns } from "./kept-runs.ts"
 import { withEvents } from "./own-events.ts"
@@ -124,12 +115,12 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   let looking: NodeJS.Timeout | undefined
   let lookedAtWaiting = -Infinity
 
-  const { mustHave, send, endIdle, decideIdle, readLetters } = remote({ store, push, pushNext })
+  const { mustHave, send, endIdle, decideIdle, readMessages } = remote({ store, push, pushNext })
 
   async function handle({ run }: { run: string }): Promise<void> {
     const end = await workSlice(setup, run)
     if (end.type === "ended") await pushNext(run)
-    if (end.type === "waiting") await readLetters(run)
+    if (end.type === "waiting") await readMessages(run)
     if (end.type === "again") await end.pushed
     if (end.type === "refused") refused.add(run)
     if (end.type === "held") throw heldElsewhere(run)
@@ -163,7 +154,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     const found: string[] = []
     for await (const { head, revision } of listed(store, ["queued", "running", ...waitingNow()])) {
       const isFree = isClaimable(head, { silence }) && isForgotten(head, silentMs, silence)
-      if (head.status === "waiting") await readLetters(head.id)
+      if (head.status === "waiting") await readMessages(head.id)
       else if (isFree && !(head.refused && refused.has(head.id))) {
         found.push(head.id)
         await push(head.id, head.refused ? await triedAgain(head.id) : revision)
@@ -243,8 +234,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     async steer(id, text) {
       const { head } = await mustHave(id)
       if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
-      const letter: Letter = { type: "steer", text }
-      await store.commit([{ type: "append", log: keysOf(id).inbox, items: [letter as unknown as Json] }])
+      const message: InboxMessage = { type: "steer", text }
+      await store.commit([{ type: "append", log: keysOf(id).inbox, items: [message as unknown as Json] }])
     },
     async abort(id, reason) {
       for (;;) {

@@ -1,6 +1,7 @@
 import type { Json } from "../core/json.ts"
 import type { Change, Store } from "../stores/store.ts"
-import { claimed, type Head, headChanges, keysOf, type StoredHead } from "./checkpoint.ts"
+import { type Head, headChanges, keysOf, type StoredHead } from "./checkpoint.ts"
+import { claimed } from "./claim.ts"
 import type { Owner } from "./owner.ts"
 
 /** A run that this worker holds. Each write goes on from the one before and is refused once another worker holds it. */

@@ -4,20 +4,20 @@ import type { Json } from "../core/json.ts"
 import { noUsage } from "../core/usage.ts"
 import type { Change, Store } from "../stores/store.ts"
 import { changeHead, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
-import { type Letter, lettersFrom } from "./inbox.ts"
+import { type InboxMessage, messagesFrom } from "./inbox.ts"
 import { withEvents } from "./own-events.ts"
 
 /** What can be done to runs from outside, whether a worker holds them or not. */
 export interface Remote {
   mustHave(id: string): Promise<StoredHead>
-  /** Says something to the worker of a run; false where it has none. */
-  send(id: string, letter: Letter): Promise<boolean>
+  /** Sends a message to the worker of a run; false where it has none. */
+  send(id: string, message: InboxMessage): Promise<boolean>
   /** Ends a run that no worker holds. */
   endIdle(id: string, reason?: string): Promise<StoredHead | undefined>
   /** Answers an approval of a run that no worker holds. */
   decideIdle(id: string, key: string, decision: Decision): Promise<boolean>
-  /** Heeds what was said while the run was about to wait. */
-  readLetters(id: string): Promise<void>
+  /** Acts on messages that came while the run was about to wait. */
+  readMessages(id: string): Promise<void>
 }
 
 export interface RemoteSetup {
@@ -27,12 +27,12 @@ export interface RemoteSetup {
 }
 
 export function remote({ store, push, pushNext }: RemoteSetup): Remote {
-  async function readLetters(id: string): Promise<void> {
+  async function readMessages(id: string): Promise<void> {
     const found = await readHead(store, id)
     if (found?.head.status !== "waiting") return
-    for (const letter of await lettersFrom(store, id, found.head.inbox)) {
-      if (letter.type === "abort") await endIdle(id, letter.reason)
-      if (letter.type === "decision") await decideIdle(id, letter.key, letter.decision)
+    for (const message of await messagesFrom(store, id, found.head.inbox)) {
+      if (message.type === "abort") await endIdle(id, message.reason)
+      if (message.type === "decision") await decideIdle(id, message.key, message.decision)
     }
   }
 
@@ -69,11 +69,11 @@ export function remote({ store, push, pushNext }: RemoteSetup): Remote {
     return changed !== undefined
   }
 
-  async function send(id: string, letter: Letter): Promise<boolean> {
+  async function send(id: string, message: InboxMessage): Promise<boolean> {
     for (;;) {
       const { head, revision } = await mustHave(id)
       if (head.status !== "running") return false
-      const change: Change = { type: "append", log: keysOf(id).inbox, items: [letter as unknown as Json] }
+      const change: Change = { type: "append", log: keysOf(id).inbox, items: [message as unknown as Json] }
       try {
         await store.commit([change], { key: keysOf(id).head, ifRevision: revision })
         return true
@@ -89,5 +89,5 @@ export function remote({ store, push, pushNext }: RemoteSetup): Remote {
     return found
   }
 
-  return { mustHave, send, endIdle, decideIdle, readLetters }
+  return { mustHave, send, endIdle, decideIdle, readMessages }
 }

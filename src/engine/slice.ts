@@ -122,7 +122,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   // Past its time: what is under way comes to its end, then the cell is given up and the run waits without a worker.
   async function suspend(): Promise<void> {
     await journal.idle()
-    if (left || approvals.open().length === 0) return
+    if (left || approvals.open(held.head).length === 0) return
     left = "approval"
     const reason = new AbortError("The run waits for an approval.")
     journal.close(reason)
@@ -130,7 +130,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   }
 
   async function save({ state, conversation, unheard, ended }: Progress): Promise<void> {
-    const { read } = inbox
+    const { received } = inbox
     const isCycle = state.cycle > begun.cycle && !ended
     if (isCycle) journal.endCycle()
     const events = conversation.events.slice(saved)
@@ -152,10 +152,10 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
         ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
         told: [...conversation.told],
         ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
-        unheard: [...unheard],
+        // The last ones were stored after the loop had put `unheard` together.
+        unheard: [...unheard, ...inbox.steersAfter(received)],
         stored: head.stored + events.length,
         seq: (own.at(-1)?.seq ?? head.seq - 1) + 1,
-        inbox: read,
         asked: [],
         ...(definition && { definition }),
         ...(taken && { snapshot: taken.note }),
@@ -168,7 +168,6 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     pushed?.catch(() => undefined)
     await held.commit(next, changes, { endsCycle: true })
     if (status !== "running") left = ended ? "ended" : leaves ? "again" : "waiting"
-    approvals.clear()
     journal.nextCycle(state.cycle)
     if (!ended) emit({ type: "checkpoint-saved", revision: held.revision })
   }
@@ -242,8 +241,9 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     if (left === "again") return { type: left, pushed }
     if (held.lost.aborted) throw held.lost.reason
     if (left === "approval") {
-      await held.commit(...approvalsAsked(held.head, approvals.open(), inbox.read))
-      return { type: "waiting" }
+      await held.commit(...approvalsAsked(held.head, approvals.open))
+      if (held.head.status === "waiting") return { type: "waiting" }
+      return { type: "again", pushed: setup.push(id, held.revision) }
     }
     if (failure instanceof Refusal) return await refuse(held, failure.message)
     await held.commit(...failed(held.head, failure))
@@ -251,10 +251,13 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   }
 
   const run = start(durable)
-  const inbox = readInbox(store, id, held.head.inbox, (letter) => {
-    if (letter.type === "abort") controller.abort(new AbortError(letter.reason))
-    else if (letter.type === "decision") approvals.decide(letter.key, letter.decision)
-    else run.steer(letter.text)
+  // A run that has begun gets these with its conversation.
+  if (!before) for (const text of held.head.unheard) run.steer(text)
+  const inbox = readInbox(store, held, {
+    abort: (reason) => controller.abort(new AbortError(reason)),
+    decided: approvals.decide,
+    steer: (text) => run.steer(text),
+    holding: async () => (await resting?.promise) ?? true,
   })
   const ending = run.settled
     .then(({ error }) => end(error?.cause))

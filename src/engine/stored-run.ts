@@ -5,8 +5,10 @@ import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
 import { initialMemory } from "../memory.ts"
 import type { Store } from "../stores/store.ts"
-import { claimRun, type Head, keysOf, readHead } from "./checkpoint.ts"
+import { type Head, keysOf, readHead } from "./checkpoint.ts"
+import { claimRun } from "./claim.ts"
 import { type HeldRun, holdRun } from "./held-run.ts"
+import { messagesFrom } from "./inbox.ts"
 import type { JournalEntry } from "./journal.ts"
 import type { Owner } from "./owner.ts"
 import type { Silence } from "./silence.ts"
@@ -29,7 +31,8 @@ export async function findRun(
 ): Promise<Found | { type: "none" | "held" }> {
   const found = await readHead(store, id)
   if (!found || !(await isItsTurn(store, found.head))) return { type: "none" }
-  const claimed = await claimRun(store, id, { owner, leaseMs, silence }, found)
+  const inbox = await messagesFrom(store, id, found.head.inbox)
+  const claimed = await claimRun(store, id, { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox }, found)
   if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
   const { head } = claimed
   const keys = keysOf(id)

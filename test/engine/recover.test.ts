@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent, createEngine, inlineBackend, jsRuntime, memoryStore, scripted } from "karst"
-import { changeHead, claimed } from "../../src/engine/checkpoint.ts"
+import { changeHead } from "../../src/engine/checkpoint.ts"
+import { claimed } from "../../src/engine/claim.ts"
 
 const elsewhere = { id: "worker_1", host: "elsewhere", pid: 1 }
 
