@@ -27,6 +27,8 @@ export interface Durable {
   /** Commits what is new: before the first side effect, after each cycle, and at the end. Throws when the run is no longer
    *  ours, or cannot be saved; it is then `suspended`. */
   save(progress: Progress): Promise<void>
+  /** Called with the error that ended the run. Where the run is tried again, it is `suspended` from then on. */
+  failed(error: unknown): void
   /** Whether to leave off between two cycles; it is then `suspended`. */
   leaves(): boolean
   /** Stays as it is instead, with what it has open, until somebody says where it goes on: here (true) or not. */

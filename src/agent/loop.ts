@@ -112,6 +112,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   } finally {
     watch.stop()
   }
+  if (state.end?.status === "failed") durable?.failed(failure)
   await control.endChildren()
   // Nothing has ended: neither hooks nor readers are told, and what was not saved never was.
   if (durable?.suspended) return { result: resultOf(control.id, state, failure), suspended: true }

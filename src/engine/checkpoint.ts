@@ -8,6 +8,7 @@ import type { Change, Store } from "../stores/store.ts"
 import type { Definition } from "./definition.ts"
 import type { Owner } from "./owner.ts"
 import { createReport } from "./report.ts"
+import type { Retries } from "./retries.ts"
 
 export type RunStatus = Status | "queued" | "running"
 
@@ -64,6 +65,14 @@ export interface Head {
   seed: string
   /** Why no worker goes on with it. */
   refused?: string
+  /** The retries since the last saved cycle. */
+  retries?: Retries
+  /** No worker takes the run before this time, in milliseconds since the epoch. */
+  retryAt?: number
+  /** Of a failed run: the position in the log of events where the cycle that failed begins. */
+  failedFrom?: number
+  /** Parts of the log of events that are no part of the conversation: cycles that failed before a retry. */
+  skipped?: [from: number, to: number][]
 }
 
 export interface Lease {
@@ -138,8 +147,8 @@ export function headChanges(next: Head, before?: Head): Change[] {
   if (!isUnderWay(next) || next.refused !== before?.refused) {
     changes.push({ type: "append", log: keys.rests, items: [next.status] })
   }
-  // Nobody goes on from it any more, and what calls gave is in it.
-  if (hasEnded(next)) changes.push({ type: "delete", key: keys.journal })
+  // The journal has the results of calls. Only a retry of a failed run needs it after the end.
+  if (hasEnded(next) && next.status !== "failed") changes.push({ type: "delete", key: keys.journal })
   const waiting = new Set(hasEnded(next) ? [] : next.asked.filter(isOpen).map(({ id }) => id))
   for (const { id } of before?.asked.filter(isOpen) ?? []) {
     if (!waiting.has(id)) changes.push({ type: "delete", key: keyOfCall(next.id, id) })

@@ -38,7 +38,7 @@ function withMessages(head: Head, { inbox = [], inboxFrom }: Claim): Head {
 
 /** The head of a run that a worker has taken. */
 export function claimed(head: Head, { owner, leaseMs }: { owner: Owner; leaseMs: number }): Head {
-  const { refused: _, ...rest } = head
+  const { refused: _, retryAt: __, ...rest } = head
   const lease = { owner, forMs: leaseMs }
   return { ...rest, status: "running", lease, fence: head.fence + 1, updatedAt: Date.now() }
 }
@@ -47,7 +47,7 @@ export function claimed(head: Head, { owner, leaseMs }: { owner: Owner; leaseMs:
  *  work on. */
 export function isClaimable(head: Head, { owner, silence }: { owner?: Owner; silence: Silence }): boolean {
   const { status, lease } = head
-  if (status === "queued") return true
+  if (status === "queued") return (head.retryAt ?? 0) <= Date.now()
   if (status !== "running") return false
   return !lease || lease.owner.id === owner?.id || isGone(lease.owner) || silence.of(head) >= lease.forMs
 }

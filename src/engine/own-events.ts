@@ -51,12 +51,12 @@ function requestEvent({ id, call, reason }: Head["asked"][number]): EventBody {
   return { type: "approval-requested", id, call, ...(reason !== undefined && { reason }) }
 }
 
-/** The run could not even be begun. */
+/** The run has failed before or between its cycles. */
 export function failed({ id, state }: Head, failure: unknown): Commit {
   const { cycle: cycles = 0, usage = noUsage, output = "" } = state ?? {}
   const error = errorData(failure ?? new Error("The run broke off."))
   const end: EventBody = { type: "run-end", status: "failed", output, cycles, usage, error }
-  return withEvents(id, [end], ({ lease: _, ...head }) => ({ ...head, status: "failed" }))
+  return withEvents(id, [end], ({ lease: _, ...head }) => ({ ...head, status: "failed", failedFrom: head.stored - 1 }))
 }
 
 /** The run stays as it is and says why. */

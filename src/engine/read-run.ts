@@ -2,7 +2,7 @@ import type { RunResult } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Store } from "../stores/store.ts"
-import { isUnderWay, keysOf, type StoredHead } from "./checkpoint.ts"
+import { hasEnded, isUnderWay, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
 import { followLog } from "./follow.ts"
 import { resultFrom } from "./result.ts"
 import { conversationOf } from "./stored-run.ts"
@@ -22,17 +22,25 @@ export async function* watchRun(
   const over = new AbortController()
   const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
   let isReached = from === 0
+  let position = 0
   try {
     for await (const item of followLog(store, keysOf(id).events, 0, either)) {
       const event = item as unknown as AgentEvent
+      position++
       // Runs that it has started count for themselves: theirs come where they were told.
       if (event.run === id) isReached = event.seq >= from
       if (isReached) yield event
-      if (event.type === "run-end" && event.run === id) return
+      if (event.type === "run-end" && event.run === id && (await isLast(store, id, position))) return
     }
   } finally {
     over.abort()
   }
+}
+
+// A run that failed and was tried again has an earlier end.
+async function isLast(store: Store, id: string, position: number): Promise<boolean> {
+  const head = (await readHead(store, id))?.head
+  return !head || (hasEnded(head) && position >= head.stored)
 }
 
 /** What a run came to, once it has ended or waits for somebody. */

@@ -1,5 +1,5 @@
+import type { Conversation } from "../agent/conversation.ts"
 import { type Durable, durableStart, type Progress } from "../agent/durable.ts"
-import type { State } from "../agent/state.ts"
 import type { Agent, Run } from "../core/agent.ts"
 import { AbortError, ConflictError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
@@ -16,6 +16,8 @@ import type { KeptRuns } from "./kept-runs.ts"
 import { approvalsAsked, failed, refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
 import { changedShape, goesOnChanged, Refusal, sharedRuntime, unknownAgent } from "./refusal.ts"
+import { nextRetry, type RetryPolicy, retryLater } from "./retries.ts"
+import { failedHead, savedHead } from "./saved-head.ts"
 import type { Silence } from "./silence.ts"
 import { takeSnapshot } from "./snapshots.ts"
 import { type Found, findRun } from "./stored-run.ts"
@@ -31,6 +33,7 @@ export interface SliceSetup {
   maxSnapshotBytes: number
   unknown: UnknownPolicy
   allowChanged: boolean
+  retry: RetryPolicy
   kept: KeptRuns
   /** Has a run worked on again after this job. */
   push(id: string, revision: number): Promise<void>
@@ -43,6 +46,7 @@ export interface SliceSetup {
 /** How a slice ended: the run goes on in another, waits, has ended, is another worker's, or not to be worked on. */
 export type SliceEnd =
   | { type: "again"; pushed: Promise<void> | undefined }
+  | { type: "later"; at: number }
   | { type: "waiting" | "ended" | "held" | "refused" | "none" }
 
 /** Works on a run until it ends, waits, has had its time, or this worker is to stop. Rejects when it could not tell how far
@@ -87,7 +91,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   })
   let begun = beginning(before?.cycle)
   let turn = Promise.withResolvers<SliceEnd>()
-  let left: "again" | "waiting" | "approval" | "ended" | undefined
+  let left: "again" | "waiting" | "approval" | "retry" | "ended" | undefined
   let pushed: Promise<void> | undefined
   let resting: PromiseWithResolvers<boolean> | undefined
   let saved = 0
@@ -130,6 +134,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   }
 
   async function save({ state, conversation, unheard, ended }: Progress): Promise<void> {
+    if (state.end?.status === "failed") return saveFailure(conversation, ended)
     const { received } = inbox
     const isCycle = state.cycle > begun.cycle && !ended
     if (isCycle) journal.endCycle()
@@ -143,26 +148,19 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     const changes: Change[] = [...(taken?.changes ?? [])]
     if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
     const status = end?.type === "run-end" ? end.status : waiting ? "waiting" : leaves ? "queued" : "running"
-    const next = (head: Head): Head => {
-      const { pending: _, gone: __, lease, ...rest } = head
-      return {
-        ...rest,
+    const next = (head: Head): Head =>
+      savedHead(head, {
         status,
-        state: ownState(state),
-        ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
-        told: [...conversation.told],
-        ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
+        state,
+        conversation,
+        events,
+        isCycle,
         // The last ones were stored after the loop had put `unheard` together.
         unheard: [...unheard, ...inbox.steersAfter(received)],
-        stored: head.stored + events.length,
-        seq: (own.at(-1)?.seq ?? head.seq - 1) + 1,
-        asked: [],
-        ...(definition && { definition }),
-        ...(taken && { snapshot: taken.note }),
-        ...(waiting && { pending: waiting }),
-        ...(status === "running" && lease && { lease }),
-      }
-    }
+        definition,
+        snapshot: taken?.note,
+        pending: waiting,
+      })
     // It goes to the queue while it is saved: whoever takes it before that finds it held, and comes again.
     if (leaves) pushed = setup.push(id, held.revision)
     pushed?.catch(() => undefined)
@@ -170,6 +168,15 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     if (status !== "running") left = ended ? "ended" : leaves ? "again" : "waiting"
     journal.nextCycle(state.cycle)
     if (!ended) emit({ type: "checkpoint-saved", revision: held.revision })
+  }
+
+  // The head stays as the last saved cycle left it, with the journal since then: a retry goes on from there.
+  async function saveFailure(conversation: Conversation, ended: boolean): Promise<void> {
+    if (!ended) return
+    const events = conversation.events.slice(saved)
+    const append: Change = { type: "append", log: keys.events, items: events as unknown as Json[] }
+    await held.commit((head) => failedHead(head, events), [append])
+    left = "ended"
   }
 
   async function hasHadItsTime(): Promise<boolean> {
@@ -201,6 +208,9 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
       if (!held.head.definition || changed.length > 0) definition = shape
     },
     save,
+    failed(error) {
+      if (nextRetry(held.head, error, setup.retry)) left = "retry"
+    },
     leaves: () => left !== undefined,
     stays() {
       if (left !== "again" || stopping.aborted) return Promise.resolve(false)
@@ -245,6 +255,12 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
       if (held.head.status === "waiting") return { type: "waiting" }
       return { type: "again", pushed: setup.push(id, held.revision) }
     }
+    const retry = controller.signal.aborted ? undefined : nextRetry(held.head, failure, setup.retry)
+    if (retry) {
+      held.note([{ type: "retry", key: "" }])
+      await held.commit(...retryLater(held.head, retry))
+      return { type: "later", at: retry.at }
+    }
     if (failure instanceof Refusal) return await refuse(held, failure.message)
     await held.commit(...failed(held.head, failure))
     return { type: "ended" }
@@ -285,15 +301,4 @@ async function write(held: HeldRun, entries: readonly JournalEntry[], when: "now
   const items = entries as unknown as Json[]
   if (when === "now") await held.append(items)
   else held.note(items)
-}
-
-// State is JSON, and shares with the run what that changes in place: counts, approvals, and what tools remember.
-function ownState(state: State): State {
-  const { calls, approved, tools } = state
-  return {
-    ...state,
-    calls: { total: calls.total, of: { ...calls.of } },
-    approved: [...approved],
-    tools: Object.keys(tools).length === 0 ? {} : structuredClone(tools),
-  }
 }

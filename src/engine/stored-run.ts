@@ -76,10 +76,15 @@ async function earlierOf(store: Store, { after }: Head): Promise<KeptConversatio
 export async function conversationOf(store: Store, head: Head): Promise<AgentEvent[]> {
   const events: AgentEvent[][] = []
   for (let each: Head | undefined = head; each; ) {
-    events.unshift(await eventsOf(store, each.id))
+    events.unshift(withoutSkipped(await eventsOf(store, each.id), each))
     each = each.after === undefined ? undefined : (await readHead(store, each.after))?.head
   }
   return events.flat()
+}
+
+function withoutSkipped(events: AgentEvent[], { skipped = [] }: Head): AgentEvent[] {
+  if (skipped.length === 0) return events
+  return events.filter((_, position) => !skipped.some(([from, to]) => position >= from && position < to))
 }
 
 function conversationHead({ systemRun, told, gone, unheard, state }: Head): ConversationHead {
