@@ -5,6 +5,7 @@ import type { CallPreview, Metadata, Pending, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { Lost, Runtime } from "../runtime/runtime.ts"
 import type { Change, Store } from "../stores/store.ts"
+import type { Attempts } from "./attempts.ts"
 import type { Definition } from "./definition.ts"
 import type { Owner } from "./owner.ts"
 import { createReport } from "./report.ts"
@@ -65,6 +66,8 @@ export interface Head {
   seed: string
   /** Why no worker goes on with it. */
   refused?: string
+  /** The claims since the last saved cycle; absent where there were none before the current one. */
+  attempts?: Attempts
   /** The retries since the last saved cycle. */
   retries?: Retries
   /** No worker takes the run before this time, in milliseconds since the epoch. */

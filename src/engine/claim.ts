@@ -1,7 +1,8 @@
 import type { Store } from "../stores/store.ts"
+import { blockedWarning, nextClaim } from "./attempts.ts"
 import { changeHead, type Head, type StoredHead } from "./checkpoint.ts"
 import { type InboxMessage, withMessage } from "./inbox.ts"
-import { unloggedDecisions } from "./own-events.ts"
+import { unloggedDecisions, withEvents } from "./own-events.ts"
 import { isGone, type Owner } from "./owner.ts"
 import type { Silence } from "./silence.ts"
 
@@ -19,8 +20,14 @@ export function claimRun(store: Store, id: string, claim: Claim, known?: StoredH
   const take = (found: Head) => {
     if (!isClaimable(found, claim)) return undefined
     const head = withMessages(claimed(found, claim), claim)
-    const [next, changes] = unloggedDecisions(head) ?? []
-    return { head: next?.(head) ?? head, ...(changes && { changes }) }
+    const warning = blockedWarning(found, claim.owner)
+    const commits = [warning && withEvents(id, [warning], (next) => next), unloggedDecisions(head)].filter(
+      (each) => !!each,
+    )
+    return {
+      head: commits.reduce((before, [next]) => next(before), head),
+      changes: commits.flatMap(([, changes]) => changes),
+    }
   }
   return changeHead(store, id, take, known)
 }
@@ -39,8 +46,8 @@ function withMessages(head: Head, { inbox = [], inboxFrom }: Claim): Head {
 /** The head of a run that a worker has taken. */
 export function claimed(head: Head, { owner, leaseMs }: { owner: Owner; leaseMs: number }): Head {
   const { refused: _, retryAt: __, ...rest } = head
-  const lease = { owner, forMs: leaseMs }
-  return { ...rest, status: "running", lease, fence: head.fence + 1, updatedAt: Date.now() }
+  const claim = nextClaim(head, owner, leaseMs)
+  return { ...rest, status: "running", ...claim, fence: head.fence + 1, updatedAt: Date.now() }
 }
 
 /** Whether a worker may take a run. It may always take one that it holds itself: it asks only for runs that it does not

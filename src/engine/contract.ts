@@ -31,6 +31,9 @@ export interface EngineOptions<Name extends string = string> {
   warmRuns?: number | undefined
   /** Goes on with runs whose agent has another shape than when they began. Default false. */
   allowChanged?: boolean | undefined
+  /** How many workers may end while they work on a run alone, without a saved cycle, before it is set aside as `failed` with
+   *  code `poison`. Default 5. */
+  maxAttempts?: number | undefined
   /** How runs that failed with a retryable error are tried again. Default: after 5 s, doubling to 5 min, at most 10 times or
    *  for an hour. `{ attempts: 0 }`: never. */
   retry?: RetryPolicy | undefined

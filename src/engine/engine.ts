@@ -19,16 +19,24 @@ import { retryRun } from "./retries.ts"
 import { infoOf } from "./run-info.ts"
 import { createSilence, type Silence } from "./silence.ts"
 import { type SliceSetup, workSlice } from "./slice.ts"
+import { createSlots } from "./slots.ts"
 import { storeRun } from "./submit.ts"
 
 export type { Engine, EngineOptions } from "./contract.ts"
 
 export function createEngine<Name extends string>(options: EngineOptions<Name>): Engine<Name> {
   const { agents, store, leaseMs = 30_000, holdMs = 30_000, sliceMs = 30_000 } = options
-  const { maxSnapshotBytes = 16 * 2 ** 20, unknown = "fail", allowChanged = false, warmRuns = 16, retry = {} } = options
+  const {
+    maxSnapshotBytes = 16 * 2 ** 20,
+    unknown = "fail",
+    allowChanged = false,
+    warmRuns = 16,
+    retry = {},
+    maxAttempts = 5,
+  } = options
   if (!store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')
   checkAgents(agents)
-  checkNumbers({ leaseMs }, 1)
+  checkNumbers({ leaseMs, maxAttempts }, 1)
   checkNumbers({ holdMs, sliceMs, maxSnapshotBytes, warmRuns })
   const backend = options.backend ?? inlineBackend()
   const stopping = new AbortController()
@@ -45,6 +53,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     unknown,
     allowChanged,
     retry,
+    maxAttempts,
+    slots: createSlots(),
     kept: keptRuns(warmRuns),
     push,
     queued: () => backend.queued(),

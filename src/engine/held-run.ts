@@ -1,4 +1,5 @@
 import type { Json } from "../core/json.ts"
+import { conflict } from "../stores/failure.ts"
 import type { Change, Store } from "../stores/store.ts"
 import { type Head, headChanges, keysOf, type StoredHead } from "./checkpoint.ts"
 import { claimed } from "./claim.ts"
@@ -11,7 +12,8 @@ export interface HeldRun {
   readonly revision: number
   /** Writes the head, with what is noted for the journal. With `endsCycle` that is left out: nobody reads it any more. */
   commit(next: (head: Head) => Head, changes?: Change[], options?: { endsCycle?: boolean }): Promise<void>
-  /** Appends to the journal; what comes together is written together. */
+  /** Appends to the journal; what comes together is written together. Where there is nothing to write, it is only checked that
+   *  this worker holds the run. */
   append(items: readonly Json[]): Promise<void>
   /** The same, a little later: with the next write, or by itself when none comes soon. */
   note(items: readonly Json[]): void
@@ -75,8 +77,8 @@ export function holdRun(
     flushing ??= inTurn(async () => {
       flushing = undefined
       const journal = takeNoted(false)
-      // A commit that came in between may have taken it along.
       if (journal.length > 0) await write(journal)
+      else await checkHeld()
     })
     return flushing
   }
@@ -89,6 +91,12 @@ export function holdRun(
     if (isOver || items.length === 0) return []
     written += items.length
     return [{ type: "append", log: keys.journal, items }]
+  }
+
+  // For a call of which nothing is written beforehand: a worker that lost the run must not make it either.
+  async function checkHeld(): Promise<void> {
+    const found = await store.get(keys.head)
+    if (found?.revision !== revision) throw conflict({ key: keys.head, ifRevision: revision }, found?.revision ?? 0)
   }
 
   function write(changes: readonly Change[]): Promise<number> {

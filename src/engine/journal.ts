@@ -87,7 +87,11 @@ export function createJournal(setup: JournalSetup): RunJournal {
           const key = nextKey(path, `model ${model.id}`)
           const recorded = cycle.answers.get(key)
           cycle.asked.add(key)
-          return { answer: recorded, record: (given) => append([{ type: "model", key, ...given }], "soon") }
+          return {
+            answer: recorded,
+            begin: () => append([], "now").then(isOpen),
+            record: (given) => append([{ type: "model", key, ...given }], "soon"),
+          }
         }),
       cellEnv() {
         const key = nextKey(path, "cell")
@@ -124,7 +128,11 @@ export function createJournal(setup: JournalSetup): RunJournal {
       const changed = hashArguments(call)
       return deciding(call, `${key} changed to ${changed.hash}`, changed.hasUnnamed)
     }
-    if (call.journal === false) return steps.make(idempotencyKey, decidingAgain)
+    if (call.journal === false) {
+      await append([], "now")
+      isOpen()
+      return steps.make(idempotencyKey, decidingAgain)
+    }
     const work = record(call, key, () => steps.make(idempotencyKey, decidingAgain))
     underWay.add(work)
     return work.finally(() => underWay.delete(work))

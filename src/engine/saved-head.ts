@@ -13,6 +13,8 @@ export interface SavedProgress {
   /** Whether a cycle has ended since then. */
   isCycle: boolean
   unheard: string[]
+  /** The lease of a run without earlier attempts. */
+  leaseMs: number
   definition: Definition | undefined
   snapshot: SnapshotNote | undefined
   pending: Pending | undefined
@@ -21,10 +23,13 @@ export interface SavedProgress {
 /** The head after a save. A saved cycle is progress: earlier failures no longer count. */
 export function savedHead(head: Head, progress: SavedProgress): Head {
   const { status, conversation, definition, snapshot, pending } = progress
-  const { pending: _, gone: __, lease, retries, ...rest } = head
+  const { pending: _, gone: __, lease: held, retries, attempts, ...rest } = head
+  // A lease that was made longer for this cycle is not needed for the next one.
+  const lease = held && progress.isCycle ? { ...held, forMs: progress.leaseMs } : held
   return {
     ...rest,
     ...(retries && !progress.isCycle && { retries }),
+    ...(attempts && !progress.isCycle && { attempts }),
     status,
     state: ownState(progress.state),
     ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),

@@ -7,7 +7,8 @@ import type { Json } from "../core/json.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Change, Store } from "../stores/store.ts"
 import { createApprovals } from "./approvals.ts"
-import { type Head, keysOf } from "./checkpoint.ts"
+import { isPoison, poison, worksAlone } from "./attempts.ts"
+import { type Head, keysOf, readHead } from "./checkpoint.ts"
 import { type Definition, describeDefinition, differences } from "./definition.ts"
 import type { HeldRun } from "./held-run.ts"
 import { readInbox } from "./inbox.ts"
@@ -19,28 +20,28 @@ import { changedShape, goesOnChanged, Refusal, sharedRuntime, unknownAgent } fro
 import { nextRetry, type RetryPolicy, retryLater } from "./retries.ts"
 import { failedHead, savedHead } from "./saved-head.ts"
 import type { Silence } from "./silence.ts"
+import { type SliceTimeSetup, startSliceTime } from "./slice-time.ts"
+import type { Slots } from "./slots.ts"
 import { takeSnapshot } from "./snapshots.ts"
 import { type Found, findRun } from "./stored-run.ts"
 
-export interface SliceSetup {
+export interface SliceSetup extends SliceTimeSetup {
   store: Store
   agents: Readonly<Record<string, Agent>>
   owner: Owner
   leaseMs: number
   silence: Silence
   holdMs: number
-  sliceMs: number
   maxSnapshotBytes: number
   unknown: UnknownPolicy
   allowChanged: boolean
   retry: RetryPolicy
+  /** How many workers may end while they work on the run alone. */
+  maxAttempts: number
   kept: KeptRuns
   /** Has a run worked on again after this job. */
   push(id: string, revision: number): Promise<void>
-  /** How many other jobs wait. */
-  queued(): Promise<number>
-  /** Fires when this worker is to stop. */
-  stopping: AbortSignal
+  slots: Slots
 }
 
 /** How a slice ended: the run goes on in another, waits, has ended, is another worker's, or not to be worked on. */
@@ -54,10 +55,15 @@ export type SliceEnd =
 export async function workSlice(setup: SliceSetup, id: string): Promise<SliceEnd> {
   return setup.kept.alone(id, async () => {
     try {
-      const end = await setup.kept.take(id)?.goOn()
+      const kept = setup.kept.take(id)
+      const end = kept && (await setup.slots.enter(false, () => kept.goOn()))
       if (end) return end
-      const found = await findRun(setup, id)
-      return "held" in found ? await newSlice(setup, found) : found
+      const known = await readHead(setup.store, id)
+      if (!known) return { type: "none" }
+      return await setup.slots.enter(worksAlone(known.head, setup), async () => {
+        const found = await findRun(setup, known)
+        return "held" in found ? await newSlice(setup, found) : found
+      })
     } catch (error) {
       // Another worker has it now: whatever this one still did was not written.
       if (error instanceof ConflictError) return { type: "none" }
@@ -68,6 +74,10 @@ export async function workSlice(setup: SliceSetup, id: string): Promise<SliceEnd
 
 async function newSlice(setup: SliceSetup, found: Found): Promise<SliceEnd> {
   const { held } = found
+  if (isPoison(held.head, setup.maxAttempts)) {
+    await held.commit(...failed(held.head, poison(held.head))).finally(held.letGo)
+    return { type: "ended" }
+  }
   const start = durableStart(setup.agents[held.head.agent] ?? {})
   if (start) return openSlice(setup, found, start)
   try {
@@ -84,12 +94,13 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   const keys = keysOf(id)
   const controller = new AbortController()
   const approvals = createApprovals(held, {
-    holdMs: setup.holdMs,
+    // Other runs wait while this one works alone.
+    holdMs: held.head.attempts?.alone ? 0 : setup.holdMs,
     stopping,
     given: controller.signal,
     late: () => void suspend(),
   })
-  let begun = beginning(before?.cycle)
+  let begun = startSliceTime(setup, before?.cycle)
   let turn = Promise.withResolvers<SliceEnd>()
   let left: "again" | "waiting" | "approval" | "retry" | "ended" | undefined
   let pushed: Promise<void> | undefined
@@ -144,7 +155,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     const own = events.filter((event) => event.run === id)
     const end = own.findLast((event) => event.type === "run-end")
     const waiting = !ended && state.end?.status === "waiting" ? state.end.pending : undefined
-    const leaves = isCycle && !state.end && (await hasHadItsTime())
+    const leaves = isCycle && !state.end && (await begun.isOver())
     const changes: Change[] = [...(taken?.changes ?? [])]
     if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
     const status = end?.type === "run-end" ? end.status : waiting ? "waiting" : leaves ? "queued" : "running"
@@ -155,6 +166,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
         conversation,
         events,
         isCycle,
+        leaseMs: setup.leaseMs,
         // The last ones were stored after the loop had put `unheard` together.
         unheard: [...unheard, ...inbox.steersAfter(received)],
         definition,
@@ -177,14 +189,6 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     const append: Change = { type: "append", log: keys.events, items: events as unknown as Json[] }
     await held.commit((head) => failedHead(head, events), [append])
     left = "ended"
-  }
-
-  async function hasHadItsTime(): Promise<boolean> {
-    const now = performance.now()
-    if (stopping.aborted || now - begun.at >= setup.sliceMs) return true
-    if (now - begun.looked < fairMs) return false
-    begun.looked = now
-    return (await setup.queued()) > 0
   }
 
   const durable: Durable = {
@@ -234,7 +238,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
       if (error instanceof ConflictError) return undefined
       throw error
     }
-    begun = beginning(held.head.state?.cycle)
+    begun = startSliceTime(setup, held.head.state?.cycle)
     turn = Promise.withResolvers()
     left = undefined
     resting?.resolve(true)
@@ -287,15 +291,6 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     )
   return turn.promise
 }
-
-// When a slice began, after which cycle, and when it last looked whether other work waits.
-function beginning(cycle = 0) {
-  const at = performance.now()
-  return { at, cycle, looked: at }
-}
-
-// Other work does not wait longer than this for a run that could leave.
-const fairMs = 1_000
 
 async function write(held: HeldRun, entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void> {
   const items = entries as unknown as Json[]

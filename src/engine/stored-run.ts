@@ -5,7 +5,7 @@ import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
 import { initialMemory } from "../memory.ts"
 import type { Store } from "../stores/store.ts"
-import { type Head, keysOf, readHead } from "./checkpoint.ts"
+import { type Head, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
 import { claimRun } from "./claim.ts"
 import { type HeldRun, holdRun } from "./held-run.ts"
 import { messagesFrom } from "./inbox.ts"
@@ -27,10 +27,10 @@ export interface Found {
 /** Claims a run and reads what it goes on from; says why where it is not to be worked on now. */
 export async function findRun(
   { store, owner, leaseMs, silence }: { store: Store; owner: Owner; leaseMs: number; silence: Silence },
-  id: string,
+  found: StoredHead,
 ): Promise<Found | { type: "none" | "held" }> {
-  const found = await readHead(store, id)
-  if (!found || !(await isItsTurn(store, found.head))) return { type: "none" }
+  const { id } = found.head
+  if (!(await isItsTurn(store, found.head))) return { type: "none" }
   const inbox = await messagesFrom(store, id, found.head.inbox)
   const claimed = await claimRun(store, id, { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox }, found)
   if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
@@ -45,7 +45,10 @@ export async function findRun(
   // Only the engine writes there.
   const entries = journal as unknown as JournalEntry[]
   const prompt = input?.value as unknown as UserMessage
-  const held = holdRun(store, claimed, { leaseMs, journalLength: head.journal + entries.length })
+  const held = holdRun(store, claimed, {
+    leaseMs,
+    journalLength: head.journal + entries.length,
+  })
   return { held, prompt, entries, resumed, earlier }
 }
 
