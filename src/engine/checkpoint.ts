@@ -116,11 +116,18 @@ export const keysOf = (id: string) => ({
   journal: `runs/${id}/journal`,
   inbox: `runs/${id}/inbox`,
   snapshot: `runs/${id}/snapshot`,
+  /** The options of `submit` for the run. */
+  options: `runs/${id}/options`,
+  /** The declared outputs of a run that has ended. */
+  objects: `runs/${id}/objects`,
   /** The run of the same session that follows. */
   next: `runs/${id}/next`,
   /** A log that grows when the run comes to rest: whoever waits for that reads nothing else. */
   rests: `runs/${id}/rests`,
 })
+
+/** Its revision changes when a run is queued, by whichever process. */
+export const queuedMark = "queued"
 
 /** Where the whole text of a call is that waits for approval. */
 export const keyOfCall = (run: string, call: string) => `runs/${run}/calls/${call}`
@@ -155,6 +162,10 @@ export function headChanges(next: Head, before?: Head): Change[] {
   const waiting = new Set(hasEnded(next) ? [] : next.asked.filter(isOpen).map(({ id }) => id))
   for (const { id } of before?.asked.filter(isOpen) ?? []) {
     if (!waiting.has(id)) changes.push({ type: "delete", key: keyOfCall(next.id, id) })
+  }
+  // Written whenever a run comes to wait for a worker: a process that works for this store alone looks at it often.
+  if (next.status === "queued" && before?.status !== "queued") {
+    changes.push({ type: "put", key: queuedMark, value: next.id })
   }
   const place = listKey(next.status, next.id)
   if (before && place === listKey(before.status, next.id)) return changes
@@ -202,7 +213,8 @@ export async function changeHead(
     if (!changed) return undefined
     const changes = [...(changed.changes ?? []), ...headChanges(changed.head, found.head)]
     try {
-      const revision = await store.commit(changes, { key: keysOf(id).head, ifRevision: found.revision })
+      const guard = { key: keysOf(id).head, ifRevision: found.revision }
+      const revision = await store.commit(changes, guard, { evenIfFull: hasEnded(changed.head) })
       return { head: changed.head, revision }
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error

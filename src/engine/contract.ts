@@ -41,7 +41,8 @@ export interface EngineOptions<Name extends string = string> {
 
 /** Runs that survive: each is in the store before it does anything, and goes on from there in whichever process. */
 export interface Engine<Name extends string = string> extends AsyncDisposable {
-  /** Stores a run and has it worked on. The same key twice for one agent is the same run. */
+  /** Stores a run and has it worked on. The same key twice for one agent is the same run; with another prompt or session it is
+   *  a `ConflictError`. Rejects once the engine is closed. */
   submit(agent: Name, prompt: Prompt, options?: SubmitOptions): Promise<{ id: string }>
   /** The stored events of a run, from the first or from a sequence number, then those that come, until it has ended. */
   watch(id: string, options?: WatchOptions): AsyncIterable<AgentEvent>
@@ -56,7 +57,8 @@ export interface Engine<Name extends string = string> extends AsyncDisposable {
   pendingCall(id: string, call: string): Promise<string | undefined>
   /** Says something to the model before its next cycle. */
   steer(id: string, text: string): Promise<void>
-  /** Ends a run, wherever it is. One that has ended stays as it is. */
+  /** Ends a run, wherever it is, and resolves when it has ended. A run whose worker is gone is ended after its lease. One that
+   *  has ended stays as it is. */
   abort(id: string, reason?: string): Promise<void>
   /** Goes on with a failed run from its last checkpoint: what was done before the failure is not done again. Refused where a
    *  later run of its session exists. */

@@ -10,6 +10,7 @@ import { remote } from "./idle.ts"
 import type { InboxMessage } from "./inbox.ts"
 import { inlineBackend } from "./inline.ts"
 import { keptRuns } from "./kept-runs.ts"
+import { lookForWork } from "./look-for-work.ts"
 import { withEvents } from "./own-events.ts"
 import { thisOwner } from "./owner.ts"
 import { untilAtRest, watchRun } from "./read-run.ts"
@@ -65,10 +66,12 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   const stops: Stop[] = []
   const delayed = delayedPushes((id) => push(id))
   let ownWork: Promise<void> | undefined
+  let stopLooking: (() => void) | undefined
+  let isClosed = false
   let looking: NodeJS.Timeout | undefined
   let lookedAtWaiting = -Infinity
 
-  const { mustHave, send, endIdle, decideIdle, readMessages } = remote({ store, push, pushNext })
+  const { mustHave, send, abort, decideIdle, readMessages } = remote({ store, silence, push, pushNext })
 
   async function handle({ run }: { run: string }): Promise<void> {
     const end = await workSlice(setup, run)
@@ -95,6 +98,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     if (stopping.signal.aborted) return
     stops.push(await backend.start(handle, { concurrency }))
     looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
+    if (!backend.isShared) stopLooking ??= lookForWork({ store, queued: setup.queued, recover })
   }
 
   // The run of the same session that waited for this one.
@@ -137,6 +141,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   async function drain(): Promise<void> {
     stopping.abort()
     clearInterval(looking)
+    stopLooking?.()
     delayed.close()
     await ownWork
     await Promise.all(stops.splice(0).map((stop) => stop()))
@@ -145,14 +150,16 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
 
   const engine: Engine<Name> = {
     async submit(agent, prompt, submitted = {}) {
+      if (isClosed)
+        throw new AgentError("This engine is closed. Create another one to submit runs.", { code: "closed" })
       if (!Object.hasOwn(agents, agent)) {
         throw new ConfigError(
           `There is no agent "${agent}" in this engine. There is: ${Object.keys(agents).join(", ")}.`,
         )
       }
-      const { head, isNew } = await storeRun(store, agent, prompt, submitted)
-      if (isNew) await push(head.id)
-      return { id: head.id }
+      const { id, isNew } = await storeRun(store, agent, prompt, submitted)
+      if (isNew) await push(id)
+      return { id }
     },
     async *watch(id, options) {
       await mustHave(id)
@@ -194,11 +201,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       await store.commit([{ type: "append", log: keysOf(id).inbox, items: [message as unknown as Json] }])
     },
     async abort(id, reason) {
-      for (;;) {
-        if (hasEnded((await mustHave(id)).head)) return
-        if (await send(id, { type: "abort", ...(reason !== undefined && { reason }) })) return
-        if (await endIdle(id, reason)) return setup.kept.drop(id)
-      }
+      await abort(id, reason)
+      setup.kept.drop(id)
     },
     async retry(id) {
       await push(id, await retryRun(store, await mustHave(id)))
@@ -221,6 +225,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     prune: ({ olderThanMs }) => pruneRuns(store, Date.now() - olderThanMs),
     async close() {
+      isClosed = true
       await drain()
       await backend.close?.()
     },

@@ -1,7 +1,7 @@
 import type { Json } from "../core/json.ts"
 import { conflict } from "../stores/failure.ts"
 import type { Change, Store } from "../stores/store.ts"
-import { type Head, headChanges, keysOf, type StoredHead } from "./checkpoint.ts"
+import { type Head, hasEnded, headChanges, keysOf, type StoredHead } from "./checkpoint.ts"
 import { claimed } from "./claim.ts"
 import type { Owner } from "./owner.ts"
 
@@ -68,7 +68,8 @@ export function holdRun(
       const journal = takeNoted(endsCycle)
       const changed = { ...next(head), updatedAt: Date.now() }
       if (endsCycle) changed.journal = written
-      revision = await write([...journal, ...changes, ...headChanges(changed, head)])
+      const ends = hasEnded(changed) || changed.state?.end !== undefined
+      revision = await write([...journal, ...changes, ...headChanges(changed, head)], ends)
       head = changed
     })
   }
@@ -99,8 +100,8 @@ export function holdRun(
     if (found?.revision !== revision) throw conflict({ key: keys.head, ifRevision: revision }, found?.revision ?? 0)
   }
 
-  function write(changes: readonly Change[]): Promise<number> {
-    return store.commit(changes, { key: keys.head, ifRevision: revision })
+  function write(changes: readonly Change[], evenIfFull = false): Promise<number> {
+    return store.commit(changes, { key: keys.head, ifRevision: revision }, { evenIfFull })
   }
 
   function letGo(): void {

@@ -6,6 +6,7 @@ import { hasEnded, isUnderWay, keysOf, readHead, type StoredHead } from "./check
 import { followLog } from "./follow.ts"
 import { resultFrom } from "./result.ts"
 import { conversationOf } from "./stored-run.ts"
+import { type StoredValue, storedBack } from "./values.ts"
 
 export interface WatchOptions {
   /** The first sequence number to give. Default 0. */
@@ -37,6 +38,12 @@ export async function* watchRun(
   }
 }
 
+async function objectsOf(store: Store, id: string): Promise<Pick<RunResult, "objects">> {
+  const stored = await store.get(keysOf(id).objects)
+  // Only the engine writes there.
+  return stored ? { objects: storedBack(stored.value as StoredValue) as Record<string, unknown> } : {}
+}
+
 // A run that failed and was tried again has an earlier end.
 async function isLast(store: Store, id: string, position: number): Promise<boolean> {
   const head = (await readHead(store, id))?.head
@@ -56,7 +63,8 @@ export async function untilAtRest(
   try {
     for (;;) {
       const { head } = await read()
-      if (!isUnderWay(head)) return resultFrom(head, await conversationOf(store, head))
+      if (!isUnderWay(head))
+        return { ...resultFrom(head, await conversationOf(store, head)), ...(await objectsOf(store, id)) }
       if (head.refused !== undefined) throw new ConfigError(head.refused)
       // What it came to before it went on is in there too, and only makes this look once more.
       const { done } = await rests.next()

@@ -10,9 +10,8 @@ import { createApprovals } from "./approvals.ts"
 import { isPoison, poison, worksAlone } from "./attempts.ts"
 import { type Head, keysOf, readHead } from "./checkpoint.ts"
 import { type Definition, describeDefinition, differences } from "./definition.ts"
-import type { HeldRun } from "./held-run.ts"
 import { readInbox } from "./inbox.ts"
-import { createJournal, type JournalEntry } from "./journal.ts"
+import { createJournal } from "./journal.ts"
 import type { KeptRuns } from "./kept-runs.ts"
 import { approvalsAsked, failed, refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
@@ -24,6 +23,7 @@ import { type SliceTimeSetup, startSliceTime } from "./slice-time.ts"
 import type { Slots } from "./slots.ts"
 import { takeSnapshot } from "./snapshots.ts"
 import { type Found, findRun } from "./stored-run.ts"
+import { storedValue } from "./values.ts"
 
 export interface SliceSetup extends SliceTimeSetup {
   store: Store
@@ -89,7 +89,7 @@ async function newSlice(setup: SliceSetup, found: Found): Promise<SliceEnd> {
 
 function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) => Run): Promise<SliceEnd> {
   const { store, stopping, kept } = setup
-  const { held, entries, prompt, resumed, earlier } = found
+  const { held, entries, prompt, options, resumed, earlier } = found
   const { id, state: before, seed, metadata } = held.head
   const keys = keysOf(id)
   const controller = new AbortController()
@@ -117,7 +117,11 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     cycle: begun.cycle,
     seed,
     entries,
-    append: (items, when) => write(held, items, when),
+    async append(entries, when) {
+      const items = entries as readonly Json[]
+      if (when === "now") await held.append(items)
+      else held.note(items)
+    },
     unknown: setup.unknown,
     approval: approvals,
     diverged: (what) =>
@@ -144,7 +148,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     controller.abort(reason)
   }
 
-  async function save({ state, conversation, unheard, ended }: Progress): Promise<void> {
+  async function save({ state, conversation, unheard, ended, objects }: Progress): Promise<void> {
     if (state.end?.status === "failed") return saveFailure(conversation, ended)
     const { received } = inbox
     const isCycle = state.cycle > begun.cycle && !ended
@@ -158,6 +162,8 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     const leaves = isCycle && !state.end && (await begun.isOver())
     const changes: Change[] = [...(taken?.changes ?? [])]
     if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
+    const outputs = objects && storedValue(objects)
+    if (outputs) changes.push({ type: "put", key: keys.objects, value: outputs as unknown as Json })
     const status = end?.type === "run-end" ? end.status : waiting ? "waiting" : leaves ? "queued" : "running"
     const next = (head: Head): Head =>
       savedHead(head, {
@@ -194,6 +200,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   const durable: Durable = {
     run: id,
     prompt,
+    options,
     metadata,
     signal: controller.signal,
     firstSeq: held.head.seq,
@@ -290,10 +297,4 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
       (error) => turn.reject(error),
     )
   return turn.promise
-}
-
-async function write(held: HeldRun, entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void> {
-  const items = entries as unknown as Json[]
-  if (when === "now") await held.append(items)
-  else held.note(items)
 }

@@ -1,4 +1,4 @@
-import type { Resumed } from "../agent/durable.ts"
+import type { DurableOptions, Resumed } from "../agent/durable.ts"
 import type { ConversationHead, KeptConversation } from "../agent/restore.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
@@ -11,6 +11,7 @@ import { type HeldRun, holdRun } from "./held-run.ts"
 import { messagesFrom } from "./inbox.ts"
 import type { JournalEntry } from "./journal.ts"
 import type { Owner } from "./owner.ts"
+import { optionsBack, type StoredRunOptions } from "./run-options.ts"
 import type { Silence } from "./silence.ts"
 import { storedSnapshot } from "./snapshots.ts"
 
@@ -20,6 +21,7 @@ export interface Found {
   prompt: UserMessage
   /** What the journal has of the cycle that was under way. */
   entries: JournalEntry[]
+  options: DurableOptions | undefined
   resumed: Resumed | undefined
   earlier: KeptConversation | undefined
 }
@@ -36,9 +38,10 @@ export async function findRun(
   if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
   const { head } = claimed
   const keys = keysOf(id)
-  const [journal, input, resumed, earlier] = await Promise.all([
+  const [journal, input, options, resumed, earlier] = await Promise.all([
     collect(store.read(keys.journal, head.journal)),
     store.get(keys.input),
+    store.get(keys.options),
     head.state && resumedFrom(store, head, head.state),
     head.state ? undefined : earlierOf(store, head),
   ])
@@ -49,7 +52,8 @@ export async function findRun(
     leaseMs,
     journalLength: head.journal + entries.length,
   })
-  return { held, prompt, entries, resumed, earlier }
+  const given = options && optionsBack(options.value as unknown as StoredRunOptions)
+  return { held, prompt, entries, options: given, resumed, earlier }
 }
 
 /** Whether the run before it in its session has ended. */

@@ -97,7 +97,7 @@ const later: Trouble = { code: "server-error", retryable: true, cure: "Try again
 const answers: { [kind: string]: Trouble } = {
   NOAUTH: locked,
   WRONGPASS: locked,
-  NOPERM: { ...locked, cure: "Give the user the commands and keys that the store needs." },
+  NOPERM: { ...locked, code: "permission-denied", cure: "Give the user the commands and keys that the store needs." },
   MISCONF: {
     code: "no-space",
     retryable: true,

@@ -9,7 +9,8 @@ export interface Script {
  *
  *  KEYS: the counter, the index of keys, what this client did, then those that the changes name.
  *  ARGV: the number of this commit among the client's, those whose answers arrived, the guarded key's place in KEYS or 0,
- *  the revision it must have, what channels begin with, then the changes, each its letter and fields.
+ *  the revision it must have, the prefix of channels, 1 where the commit is to be made even if the server is full, then the
+ *  changes, each its letter and fields.
  *
  *  A connection can break between the commit and its answer. The client then asks again with the same number, and is
  *  told what it was told before. */
@@ -23,9 +24,11 @@ export const commitScript = script(`
     if found ~= tonumber(ARGV[4]) then return { 0, found } end
   end
 
+  -- Redis checks its memory limit before the first write of a script only, and lets a command that frees memory pass.
+  if ARGV[6] == '1' then redis.call('HDEL', KEYS[3], '-') end
   local revision = redis.call('INCR', KEYS[1])
   local changed = {}
-  local at = 6
+  local at = 7
   while at <= #ARGV do
     local kind, key = ARGV[at], KEYS[tonumber(ARGV[at + 1])]
     if kind == 'put' then

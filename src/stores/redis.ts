@@ -46,7 +46,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     }
   }
 
-  async function commit(changes: readonly Encoded[], guard: Guard | undefined): Promise<number> {
+  async function commit(changes: readonly Encoded[], guard: Guard | undefined, evenIfFull: boolean): Promise<number> {
     const number = ++lastNumber
     const known = answered.splice(0)
     const [isDone, revision] = await ask(async (client) => {
@@ -58,6 +58,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
         guard ? named.push(keys.value(guard.key)) : 0,
         guard?.ifRevision ?? 0,
         channel,
+        evenIfFull ? 1 : 0,
       ]
       const fields = changes.flatMap((change) => fieldsOf(change, named))
       return (await evaluate(client, commitScript, named, [...head, ...fields])) as [number, number]
@@ -171,10 +172,10 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
       const stored = String(kind) === "json" ? String(value) : new Uint8Array(value)
       return { value: decode(stored, `${name}, key "${key}"`), revision: Number(revision) }
     },
-    async commit(changes, guard) {
+    async commit(changes, guard, { evenIfFull = false } = {}) {
       const encoded = encode(changes)
       if (guard) checkKey(guard.key)
-      return commit(encoded, guard)
+      return commit(encoded, guard, evenIfFull)
     },
     async *keys(prefix) {
       for (let from = `[${prefix}`; ; ) {

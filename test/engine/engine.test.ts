@@ -253,7 +253,7 @@ test("an ended run is removed with everything of it, and its key is free again",
   await engine.result(id)
   assert.deepEqual(await engine.prune({ olderThanMs: 1_000_000 }), [])
   await engine.delete(id)
-  assert.deepEqual(await Array.fromAsync(store.keys("")), [])
+  assert.deepEqual(await Array.fromAsync(store.keys("runs/")), [])
   await assert.rejects(engine.result(id), { code: "unknown-run" })
   assert.notEqual((await engine.submit("agent", "Hi", { key: "k" })).id, id)
 })

@@ -28,3 +28,14 @@ test("a run that a queue has lost goes on without being asked for", async () => 
   await engine.work()
   assert.equal((await engine.result(id)).output, "Done.")
 })
+
+test("an idle host works on a run that another process has submitted, without waiting for a lease", async () => {
+  const store = memoryStore()
+  const agent = createAgent({ model: scripted(["Done."]), runtime: () => jsRuntime() })
+  // A lease of an hour: the host finds the run only because it looks for runs that others have queued.
+  await using host = createEngine({ agents: { agent }, store, backend: inlineBackend(), leaseMs: 3_600_000 })
+  await host.work()
+  await using front = createEngine({ agents: { agent }, store, backend: inlineBackend() })
+  const { id } = await front.submit("agent", "Go")
+  assert.equal((await front.result(id)).output, "Done.")
+})
