@@ -1,9 +1,10 @@
 import type { State } from "../agent/state.ts"
 import type { Decision } from "../core/agent.ts"
-import { AgentError, ConflictError } from "../core/errors.ts"
+import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { CallPreview, Metadata, Pending, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { Lost, Runtime } from "../runtime/runtime.ts"
+import { corrupt } from "../stores/failure.ts"
 import type { Change, Store } from "../stores/store.ts"
 import type { Attempts } from "./attempts.ts"
 import type { Definition } from "./definition.ts"
@@ -139,15 +140,28 @@ export const keyOfKey = (agent: string, key: string) => `keys/${encodeURICompone
 export const keyOfSession = (agent: string, session: string) => `sessions/${encodeURIComponent(agent)}/${session}`
 
 export async function readHead(store: Store, id: string): Promise<StoredHead | undefined> {
+  if (!isRunId(id)) throw new ConfigError(`${JSON.stringify(id)} is not the id of a run. submit gives the ids of runs.`)
   const entry = await store.get(keysOf(id).head)
   if (!entry) return undefined
-  const head = entry.value as unknown as Head
+  const head = entry.value as unknown as Partial<Head> | null
+  if (head === null || typeof head !== "object" || typeof head.version !== "number")
+    throw damagedRun(id, "it is no head")
   if (head.version !== 1) {
     throw new AgentError(`Run ${id} was saved by another version of Karst (${head.version}). Go on with it there.`, {
       code: "version",
     })
   }
-  return { head, revision: entry.revision }
+  if (head.id !== id || !runStatuses.includes(head.status ?? "queued") || !Array.isArray(head.asked)) {
+    throw damagedRun(id, "its head is of another run, or not whole")
+  }
+  return { head: head as Head, revision: entry.revision }
+}
+
+const isRunId = (id: string) => typeof id === "string" && /^[\w.-]{1,200}$/.test(id)
+
+/** For a run whose records are not as the engine wrote them. */
+export function damagedRun(id: string, what: string): AgentError {
+  return corrupt(`What is stored of run ${id}`, what, "Restore the store from a backup, or delete its records.")
 }
 
 /** The changes that make a head the stored one, its place in the lists included. */

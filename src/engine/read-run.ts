@@ -5,7 +5,7 @@ import type { Store } from "../stores/store.ts"
 import { hasEnded, isUnderWay, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
 import { followLog } from "./follow.ts"
 import { resultFrom } from "./result.ts"
-import { conversationOf } from "./stored-run.ts"
+import { conversationOf, eventsOf } from "./stored-run.ts"
 import { type StoredValue, storedBack } from "./values.ts"
 
 export interface WatchOptions {
@@ -20,6 +20,9 @@ export async function* watchRun(
   id: string,
   { from = 0, signal }: WatchOptions = {},
 ): AsyncGenerator<AgentEvent> {
+  const found = await readHead(store, id)
+  // Otherwise one who watches would wait for the end of a log that has lost it.
+  if (found && hasEnded(found.head)) await eventsOf(store, found.head)
   const over = new AbortController()
   const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
   let isReached = from === 0

@@ -88,7 +88,7 @@ async function newSlice(setup: SliceSetup, found: Found): Promise<SliceEnd> {
 }
 
 function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) => Run): Promise<SliceEnd> {
-  const { store, stopping, kept } = setup
+  const { store, stopping } = setup
   const { held, entries, prompt, options, resumed, earlier } = found
   const { id, state: before, seed, metadata } = held.head
   const keys = keysOf(id)
@@ -130,12 +130,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
         code: "journal-diverged",
         message: `Run again, the cycle took another way: ${what}.`,
       }),
-    effect: (what) =>
-      emit({
-        type: "warning-raised",
-        code: "effect-not-journaled",
-        message: `A cell used ${what}: such ambient effects are not journaled. If it is run again, so are they.`,
-      }),
+    effect: (what) => emit({ type: "warning-raised", code: "effect-not-journaled", message: notJournaled(what) }),
   })
 
   // Past its time: what is under way comes to its end, then the cell is given up and the run waits without a worker.
@@ -227,7 +222,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
       if (left !== "again" || stopping.aborted) return Promise.resolve(false)
       resting = Promise.withResolvers()
       held.letGo()
-      kept.keep(id, { goOn, close })
+      setup.kept.keep(id, { goOn, close })
       turn.resolve({ type: "again", pushed })
       return resting.promise
     },
@@ -298,3 +293,6 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     )
   return turn.promise
 }
+
+const notJournaled = (what: string) =>
+  `A cell used ${what}: such ambient effects are not journaled. If it is run again, so are they.`

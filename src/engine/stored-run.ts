@@ -1,15 +1,17 @@
 import type { DurableOptions, Resumed } from "../agent/durable.ts"
 import type { ConversationHead, KeptConversation } from "../agent/restore.ts"
+import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
 import { initialMemory } from "../memory.ts"
 import type { Store } from "../stores/store.ts"
-import { type Head, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
+import { damagedRun, type Head, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
 import { claimRun } from "./claim.ts"
 import { type HeldRun, holdRun } from "./held-run.ts"
 import { messagesFrom } from "./inbox.ts"
 import type { JournalEntry } from "./journal.ts"
+import { refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
 import { optionsBack, type StoredRunOptions } from "./run-options.ts"
 import type { Silence } from "./silence.ts"
@@ -30,13 +32,24 @@ export interface Found {
 export async function findRun(
   { store, owner, leaseMs, silence }: { store: Store; owner: Owner; leaseMs: number; silence: Silence },
   found: StoredHead,
-): Promise<Found | { type: "none" | "held" }> {
+): Promise<Found | { type: "none" | "held" | "refused" }> {
   const { id } = found.head
   if (!(await isItsTurn(store, found.head))) return { type: "none" }
   const inbox = await messagesFrom(store, id, found.head.inbox)
   const claimed = await claimRun(store, id, { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox }, found)
   if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
+  try {
+    return await readClaimed(store, claimed, leaseMs)
+  } catch (error) {
+    if (!(error instanceof AgentError) || error.code !== "corrupt") throw error
+    const held = holdRun(store, claimed, { leaseMs, journalLength: claimed.head.journal })
+    return await refuse(held, error.message).finally(held.letGo)
+  }
+}
+
+async function readClaimed(store: Store, claimed: StoredHead, leaseMs: number): Promise<Found> {
   const { head } = claimed
+  const { id } = head
   const keys = keysOf(id)
   const [journal, input, options, resumed, earlier] = await Promise.all([
     collect(store.read(keys.journal, head.journal)),
@@ -45,9 +58,10 @@ export async function findRun(
     head.state && resumedFrom(store, head, head.state),
     head.state ? undefined : earlierOf(store, head),
   ])
+  if (!input) throw damagedRun(id, "its prompt is missing")
   // Only the engine writes there.
   const entries = journal as unknown as JournalEntry[]
-  const prompt = input?.value as unknown as UserMessage
+  const prompt = input.value as unknown as UserMessage
   const held = holdRun(store, claimed, {
     leaseMs,
     journalLength: head.journal + entries.length,
@@ -83,7 +97,7 @@ async function earlierOf(store: Store, { after }: Head): Promise<KeptConversatio
 export async function conversationOf(store: Store, head: Head): Promise<AgentEvent[]> {
   const events: AgentEvent[][] = []
   for (let each: Head | undefined = head; each; ) {
-    events.unshift(withoutSkipped(await eventsOf(store, each.id), each))
+    events.unshift(withoutSkipped(await eventsOf(store, each), each))
     each = each.after === undefined ? undefined : (await readHead(store, each.after))?.head
   }
   return events.flat()
@@ -108,8 +122,11 @@ function conversationHead({ systemRun, told, gone, unheard, state }: Head): Conv
   }
 }
 
-export async function eventsOf(store: Store, id: string): Promise<AgentEvent[]> {
-  return (await collect(store.read(keysOf(id).events))) as unknown as AgentEvent[]
+/** The events of a run that were stored with this head, or later. A shorter log is an error. */
+export async function eventsOf(store: Store, { id, stored }: Head): Promise<AgentEvent[]> {
+  const events = (await collect(store.read(keysOf(id).events))) as unknown as AgentEvent[]
+  if (events.length >= stored) return events
+  throw damagedRun(id, `its log has ${events.length} of ${stored} events`)
 }
 
 async function collect(items: AsyncIterable<Json>): Promise<Json[]> {
