@@ -2,6 +2,7 @@
 export interface DelayedPushes {
   /** Pushes the run at that time, in milliseconds since the epoch. */
   add(id: string, at: number): void
+  remove(id: string): void
   close(): void
 }
 
@@ -16,6 +17,10 @@ export function delayedPushes(push: (id: string) => Promise<void>): DelayedPushe
         push(id).catch(() => undefined)
       }
       timers.set(id, setTimeout(pushNow, Math.min(Math.max(at - Date.now(), 0), longestTimer)))
+    },
+    remove(id) {
+      clearTimeout(timers.get(id))
+      timers.delete(id)
     },
     close() {
       isClosed = true

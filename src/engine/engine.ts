@@ -98,7 +98,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     if (stopping.signal.aborted) return
     stops.push(await backend.start(handle, { concurrency }))
     looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
-    if (!backend.isShared) stopLooking ??= lookForWork({ store, queued: setup.queued, recover })
+    if (!backend.isShared)
+      stopLooking ??= lookForWork({ store, queued: setup.queued, recover: () => recover(0, isKnown) })
   }
 
   // The run of the same session that waited for this one.
@@ -107,11 +108,15 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     if (typeof next?.value === "string") await push(next.value)
   }
 
+  // Runs of other agents are left to the engines that have them.
+  const isKnown = (agent: string) => Object.hasOwn(agents, agent)
+
   /** With `silentMs`, only what nobody has touched for so long: the rest is in somebody's queue. */
-  async function recover(silentMs = 0): Promise<string[]> {
+  async function recover(silentMs = 0, isOurs = (_agent: string) => true): Promise<string[]> {
     const found: string[] = []
     for await (const { head, revision } of listed(store, ["queued", "running", ...waitingNow()])) {
       const isFree = isClaimable(head, { silence }) && isForgotten(head, silentMs, silence)
+      if (!isOurs(head.agent)) continue
       if (head.status === "waiting") await readMessages(head.id)
       else if (head.retryAt !== undefined && head.retryAt > Date.now()) delayed.add(head.id, head.retryAt)
       else if (isFree && !(head.refused && refused.has(head.id))) {
@@ -203,6 +208,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     async abort(id, reason) {
       await abort(id, reason)
       setup.kept.drop(id)
+      delayed.remove(id)
     },
     async retry(id) {
       await push(id, await retryRun(store, await mustHave(id)))

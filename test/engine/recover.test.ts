@@ -39,3 +39,17 @@ test("an idle host works on a run that another process has submitted, without wa
   const { id } = await front.submit("agent", "Go")
   assert.equal((await front.result(id)).output, "Done.")
 })
+
+test("a host leaves runs of agents that it does not have to the engines that have them", async () => {
+  const store = memoryStore()
+  const agentOf = (answer: string) => createAgent({ model: scripted([answer]), runtime: () => jsRuntime() })
+  await using front = createEngine({ agents: { one: agentOf("One.") }, store, backend: inlineBackend() })
+  const { id } = await front.submit("one", "Go")
+  await using other = createEngine({ agents: { two: agentOf("Two.") }, store })
+  // The run of `two` is found by the look that also sees the run of `one`.
+  await using feeder = createEngine({ agents: { two: agentOf("Never.") }, store, backend: inlineBackend() })
+  await other.work()
+  const two = await feeder.submit("two", "Go")
+  assert.equal((await other.result(two.id)).output, "Two.")
+  assert.equal((await front.get(id))?.refused, undefined)
+})
