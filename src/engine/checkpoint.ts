@@ -179,7 +179,7 @@ export function headChanges(next: Head, before?: Head): Change[] {
   }
   // Written whenever a run comes to wait for a worker: a process that works for this store alone looks at it often.
   if (next.status === "queued" && before?.status !== "queued") {
-    changes.push({ type: "put", key: queuedMark, value: next.id })
+    changes.push({ type: "put", key: queuedMark, value: true })
   }
   const place = listKey(next.status, next.id)
   if (before && place === listKey(before.status, next.id)) return changes
