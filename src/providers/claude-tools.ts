@@ -36,7 +36,8 @@ export function driftOf(listed: readonly string[], { allow }: Pick<Settings, "al
   const wanted = claudeTools(allow)
   const own = listed.filter((name) => !name.startsWith("mcp__"))
   const extra = own.filter((name) => !wanted.includes(name) && !forServers.includes(name))
-  const optional = [...always, ...tools.interaction]
+  // Only earlier versions have TaskOutput.
+  const optional = [...always, ...tools.interaction, "TaskOutput"]
   const missing = wanted.filter((name) => !own.includes(name) && !optional.includes(name))
   const unknown = missing.filter((name) => essential.includes(name))
   if (extra.length > 0) return { missing, problem: `it has tools that were not granted: ${extra.join(", ")}` }

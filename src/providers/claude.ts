@@ -5,14 +5,51 @@ import type { Json } from "../core/json.ts"
 import type { PromptPart, UserMessage } from "../core/message.ts"
 import { claudeParser } from "./claude-events.ts"
 import { launchFlags, permissionFlags } from "./claude-tools.ts"
+import { nothingUsed, readTotal } from "./claude-total.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
-import type { CliOptions } from "./options.ts"
-import { type CliServer, type Provider, type Settings, type Turn, withinReachOfShell } from "./provider.ts"
+import { type CliOptions, checkNumber } from "./options.ts"
+import {
+  type CliServer,
+  type Provider,
+  type ProviderSession,
+  type Settings,
+  type Turn,
+  withinReachOfShell,
+} from "./provider.ts"
+
+export interface ClaudeOptions extends CliOptions {
+  /** How long a turn that has its answer waits for commands and agents that Claude Code runs in the background; they are ended then, with
+   *  the warning `background-ended`. Fixed with the agent. Default 5 minutes. */
+  backgroundMs?: number | undefined
+}
 
 /** Claude Code as an agent. */
-export function claude(options: CliOptions = {}): CliAgent {
-  return cliAgent(claudeProvider, options)
+export function claude({ backgroundMs, ...options }: ClaudeOptions = {}): CliAgent {
+  return cliAgent(backgroundMs === undefined ? claudeProvider : providerWith(backgroundMs), options)
+}
+
+function providerWith(backgroundMs: number): Provider {
+  checkNumber("backgroundMs", backgroundMs, 0)
+  return { ...claudeProvider, open: (opening) => openSession(opening, backgroundMs) }
+}
+
+function openSession(opening: Parameters<Provider["open"]>[0], backgroundMs?: number): ProviderSession {
+  // Chosen here, so that it is known from the start.
+  const fresh = randomUUID()
+  let before = nothingUsed
+  return lineSession(
+    {
+      provider: "claude",
+      title: "Claude Code",
+      async command(turn, place) {
+        before = await readTotal(place.key, turn.settings.env)
+        return await command(turn, place, fresh)
+      },
+      parser: ({ settings }) => claudeParser({ ...settings, before, backgroundMs }),
+    },
+    opening,
+  )
 }
 
 export const claudeProvider: Provider = {
@@ -26,17 +63,7 @@ export const claudeProvider: Provider = {
   model: (tier, env) =>
     tier === "strongest" ? (env.ANTHROPIC_MODEL ?? "opus") : (env.ANTHROPIC_SMALL_FAST_MODEL ?? "haiku"),
   unenforced: withinReachOfShell,
-  open(opening) {
-    // Chosen here, so that it is known from the start.
-    const fresh = randomUUID()
-    return lineSession(
-      {
-        command: (turn, place) => command(turn, place, fresh),
-        parser: ({ settings }) => claudeParser(settings),
-      },
-      opening,
-    )
-  },
+  open: (opening) => openSession(opening),
   async launch({ settings, prompt, key, folder }) {
     const fresh = randomUUID()
     const { args, env } = await commonFlags(settings, { key, fork: false, folder }, fresh)

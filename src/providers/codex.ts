@@ -37,6 +37,8 @@ function providerWith(extra: Config): Provider {
       let isKept = opening.key !== undefined
       const session = lineSession(
         {
+          provider: "codex",
+          title: "Codex",
           async command(turn, place) {
             const thread = place.key === undefined ? undefined : await readThread(place.key, turn.settings.env)
             const isLost = thread?.found === false && !isKept

@@ -40,7 +40,11 @@ export const geminiProvider: Provider = {
   can: { fork: false, images: false, ask: false, steer: false },
   model: (tier) => (tier === "strongest" ? "pro" : "flash"),
   unenforced: withinReachOfShell,
-  open: (opening) => lineSession({ command, parser: ({ settings }) => geminiParser(settings) }, opening),
+  open: (opening) =>
+    lineSession(
+      { provider: "gemini", title: "Gemini CLI", command, parser: ({ settings }) => geminiParser(settings) },
+      opening,
+    ),
   async launch({ settings, prompt, key, folder }) {
     const fresh = randomUUID()
     const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)

@@ -46,6 +46,8 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
     open: (opening) =>
       lineSession(
         {
+          provider: "opencode",
+          title: "opencode",
           command: (turn, place) => command(turn, place, config),
           parser: ({ settings }) => opencodeParser(settings),
         },

@@ -212,7 +212,7 @@ function checkServerName(name: string): void {
   )
 }
 
-function checkNumber(name: string, value: unknown, least: number): void {
+export function checkNumber(name: string, value: unknown, least: number): void {
   if (value === undefined || (typeof value === "number" && value >= least)) return
   throw new ConfigError(`${name}: ${String(value)} is not a number of at least ${least}.`)
 }

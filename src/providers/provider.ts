@@ -124,9 +124,21 @@ export type Step =
   | { type: "call"; id: string; name: string; input: Json; answer?: string; within?: string }
   /** A call has started an agent of the CLI's own: what is `within` it follows. */
   | { type: "agent"; id: string; within?: string }
+  /** The agent of a call whose result was `detached` has ended. */
+  | { type: "agent-end"; id: string; ok: boolean; text: string }
   /** What a call under way has written. */
   | { type: "progress"; id: string; text: string; within?: string }
-  | { type: "result"; id: string; ok: boolean; text: string; images?: ImagePart[]; refused?: true; within?: string }
+  /** With `detached` the call has only started an agent, which goes on until `agent-end`. */
+  | {
+      type: "result"
+      id: string
+      ok: boolean
+      text: string
+      images?: ImagePart[]
+      refused?: true
+      detached?: true
+      within?: string
+    }
   /** Files it has made or changed. */
   | { type: "files"; paths: string[] }
   /** What the turn has used by now, in all; for limits that must hold while it goes on. */

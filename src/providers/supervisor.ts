@@ -38,6 +38,8 @@ export interface Child {
   finish(): void
   /** Ends it at once: asked first, then made to. */
   stop(why: StopCause): void
+  /** Why it was stopped, if it was. */
+  readonly stopped: StopCause | undefined
   /** Resolves when it and all that it started are gone. Never rejects. */
   readonly ended: Promise<ChildEnd>
 }
@@ -152,6 +154,9 @@ export function startChild(options: ChildOptions): Child {
       void Promise.race([exited(child), delay(graceMs, undefined, { ref: false })]).then(endAll)
     },
     stop,
+    get stopped() {
+      return stopped
+    },
     ended: end(),
   }
 }
@@ -175,6 +180,7 @@ function neverStarted(error: Error): Child {
     busy: nothing,
     finish: nothing,
     stop: nothing,
+    stopped: undefined,
     ended: Promise.resolve(end),
   }
 }

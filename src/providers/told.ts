@@ -47,13 +47,17 @@ export function teller({ control, source, now, mayAnswer = () => true }: TellerO
     return started
   }
 
-  // Its sub-agent ends before it; it is the business of who made it, whoever is told of it.
+  // The sub-agent of a call ends before the call, unless it goes on in the background.
   function endCall(result: Result): void {
-    const { id, ok, text } = result
+    const { id, ok, text, detached } = result
+    if (!detached) endAgent(id, ok, text)
+    calls.get(id)?.voice.result(result)
+  }
+
+  function endAgent(id: string, ok: boolean, text: string): void {
     const started = subAgents.get(id)
     subAgents.delete(id)
     started?.close(ok, text)
-    calls.get(id)?.voice.result(result)
   }
 
   return {
@@ -68,6 +72,8 @@ export function teller({ control, source, now, mayAnswer = () => true }: TellerO
           return voiceOf(step.within).call(step)
         case "agent":
           return void voiceOf(step.id)
+        case "agent-end":
+          return endAgent(step.id, step.ok, step.text)
         case "progress":
           return calls.get(step.id)?.voice.progress(step.id, step.text)
         case "result":
