@@ -33,8 +33,8 @@ export function claudeParser({
   /** What went wrong at the service, by the CLI's own word for it, and when that is over. */
   let trouble: string | undefined
   let retryAt: number | undefined
-  /** Whether the CLI spoke in place of a model, and whether a model did. */
-  let stoodIn = false
+  /** What the CLI said in place of a model: a failure, or the output of a slash command. */
+  let stoodIn: { text: string; failed: boolean } | undefined
   /** What was said to it while it works, and how much of that it has taken up: it repeats what it hears, the prompt first. */
   let steered = 0
   let repeated = 0
@@ -104,7 +104,8 @@ export function claudeParser({
     // What the CLI says itself, in place of a model that did not.
     if (error !== undefined || textAt(message, "model") === "<synthetic>") {
       trouble = error ?? trouble
-      stoodIn = true
+      const { text } = contentOf(at(message, "content"))
+      stoodIn = { text, failed: error !== undefined || stoodIn?.failed === true }
       return nothing
     }
     const within = withinOf(line)
@@ -166,12 +167,13 @@ export function claudeParser({
     // The total is that of the conversation; the usage of the line is that since its last `result`, without sub-agents.
     const usage = total ? usedSince(before, total) : { ...own, ...(cost !== undefined && { costUsd: cost }) }
     const subtype = textAt(line, "subtype") ?? ""
-    const failed = at(line, "is_error") === true || subtype.startsWith("error") || (stoodIn && !spoke)
+    const failed = at(line, "is_error") === true || subtype.startsWith("error") || (stoodIn?.failed && !spoke)
     if (!failed && repeated > 0 && repeated <= steered) {
       // Something was said too late for this answer: another follows.
       earlier = own
       return { steps }
     }
+    if (!failed && stoodIn && !spoke && stoodIn.text !== "") steps.push({ type: "text", text: stoodIn.text })
     const done: TurnEnd = { usage, ...(said !== undefined && { output: said }) }
     const running = tasks.running()
     if (!failed && (running.length > 0 || tasks.unreported)) {

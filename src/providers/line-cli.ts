@@ -42,6 +42,9 @@ export interface LineParser {
   read(line: { [key: string]: Json }): ParsedLine
   /** What a process that ended before its turn did means. */
   exit(end: ChildEnd): TurnEnd
+  /** Takes a line of its log: whether it belongs to what the CLI says of a failure, and whether a call is under way from here on
+   *  (undefined: as before). By a CLI that tells of calls only when they are over. */
+  log?(line: string): { kept: boolean; calls?: boolean | undefined }
   /** What to write where it asked, and where somebody has something to say. */
   answer?(ask: Ask, decision: "allow" | "always" | "deny"): Json
   steer?(text: string): Json
@@ -57,6 +60,8 @@ export interface ParsedLine {
   waits?: Waits | undefined
   /** Whether it must not do another thing: it is not waited for. */
   refused?: boolean | undefined
+  /** Whether a call is under way from here on, where no steps say so; undefined: as before. */
+  calls?: boolean | undefined
   /** It asks whether it may do something. */
   ask?: Ask | undefined
 }
@@ -131,6 +136,8 @@ async function follow(
   const mutter: string[] = []
   let end: TurnEnd | undefined
   let broken: unknown
+  /** Whether its log says that a call is under way. */
+  let calls = false
   const wait = backgroundWait((last, warning) => {
     if (warning !== undefined) services.tell({ type: "warning", code: "background-ended", message: warning })
     end = last
@@ -155,14 +162,19 @@ async function follow(
       const warning = wait.begin(parsed.waits)
       if (warning !== undefined) services.tell({ type: "warning", code: "background-running", message: warning })
     }
-    // While something is done for it, it may be silent.
-    child.busy(open.size > 0 || wait.isOn)
+    if (parsed.calls !== undefined) calls = parsed.calls
+    isBusy()
     for (const text of parser.steer ? services.steered() : []) write(parser.steer?.(text))
     if (!parsed.end) return
     wait.pause()
     end = parsed.end
     if (parsed.refused) child.stop("abort")
     else child.finish()
+  }
+
+  // While something is done for it, it may be silent.
+  function isBusy(): void {
+    child.busy(open.size > 0 || calls || wait.isOn)
   }
 
   async function ask(question: Ask): Promise<void> {
@@ -184,6 +196,16 @@ async function follow(
     signal: services.signal,
     timeoutMs,
     idleTimeoutMs,
+    ...(parser.log && {
+      logLine(text: string) {
+        const said = parser.log?.(text)
+        if (said?.calls !== undefined) {
+          calls = said.calls
+          isBusy()
+        }
+        return said?.kept ?? true
+      },
+    }),
     line(text) {
       try {
         take(text)

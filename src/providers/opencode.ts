@@ -84,7 +84,8 @@ function overAcp(config: Config): Provider {
 async function command(turn: Turn, place: LinePlace, extra: { readonly [key: string]: Json }): Promise<LineCommand> {
   const { message, settings } = turn
   const { model, reasoning } = settings
-  const args = ["run", "--format", "json", "--thinking"]
+  // Its log says when a call begins, which its stream does not.
+  const args = ["run", "--format", "json", "--thinking", "--print-logs", "--log-level", "INFO"]
   if (settings.permissions === "bypass") args.push("--auto")
   if (model !== undefined) args.push("--model", model)
   if (reasoning !== undefined) args.push("--variant", reasoning)

@@ -24,6 +24,8 @@ export interface ChildOptions {
   graceMs?: number | undefined
   /** Takes each line of its output, without the line end. */
   line(text: string): void
+  /** Takes each line of its standard error, and says whether that belongs to what is kept of it. Default: it does. */
+  logLine?: ((text: string) => boolean) | undefined
 }
 
 /** A program that runs for us, in a process group of its own. However it ends, and however we do, nothing that it started
@@ -104,7 +106,14 @@ export function startChild(options: ChildOptions): Child {
     error = cause
   })
   child.stdin.on("error", () => undefined)
-  child.stderr.on("data", stderr.add)
+  const { logLine } = options
+  if (!logLine) child.stderr.on("data", stderr.add)
+  else {
+    const take = (text: string) => void (logLine(text) && stderr.add(Buffer.from(`${text}\n`)))
+    const logs = splitLines(take, () => undefined)
+    child.stderr.on("data", logs.add)
+    child.stderr.on("end", logs.end)
+  }
   const lines = splitLines(options.line, () => stop("unreadable"))
   child.stdout.on("data", (chunk: Buffer) => {
     chunks++

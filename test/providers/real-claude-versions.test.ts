@@ -98,6 +98,18 @@ for (const version of testedVersions("claude")) {
       assert.deepEqual(await place.processes(), [])
     })
 
+    test("gives what a slash command says as the result", async () => {
+      await using place = await claudeBench(version)
+      const { status, output, messages } = await claude(place.options).run("/context")
+      assert.equal(status, "done")
+      assert.match(output, /Context Usage/)
+      assert.deepEqual(
+        messages.map(({ role }) => role),
+        ["user", "assistant"],
+      )
+      assert.equal(place.model.requests.filter(({ body }) => body.messages !== undefined).length, 0)
+    })
+
     test("ends as a time-out where a turn takes too long, also while it waits", async () => {
       await using place = await claudeBench(version)
       for (const prompt of ["[[hang]]", command({ command: "sleep 300", run_in_background: true })]) {
