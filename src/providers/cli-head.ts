@@ -64,6 +64,13 @@ export function refuseOther({ name, title }: Provider, id: string, other: string
   )
 }
 
+export function noHandleYet(id: string): ConfigError {
+  return new ConfigError(
+    `session.handle: session "${id}" has no handle yet, because the CLI names its conversation with the first answer. Take it after ` +
+      "the first send.",
+  )
+}
+
 export function notFound(id: string, archive: string | undefined): ConfigError {
   const where = archive === undefined ? "was not archived in a folder that its handle names" : `is not in ${archive}`
   return new ConfigError(
