@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { writeFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
 import type { PromptPart, UserMessage } from "../core/message.ts"
@@ -13,6 +13,7 @@ import {
   type CliServer,
   type Provider,
   type ProviderSession,
+  runsCommands,
   type Settings,
   type Turn,
   withinReachOfShell,
@@ -94,8 +95,11 @@ const streaming = [
 ]
 
 async function commonFlags(settings: Settings, { key, fork, folder }: LinePlace, fresh: string) {
-  const { model, reasoning, instructions, servers } = settings
+  const { model, reasoning, servers } = settings
   const args = ["--strict-mcp-config"]
+  // Hooks, plugins and helpers of the repository run commands, and nobody is asked whether it is trusted.
+  if (!runsCommands(settings)) args.push("--setting-sources", "user")
+  const instructions = await instructionsOf(settings)
   if (key === undefined) args.push("--session-id", fresh)
   else args.push("--resume", key, ...(fork ? ["--fork-session"] : []))
   if (model !== undefined) args.push("--model", model)
@@ -107,6 +111,14 @@ async function commonFlags(settings: Settings, { key, fork, folder }: LinePlace,
   const patience = Math.max(0, ...servers.map(({ toolTimeoutMs }) => toolTimeoutMs))
   const env: Record<string, string> = patience > 0 ? { MCP_TOOL_TIMEOUT: String(patience) } : {}
   return { args, env }
+}
+
+/** Without the settings of the repository, Claude Code does not read its CLAUDE.md either. */
+async function instructionsOf(settings: Settings): Promise<string | undefined> {
+  if (runsCommands(settings)) return settings.instructions
+  const files = ["CLAUDE.md", join(".claude", "CLAUDE.md")].map((name) => join(settings.cwd, name))
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")))
+  return [...texts, settings.instructions].filter(Boolean).join("\n\n")
 }
 
 async function privateFile(folder: string, name: string, text: string): Promise<string> {

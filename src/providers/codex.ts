@@ -5,7 +5,15 @@ import { readThread } from "./codex-thread.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import type { CliOptions } from "./options.ts"
 import { imageFiles, textOf } from "./prompt-files.ts"
-import type { Launch, LaunchCommand, Provider, Settings, ToolGroup, Turn } from "./provider.ts"
+import {
+  type Launch,
+  type LaunchCommand,
+  type Provider,
+  runsCommands,
+  type Settings,
+  type ToolGroup,
+  type Turn,
+} from "./provider.ts"
 import { type Toml, tomlValue } from "./toml.ts"
 
 export interface CodexOptions extends CliOptions {
@@ -97,6 +105,8 @@ async function commonFlags(settings: Settings, extra: Config, folder: string) {
     ...extra,
     ...(reasoning !== undefined && { model_reasoning_effort: reasoning }),
     ...(instructions && { developer_instructions: instructions }),
+    // Those of a repository that the user trusts run commands outside of the sandbox.
+    ...(!runsCommands(settings) && { "features.hooks": false, "features.plugins": false, notify: [] }),
     ...servers.config,
   }
   return { args: [...args, ...configFlags(config)], env: servers.env }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
 import { acpSession } from "./acp-session.ts"
@@ -12,6 +12,7 @@ import { textOf } from "./prompt-files.ts"
 import {
   type CliServer,
   type Provider,
+  runsCommands,
   type Settings,
   type ToolGroup,
   type Turn,
@@ -53,7 +54,7 @@ export const geminiProvider: Provider = {
     const said = prompt === undefined ? [] : [`--prompt-interactive=${prompt}`]
     return {
       args: [...(await commonFlags(settings, folder)), ...named, ...said],
-      env: home.env,
+      env: { ...home.env, ...(await systemSettings(settings, folder)) },
       key: key ?? fresh,
       farewell: /gemini --resume '?([\da-f-]{36})/g,
       close: home.close,
@@ -75,7 +76,8 @@ function overAcp(): Provider {
             if (key !== undefined) await setAside(settings.env, key)
             const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
             const args = ["--acp", ...(await commonFlags(settings, folder))]
-            return { args, env: home.env, given: ["instructions", "model", "servers"], ended: home.close }
+            const env = { ...home.env, ...(await systemSettings(settings, folder)) }
+            return { args, env, given: ["instructions", "model", "servers"], ended: home.close }
           },
         },
         opening,
@@ -87,7 +89,8 @@ async function command({ message, settings }: Turn, { key, folder }: LinePlace):
   const args = ["--output-format", "stream-json", ...(await commonFlags(settings, folder))]
   if (key !== undefined) args.push("--resume", key)
   const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
-  return { args, env: home.env, input: textOf(message), ended: home.close }
+  const env = { ...home.env, ...(await systemSettings(settings, folder)) }
+  return { args, env, input: textOf(message), ended: home.close }
 }
 
 async function commonFlags(settings: Settings, folder: string): Promise<string[]> {
@@ -112,6 +115,16 @@ async function settingsOf({ servers, instructions }: Settings, folder: string): 
   if (!instructions) return settings
   const includeDirectories = [await memoryFolder(folder, instructions)]
   return { ...settings, context: { includeDirectories, loadMemoryFromIncludeDirectories: true } }
+}
+
+/** Hooks and commands of the repository, left out where no commands may run: only the settings of the system are above its own. */
+async function systemSettings(settings: Settings, folder: string): Promise<Record<string, string>> {
+  if (runsCommands(settings)) return {}
+  const variable = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
+  const text = await readFile(settings.env[variable] ?? "/etc/gemini-cli/settings.json", "utf8").catch(() => "{}")
+  const off: JsonObject = { hooksConfig: { enabled: false }, tools: { discoveryCommand: "", callCommand: "" } }
+  const path = await privateFile(folder, "system-settings.json", JSON.stringify({ ...JSON.parse(text), ...off }))
+  return { [variable]: path }
 }
 
 async function memoryFolder(folder: string, instructions: string): Promise<string> {

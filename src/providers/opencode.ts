@@ -12,6 +12,7 @@ import {
   type Launch,
   type LaunchCommand,
   type Provider,
+  runsCommands,
   type Settings,
   type ToolGroup,
   type Turn,
@@ -118,7 +119,12 @@ async function environmentOf(settings: Settings, folder: string, extra: Config):
     permission: permissionsOf(settings),
   }
   // Not as arguments, which a list of processes shows to everybody, and not in a file, where the user's own would be left out.
-  return { OPENCODE_CONFIG_CONTENT: JSON.stringify(config), OPENCODE_DISABLE_AUTOUPDATE: "1" }
+  return {
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    // Plugins of the repository are programs.
+    ...(!runsCommands(settings) && { OPENCODE_DISABLE_PROJECT_CONFIG: "1" }),
+  }
 }
 
 type Config = { readonly [key: string]: Json }

@@ -13,6 +13,11 @@ export function withinReachOfShell({ allow, permissions }: Pick<Settings, "allow
   return (["read", "write", "web"] as const).filter((group) => !allow.has(group))
 }
 
+/** Whether the CLI may run commands. Where not, hooks, plugins and settings of the repository, which run some, are left out. */
+export function runsCommands({ allow, permissions }: Pick<Settings, "allow" | "permissions">): boolean {
+  return allow.has("exec") || permissions === "bypass"
+}
+
 /** A model by what it is good for; each CLI has its own. */
 export type Tier = "strongest" | "fast"
 

@@ -62,6 +62,28 @@ export function claudeBench(version?: string): Promise<Bench> {
   return bench("claude", variables, version)
 }
 
+/** A machine for Codex. */
+export function codexBench(): Promise<Bench> {
+  return bench("codex", async (model, home) => {
+    await mkdir(join(home, ".codex"))
+    await writeFile(
+      join(home, ".codex", "config.toml"),
+      [
+        'model = "gpt-5.2"',
+        'model_provider = "loopback"',
+        "[model_providers.loopback]",
+        'name = "loopback"',
+        `base_url = "${model.url}/v1"`,
+        'env_key = "LOOPBACK_KEY"',
+        'wire_api = "responses"',
+        "request_max_retries = 1",
+        "stream_max_retries = 1",
+      ].join("\n"),
+    )
+    return { LOOPBACK_KEY: "none" }
+  })
+}
+
 type Variables = Record<string, string>
 
 /** A machine with a small program in the place of Claude Code (test/fixtures/fake-claude.ts): no model, and quick. */
