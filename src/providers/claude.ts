@@ -60,7 +60,7 @@ export const claudeProvider: Provider = {
   places: ["~/.claude/local", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @anthropic-ai/claude-code",
   maker: "anthropic",
-  can: { fork: true, images: true, ask: true, steer: true },
+  can: { fork: true, images: true, ask: true, steer: true, tokens: true, cost: true },
   model: (tier, env) =>
     tier === "strongest" ? (env.ANTHROPIC_MODEL ?? "opus") : (env.ANTHROPIC_SMALL_FAST_MODEL ?? "haiku"),
   unenforced: withinReachOfShell,

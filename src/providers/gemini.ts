@@ -38,7 +38,7 @@ export const geminiProvider: Provider = {
   places: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @google/gemini-cli",
   maker: "google",
-  can: { fork: false, images: false, ask: false, steer: false },
+  can: { fork: false, images: false, ask: false, steer: false, tokens: false, cost: false },
   model: (tier) => (tier === "strongest" ? "pro" : "flash"),
   unenforced: withinReachOfShell,
   open: (opening) =>

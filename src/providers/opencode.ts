@@ -41,7 +41,7 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
     binary: "opencode",
     places: ["~/.opencode/bin", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g opencode-ai",
-    can: { fork: true, images: true, ask: false, steer: false },
+    can: { fork: true, images: true, ask: false, steer: false, tokens: true, cost: true },
     model: (tier, env) => (tier === "strongest" ? env.OPENCODE_MODEL : env.OPENCODE_SMALL_FAST_MODEL),
     unenforced: withinReachOfShell,
     open: (opening) =>
@@ -63,7 +63,7 @@ function overAcp(config: Config): Provider {
   const { name, title } = provider
   return {
     ...provider,
-    can: { ...provider.can, fork: false, ask: true },
+    can: { ...provider.can, fork: false, ask: true, tokens: false },
     open: (opening) =>
       acpSession(
         {

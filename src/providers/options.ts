@@ -3,7 +3,9 @@ import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
+import type { Price } from "../core/usage.ts"
 import type { McpServer, ServeOptions, ToolSources } from "../mcp/mcp.ts"
+import { modelFacts } from "../models/prices.ts"
 import type { RuntimeSource } from "../runtime/runtime.ts"
 import { environmentDefaults } from "./defaults.ts"
 import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./limits.ts"
@@ -101,6 +103,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   const env = environmentOf(options.env)
   const model = options.model ?? defaults.model
   const named = model === "strongest" || model === "fast" ? provider.model(model, env) : model || undefined
+  checkLimits(provider, limits, named)
   return {
     name: options.name ?? provider.name,
     model: named,
@@ -202,6 +205,28 @@ function checkPermissions({ title, can }: Provider, permissions: string | undefi
     `permissions: ${title} cannot ask before it acts. Say what it may do by allow: [ … ], or use one that asks: claude(), ` +
       'opencode({ protocol: "acp" }), gemini({ protocol: "acp" }).',
   )
+}
+
+/** Limits that nobody could keep are refused. */
+function checkLimits(provider: Provider, limits: Limits, model: string | undefined): void {
+  const { name, title, can } = provider
+  const tokens = (["tokens", "uncachedTokens"] as const).find((key) => limits[key] !== undefined)
+  if (tokens !== undefined && !can.tokens) {
+    throw new ConfigError(
+      `limits.${tokens}: ${title} reports its tokens only when a turn is over, so they cannot be limited. Use limits.cycles or limits.timeMs.`,
+    )
+  }
+  if (limits.costUsd === undefined || can.cost) return
+  if (can.tokens && (model === undefined ? provider.price : priceOf(provider, model))) return
+  const cure = can.tokens
+    ? `Give ${name}({ price: { input: 1.25, output: 10 } }), in US dollars per million tokens, or a model of the price list.`
+    : "Use limits.cycles or limits.timeMs."
+  throw new ConfigError(`limits.costUsd: ${title} reports no cost while it works, so it cannot be limited. ${cure}`)
+}
+
+/** The price of a model of a CLI, where it is known. */
+export function priceOf({ maker, price }: Provider, model: string): Price | undefined {
+  return price ?? modelFacts(maker === undefined ? model : `${maker}/${model}`)?.price
 }
 
 // The CLIs make names of tools from it.

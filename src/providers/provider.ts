@@ -1,7 +1,7 @@
 import type { ProviderError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import type { ImagePart, UserMessage } from "../core/message.ts"
-import type { Usage } from "../core/usage.ts"
+import type { Price, Usage } from "../core/usage.ts"
 
 /** What a CLI may be allowed to do. `parallel`: start agents of its own; `interaction`: ask the user. */
 export const toolGroups = ["read", "write", "exec", "web", "parallel", "interaction"] as const
@@ -37,6 +37,8 @@ export interface Provider {
   /** Whose models it uses, as in the price list: "anthropic". Undefined: its models name their maker. */
   readonly maker?: string | undefined
   readonly can: Capabilities
+  /** The price of its model, where neither the CLI nor the price list knows it. */
+  readonly price?: Price | undefined
   /** The model of a tier; undefined where the CLI's own default is it. */
   model(tier: Tier, env: Readonly<Record<string, string | undefined>>): string | undefined
   /** The groups that are not allowed and that it could use all the same; each becomes a warning. */
@@ -56,6 +58,9 @@ export interface Capabilities {
   ask: boolean
   /** Whether the running model can be told something. */
   steer: boolean
+  /** Whether it reports tokens and cost while a turn goes on, so that limits on them can hold. */
+  tokens: boolean
+  cost: boolean
 }
 
 /** One conversation with a CLI. Turns never overlap: the caller waits for the one before. */

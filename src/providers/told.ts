@@ -33,7 +33,9 @@ export function teller({ control, source, now, mayAnswer = () => true }: TellerO
   const calls = new Map<string, OpenCall>()
   /** By the call that started them. */
   const subAgents = new Map<string, Voice>()
-  const place = { calls, now, endCall }
+  let model: string | undefined
+  const answerer = () => ({ ...(model !== undefined && { model }), provider: source })
+  const place = { calls, now, endCall, answerer }
   const own = ownVoice(control, mayAnswer, place)
   let acted = false
 
@@ -86,9 +88,12 @@ export function teller({ control, source, now, mayAnswer = () => true }: TellerO
           return void control.emit({ type: "warning-raised", code: step.code, message: step.message })
         case "raw":
           return void control.emit({ type: "raw-received", source, data: step.data })
-        case "key":
         case "model":
+          model = step.id
+          return
         case "usage":
+          return own.used(step.usage)
+        case "key":
           return
         default:
           step satisfies never
