@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
+import { homedir } from "node:os"
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
 import type { PromptPart, UserMessage } from "../core/message.ts"
@@ -8,7 +9,8 @@ import { launchFlags, permissionFlags } from "./claude-tools.ts"
 import { nothingUsed, readTotal } from "./claude-total.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
-import { type CliOptions, checkNumber } from "./options.ts"
+import { type CliOptions, checkNumber, requireServers } from "./options.ts"
+import { privateFile } from "./prompt-files.ts"
 import {
   type CliServer,
   type Provider,
@@ -18,6 +20,7 @@ import {
   type Turn,
   withinReachOfShell,
 } from "./provider.ts"
+import { type JsonObject, objectAt } from "./read-json.ts"
 
 export interface ClaudeOptions extends CliOptions {
   /** How long a turn that has its answer waits for commands and agents that Claude Code runs in the background; they are ended then, with
@@ -60,7 +63,16 @@ export const claudeProvider: Provider = {
   places: ["~/.claude/local", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @anthropic-ai/claude-code",
   maker: "anthropic",
-  can: { fork: true, images: true, ask: true, steer: true, tokens: true, cost: true },
+  can: {
+    fork: true,
+    images: true,
+    ask: true,
+    steer: true,
+    tokens: true,
+    cost: true,
+    systemPrompt: true,
+    userServers: true,
+  },
   model: (tier, env) =>
     tier === "strongest" ? (env.ANTHROPIC_MODEL ?? "opus") : (env.ANTHROPIC_SMALL_FAST_MODEL ?? "haiku"),
   unenforced: withinReachOfShell,
@@ -106,8 +118,11 @@ async function commonFlags(settings: Settings, { key, fork, folder }: LinePlace,
   if (reasoning !== undefined) args.push("--effort", reasoning)
   // In files, because they may be long, and a list of processes shows arguments to everybody.
   if (instructions) args.push("--append-system-prompt-file", await privateFile(folder, "instructions.md", instructions))
-  if (servers.length > 0)
-    args.push("--mcp-config", await privateFile(folder, "mcp.json", JSON.stringify(mcpConfig(servers))))
+  const { systemPrompt } = settings
+  if (systemPrompt) args.push("--system-prompt-file", await privateFile(folder, "system-prompt.md", systemPrompt))
+  const mcpServers = { ...(await userServers(settings)), ...mcpConfig(servers) }
+  if (Object.keys(mcpServers).length > 0)
+    args.push("--mcp-config", await privateFile(folder, "mcp.json", JSON.stringify({ mcpServers })))
   const patience = Math.max(0, ...servers.map(({ toolTimeoutMs }) => toolTimeoutMs))
   const env: Record<string, string> = patience > 0 ? { MCP_TOOL_TIMEOUT: String(patience) } : {}
   return { args, env }
@@ -121,18 +136,22 @@ async function instructionsOf(settings: Settings): Promise<string | undefined> {
   return [...texts, settings.instructions].filter(Boolean).join("\n\n")
 }
 
-async function privateFile(folder: string, name: string, text: string): Promise<string> {
-  const path = join(folder, name)
-  await writeFile(path, text, { mode: 0o600 })
-  return path
-}
-
-function mcpConfig(servers: readonly CliServer[]): object {
+function mcpConfig(servers: readonly CliServer[]): JsonObject {
   const entries = servers.map((server) => {
     const { name, toolTimeoutMs: _, ...rest } = server
     return [name, "url" in rest ? { type: "http", ...rest } : rest]
   })
-  return { mcpServers: Object.fromEntries(entries) }
+  return Object.fromEntries(entries)
+}
+
+/** The servers of the user's own that are allowed, as Claude Code has written them down: for the user, and for this folder. */
+async function userServers({ userServers: names, env, cwd }: Settings): Promise<JsonObject> {
+  if (names.length === 0) return {}
+  const file = join(env.CLAUDE_CONFIG_DIR ?? env.HOME ?? homedir(), ".claude.json")
+  const config: Json = JSON.parse(await readFile(file, "utf8").catch(() => "{}"))
+  const known = { ...objectAt(config, "mcpServers"), ...objectAt(config, "projects", cwd, "mcpServers") }
+  requireServers("Claude Code", names, Object.keys(known))
+  return Object.fromEntries(names.map((name) => [name, known[name] ?? null]))
 }
 
 function userLine({ parts }: UserMessage): Json {

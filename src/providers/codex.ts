@@ -5,7 +5,7 @@ import { codexServers } from "./codex-servers.ts"
 import { readThread } from "./codex-thread.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import type { CliOptions } from "./options.ts"
-import { imageFiles, textOf } from "./prompt-files.ts"
+import { imageFiles, privateFile, textOf } from "./prompt-files.ts"
 import {
   type Launch,
   type LaunchCommand,
@@ -41,7 +41,16 @@ function providerWith(extra: Config, price?: Price): Provider {
     places: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g @openai/codex",
     maker: "openai",
-    can: { fork: true, images: true, ask: false, steer: false, tokens: true, cost: false },
+    can: {
+      fork: true,
+      images: true,
+      ask: false,
+      steer: false,
+      tokens: true,
+      cost: false,
+      systemPrompt: true,
+      userServers: true,
+    },
     ...(price && { price }),
     model: (tier) => (tier === "strongest" ? undefined : "gpt-5.4-mini"),
     unenforced: ({ allow, permissions }) => (permissions === "bypass" ? [] : notKept(allow)),
@@ -115,7 +124,7 @@ async function launch({ settings, prompt, key, folder }: Launch, extra: Config):
 }
 
 async function commonFlags(settings: Settings, extra: Config, folder: string) {
-  const { model, reasoning, instructions, permissions, cwd } = settings
+  const { model, reasoning, instructions, systemPrompt, permissions, cwd } = settings
   const servers = await codexServers(settings, folder)
   const args = ["-C", cwd]
   if (permissions === "bypass") args.push("--dangerously-bypass-approvals-and-sandbox")
@@ -125,6 +134,7 @@ async function commonFlags(settings: Settings, extra: Config, folder: string) {
     ...extra,
     ...(reasoning !== undefined && { model_reasoning_effort: reasoning }),
     ...(instructions && { developer_instructions: instructions }),
+    ...(systemPrompt && { model_instructions_file: await privateFile(folder, "system-prompt.md", systemPrompt) }),
     // Those of a repository that the user trusts run commands outside of the sandbox.
     ...(!runsCommands(settings) && { "features.hooks": false, "features.plugins": false, notify: [] }),
     ...servers.config,

@@ -41,7 +41,16 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
     binary: "opencode",
     places: ["~/.opencode/bin", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g opencode-ai",
-    can: { fork: true, images: true, ask: false, steer: false, tokens: true, cost: true },
+    can: {
+      fork: true,
+      images: true,
+      ask: false,
+      steer: false,
+      tokens: true,
+      cost: true,
+      systemPrompt: true,
+      userServers: true,
+    },
     model: (tier, env) => (tier === "strongest" ? env.OPENCODE_MODEL : env.OPENCODE_SMALL_FAST_MODEL),
     unenforced: withinReachOfShell,
     open: (opening) =>
@@ -109,12 +118,14 @@ async function launch({ settings, prompt, key, folder }: Launch, extra: Config):
 }
 
 async function environmentOf(settings: Settings, folder: string, extra: Config): Promise<Record<string, string>> {
-  const { instructions } = settings
+  const { instructions, systemPrompt } = settings
   const config = {
     autoupdate: false,
     share: "disabled",
     ...extra,
     ...(instructions && { instructions: [await instructionsFile(folder, instructions)] }),
+    // That of the agent it works with unless it is told otherwise.
+    ...(systemPrompt && { agent: { build: { prompt: systemPrompt } } }),
     ...(settings.servers.length > 0 && serversConfig(settings.servers)),
     permission: permissionsOf(settings),
   }
@@ -148,10 +159,14 @@ const groups: Record<ToolGroup, readonly string[]> = {
 const always = ["todoread", "todowrite", "skill"]
 
 /** What is not named is refused, so that a tool of tomorrow is too. */
-function permissionsOf({ allow, permissions, servers }: Settings): { [name: string]: Json } {
+function permissionsOf({ allow, permissions, servers, userServers }: Settings): { [name: string]: Json } {
   if (permissions === "bypass") return { "*": "allow" }
   const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
-  const allowed = [...granted.flatMap((group) => groups[group]), ...always, ...servers.map(({ name }) => `${name}_*`)]
+  const allowed = [
+    ...granted.flatMap((group) => groups[group]),
+    ...always,
+    ...[...servers.map(({ name }) => name), ...userServers].map((name) => `${name}_*`),
+  ]
   const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => groups[group])
   // Where nothing is left out there is a person, who is asked about what is not named.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask" : "deny"

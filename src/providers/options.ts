@@ -27,14 +27,18 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   model?: Tier | (string & {}) | undefined
   /** How hard the model thinks, in the CLI's own words: "low", "high". Default: `KARST_EFFORT`, else the CLI's own. */
   reasoning?: string | undefined
+  /** In place of the CLI's own system prompt, where it can be replaced; `instructions` are added to it. */
+  systemPrompt?: string | undefined
   /** The folder it works in. Default: that of this process. */
   cwd?: string | undefined
   /** What it may do. Default: all but `interaction`. */
   allow?: readonly ToolGroup[] | undefined
   /** Tools of yours, in every form: made by `tool()`, kits, functions, agents. */
   tools?: ToolSources | undefined
-  /** MCP servers for the CLI, by name. Those it is configured with itself are left out. */
+  /** MCP servers for the CLI, by name. */
   mcpServers?: Readonly<Record<string, McpServer>> | undefined
+  /** Names of MCP servers that the CLI is configured with by its user, and that it may use. Default: none of them. */
+  userServers?: readonly string[] | undefined
   /** Live objects for the CLI: an instance is shared on purpose, a factory makes each run or session its own. */
   runtime?: RuntimeSource | undefined
   /** Variables for the CLI over those of this process; undefined removes one. */
@@ -104,6 +108,8 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   const model = options.model ?? defaults.model
   const named = model === "strongest" || model === "fast" ? provider.model(model, env) : model || undefined
   checkLimits(provider, limits, named)
+  checkCapability(provider, "systemPrompt", options.systemPrompt !== undefined)
+  checkCapability(provider, "userServers", (options.userServers ?? []).length > 0)
   return {
     name: options.name ?? provider.name,
     model: named,
@@ -126,6 +132,8 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
       model: named,
       reasoning: options.reasoning ?? defaults.reasoning,
       instructions: options.instructions,
+      systemPrompt: options.systemPrompt,
+      userServers: options.userServers ?? [],
       allow: new Set(allow),
       permissions: permissions ?? "allow",
       env,
@@ -152,10 +160,12 @@ const known: Record<keyof CliOptions, true> = {
   model: true,
   reasoning: true,
   instructions: true,
+  systemPrompt: true,
   cwd: true,
   allow: true,
   tools: true,
   mcpServers: true,
+  userServers: true,
   runtime: true,
   env: true,
   permissions: true,
@@ -205,6 +215,20 @@ function checkPermissions({ title, can }: Provider, permissions: string | undefi
     `permissions: ${title} cannot ask before it acts. Say what it may do by allow: [ … ], or use one that asks: claude(), ` +
       'opencode({ protocol: "acp" }), gemini({ protocol: "acp" }).',
   )
+}
+
+/** Refuses names of servers that the user of a CLI does not have. */
+export function requireServers(title: string, names: readonly string[], known: readonly string[]): void {
+  const missing = names.find((name) => !known.includes(name))
+  if (missing === undefined) return
+  const there = known.length === 0 ? "There are none." : `There are: ${known.join(", ")}.`
+  throw new ConfigError(`userServers: ${title} is not configured with an MCP server "${missing}". ${there}`)
+}
+
+function checkCapability({ title, can }: Provider, name: "systemPrompt" | "userServers", isGiven: boolean): void {
+  if (!isGiven || can[name]) return
+  const cures = { systemPrompt: "Use instructions.", userServers: "Give its servers as mcpServers." }
+  throw new ConfigError(`${name}: ${title} has no setting for this. ${cures[name]}`)
 }
 
 /** Limits that nobody could keep are refused. */

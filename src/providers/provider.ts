@@ -61,6 +61,10 @@ export interface Capabilities {
   /** Whether it reports tokens and cost while a turn goes on, so that limits on them can hold. */
   tokens: boolean
   cost: boolean
+  /** Whether its own system prompt can be replaced. */
+  systemPrompt: boolean
+  /** Whether servers of the user's own configuration can be allowed one by one. */
+  userServers: boolean
 }
 
 /** One conversation with a CLI. Turns never overlap: the caller waits for the one before. */
@@ -90,12 +94,15 @@ export interface Settings {
   readonly model: string | undefined
   readonly reasoning: string | undefined
   readonly instructions: string | undefined
+  /** In place of the CLI's own system prompt. */
+  readonly systemPrompt: string | undefined
   readonly allow: ReadonlySet<ToolGroup>
   /** `allow`: the groups in `allow` and all tools of `servers` are granted, anything else is refused. `ask`: reading is
    *  granted, what else is in `allow` is asked about. `bypass`: nothing is checked. */
   readonly permissions: "allow" | "ask" | "bypass"
-  /** Those it shall use, and no others of the user's. */
+  /** Those it shall use, and of those that it is configured with itself `userServers`. */
   readonly servers: readonly CliServer[]
+  readonly userServers: readonly string[]
   /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string>>
   /** How long a turn may take, and how long nothing may come. */
