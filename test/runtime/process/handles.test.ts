@@ -308,3 +308,18 @@ test("deleting a field of a host object fails with the cure", async () => {
     /light\.extra\.a is on .* assign the copy/,
   )
 })
+
+test("a large copy that was written back is not named as unchecked", async () => {
+  const rows = Array.from({ length: 30_000 }, (_, row) => `row ${row} ${"x".repeat(40)}`)
+  await using runtime = processRuntime({ light: Object.assign(new Light(), { rows }) })
+  const ran = await runtime.execute(
+    "const all = await light.rows; all[0] = 'first'; light.rows = all; await light.name",
+  )
+  assert.deepEqual([ran.ok, ran.hints, rows[0]], [true, undefined, "first"])
+})
+
+test("a class without a constructor is declared with that of its base class", async () => {
+  class Spot extends Light {}
+  await using runtime = processRuntime({ Light, Spot })
+  assert.match(await runtime.describe(), /declare const Spot: \{ new \(name\?: \w+\): Promise<Spot> \}/)
+})
