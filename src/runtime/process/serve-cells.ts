@@ -17,7 +17,7 @@ import { createNews } from "./news.ts"
 import { createPrinter } from "./printing.ts"
 import type { BindInput, ExecuteInput, NameReport, Summary } from "./protocol.ts"
 import { sightsIn, type Wanted } from "./sights.ts"
-import { checkedMember } from "./unawaited.ts"
+import { checkedMember, checkFields } from "./unawaited.ts"
 
 export interface ServerEvents {
   /** The longest message that the host accepts; told before anything else. */
@@ -47,6 +47,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
   })
   const core = createJsRuntime(undefined, {}, undefined, {
     checkValue: checkedMember,
+    checkFields,
     resultOf: (promise, name) => pendingResult(promise, `${name}(…)`).result,
     onCell: host.onCell,
     onBound: host.onBound,
