@@ -20,13 +20,14 @@ function childrenOf(pid: number): number[] {
     const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1"))
     return lists.join(" ").split(" ").filter(Boolean).map(Number)
   } catch {
-    // A process may end while it is looked at; elsewhere than on Linux there is nothing to look at.
+    // A process may end meanwhile. Only Linux has these files.
     return []
   }
 }
 
-/** The bytes of memory that processes use, not less than it is: their own pages, memory that they share, files in memory
- *  that they hold open (memfd), and file systems in memory that only they see. Code and libraries are the machine's. */
+/** The bytes of memory that processes use, estimated from above: their own pages, memory that they share, files in
+ *  memory that they hold open (memfd), and file systems in memory that only they see. Code and libraries are not
+ *  counted. */
 export function memoryOf(tree: readonly number[]): number {
   const pages = tree.reduce((sum, pid) => sum + residentBytes(pid), 0)
   return pages + total(filesInMemory(tree)) + ownFileSystems(tree)
@@ -65,7 +66,7 @@ function proportionalBytes(pid: number, files: ReadonlyMap<string, number>): num
   for (const line of mappings.split("\n")) {
     const [, device, inode, path = ""] = /^[\da-f]+-[\da-f]+ \S+ \S+ (\S+) (\d+) *(.*)/.exec(line) ?? []
     if (device !== undefined) {
-      // Files of the disk are the machine's; what has no file, and files in memory, are its own.
+      // Mapped files of a disk do not count. Memory without a file does, and so do files in memory.
       const isFile = path.startsWith("/") && !/^\/(?:memfd:|dev\/zero|SYSV)/.test(path)
       isCounted = !files.has(inode ?? "") && !isFile
     } else if (isCounted && line.startsWith("Pss:")) {
@@ -86,7 +87,7 @@ function filesInMemory(tree: readonly number[]): Map<string, number> {
         const { ino, blocks } = statSync(path)
         files.set(String(ino), blocks * 512)
       } catch {
-        // It was closed while it was looked at.
+        // The file was closed meanwhile.
       }
     }
   }
@@ -97,7 +98,7 @@ function total(files: ReadonlyMap<string, number>): number {
   return files.values().reduce((sum, bytes) => sum + bytes, 0)
 }
 
-/** What is used of file systems in memory that a sandbox has for itself. */
+/** The bytes used in file systems in memory that only a sandbox sees. */
 function ownFileSystems(tree: readonly number[]): number {
   const inside = tree.at(-1)
   if (inside === undefined) return 0
@@ -119,7 +120,7 @@ function ownMounts(pid: number): string[] {
   const ours = new Set(mounts("/proc/self/mountinfo").map(({ device }) => device))
   const found = mounts(`/proc/${pid}/mountinfo`).filter(({ device, type }) => type === "tmpfs" && !ours.has(device))
   const folders = new Map(found.map(({ device, folder }) => [device, folder]))
-  // Bubblewrap first makes its folders and then enters them: before that there is nothing to keep in mind.
+  // Bubblewrap creates its mounts and then enters them: the list is remembered only when it is complete.
   if (folders.size > 0 && found.some(({ folder }) => folder === "/tmp")) mountsOf.set(space, [...folders.values()])
   if (mountsOf.size > 1000) mountsOf.clear()
   return [...folders.values()]
