@@ -15,8 +15,7 @@ import type { StartPeer } from "./peer-process.ts"
 import { mostHints } from "./protocol.ts"
 import type { Registry } from "./registry.ts"
 
-/** The host's side of a runtime whose namespace is in a child process. Starts the child when one is needed, and another
- *  when it has ended. */
+/** The host's side of a runtime in a child process: starts a child when one is needed and none is running. */
 export interface Host {
   /** The running child, or a new one with everything that was injected. */
   connect(): Promise<Live>
@@ -253,8 +252,7 @@ interface Tracked {
   printed: number
 }
 
-/** The cell as the caller of host code. Its calls run in the asynchronous context of the code that executed the
- *  cell. */
+/** The cell as the caller of host code. Its calls run in the asynchronous context of whoever executed the cell. */
 function callerFor(cell: RunningCell, nameOf: Caller["nameOf"], printLate: (error: unknown) => void): Caller {
   const within = AsyncLocalStorage.snapshot()
   return {
