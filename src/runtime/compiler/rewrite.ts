@@ -3,7 +3,7 @@ import type { CompileOptions } from "../compile.ts"
 import { analyseScope } from "../scope.ts"
 import { CellSyntaxError, eachChild, isTypeOnly, type ParsedCell } from "../syntax.ts"
 import { declare, rewriteVariables, variableHome } from "./declarations.ts"
-import { rewriteClass, rewriteFunction } from "./functions.ts"
+import { isNameless, rewriteClass, rewriteFunction } from "./functions.ts"
 import { ambientObject, cellObject, findHomes, guardObject, scopeObject } from "./homes.ts"
 import { rewriteHandler, rewriteLoopBody, rewriteLoopTarget } from "./loops.ts"
 import { createOutput, type Output } from "./output.ts"
@@ -304,9 +304,4 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     if (node.type === "ClassExpression") rewriteClass(rewriting, node)
     if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") rewriteFunction(rewriting, node)
   }
-}
-
-function isNameless(node: AnyNode): boolean {
-  if (node.type === "ArrowFunctionExpression") return true
-  return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id
 }

@@ -18,8 +18,8 @@ import {
   type WireObject,
 } from "./wire.ts"
 
-/** Decodes a value that another process encoded. The text may have been written by generated code: nothing in it is run,
- *  and a value that our encoder never writes is a `Forged` error. */
+/** Decodes a value that another process encoded. The text may have been written by generated code: nothing in it is
+ *  run, and a value that our encoder never writes is a `Forged` error. */
 export function decodeJavaScript(json: Json, frame: ReceivedValues, references: DecodeReferences): unknown {
   return frame.special ? new Decoding(frame, references).value(json) : json
 }
@@ -177,7 +177,7 @@ class Decoding {
     if (t === "Buffer") return Buffer.from(this.#bytes(i))
     const buffer = this.value(b)
     const make = views.get(t)
-    if (!make || !(buffer instanceof ArrayBuffer)) throw new Forged("a view of no known kind")
+    if (!make || !(buffer instanceof ArrayBuffer)) throw new Forged("a view of an unknown kind")
     return viewOf(make, buffer, Number(o), Number(l))
   }
 
@@ -195,7 +195,7 @@ class Decoding {
     const length = Number(n)
     const entries = listIn(e)
     if (!Number.isInteger(length) || length < 0 || length > 2 ** 32 - 1)
-      throw new Forged("an array of no possible length")
+      throw new Forged("an array of an impossible length")
     // A length alone allocates nothing here, but whatever walks the array would walk all of it.
     this.#holes += Math.max(0, length - entries.length)
     if (this.#holes > mostHoles) {
@@ -218,7 +218,7 @@ class Decoding {
         throw new Forged("a column that is too large")
       }
       const values = columnValues(kind, bytes, length)
-      if (!values || name === "__proto__") throw new Forged("a column that is none")
+      if (!values || name === "__proto__") throw new Forged("an invalid column")
       return { name: textIn(name), values }
     })
     return recordsFrom(columns, length)
@@ -254,7 +254,7 @@ function stackIn(stack: Json | undefined): string | undefined {
 /** In hexadecimal, because reading decimal digits takes quadratic time. */
 function bigintFrom(text: string): bigint {
   const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(text) ?? []
-  if (digits === undefined || digits.length > mostDigits) throw new Forged("a bigint that is none")
+  if (digits === undefined || digits.length > mostDigits) throw new Forged("an invalid bigint")
   const size = BigInt(`0x${digits}`)
   return sign ? -size : size
 }
@@ -263,7 +263,7 @@ function regExpFrom(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, flags)
   } catch {
-    throw new Forged("a regular expression that is none")
+    throw new Forged("an invalid regular expression")
   }
 }
 
