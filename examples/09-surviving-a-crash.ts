@@ -15,7 +15,7 @@ const model =
     "Sorted: 1, 2, 3.",
   ])
 
-const agent = createAgent({ model, runtime, cellTimeoutMs: 1000 })
+const agent = createAgent({ model, runtime, cellTimeoutMs: 3000 })
 for await (const event of agent.run("Sort the numbers.")) {
   if (event.type === "code-end") console.log(event.ok ? "ran:" : `${event.error?.kind}:`, event.text, "\n")
   if (event.type === "run-end") console.log(event.output)

@@ -4,6 +4,7 @@
 import { chmodSync, cpSync, globSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { gather } from "./gather.ts"
+import { checkNodeFirst } from "./old-node.ts"
 import { root, runTool } from "./tools.ts"
 
 const dist = join(root, "dist")
@@ -18,12 +19,13 @@ for (const file of globSync("src/**/*.py", { cwd: root }))
   cpSync(join(root, file), join(root, file.replace("src", "dist")))
 const doors = publicModules()
 await gather(dist, [...doors, ...programs()])
+checkNodeFirst(dist, doors, Number(/\d+/.exec(published().engines.node)?.[0]))
 chmodSync(join(dist, "cli/bin.js"), 0o755)
 removeTypesExceptOf(doors)
 
 /** What package.json lets others import or run, as paths in dist/ without their ending. */
 function publicModules(): string[] {
-  const { exports, bin }: Published = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+  const { exports, bin } = published()
   const files = [
     ...Object.values(exports).map((door) => (typeof door === "object" ? door.default : "")),
     ...Object.values(bin),
@@ -31,7 +33,12 @@ function publicModules(): string[] {
   return files.flatMap((file) => /^\.\/dist\/(.*)\.js$/.exec(file)?.[1] ?? [])
 }
 
+function published(): Published {
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+}
+
 interface Published {
+  engines: { node: string }
   exports: Record<string, string | { default: string }>
   bin: Record<string, string>
 }

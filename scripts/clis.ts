@@ -1,5 +1,5 @@
-// The coding CLIs that tests drive, at the versions whose streams Karst knows. They are large, so they are installed only where everything must run
-// (KARST_REQUIRE_ALL=1), into a cache outside of the checkout.
+// The coding CLIs that tests drive, at the versions whose streams Karst knows. They are large, so they are installed only where everything
+// must run (KARST_REQUIRE_ALL=1), into a cache outside of the checkout.
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
@@ -7,11 +7,14 @@ import { delimiter, join } from "node:path"
 
 export interface PinnedCli {
   package: string
+  /** The current version: all tests run with it. */
   version: string
+  /** An earlier version that behaves differently: the tests of that behaviour also run with it. */
+  older?: string
 }
 
 export const pinnedClis = {
-  claude: { package: "@anthropic-ai/claude-code", version: "2.1.197" },
+  claude: { package: "@anthropic-ai/claude-code", version: "2.1.325", older: "2.1.197" },
   codex: { package: "@openai/codex", version: "0.166.0" },
   opencode: { package: "opencode-ai", version: "1.18.33" },
   gemini: { package: "@google/gemini-cli", version: "0.61.0" },
@@ -19,15 +22,21 @@ export const pinnedClis = {
 
 export type CliName = keyof typeof pinnedClis
 
-/** Where the pinned CLIs are kept: `KARST_CLI_CACHE`, else a folder of the user's own cache. */
+/** The versions of a CLI that tests run with, the current one first. */
+export function testedVersions(name: CliName): string[] {
+  const { version, older }: PinnedCli = pinnedClis[name]
+  return older === undefined ? [version] : [version, older]
+}
+
+/** The folder with the pinned CLIs: `KARST_CLI_CACHE`, else a folder of the user's own cache. */
 export function cliCache(): string {
   return process.env.KARST_CLI_CACHE ?? join(homedir(), ".cache", "karst", "clis")
 }
 
-/** The program of a CLI at its pinned version: from the cache, else from PATH. */
-export function findCli(name: CliName): string | undefined {
-  const { package: from, version } = pinnedClis[name]
-  if (installedVersion(from) === version) return join(cliCache(), "node_modules", ".bin", name)
+/** The program of a CLI at a version, by default the current one: from the cache, else from PATH. */
+export function findCli(name: CliName, version: string = pinnedClis[name].version): string | undefined {
+  const cached = cachedProgram(name, version)
+  if (cached !== undefined) return cached
   const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name))
   return onPath.find((path) => versionOf(path) === version)
 }
@@ -35,24 +44,42 @@ export function findCli(name: CliName): string | undefined {
 /** Installs what is missing in the cache, unless KARST_NO_INSTALL=1 forbids it. */
 export function installClis(): void {
   if (process.env.KARST_NO_INSTALL === "1") return
-  const missing = Object.values(pinnedClis).filter((cli) => installedVersion(cli.package) !== cli.version)
+  const missing = allVersions().filter(([name, version]) => cachedProgram(name, version) === undefined)
   if (missing.length === 0) return
   const folder = cliCache()
   mkdirSync(folder, { recursive: true })
-  const dependencies = Object.fromEntries(Object.values(pinnedClis).map((cli) => [cli.package, cli.version]))
+  const dependencies = Object.fromEntries(
+    allVersions().map(([name, version]) => [folderOf(name, version), `npm:${pinnedClis[name].package}@${version}`]),
+  )
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies }))
-  console.error(`Installing ${missing.map((cli) => `${cli.package}@${cli.version}`).join(", ")} into ${folder} …`)
+  const list = missing.map(([name, version]) => `${pinnedClis[name].package}@${version}`).join(", ")
+  console.error(`Installing ${list} into ${folder} …`)
   const { status, error } = spawnSync("npm", ["install", "--no-audit", "--no-fund", "--no-package-lock"], {
     cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
   })
-  // What is not there then is told by the tests that need it.
+  // The tests that need a CLI that is missing then fail with its name.
   if (error || status !== 0) console.error(`They were not installed: ${error?.message ?? `npm ended with ${status}`}.`)
 }
 
-function installedVersion(from: string): string | undefined {
+function allVersions(): [CliName, string][] {
+  // The keys of an object literal are its names.
+  const names = Object.keys(pinnedClis) as CliName[]
+  return names.flatMap((name) => testedVersions(name).map((version): [CliName, string] => [name, version]))
+}
+
+// Each version has a folder of its own, so that two of one CLI can be installed side by side.
+function folderOf(name: CliName, version: string): string {
+  return `${name}-${version}`
+}
+
+// Read from the package and not from `.bin`, where versions of one CLI have one name.
+function cachedProgram(name: CliName, version: string): string | undefined {
+  const folder = join(cliCache(), "node_modules", folderOf(name, version))
   try {
-    return JSON.parse(readFileSync(join(cliCache(), "node_modules", from, "package.json"), "utf8")).version
+    const { bin, version: installed } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    const path = typeof bin === "string" ? bin : bin?.[name]
+    return installed === version && typeof path === "string" ? join(folder, path) : undefined
   } catch {
     return undefined
   }

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -11,10 +12,11 @@ export async function pack(folder: string): Promise<string> {
   return join(folder, filename)
 }
 
-/** Installs packages into an empty project, the way a user does. */
+/** Installs packages into a project, which is made where there is none, the way a user does. */
 export async function installInto(project: string, packages: string[]): Promise<void> {
   await mkdir(project, { recursive: true })
-  await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module" }))
+  const manifest = join(project, "package.json")
+  if (!existsSync(manifest)) await writeFile(manifest, JSON.stringify({ private: true, type: "module" }))
   await npm(project, ["install", "--prefer-offline", ...packages])
 }
 

@@ -2,7 +2,7 @@
 
 export { type AcpOptions, acp } from "./providers/acp.ts"
 export type { AuthFile, AuthVariable, ProviderAuth } from "./providers/auth.ts"
-export { claude } from "./providers/claude.ts"
+export { type ClaudeOptions, claude } from "./providers/claude.ts"
 export type { CliAgent, CliRunOptions, CliSession, CliSessionOptions } from "./providers/cli-agent.ts"
 export { type CodexOptions, codex } from "./providers/codex.ts"
 export { type CodingAgentOptions, codingAgent, installedProviders } from "./providers/coding-agent.ts"

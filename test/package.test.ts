@@ -1,12 +1,21 @@
 import assert from "node:assert/strict"
-import { execFile } from "node:child_process"
-import { existsSync, globSync } from "node:fs"
+import { execFile, spawn, spawnSync } from "node:child_process"
+import { existsSync, globSync, lstatSync, readFileSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
-import { after, before, describe, test } from "node:test"
+import { after, before, describe, type TestContext, test } from "node:test"
 import { promisify } from "node:util"
+import { createAgent, scripted } from "karst"
+import { type McpToolKit, mcpTools } from "karst/mcp"
 import { installInto, pack } from "../scripts/pack.ts"
+
+const repository = dirname(import.meta.dirname)
+
+// The command finds its Node by the path, and the system's may be too old.
+const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` }
+const serve = ["mcp", "serve", "./objects.ts"]
+const oldNode = findOldNode()
 
 const program = `
 import { createAgent, jsRuntime, scripted } from "karst"
@@ -31,6 +40,13 @@ await kernel.execute("1").catch((error: Error) => console.log(error.name))
 try { processRuntime({ "no name": 1 }) } catch (error) { console.log(error instanceof ConfigError) }
 `
 
+const served = `
+import { jsRuntime } from "karst"
+import { type McpEndpoint, serveMcp, serveMcpStdio } from "karst/mcp"
+export const open = (): Promise<McpEndpoint> => serveMcp({ name: "n", runtime: jsRuntime({ n: 1 }) })
+export const stdio = serveMcpStdio
+`
+
 const threads = `
 import { memoryWorkspace } from "karst"
 import { searchFilesTool } from "karst/tools"
@@ -42,17 +58,40 @@ const context = { call: "1", signal, workspace, state, progress: () => {} }
 console.log(JSON.stringify(await searchFilesTool().run({ pattern: "need.e", mode: "files" }, context)))
 `
 
+const gated = `
+import { createAgent, jsRuntime, scripted } from "karst"
+const model = scripted(["\`\`\`ts\\nn\\n\`\`\`", "Done."])
+const result = await createAgent({ model, runtime: jsRuntime({ n: 1 }), typeGate: "block" }).run("Go.").settled
+console.log(result.error?.message)
+`
+
+const bundled = `
+import { createAgent, jsRuntime, scripted } from "karst"
+import { processRuntime } from "karst/process"
+async function main() {
+  const tasks: string[] = []
+  const model = scripted(["\`\`\`ts\\ntasks.push('bundled')\\n\`\`\`", "Added."])
+  const result = await createAgent({ model, runtime: jsRuntime({ tasks }) }).run("Add a task")
+  console.log(result.status, result.output, tasks)
+  await processRuntime({ n: 1 }).execute("n").catch((error: Error) => console.log(error.message))
+}
+main()
+`
+
 describe("the packed tarball in an empty folder", () => {
   let folder: string
   let project: string
+  let tarball: string
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "karst-package-"))
     project = join(folder, "project")
-    await installInto(project, [await pack(folder)])
+    tarball = await pack(folder)
+    await installInto(project, [tarball])
     await writeFile(join(project, "program.ts"), program)
     await writeFile(join(project, "runtimes.ts"), runtimes)
     await writeFile(join(project, "threads.ts"), threads)
+    await writeFile(join(project, "served.ts"), served)
   })
 
   after(() => rm(folder, { recursive: true }))
@@ -77,7 +116,7 @@ describe("the packed tarball in an empty folder", () => {
   })
 
   test("brings every program that a process of its own runs", () => {
-    const programs = globSync("src/**/*-child.ts", { cwd: dirname(import.meta.dirname) })
+    const programs = globSync("src/**/*-child.ts", { cwd: repository })
     assert.ok(programs.length > 0)
     for (const file of programs) {
       const built = join(project, "node_modules/karst", file.replace("src", "dist").replace(/ts$/, "js"))
@@ -87,7 +126,7 @@ describe("the packed tarball in an empty folder", () => {
 
   test("brings the Python files of the kernel", async () => {
     const packed = join(project, "node_modules/karst")
-    const sources = globSync("src/**/*.py", { cwd: dirname(import.meta.dirname) })
+    const sources = globSync("src/**/*.py", { cwd: repository })
     assert.ok(sources.length > 0)
     for (const file of sources) assert.ok(existsSync(join(packed, file.replace("src", "dist"))), file)
     assert.deepEqual(globSync("**/*.pyc", { cwd: packed }), [])
@@ -100,18 +139,161 @@ describe("the packed tarball in an empty folder", () => {
 
   test("has types that a strict project accepts", async () => {
     const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"]
-    const roots = ["--typeRoots", join(dirname(import.meta.dirname), "node_modules/@types")]
-    const tsc = join(dirname(import.meta.dirname), "node_modules/typescript/bin/tsc")
+    const roots = ["--typeRoots", join(repository, "node_modules/@types")]
+    const tsc = join(repository, "node_modules/typescript/bin/tsc")
     assert.equal(
-      await run(process.execPath, [tsc, ...options, ...roots, "program.ts", "runtimes.ts", "threads.ts"]),
+      await run(process.execPath, [tsc, ...options, ...roots, "program.ts", "runtimes.ts", "threads.ts", "served.ts"]),
       "",
     )
   })
 
-  async function run(file: string, args: string[]): Promise<string> {
-    // The command finds its Node by the path, and the system's may be too old.
-    const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`
-    const { stdout } = await promisify(execFile)(file, args, { cwd: project, env: { PATH } })
+  for (const http of [false, true]) {
+    test(`serves objects over ${http ? "HTTP" : "standard input and output"} without any other package`, async (context) => {
+      await writeFile(
+        join(project, "objects.ts"),
+        "enum E { A = 41 }\nexport const counter = { n: E.A, add() { return ++this.n } }",
+      )
+      const karst = join(project, "node_modules/.bin/karst")
+      const kit = await (http ? overHttp(context, karst) : mcpTools({ command: karst, args: serve, cwd: project, env }))
+      context.after(() => kit.close())
+      assert.equal(kit.name, "objects")
+      assert.match(kit.instructions ?? "", /declare const counter/)
+      const agent = createAgent({
+        model: scripted([[{ type: "tool-call", id: "t", name: "run", input: { code: "counter.add()" } }], "Done."]),
+        tools: kit.tools,
+        noTool: "answer",
+      })
+      const { messages } = await agent.run("Go.")
+      assert.match(JSON.stringify(messages), /<output>\\\\n42\\\\n<\/output>|<output>\\n42\\n<\/output>/)
+    })
+  }
+
+  test("names the licences of the code of others that it contains", () => {
+    const notice = readFileSync(join(project, "node_modules/karst/dist/THIRD-PARTY.md"), "utf8")
+    for (const name of ["@modelcontextprotocol/server", "@modelcontextprotocol/node", "@hono/node-server", "ajv"]) {
+      assert.match(notice, new RegExp(`^## ${name}.*\\((?:MIT|Apache-2\\.0)\\)$`, "m"))
+    }
+    assert.match(notice, /Apache License\s+Version 2\.0/)
+    assert.match(notice, /Permission is hereby granted/)
+  })
+
+  test("takes at most 22 MB on disk with everything it depends on", () => {
+    const entries = globSync("node_modules/**", { cwd: project })
+    const bytes = entries.reduce((sum, path) => sum + (lstatSync(join(project, path)).blocks ?? 0) * 512, 0)
+    assert.ok(bytes <= 22 * 2 ** 20, `${(bytes / 2 ** 20).toFixed(1)} MB`)
+  })
+
+  test("installs beside TypeScript 5.9, and the type gate says which TypeScript it needs", async () => {
+    const other = join(folder, "typescript-5")
+    await installInto(other, ["typescript@5.9.3"])
+    await installInto(other, [tarball])
+    await writeFile(join(other, "gated.ts"), gated)
+    const printed = await run(process.execPath, ["gated.ts"], other)
+    assert.match(
+      printed,
+      /type gate needs TypeScript 7, and TypeScript 5\.9\.3 is installed\. .*npm install typescript@7/,
+    )
+  })
+
+  describe("on a Node that is too old", { skip: oldNode ? false : "there is no Node older than 24 in PATH" }, () => {
+    const says = /Karst needs Node 24 or newer; this is v\d+\.\d+\.\d+\. Install /
+
+    for (const door of doors()) {
+      test(`import "${door}" says which Node is needed`, async () => {
+        assert.match(await failure(oldNode, ["--input-type=module", "-e", `import "${door}"`]), says)
+      })
+    }
+
+    test("require() says which Node is needed", async () => {
+      assert.match(await failure(oldNode, ["-e", `require("karst")`]), says)
+    })
+
+    test("the karst command says which Node is needed", async () => {
+      assert.match(await failure(oldNode, ["node_modules/.bin/karst", "demo"]), says)
+    })
+  })
+
+  for (const format of ["esm", "cjs"]) {
+    test(`runs agents in an esbuild bundle (${format}), and explains what a bundle cannot do`, async () => {
+      const output = join(project, `bundled-${format}.${format === "esm" ? "mjs" : "cjs"}`)
+      await writeFile(join(project, "bundled.ts"), bundled)
+      const bundler = await esbuild()
+      const options = ["--bundle", "--platform=node", "--log-level=error", `--format=${format}`, `--outfile=${output}`]
+      await run(bundler, ["bundled.ts", ...options])
+      const [agent, process_] = (await run(process.execPath, [output])).split("\n")
+      assert.equal(agent, "done Added. [ 'bundled' ]")
+      assert.match(process_ ?? "", /karst-was-bundled.mark-karst-as-external/)
+    })
+  }
+
+  test("works in full beside an esbuild bundle that leaves it external", async () => {
+    const output = join(project, "external.mjs")
+    await writeFile(join(project, "runtimes.ts"), runtimes)
+    const options = [
+      "--bundle",
+      "--platform=node",
+      "--log-level=error",
+      "--format=esm",
+      "--external:karst",
+      `--outfile=${output}`,
+    ]
+    await run(await esbuild(), ["runtimes.ts", ...options])
+    assert.match(await run(process.execPath, [output]), /^42\n/)
+  })
+
+  async function overHttp(context: TestContext, karst: string): Promise<McpToolKit> {
+    const token = "0123456789abcdef0123456789abcdef"
+    const child = spawn(karst, [...serve, "--http"], { cwd: project, env: { ...env, KARST_MCP_TOKEN: token } })
+    context.after(() => child.kill())
+    let printed = ""
+    for await (const text of child.stderr.setEncoding("utf8")) {
+      printed += text
+      const [, url] = /serving at (\S+)\n/.exec(printed) ?? []
+      if (url) return await mcpTools({ url, headers: { Authorization: `Bearer ${token}` } })
+    }
+    throw new Error(printed)
+  }
+
+  async function esbuild(): Promise<string> {
+    const place = join(folder, "esbuild")
+    const program = join(place, "node_modules/esbuild/bin/esbuild")
+    if (!existsSync(program)) await installInto(place, ["esbuild@0.28.2"])
+    return program
+  }
+
+  async function failure(file: string | undefined, args: string[]): Promise<string> {
+    const { status, stderr } = spawnSync(file ?? "", args, { cwd: project, encoding: "utf8" })
+    assert.equal(status, 1)
+    assert.doesNotMatch(stderr, /SyntaxError/)
+    return stderr
+  }
+
+  async function run(file: string, args: string[], cwd = project): Promise<string> {
+    const { stdout } = await promisify(execFile)(file, args, { cwd, env })
     return stdout
   }
 })
+
+/** Every specifier that package.json lets others import. */
+function doors(): string[] {
+  const { exports }: { exports: object } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"))
+  return Object.keys(exports)
+    .filter((door) => door !== "./package.json")
+    .map((door) => door.replace(".", "karst"))
+}
+
+/** A Node before 24 on this machine. */
+function findOldNode(): string | undefined {
+  return nodesInPath().find((path) => Number(versionOf(path)) < 24)
+}
+
+function nodesInPath(): string[] {
+  return (process.env.PATH ?? "")
+    .split(delimiter)
+    .map((entry) => join(entry, "node"))
+    .filter((path) => existsSync(path))
+}
+
+function versionOf(path: string): string {
+  return spawnSync(path, ["-p", "process.versions.node.split('.')[0]"], { encoding: "utf8" }).stdout
+}

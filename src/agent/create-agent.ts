@@ -129,8 +129,9 @@ function seatOf(options: AgentOptions, changes: Partial<AgentOptions>, signal: A
 }
 
 function startDurableRun(options: AgentOptions, durable: Durable): Run {
-  const config = resolveConfig(options)
   const { run: id, prompt, metadata, resumed, earlier } = durable
+  const { limits, outputs, values } = durable.options ?? {}
+  const config = resolveConfig(merge(options, { limits }))
   const observer = observerOf(options.onEvent, config.hooks)
   return startRun({
     id,
@@ -151,7 +152,7 @@ function startDurableRun(options: AgentOptions, durable: Durable): Run {
       try {
         control.useRecord(shared.record)
         await durable.check(config, shared, control.emit)
-        return await runLoop(control, { config, conversation: shared, prompt, metadata, durable })
+        return await runLoop(control, { config, conversation: shared, prompt, metadata, outputs, values, durable })
       } finally {
         await endConversation(shared)
       }

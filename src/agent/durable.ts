@@ -1,10 +1,11 @@
 import type { Journal } from "../actions/journal.ts"
-import type { Run } from "../core/agent.ts"
+import type { Limits, Run } from "../core/agent.ts"
 import type { Emit, Metadata } from "../core/event.ts"
 import { hiddenField } from "../core/hidden-field.ts"
 import type { UserMessage } from "../core/message.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
+import type { Outputs } from "./outputs.ts"
 import type { KeptConversation } from "./restore.ts"
 import type { State } from "./state.ts"
 
@@ -13,6 +14,8 @@ export interface Durable {
   run: string
   prompt: UserMessage
   metadata: Metadata
+  /** The options of this run alone. */
+  options?: DurableOptions | undefined
   /** Fires when the run must stop here, for good or to go on elsewhere. */
   signal: AbortSignal
   /** The number of the next event. */
@@ -27,12 +30,20 @@ export interface Durable {
   /** Commits what is new: before the first side effect, after each cycle, and at the end. Throws when the run is no longer
    *  ours, or cannot be saved; it is then `suspended`. */
   save(progress: Progress): Promise<void>
+  /** Called with the error that ended the run. Where the run is tried again, it is `suspended` from then on. */
+  failed(error: unknown): void
   /** Whether to leave off between two cycles; it is then `suspended`. */
   leaves(): boolean
   /** Stays as it is instead, with what it has open, until somebody says where it goes on: here (true) or not. */
   stays(): Promise<boolean>
   /** The run goes on later, from what was saved: nothing that comes now counts. */
   readonly suspended: boolean
+}
+
+export interface DurableOptions {
+  limits?: Limits
+  outputs?: Outputs
+  values?: Record<string, unknown>
 }
 
 export interface Resumed extends KeptConversation {
@@ -46,6 +57,8 @@ export interface Progress {
   unheard: readonly string[]
   /** Whether `run-end` is among the events. */
   ended: boolean
+  /** The declared outputs of a run that has ended. */
+  objects?: Record<string, unknown> | undefined
 }
 
 type Start = (durable: Durable) => Run

@@ -51,6 +51,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   const watch = stopwatch(limits.timeMs, config.ticks, durable?.resumed?.state.activeMs)
   const said = saidTo(conversation, control)
   let failure: unknown
+  let objects: Record<string, unknown> | undefined
   let state = firstState(setup)
   control.useBudget({
     reached: () => reachedNow(state, control, watch, config),
@@ -62,7 +63,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   groundCells(context, { context: () => cellContext(setup), allows: allowed })
   const journal = journalOf(context, setup.prompt.parts)
   const save = async (ended = false) => {
-    await durable?.save({ state, conversation, unheard: said.all(), ended })
+    await durable?.save({ state, conversation, unheard: said.all(), ended, objects })
     await conversation.saved?.(ended)
   }
   const signal = eitherSignal(control.signal, watch.expired)
@@ -112,6 +113,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   } finally {
     watch.stop()
   }
+  if (state.end?.status === "failed") durable?.failed(failure)
   await control.endChildren()
   // Nothing has ended: neither hooks nor readers are told, and what was not saved never was.
   if (durable?.suspended) return { result: resultOf(control.id, state, failure), suspended: true }
@@ -125,7 +127,8 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     failure = error
     failResult(result, error)
   }
-  if (outputs) result.objects = result.status === "done" ? outputs.objects : await outputs.lastly(result.status)
+  if (outputs)
+    objects = result.objects = result.status === "done" ? outputs.objects : await outputs.lastly(result.status)
   const { verify } = setup
   // Its work is not this run's: what it starts is not stopped by this run's limits.
   if (verify) await outsideRuns(() => judge(verify, conversation.runtime, result))

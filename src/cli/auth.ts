@@ -3,6 +3,7 @@ import { safeLine } from "../display/safe-text.ts"
 import { type AuthFile, authOf, authProviders, type ProviderAuth } from "../providers/auth.ts"
 import { containerAuth } from "../providers/auth-docker.ts"
 import { parseArguments } from "./arguments.ts"
+import { quoted } from "./shell-words.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** `karst auth status | docker-flags`: what coding CLIs sign in with, and how a container gets it. Prints no secret. */
@@ -70,11 +71,6 @@ function printFlags(ready: readonly ProviderAuth[], home: string, json: boolean 
         .join(" "),
     )
   }
-}
-
-// For a shell; most need no quotes.
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** A path as people write it. */

@@ -3,7 +3,7 @@
 const needed = 24
 if (Number(process.versions.node.split(".")[0]) < needed) {
   process.stderr.write(
-    `karst needs Node ${needed} or newer; this is ${process.version}. Install it and run karst again.\n`,
+    `Karst needs Node ${needed} or newer; this is ${process.version}. Install Node ${needed} from https://nodejs.org and run karst with it.\n`,
   )
   process.exit(1)
 }

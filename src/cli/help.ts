@@ -12,6 +12,7 @@ karst: agents that write code against live objects
   karst skills list          the skills there are; also: validate, add
   karst worker               work on the runs of a store, until told to end
   karst mcp serve            your live objects in Claude Code, Cursor, VS Code and other MCP clients
+  karst claude <module>      Claude Code with your live objects; also: codex, opencode, gemini
   karst auth status          what coding CLIs sign in with; docker-flags: the same for a container
 
   karst <command> --help     the options of a command
@@ -31,7 +32,28 @@ const dataHelp = `
 const skillsHelp = `
   --skills <folder>     a skill, or a folder of them, for the agent to activate; may be given several times`
 
+function codingCliHelp(name: string, title: string): string {
+  return `
+karst ${name} <module> [prompt] [options]: ${title} with the live objects of a module
+
+With a prompt, one run is shown; "-" reads it from standard input. Without, ${title} itself opens in the terminal
+(needs the package node-pty). The module is one as for karst mcp serve.
+
+  --model <model>       in ${title}'s own words, or strongest, or fast
+  --allow <groups>      what it may do beside using your objects: read, write, exec, web, parallel, interaction.
+                        Default: read for a run; everything, asking you first, in the terminal
+  --program <path>      the program, where it is not in PATH
+  --cell-timeout <s>    stop a cell after so many seconds. Default: never
+  --mode <mode>         of a run: full, short, result or off. Default: full
+  --json                of a run: print every event as a line of JSON, and nothing else
+`
+}
+
 const commands: Record<string, string> = {
+  claude: codingCliHelp("claude", "Claude Code"),
+  codex: codingCliHelp("codex", "Codex"),
+  opencode: codingCliHelp("opencode", "opencode"),
+  gemini: codingCliHelp("gemini", "Gemini CLI"),
   demo: `
 karst demo [options]: the weather of Seattle, a chart and a sprinkler, as live objects
 
@@ -76,15 +98,17 @@ karst worker --agents <module> --store <store> [options]: work on the runs of a 
 Ctrl-C or SIGTERM ends it after the cycles under way; others go on with their runs. A second one leaves at once.
 `,
   mcp: `
-karst mcp serve --runtime <module> [options]: serve live objects to an MCP client
+karst mcp serve <module> [options]: serve the live objects of a module to an MCP client
 
-Over standard input and output, for a client to start, such as Claude Code: claude mcp add objects -- karst mcp serve --runtime ./objects.ts
+Over standard input and output, for a client such as Claude Code to start. The commands that add it to Claude Code and
+Codex are printed on standard error.
 
-  --runtime <module>    exports \`runtime\`, or by default, a runtime or a function that makes one. It may also export \`tools\`,
-                        and \`approve\`, which answers the calls that ask for approval; without it the client's user is asked
+  <module>              exports objects by name, or by default an object of them or a function that makes one; or a \`runtime\`.
+                        It may also export \`tools\`, and \`approve\`, which answers the calls that ask for approval; without it
+                        the client's user is asked
   --http                over HTTP on 127.0.0.1, for several clients at once; the token is printed, or taken from KARST_MCP_TOKEN
   --port <n>            with --http: the port. Default: a free one
-  --name <name>         what clients know it as. Default: karst
+  --name <name>         what clients know it as. Default: the file's name
   --cell-timeout <s>    stop a cell after so many seconds. Default: never
 `,
   auth: `

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { pathToFileURL } from "node:url"
 import type { Agent } from "../core/agent.ts"
-import { ConfigError } from "../core/errors.ts"
+import { importModule } from "./import-module.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** The agents of a module, by name: those of its export `agents`, or of its default export, or those that it exports
@@ -11,22 +10,13 @@ export async function loadAgents(path: string | undefined): Promise<Record<strin
   if (path === undefined) throw new UsageError("Say which agents to work for: --agents ./agents.ts")
   const file = resolve(path)
   if (!existsSync(file)) throw new UsageError(`--agents: there is no file ${path}.`)
-  const exported = await load(file, path)
+  const exported = await importModule(file, `--agents: ${path}`)
   const candidates = [exported.agents, exported.default, exported]
   const found = candidates.map(agentsIn).find((agents) => Object.keys(agents).length > 0)
   if (found) return found
   throw new UsageError(
     `--agents: ${path} exports no agent. Write there: export const agents = { name: createAgent(…) }`,
   )
-}
-
-async function load(file: string, path: string): Promise<Record<string, unknown>> {
-  try {
-    return await import(pathToFileURL(file).href)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new ConfigError(`--agents: ${path} could not be loaded: ${reason}`, { cause: error })
-  }
 }
 
 function agentsIn(value: unknown): Record<string, Agent> {

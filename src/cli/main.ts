@@ -12,6 +12,10 @@ const commands: Record<string, () => Promise<Command>> = {
   skills: async () => (await import("./skills.ts")).skills,
   worker: async () => (await import("./worker.ts")).worker,
   mcp: async () => (await import("./mcp.ts")).mcp,
+  claude: async () => (await import("./coding-cli.ts")).codingCli("claude"),
+  codex: async () => (await import("./coding-cli.ts")).codingCli("codex"),
+  opencode: async () => (await import("./coding-cli.ts")).codingCli("opencode"),
+  gemini: async () => (await import("./coding-cli.ts")).codingCli("gemini"),
   auth: async () => (await import("./auth.ts")).auth,
 }
 
@@ -50,7 +54,7 @@ function say(text: string): number {
 // What the user can mend by another command line, setting or package is told in a sentence; anything else is a bug.
 function explain(error: unknown): number {
   if (!(error instanceof Error)) throw error
-  const mendable = ["UsageError", "ConfigError", "MissingPeerError"].includes(error.name)
+  const mendable = ["UsageError", "ConfigError", "MissingPeerError", "ProviderError"].includes(error.name)
   process.stderr.write(`karst: ${mendable ? error.message : (error.stack ?? error.message)}\n`)
   return mendable ? 2 : 1
 }

@@ -1,50 +1,55 @@
 import { once } from "node:events"
+import { basename, extname } from "node:path"
 import { Writable } from "node:stream"
-import type { ServeOptions } from "../mcp/mcp.ts"
+import type { McpEndpoint, ServeOptions } from "../mcp/mcp.ts"
 import { serveMcp } from "../mcp/server.ts"
 import { serveMcpStdio } from "../mcp/stdio.ts"
 import { parseArguments, wholeNumber } from "./arguments.ts"
-import { loadServed } from "./mcp-module.ts"
-import { untilTold } from "./until-told.ts"
+import { endSignal } from "./end-signal.ts"
+import { loadServed } from "./served-module.ts"
+import { quoted } from "./shell-words.ts"
 import { UsageError } from "./usage-error.ts"
+
+const usage = "karst mcp serve ./objects.ts"
 
 /** Serves the live objects of a module to the MCP client of a user. */
 export async function mcp(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("mcp", args, {
-    runtime: { type: "string" },
     http: { type: "boolean" },
     port: { type: "string" },
     name: { type: "string" },
     "cell-timeout": { type: "string" },
   })
-  const [action, ...more] = positionals
-  if (action !== "serve" || more.length > 0) {
-    throw new UsageError(`karst mcp knows one action: karst mcp serve --runtime ./objects.ts`)
-  }
+  const [action, path, ...more] = positionals
+  if (action !== "serve" || more.length > 0) throw new UsageError(`karst mcp has one action, for one module: ${usage}`)
   const port = wholeNumber("--port", values.port)
   if (port !== undefined && !values.http) throw new UsageError("--port is for --http: standard input has none.")
   const cellTimeout = wholeNumber("--cell-timeout", values["cell-timeout"])
-  // Before the module is loaded: whatever it prints must not come between the messages of the protocol.
+  // Before the module is loaded: nothing that it prints may come between the messages of the protocol.
   const output = values.http ? undefined : ownOutput()
-  const served = await loadServed(values.runtime)
+  const { file, approve = "client", ...served } = await loadServed(path, usage)
   const options: ServeOptions = {
-    name: values.name ?? "karst",
+    name: values.name ?? serverName(file),
     ...served,
+    approve,
     ...(cellTimeout !== undefined && { cellTimeoutMs: cellTimeout * 1000 }),
   }
-  const end = untilTold()
+  const end = endSignal()
   try {
-    await (output ? serveStreams(options, output, end) : serveHttp(options, port, end))
+    await (output
+      ? serveStreams(options, output, end, stdioLines(options.name, file, cellTimeout))
+      : serveHttp(options, port, end))
   } finally {
     await served.runtime?.close()
   }
   return 0
 }
 
-async function serveStreams(options: ServeOptions, output: Writable, end: AbortSignal): Promise<void> {
+async function serveStreams(options: ServeOptions, output: Writable, end: AbortSignal, lines: string[]): Promise<void> {
   await using server = await serveMcpStdio({ ...options, output })
-  say("serving on standard input and output. This is for an MCP client to start; see docs/mcp.md.")
-  await Promise.race([server.left, told(end)])
+  say(`serving "${options.name}" on standard input and output, for an MCP client to start. To add it to one:`)
+  for (const line of lines) say(`  ${line}`)
+  await Promise.race([server.left, aborted(end)])
 }
 
 async function serveHttp(options: ServeOptions, port: number | undefined, end: AbortSignal): Promise<void> {
@@ -52,8 +57,35 @@ async function serveHttp(options: ServeOptions, port: number | undefined, end: A
   say(`serving at ${server.url}`)
   say(`  with the header   Authorization: Bearer ${server.token}`)
   say(`  or, without one,  ${server.secretUrl}`)
+  say("To add it to a client:")
+  for (const line of httpLines(options.name, server)) say(`  ${line}`)
   say("Who has the token can run code here. Ctrl-C ends it.")
-  await told(end)
+  await aborted(end)
+}
+
+/** Clients start the server from folders of their own and with an environment of their own, so program and module are
+ *  absolute. */
+function stdioLines(name: string, file: string, cellTimeout: number | undefined): string[] {
+  const program = [process.execPath, ...process.execArgv, process.argv[1] ?? "karst"]
+  const limit = cellTimeout === undefined ? [] : ["--cell-timeout", String(cellTimeout)]
+  const command = [...program, "mcp", "serve", file, "--name", name, ...limit].map(quoted).join(" ")
+  return ["claude", "codex"].map((client) => `${client} mcp add ${quoted(name)} -- ${command}`)
+}
+
+function httpLines(name: string, { url, token }: McpEndpoint): string[] {
+  return [
+    `claude mcp add --transport http ${quoted(name)} ${url} --header ${quoted(`Authorization: Bearer ${token}`)}`,
+    `export KARST_MCP_TOKEN=${quoted(token)}; codex mcp add ${quoted(name)} --url ${url} --bearer-token-env-var KARST_MCP_TOKEN`,
+  ]
+}
+
+/** A module's file name as the one word that clients know a server by. */
+function serverName(file: string): string {
+  return (
+    basename(file, extname(file))
+      .replaceAll(/[^\w-]+/g, "-")
+      .replaceAll(/^-+|-+$/g, "") || "karst"
+  )
 }
 
 /** Standard output for the protocol alone; all else that is printed goes to standard error. */
@@ -71,6 +103,6 @@ function say(text: string): void {
   process.stderr.write(`karst: ${text}\n`)
 }
 
-async function told(end: AbortSignal): Promise<void> {
+async function aborted(end: AbortSignal): Promise<void> {
   if (!end.aborted) await once(end, "abort")
 }

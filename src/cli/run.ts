@@ -1,12 +1,11 @@
 import { text as readAll } from "node:stream/consumers"
-import type { AgentEvent } from "../core/event.ts"
 import { display } from "../display.ts"
 import { commandAgent } from "./agent.ts"
 import { displayMode, parseArguments, wholeNumber } from "./arguments.ts"
 import { chooseModel } from "./choose-model.ts"
 import { loadData } from "./data.ts"
 import { UsageError } from "./usage-error.ts"
-import { exitCode, interruptible } from "./watch.ts"
+import { exitCode, interruptible, printEvent } from "./watch.ts"
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("run", args, {
@@ -33,8 +32,4 @@ async function readPrompt(words: string[]): Promise<string> {
   const prompt = words.length === 1 && words[0] === "-" ? await readAll(process.stdin) : words.join(" ")
   if (prompt.trim() === "") throw new UsageError('There is no prompt. Say: karst run "what to do"')
   return prompt
-}
-
-function printEvent(event: AgentEvent): void {
-  process.stdout.write(`${JSON.stringify(event)}\n`)
 }

@@ -1,5 +1,5 @@
 import type { Run, RunResult } from "../core/agent.ts"
-import type { Status } from "../core/event.ts"
+import type { AgentEvent, Status } from "../core/event.ts"
 
 const exitCodes: Record<Status, number> = { done: 0, failed: 1, stopped: 3, waiting: 4, aborted: 130 }
 
@@ -21,4 +21,9 @@ export async function interruptible<T>(run: Run, work: () => Promise<T>): Promis
   } finally {
     process.off("SIGINT", interrupt)
   }
+}
+
+/** An event as a line of JSON on standard output. */
+export function printEvent(event: AgentEvent): void {
+  process.stdout.write(`${JSON.stringify(event)}\n`)
 }

@@ -10,8 +10,8 @@ import { redisStore } from "../stores/redis.ts"
 import { sqliteStore } from "../stores/sqlite.ts"
 import type { Store } from "../stores/store.ts"
 import { parseArguments, wholeNumber } from "./arguments.ts"
+import { endSignal } from "./end-signal.ts"
 import { loadAgents } from "./load-agents.ts"
-import { untilTold } from "./until-told.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Works on the runs of a store until it is told to end. */
@@ -32,7 +32,7 @@ export async function worker(args: string[]): Promise<number> {
   const agents = await loadAgents(values.agents)
   await using store = openStore(values.store, values.prefix)
   await using engine = createEngine({ agents, store, backend })
-  const end = untilTold()
+  const end = endSignal()
   try {
     await engine.work({ concurrency })
     process.stderr.write(

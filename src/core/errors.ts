@@ -151,11 +151,15 @@ export interface ErrorData {
   message: string
   code?: string
   retryable?: boolean
+  /** When the limit that a coding CLI ran into is over, in milliseconds since the epoch. */
+  retryAt?: number
 }
 
 export function errorData(error: unknown): ErrorData {
   if (error instanceof AgentError) {
-    return { name: error.name, message: error.message, code: error.code, retryable: error.retryable }
+    const { name, message, code, retryable } = error
+    const retryAt = error instanceof ProviderError ? error.retryAt : undefined
+    return { name, message, code, retryable, ...(retryAt !== undefined && { retryAt }) }
   }
   if (error instanceof Error) return { name: error.name, message: error.message }
   return { name: "Error", message: String(error) }

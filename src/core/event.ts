@@ -109,7 +109,15 @@ export type EventBody =
   // What the model says. Deltas are never stored; `message-end` holds the whole.
   | { type: "text-delta"; text: string }
   | { type: "reasoning-delta"; text: string }
-  | { type: "message-end"; message: AssistantMessage; finish: string; usage: Usage }
+  // `model` and `provider` are those that answered, where a coding CLI says so; what the answer used is then in its `cycle-end`.
+  | {
+      type: "message-end"
+      message: AssistantMessage
+      finish: string
+      usage: Usage
+      model?: string
+      provider?: string
+    }
   // A cell. `code-delta` streams its source, then what it prints; `code-end` holds the shaped text the model sees.
   | { type: "code-start"; id: string; language: string }
   | { type: "code-delta"; id: string; of: "source" | "stdout" | "stderr"; text: string }

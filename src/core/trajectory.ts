@@ -38,6 +38,9 @@ export interface RunRecord {
   metadata: Metadata
   startedAt: number
   endedAt?: number
+  /** The model that answered last and, of a coding CLI, the provider. */
+  model?: string
+  provider?: string
 }
 
 /** Folds events into the record they tell. Deltas are ignored; events of runs that other runs in it have started are kept
@@ -62,6 +65,7 @@ export function trajectory(events: Iterable<AgentEvent>): Trajectory {
     if (!isOwn(event)) continue
     foldMessages(record.messages, event)
     if (event.type === "run-start") openRun(record, runs, event)
+    if (event.type === "message-end") noteModel(runs.get(event.run), event)
     if (event.type === "run-end") closeRun(record, runs, event)
   }
   return record
@@ -136,9 +140,16 @@ function openRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventO
   }
   if (event.system !== undefined) record.system = event.system
   record.metadata = { ...record.metadata, ...event.metadata }
-  const run = { id: event.run, cycles: 0, usage: noUsage, metadata: event.metadata, startedAt: event.at }
+  const { model } = event
+  const about = { id: event.run, cycles: 0, usage: noUsage, metadata: event.metadata, startedAt: event.at }
+  const run = model === undefined ? about : { ...about, model }
   runs.set(event.run, run)
   record.runs.push(run)
+}
+
+function noteModel(run: RunRecord | undefined, { model, provider }: EventOf<"message-end">): void {
+  if (run && model !== undefined) run.model = model
+  if (run && provider !== undefined) run.provider = provider
 }
 
 function closeRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-end">): void {

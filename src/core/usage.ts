@@ -9,7 +9,7 @@ export interface Usage {
   reasoning?: number
   /** US dollars, where the price is known. */
   costUsd?: number
-  /** False where input or output of some call is unknown or only estimated. */
+  /** False where input or output of some call is unknown or only estimated, or where `costUsd` is that of some calls only. */
   complete: boolean
 }
 
@@ -29,12 +29,27 @@ export function addUsage(a: Usage, b: Usage): Usage {
   // Every step adds a few times, mostly to nothing.
   if (a === noUsage) return b
   if (b === noUsage) return a
-  const sum: Usage = { complete: a.complete && b.complete }
+  const sum: Usage = { complete: a.complete && b.complete && !(isPartOfCost(a, b) || isPartOfCost(b, a)) }
   for (const key of counts) {
     const value = a[key] === undefined ? b[key] : b[key] === undefined ? a[key] : a[key] + b[key]
     if (value !== undefined) sum[key] = value
   }
   return sum
+}
+
+/** What was used between two totals. */
+export function lessUsage(total: Usage, before: Usage): Usage {
+  const rest: Usage = { complete: total.complete && before.complete }
+  for (const key of counts) {
+    const value = total[key]
+    if (value !== undefined) rest[key] = Math.max(0, value - (before[key] ?? 0))
+  }
+  return rest
+}
+
+// Tokens without a price beside others with one: their sum has a cost that is too low.
+function isPartOfCost(priced: Usage, other: Usage): boolean {
+  return priced.costUsd !== undefined && other.costUsd === undefined && (totalTokens(other) ?? 0) > 0
 }
 
 /** Input and output together; undefined when neither is known. */

@@ -3,17 +3,17 @@ import type { CallPreview } from "../core/event.ts"
 import { type Head, keyOfCall } from "./checkpoint.ts"
 import type { HeldRun } from "./held-run.ts"
 
-/** The calls of one cycle that wait for somebody. */
+/** The calls of one cycle that wait for approval. What was asked and decided is in the head of the run. */
 export interface Approvals {
   decided(key: string): Decision | undefined
   wait(key: string, asked: AskedCall): Promise<Decision>
+  /** Lets a held call go on; its decision is stored already. */
   decide(key: string, decision: Decision): void
-  /** Those that nobody has answered. */
-  open(): Head["asked"]
-  clear(): void
+  /** The calls that are held and not decided. */
+  open(head: Head): Head["asked"]
 }
 
-/** A call that somebody is asked about. */
+/** A call that needs approval. */
 export interface AskedCall {
   id: string
   call: CallPreview
@@ -29,55 +29,45 @@ interface Hold {
   stopping: AbortSignal
   /** Fires when the cell is given up, for whatever reason. */
   given: AbortSignal
-  /** Told when an answer has taken too long. */
+  /** Called when an answer has taken too long. */
   late(): void
 }
 
 export function createApprovals(held: HeldRun, { holdMs, stopping, given, late }: Hold): Approvals {
   const waiting = new Map<string, (decision: Decision) => void>()
-  let asked = held.head.asked.filter(({ decision }) => decision)
-  const decisions = new Map(asked.map(({ key, decision }) => [key, decision]))
 
   function startHold(): () => void {
     const timer = setTimeout(late, stopping.aborted ? 0 : Math.min(holdMs, longestTimer))
-    // Of its own: others may be held beside it.
+    // Each hold has its own listener: several calls may be held side by side.
     const stop = () => late()
     const end = () => {
       clearTimeout(timer)
       stopping.removeEventListener("abort", stop)
     }
     stopping.addEventListener("abort", stop)
-    // Who is given up never hears an answer.
+    // A call of a cell that was given up never gets an answer.
     given.addEventListener("abort", end, { once: true })
     return end
   }
 
   return {
-    decided: (key) => decisions.get(key),
+    decided: (key) => held.head.asked.find((each) => each.key === key)?.decision,
     async wait(key, { id, call, reason, text }) {
       const { promise, resolve } = Promise.withResolvers<Decision>()
       waiting.set(key, resolve)
-      // Of a call that is asked about again, whatever was decided before.
-      decisions.delete(key)
-      asked = [...asked.filter((each) => each.key !== key), { key, id, call, ...(reason !== undefined && { reason }) }]
-      // Told at once, so that it can be answered from anywhere while the cell is held.
+      const entry = { key, id, call, ...(reason !== undefined && { reason }) }
+      // Stored at once, so that any process can answer while the cell is held. An earlier decision no longer counts.
       await held.commit(
-        (head) => ({ ...head, asked }),
+        (head) => ({ ...head, asked: [...head.asked.filter((each) => each.key !== key), entry] }),
         [{ type: "put", key: keyOfCall(held.head.id, id), value: text }],
       )
       return promise.finally(startHold())
     },
     decide(key, decision) {
-      decisions.set(key, decision)
-      asked = asked.map((each) => (each.key === key ? { ...each, decision } : each))
       waiting.get(key)?.(decision)
       waiting.delete(key)
     },
-    open: () => asked.filter(({ decision }) => decision === undefined),
-    clear() {
-      asked = []
-      decisions.clear()
-    },
+    open: (head) => head.asked.filter(({ key, decision }) => decision === undefined && waiting.has(key)),
   }
 }
 

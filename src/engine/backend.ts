@@ -2,6 +2,9 @@
  *  run's checkpoint is the authority. So a job may be handled more than once, and losing one loses no run: whoever finds
  *  a run without a worker in the store pushes a job for it again. */
 export interface Backend {
+  /** Whether a job that another process pushes reaches the workers of this one. Where it does not, the engine looks in the store
+   *  for runs that others have queued. */
+  readonly isShared?: boolean | undefined
   /** Resolves once the job cannot be lost any more by what the backend guards against. Allowed before any worker started,
    *  and within `handle`. A run that waits already waits once; one that is under way is handled again afterwards. */
   push(job: Job): Promise<void>

@@ -123,6 +123,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
   }
 
   return {
+    isShared: true,
     async push(job) {
       await ask((queue) => queue.add("slice", job, jobOptions(options, job)))
     },

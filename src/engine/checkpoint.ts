@@ -1,14 +1,16 @@
 import type { State } from "../agent/state.ts"
 import type { Decision } from "../core/agent.ts"
-import { AgentError, ConflictError } from "../core/errors.ts"
+import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { CallPreview, Metadata, Pending, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { Lost, Runtime } from "../runtime/runtime.ts"
+import { corrupt } from "../stores/failure.ts"
 import type { Change, Store } from "../stores/store.ts"
+import type { Attempts } from "./attempts.ts"
 import type { Definition } from "./definition.ts"
-import { isGone, type Owner } from "./owner.ts"
+import type { Owner } from "./owner.ts"
 import { createReport } from "./report.ts"
-import type { Silence } from "./silence.ts"
+import type { Retries } from "./retries.ts"
 
 export type RunStatus = Status | "queued" | "running"
 
@@ -65,6 +67,16 @@ export interface Head {
   seed: string
   /** Why no worker goes on with it. */
   refused?: string
+  /** The claims since the last saved cycle; absent where there were none before the current one. */
+  attempts?: Attempts
+  /** The retries since the last saved cycle. */
+  retries?: Retries
+  /** No worker takes the run before this time, in milliseconds since the epoch. */
+  retryAt?: number
+  /** Of a failed run: the position in the log of events where the cycle that failed begins. */
+  failedFrom?: number
+  /** Parts of the log of events that are no part of the conversation: cycles that failed before a retry. */
+  skipped?: [from: number, to: number][]
 }
 
 export interface Lease {
@@ -80,6 +92,8 @@ export interface AskedApproval {
   /** What is told with the question. */
   reason?: string
   decision?: Decision
+  /** Set once the log has the events of the question, and of the decision if there is one. */
+  logged?: true
 }
 
 /** What belongs to the bytes of a snapshot. */
@@ -103,11 +117,18 @@ export const keysOf = (id: string) => ({
   journal: `runs/${id}/journal`,
   inbox: `runs/${id}/inbox`,
   snapshot: `runs/${id}/snapshot`,
+  /** The options of `submit` for the run. */
+  options: `runs/${id}/options`,
+  /** The declared outputs of a run that has ended. */
+  objects: `runs/${id}/objects`,
   /** The run of the same session that follows. */
   next: `runs/${id}/next`,
   /** A log that grows when the run comes to rest: whoever waits for that reads nothing else. */
   rests: `runs/${id}/rests`,
 })
+
+/** Its revision changes when a run is queued, by whichever process. */
+export const queuedMark = "queued"
 
 /** Where the whole text of a call is that waits for approval. */
 export const keyOfCall = (run: string, call: string) => `runs/${run}/calls/${call}`
@@ -119,15 +140,28 @@ export const keyOfKey = (agent: string, key: string) => `keys/${encodeURICompone
 export const keyOfSession = (agent: string, session: string) => `sessions/${encodeURIComponent(agent)}/${session}`
 
 export async function readHead(store: Store, id: string): Promise<StoredHead | undefined> {
+  if (!isRunId(id)) throw new ConfigError(`${JSON.stringify(id)} is not the id of a run. submit gives the ids of runs.`)
   const entry = await store.get(keysOf(id).head)
   if (!entry) return undefined
-  const head = entry.value as unknown as Head
+  const head = entry.value as unknown as Partial<Head> | null
+  if (head === null || typeof head !== "object" || typeof head.version !== "number")
+    throw damagedRun(id, "it is no head")
   if (head.version !== 1) {
     throw new AgentError(`Run ${id} was saved by another version of Karst (${head.version}). Go on with it there.`, {
       code: "version",
     })
   }
-  return { head, revision: entry.revision }
+  if (head.id !== id || !runStatuses.includes(head.status ?? "queued") || !Array.isArray(head.asked)) {
+    throw damagedRun(id, "its head is of another run, or not whole")
+  }
+  return { head: head as Head, revision: entry.revision }
+}
+
+const isRunId = (id: string) => typeof id === "string" && /^[\w.-]{1,200}$/.test(id)
+
+/** For a run whose records are not as the engine wrote them. */
+export function damagedRun(id: string, what: string): AgentError {
+  return corrupt(`What is stored of run ${id}`, what, "Restore the store from a backup, or delete its records.")
 }
 
 /** The changes that make a head the stored one, its place in the lists included. */
@@ -137,11 +171,15 @@ export function headChanges(next: Head, before?: Head): Change[] {
   if (!isUnderWay(next) || next.refused !== before?.refused) {
     changes.push({ type: "append", log: keys.rests, items: [next.status] })
   }
-  // Nobody goes on from it any more, and what calls gave is in it.
-  if (hasEnded(next)) changes.push({ type: "delete", key: keys.journal })
+  // The journal has the results of calls. Only a retry of a failed run needs it after the end.
+  if (hasEnded(next) && next.status !== "failed") changes.push({ type: "delete", key: keys.journal })
   const waiting = new Set(hasEnded(next) ? [] : next.asked.filter(isOpen).map(({ id }) => id))
   for (const { id } of before?.asked.filter(isOpen) ?? []) {
     if (!waiting.has(id)) changes.push({ type: "delete", key: keyOfCall(next.id, id) })
+  }
+  // Written whenever a run comes to wait for a worker: a process that works for this store alone looks at it often.
+  if (next.status === "queued" && before?.status !== "queued") {
+    changes.push({ type: "put", key: queuedMark, value: true })
   }
   const place = listKey(next.status, next.id)
   if (before && place === listKey(before.status, next.id)) return changes
@@ -189,7 +227,8 @@ export async function changeHead(
     if (!changed) return undefined
     const changes = [...(changed.changes ?? []), ...headChanges(changed.head, found.head)]
     try {
-      const revision = await store.commit(changes, { key: keysOf(id).head, ifRevision: found.revision })
+      const guard = { key: keysOf(id).head, ifRevision: found.revision }
+      const revision = await store.commit(changes, guard, { evenIfFull: hasEnded(changed.head) })
       return { head: changed.head, revision }
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
@@ -197,32 +236,6 @@ export async function changeHead(
   }
 }
 
-/** Takes a run that waits for a worker, or whose worker is gone; undefined where there is nothing to take. */
-export function claimRun(
-  store: Store,
-  id: string,
-  claim: { owner: Owner; leaseMs: number; silence: Silence },
-  known?: StoredHead,
-): Promise<StoredHead | undefined> {
-  const take = (head: Head) => (isClaimable(head, claim) ? { head: claimed(head, claim) } : undefined)
-  return changeHead(store, id, take, known)
-}
-
-/** The head of a run that a worker has taken. */
-export function claimed(head: Head, { owner, leaseMs }: { owner: Owner; leaseMs: number }): Head {
-  const { refused: _, ...rest } = head
-  const lease = { owner, forMs: leaseMs }
-  return { ...rest, status: "running", lease, fence: head.fence + 1, updatedAt: Date.now() }
-}
-
 export const hasEnded = ({ status }: Head) => ["done", "stopped", "aborted", "failed"].includes(status)
 
 export const isUnderWay = ({ status }: Head) => status === "queued" || status === "running"
-
-/** Whether a worker may take a run; one that it holds itself, in any case: it asks only for what it does not work on. */
-export function isClaimable(head: Head, { owner, silence }: { owner?: Owner; silence: Silence }): boolean {
-  const { status, lease } = head
-  if (status === "queued") return true
-  if (status !== "running") return false
-  return !lease || lease.owner.id === owner?.id || isGone(lease.owner) || silence.of(head) >= lease.forMs
-}

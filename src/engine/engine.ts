@@ -1,102 +1,43 @@
-import type { Agent, Decision, RunResult } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
-import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
-import { type Prompt, userMessage } from "../core/message.ts"
-import type { UnknownPolicy } from "../runtime/bindings.ts"
-import type { Store } from "../stores/store.ts"
-import type { Backend, Stop } from "./backend.ts"
-import {
-  changeHead,
-  type Head,
-  hasEnded,
-  isClaimable,
-  keyOfCall,
-  keysOf,
-  listed,
-  readHead,
-  runStatuses,
-} from "./checkpoint.ts"
+import { userMessage } from "../core/message.ts"
+import type { Stop } from "./backend.ts"
+import { changeHead, type Head, hasEnded, keyOfCall, keysOf, listed, readHead, runStatuses } from "./checkpoint.ts"
+import { isClaimable } from "./claim.ts"
+import type { Engine, EngineOptions } from "./contract.ts"
+import { delayedPushes } from "./delayed-pushes.ts"
 import { remote } from "./idle.ts"
-import type { Letter } from "./inbox.ts"
+import type { InboxMessage } from "./inbox.ts"
 import { inlineBackend } from "./inline.ts"
 import { keptRuns } from "./kept-runs.ts"
+import { lookForWork } from "./look-for-work.ts"
 import { withEvents } from "./own-events.ts"
 import { thisOwner } from "./owner.ts"
-import { untilAtRest, type WatchOptions, watchRun } from "./read-run.ts"
+import { untilAtRest, watchRun } from "./read-run.ts"
 import { checkAgents, checkNumbers, heldElsewhere } from "./refusal.ts"
 import { pruneRuns, removeRun } from "./retention.ts"
-import { infoOf, type ListFilter, type RunInfo } from "./run-info.ts"
+import { retryRun } from "./retries.ts"
+import { infoOf } from "./run-info.ts"
 import { createSilence, type Silence } from "./silence.ts"
 import { type SliceSetup, workSlice } from "./slice.ts"
-import { type SubmitOptions, storeRun } from "./submit.ts"
+import { createSlots } from "./slots.ts"
+import { storeRun } from "./submit.ts"
 
-export interface EngineOptions<Name extends string = string> {
-  /** The agents whose runs it knows, by name. Each needs a runtime factory, or none. */
-  agents: Readonly<Record<Name, Agent>>
-  store: Store
-  /** What schedules. Default: this process, which then works without being told to. */
-  backend?: Backend | undefined
-  /** How long a worker may be silent before another takes its runs. Default 30,000. */
-  leaseMs?: number | undefined
-  /** How long a cell is held while somebody is asked; then it is given up, and run again from the journal once there is
-   *  an answer. Default 30,000. */
-  holdMs?: number | undefined
-  /** How long one job works on a run before it is the turn of others. Default 30,000. */
-  sliceMs?: number | undefined
-  /** How much of a run's live objects is kept. Default 16 MB. */
-  maxSnapshotBytes?: number | undefined
-  /** What becomes of a call that was begun before a crash, when nobody knows whether it took effect and its binding
-   *  does not say: somebody is asked, the cell gets an error, or it is made again. Default `fail`. */
-  unknown?: UnknownPolicy | undefined
-  /** How many runs a worker keeps as they are, objects and all, while they wait for their next job. Default 16. */
-  warmRuns?: number | undefined
-  /** Goes on with runs whose agent has another shape than when they began. Default false. */
-  allowChanged?: boolean | undefined
-}
-
-/** Runs that survive: each is in the store before it does anything, and goes on from there in whichever process. */
-export interface Engine<Name extends string = string> extends AsyncDisposable {
-  /** Stores a run and has it worked on. The same key twice for one agent is the same run. */
-  submit(agent: Name, prompt: Prompt, options?: SubmitOptions): Promise<{ id: string }>
-  /** The stored events of a run, from the first or from a sequence number, then those that come, until it has ended. */
-  watch(id: string, options?: WatchOptions): AsyncIterable<AgentEvent>
-  /** What the run came to; waits until it has ended or waits for somebody. */
-  result(id: string, options?: { signal?: AbortSignal | undefined }): Promise<RunResult>
-  /** Answers the question that a run waits with. */
-  answer(id: string, text: string): Promise<void>
-  /** Answers a call that asked for approval, by its id. */
-  approve(id: string, call: string, decision: Decision): Promise<void>
-  /** The whole call that a run waits with, as text that is safe to show, by the id that `pending` and the
-   *  `approval-requested` event have: these hold a short line only. At most 256 K characters; undefined once it is answered. */
-  pendingCall(id: string, call: string): Promise<string | undefined>
-  /** Says something to the model before its next cycle. */
-  steer(id: string, text: string): Promise<void>
-  /** Ends a run, wherever it is. One that has ended stays as it is. */
-  abort(id: string, reason?: string): Promise<void>
-  /** One run; undefined where there is none. */
-  get(id: string): Promise<RunInfo | undefined>
-  list(filter?: ListFilter): AsyncIterable<RunInfo>
-  /** Takes jobs until `drain`. */
-  work(options?: { concurrency?: number | undefined }): Promise<void>
-  /** Takes no more jobs; those under way are saved at the end of their cycle, for others to go on with. */
-  drain(): Promise<void>
-  /** Has every run worked on that waits for a worker or has lost its own; gives their ids. */
-  recover(): Promise<string[]>
-  /** Removes everything of a run that has ended or waits. Of a session, the last one: the next goes on from what is left. */
-  delete(id: string): Promise<void>
-  /** Removes the runs that ended so long ago, and no later one of their session goes on from; gives their ids. */
-  prune(options: { olderThanMs: number }): Promise<string[]>
-  /** Drains, and lets go of the backend. The store is its owner's. */
-  close(): Promise<void>
-}
+export type { Engine, EngineOptions } from "./contract.ts"
 
 export function createEngine<Name extends string>(options: EngineOptions<Name>): Engine<Name> {
   const { agents, store, leaseMs = 30_000, holdMs = 30_000, sliceMs = 30_000 } = options
-  const { maxSnapshotBytes = 16 * 2 ** 20, unknown = "fail", allowChanged = false, warmRuns = 16 } = options
+  const {
+    maxSnapshotBytes = 16 * 2 ** 20,
+    unknown = "fail",
+    allowChanged = false,
+    warmRuns = 16,
+    retry = {},
+    maxAttempts = 5,
+  } = options
   if (!store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')
   checkAgents(agents)
-  checkNumbers({ leaseMs }, 1)
+  checkNumbers({ leaseMs, maxAttempts }, 1)
   checkNumbers({ holdMs, sliceMs, maxSnapshotBytes, warmRuns })
   const backend = options.backend ?? inlineBackend()
   const stopping = new AbortController()
@@ -112,6 +53,9 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     maxSnapshotBytes,
     unknown,
     allowChanged,
+    retry,
+    maxAttempts,
+    slots: createSlots(),
     kept: keptRuns(warmRuns),
     push,
     queued: () => backend.queued(),
@@ -120,17 +64,21 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   // Its agents do not change, so neither does what it would say of these.
   const refused = new Set<string>()
   const stops: Stop[] = []
+  const delayed = delayedPushes((id) => push(id))
   let ownWork: Promise<void> | undefined
+  let stopLooking: (() => void) | undefined
+  let isClosed = false
   let looking: NodeJS.Timeout | undefined
   let lookedAtWaiting = -Infinity
 
-  const { mustHave, send, endIdle, decideIdle, readLetters } = remote({ store, push, pushNext })
+  const { mustHave, send, abort, decideIdle, readMessages } = remote({ store, silence, push, pushNext })
 
   async function handle({ run }: { run: string }): Promise<void> {
     const end = await workSlice(setup, run)
     if (end.type === "ended") await pushNext(run)
-    if (end.type === "waiting") await readLetters(run)
+    if (end.type === "waiting") await readMessages(run)
     if (end.type === "again") await end.pushed
+    if (end.type === "later") delayed.add(run, end.at)
     if (end.type === "refused") refused.add(run)
     if (end.type === "held") throw heldElsewhere(run)
   }
@@ -150,6 +98,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     if (stopping.signal.aborted) return
     stops.push(await backend.start(handle, { concurrency }))
     looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
+    if (!backend.isShared)
+      stopLooking ??= lookForWork({ store, queued: setup.queued, recover: () => recover(0, isKnown) })
   }
 
   // The run of the same session that waited for this one.
@@ -158,12 +108,17 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     if (typeof next?.value === "string") await push(next.value)
   }
 
+  // Runs of other agents are left to the engines that have them.
+  const isKnown = (agent: string) => Object.hasOwn(agents, agent)
+
   /** With `silentMs`, only what nobody has touched for so long: the rest is in somebody's queue. */
-  async function recover(silentMs = 0): Promise<string[]> {
+  async function recover(silentMs = 0, isOurs = (_agent: string) => true): Promise<string[]> {
     const found: string[] = []
     for await (const { head, revision } of listed(store, ["queued", "running", ...waitingNow()])) {
       const isFree = isClaimable(head, { silence }) && isForgotten(head, silentMs, silence)
-      if (head.status === "waiting") await readLetters(head.id)
+      if (!isOurs(head.agent)) continue
+      if (head.status === "waiting") await readMessages(head.id)
+      else if (head.retryAt !== undefined && head.retryAt > Date.now()) delayed.add(head.id, head.retryAt)
       else if (isFree && !(head.refused && refused.has(head.id))) {
         found.push(head.id)
         await push(head.id, head.refused ? await triedAgain(head.id) : revision)
@@ -191,6 +146,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   async function drain(): Promise<void> {
     stopping.abort()
     clearInterval(looking)
+    stopLooking?.()
+    delayed.close()
     await ownWork
     await Promise.all(stops.splice(0).map((stop) => stop()))
     await setup.kept.close()
@@ -198,14 +155,16 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
 
   const engine: Engine<Name> = {
     async submit(agent, prompt, submitted = {}) {
+      if (isClosed)
+        throw new AgentError("This engine is closed. Create another one to submit runs.", { code: "closed" })
       if (!Object.hasOwn(agents, agent)) {
         throw new ConfigError(
           `There is no agent "${agent}" in this engine. There is: ${Object.keys(agents).join(", ")}.`,
         )
       }
-      const { head, isNew } = await storeRun(store, agent, prompt, submitted)
-      if (isNew) await push(head.id)
-      return { id: head.id }
+      const { id, isNew } = await storeRun(store, agent, prompt, submitted)
+      if (isNew) await push(id)
+      return { id }
     },
     async *watch(id, options) {
       await mustHave(id)
@@ -243,15 +202,16 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     async steer(id, text) {
       const { head } = await mustHave(id)
       if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
-      const letter: Letter = { type: "steer", text }
-      await store.commit([{ type: "append", log: keysOf(id).inbox, items: [letter as unknown as Json] }])
+      const message: InboxMessage = { type: "steer", text }
+      await store.commit([{ type: "append", log: keysOf(id).inbox, items: [message as unknown as Json] }])
     },
     async abort(id, reason) {
-      for (;;) {
-        if (hasEnded((await mustHave(id)).head)) return
-        if (await send(id, { type: "abort", ...(reason !== undefined && { reason }) })) return
-        if (await endIdle(id, reason)) return setup.kept.drop(id)
-      }
+      await abort(id, reason)
+      setup.kept.drop(id)
+      delayed.remove(id)
+    },
+    async retry(id) {
+      await push(id, await retryRun(store, await mustHave(id)))
     },
     async get(id) {
       const found = await readHead(store, id)
@@ -271,6 +231,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     prune: ({ olderThanMs }) => pruneRuns(store, Date.now() - olderThanMs),
     async close() {
+      isClosed = true
       await drain()
       await backend.close?.()
     },

@@ -1,6 +1,8 @@
 import type { Json } from "../core/json.ts"
+import { conflict } from "../stores/failure.ts"
 import type { Change, Store } from "../stores/store.ts"
-import { claimed, type Head, headChanges, keysOf, type StoredHead } from "./checkpoint.ts"
+import { type Head, hasEnded, headChanges, keysOf, type StoredHead } from "./checkpoint.ts"
+import { claimed } from "./claim.ts"
 import type { Owner } from "./owner.ts"
 
 /** A run that this worker holds. Each write goes on from the one before and is refused once another worker holds it. */
@@ -10,7 +12,8 @@ export interface HeldRun {
   readonly revision: number
   /** Writes the head, with what is noted for the journal. With `endsCycle` that is left out: nobody reads it any more. */
   commit(next: (head: Head) => Head, changes?: Change[], options?: { endsCycle?: boolean }): Promise<void>
-  /** Appends to the journal; what comes together is written together. */
+  /** Appends to the journal; what comes together is written together. Where there is nothing to write, it is only checked that
+   *  this worker holds the run. */
   append(items: readonly Json[]): Promise<void>
   /** The same, a little later: with the next write, or by itself when none comes soon. */
   note(items: readonly Json[]): void
@@ -65,7 +68,8 @@ export function holdRun(
       const journal = takeNoted(endsCycle)
       const changed = { ...next(head), updatedAt: Date.now() }
       if (endsCycle) changed.journal = written
-      revision = await write([...journal, ...changes, ...headChanges(changed, head)])
+      const ends = hasEnded(changed) || changed.state?.end !== undefined
+      revision = await write([...journal, ...changes, ...headChanges(changed, head)], ends)
       head = changed
     })
   }
@@ -74,8 +78,8 @@ export function holdRun(
     flushing ??= inTurn(async () => {
       flushing = undefined
       const journal = takeNoted(false)
-      // A commit that came in between may have taken it along.
       if (journal.length > 0) await write(journal)
+      else await checkHeld()
     })
     return flushing
   }
@@ -90,8 +94,14 @@ export function holdRun(
     return [{ type: "append", log: keys.journal, items }]
   }
 
-  function write(changes: readonly Change[]): Promise<number> {
-    return store.commit(changes, { key: keys.head, ifRevision: revision })
+  // For a call of which nothing is written beforehand: a worker that lost the run must not make it either.
+  async function checkHeld(): Promise<void> {
+    const found = await store.get(keys.head)
+    if (found?.revision !== revision) throw conflict({ key: keys.head, ifRevision: revision }, found?.revision ?? 0)
+  }
+
+  function write(changes: readonly Change[], evenIfFull = false): Promise<number> {
+    return store.commit(changes, { key: keys.head, ifRevision: revision }, { evenIfFull })
   }
 
   function letGo(): void {

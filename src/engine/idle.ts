@@ -1,48 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Decision } from "../core/agent.ts"
 import { AgentError, ConflictError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { noUsage } from "../core/usage.ts"
 import type { Change, Store } from "../stores/store.ts"
-import { changeHead, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
-import { type Letter, lettersFrom } from "./inbox.ts"
+import { changeHead, hasEnded, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
+import { isClaimable } from "./claim.ts"
+import { followLog } from "./follow.ts"
+import { type InboxMessage, messagesFrom } from "./inbox.ts"
 import { withEvents } from "./own-events.ts"
+import type { Silence } from "./silence.ts"
 
 /** What can be done to runs from outside, whether a worker holds them or not. */
 export interface Remote {
   mustHave(id: string): Promise<StoredHead>
-  /** Says something to the worker of a run; false where it has none. */
-  send(id: string, letter: Letter): Promise<boolean>
-  /** Ends a run that no worker holds. */
+  /** Sends a message to the worker of a run; false where it has none. */
+  send(id: string, message: InboxMessage): Promise<boolean>
+  /** Ends a run, by its worker or, where that is gone or gives no sign of life for its lease, by itself. Resolves when the run
+   *  has ended. */
+  abort(id: string, reason?: string): Promise<void>
+  /** Ends a run that no worker holds, or whose worker is gone. */
   endIdle(id: string, reason?: string): Promise<StoredHead | undefined>
   /** Answers an approval of a run that no worker holds. */
   decideIdle(id: string, key: string, decision: Decision): Promise<boolean>
-  /** Heeds what was said while the run was about to wait. */
-  readLetters(id: string): Promise<void>
+  /** Acts on messages that came while the run was about to wait. */
+  readMessages(id: string): Promise<void>
 }
 
 export interface RemoteSetup {
   store: Store
+  silence: Silence
   push(id: string, revision?: number): Promise<void>
   pushNext(id: string): Promise<void>
 }
 
-export function remote({ store, push, pushNext }: RemoteSetup): Remote {
-  async function readLetters(id: string): Promise<void> {
+export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote {
+  async function readMessages(id: string): Promise<void> {
     const found = await readHead(store, id)
     if (found?.head.status !== "waiting") return
-    for (const letter of await lettersFrom(store, id, found.head.inbox)) {
-      if (letter.type === "abort") await endIdle(id, letter.reason)
-      if (letter.type === "decision") await decideIdle(id, letter.key, letter.decision)
+    for (const message of await messagesFrom(store, id, found.head.inbox)) {
+      if (message.type === "abort") await endIdle(id, message.reason)
+      if (message.type === "decision") await decideIdle(id, message.key, message.decision)
     }
   }
 
   async function endIdle(id: string, reason?: string): Promise<StoredHead | undefined> {
     const ended = await changeHead(store, id, (head) => {
-      if (head.status !== "waiting" && head.status !== "queued") return undefined
+      if (hasEnded(head) || (head.status === "running" && !isClaimable(head, { silence }))) return undefined
       const { cycle: cycles = 0, usage = noUsage, output = "" } = head.state ?? {}
       const detail = reason === undefined ? {} : { detail: reason }
       const end = { type: "run-end", status: "aborted", output, cycles, usage, ...detail } as const
-      const [next, changes] = withEvents(id, [end], ({ pending: _, ...rest }) => ({ ...rest, status: "aborted" }))
+      const [next, changes] = withEvents(id, [end], ({ pending: _, lease: __, retryAt: ___, ...rest }) => ({
+        ...rest,
+        status: "aborted",
+      }))
       return { head: next(head), changes }
     })
     if (ended) await pushNext(id)
@@ -69,17 +80,36 @@ export function remote({ store, push, pushNext }: RemoteSetup): Remote {
     return changed !== undefined
   }
 
-  async function send(id: string, letter: Letter): Promise<boolean> {
+  async function send(id: string, message: InboxMessage): Promise<boolean> {
     for (;;) {
       const { head, revision } = await mustHave(id)
       if (head.status !== "running") return false
-      const change: Change = { type: "append", log: keysOf(id).inbox, items: [letter as unknown as Json] }
+      const change: Change = { type: "append", log: keysOf(id).inbox, items: [message as unknown as Json] }
       try {
-        await store.commit([change], { key: keysOf(id).head, ifRevision: revision })
+        const guard = { key: keysOf(id).head, ifRevision: revision }
+        await store.commit([change], guard, { evenIfFull: message.type === "abort" })
         return true
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error
       }
+    }
+  }
+
+  async function abort(id: string, reason?: string): Promise<void> {
+    const over = new AbortController()
+    const rests = followLog(store, keysOf(id).rests, 0, over.signal)
+    let next: Promise<unknown> | undefined
+    let isSent = false
+    try {
+      for (;;) {
+        if (hasEnded((await mustHave(id)).head) || (await endIdle(id, reason))) return
+        if (!isSent) isSent = await send(id, { type: "abort", ...(reason !== undefined && { reason }) })
+        next ??= rests.next().finally(() => (next = undefined))
+        await Promise.race([next, sleep(lookMs)])
+      }
+    } finally {
+      over.abort()
+      next?.catch(() => undefined)
     }
   }
 
@@ -89,5 +119,8 @@ export function remote({ store, push, pushNext }: RemoteSetup): Remote {
     return found
   }
 
-  return { mustHave, send, endIdle, decideIdle, readLetters }
+  return { mustHave, send, abort, endIdle, decideIdle, readMessages }
 }
+
+// How often it is looked whether the worker of a run is gone.
+const lookMs = 250

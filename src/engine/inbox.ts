@@ -1,36 +1,69 @@
 import type { Decision } from "../core/agent.ts"
 import type { Json } from "../core/json.ts"
 import type { Store } from "../stores/store.ts"
-import { keysOf } from "./checkpoint.ts"
+import { type Head, keysOf } from "./checkpoint.ts"
 import { followLog } from "./follow.ts"
+import type { HeldRun } from "./held-run.ts"
 
-/** What is said to a run that a worker may hold, wherever that is. */
-export type Letter =
+/** A message to a run, from any process. The worker that holds the run stores its content before acting on it. */
+export type InboxMessage =
   | { type: "steer"; text: string }
   | { type: "abort"; reason?: string }
   | { type: "decision"; key: string; decision: Decision }
 
+export interface InboxActions {
+  abort(reason: string | undefined): void
+  decided(key: string, decision: Decision): void
+  steer(text: string): void
+  /** Resolves when this worker holds the run, which between two jobs it does not; false where it will not hold it again. */
+  holding(): Promise<boolean>
+}
+
 export interface Inbox {
-  /** How many letters were read, those before included. */
-  readonly read: number
+  /** The texts that are stored in the head and that the run had not received when `received` texts had been passed on. */
+  steersAfter(received: number): string[]
+  /** How many texts the run has received. */
+  readonly received: number
   close(): Promise<void>
 }
 
-/** Hands each letter over as it comes. */
-export function readInbox(store: Store, id: string, from: number, take: (letter: Letter) => void): Inbox {
+/** Reads the messages to a held run. The content of a message is committed together with the position after it, and acted on
+ *  afterwards. An abort is acted on and keeps its position until the run has ended. */
+export function readInbox(store: Store, held: HeldRun, actions: InboxActions): Inbox {
   const controller = new AbortController()
-  let read = from
-  const reading = (async () => {
-    for await (const item of followLog(store, keysOf(id).inbox, from, controller.signal)) {
-      read++
-      take(asLetter(item))
+  const steers: string[] = []
+  let received = 0
+
+  async function take(message: InboxMessage): Promise<"go on" | "stop"> {
+    if (message.type === "abort") {
+      actions.abort(message.reason)
+      return "stop"
     }
-    // A store that fails here fails the next commit, which somebody waits for.
+    if (!(await actions.holding())) return "stop"
+    await held.commit((head) => {
+      if (message.type === "steer") steers.push(message.text)
+      return withMessage(head, message)
+    })
+    if (message.type === "decision") actions.decided(message.key, message.decision)
+    else {
+      received++
+      actions.steer(message.text)
+    }
+    return "go on"
+  }
+
+  const reading = (async () => {
+    for await (const item of followLog(store, keysOf(held.head.id).inbox, held.head.inbox, controller.signal)) {
+      if ((await take(asMessage(item))) === "stop") return
+    }
+    // A store that fails here also fails the next commit of the run, and that failure is reported.
   })().catch(() => undefined)
+
   return {
-    get read() {
-      return read
+    get received() {
+      return received
     },
+    steersAfter: (count) => steers.slice(count),
     async close() {
       controller.abort()
       await reading
@@ -38,12 +71,18 @@ export function readInbox(store: Store, id: string, from: number, take: (letter:
   }
 }
 
-/** Letters that are there now, from that place on. */
-export async function lettersFrom(store: Store, id: string, from: number): Promise<Letter[]> {
-  const letters: Letter[] = []
-  for await (const item of store.read(keysOf(id).inbox, from)) letters.push(asLetter(item))
-  return letters
+/** The head after a message that is not an abort. The first decision about a call counts. */
+export function withMessage(head: Head, message: Exclude<InboxMessage, { type: "abort" }>): Head {
+  const inbox = head.inbox + 1
+  if (message.type === "steer") return { ...head, inbox, unheard: [...head.unheard, message.text] }
+  const { key, decision } = message
+  return { ...head, inbox, asked: head.asked.map((each) => (each.key === key ? { decision, ...each } : each)) }
 }
 
-// Only the engine writes there.
-const asLetter = (item: Json) => item as unknown as Letter
+/** The messages that are in the inbox now, from that position on. */
+export async function messagesFrom(store: Store, id: string, from: number): Promise<InboxMessage[]> {
+  return (await Array.fromAsync(store.read(keysOf(id).inbox, from))).map(asMessage)
+}
+
+// Only the engine writes to this log.
+const asMessage = (item: Json) => item as unknown as InboxMessage

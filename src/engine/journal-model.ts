@@ -7,22 +7,28 @@ export interface RecordedAnswer {
   error?: ErrorData
 }
 
+/** One call of a model. */
+export interface RecordedCall {
+  answer: RecordedAnswer | undefined
+  /** Rejects where this worker no longer holds the run: then the model is not asked. */
+  begin(): Promise<void>
+  record(answer: RecordedAnswer): Promise<void>
+}
+
 /** A model whose answers are recorded before anything is done about them, and given again where there is a record. */
-export function journaledModel(
-  model: Model,
-  recorded: () => { answer: RecordedAnswer | undefined; record(answer: RecordedAnswer): Promise<void> },
-): Model {
+export function journaledModel(model: Model, recorded: () => RecordedCall): Model {
   return {
     id: model.id,
     contextWindow: model.contextWindow,
     price: model.price,
     async *stream(request) {
-      const { answer, record } = recorded()
+      const { answer, begin, record } = recorded()
       if (answer) {
         yield* answer.parts
         if (answer.error) throw errorOf(answer.error)
         return
       }
+      await begin()
       const parts: ModelPart[] = []
       let isRecorded = false
       const save = (error?: ErrorData) => {

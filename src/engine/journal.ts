@@ -21,6 +21,8 @@ export type JournalEntry =
   | { type: "done"; key: string; value?: StoredValue }
   | { type: "failed"; key: string; error: ErrorData }
   | { type: "time"; key: string; reads: number[] }
+  // The cycle failed here and is tried again: the model is asked again where it failed.
+  | { type: "retry"; key: string }
 
 export interface JournalSetup {
   run: string
@@ -85,7 +87,11 @@ export function createJournal(setup: JournalSetup): RunJournal {
           const key = nextKey(path, `model ${model.id}`)
           const recorded = cycle.answers.get(key)
           cycle.asked.add(key)
-          return { answer: recorded, record: (given) => append([{ type: "model", key, ...given }], "soon") }
+          return {
+            answer: recorded,
+            begin: () => append([], "now").then(isOpen),
+            record: (given) => append([{ type: "model", key, ...given }], "soon"),
+          }
         }),
       cellEnv() {
         const key = nextKey(path, "cell")
@@ -122,7 +128,11 @@ export function createJournal(setup: JournalSetup): RunJournal {
       const changed = hashArguments(call)
       return deciding(call, `${key} changed to ${changed.hash}`, changed.hasUnnamed)
     }
-    if (call.journal === false) return steps.make(idempotencyKey, decidingAgain)
+    if (call.journal === false) {
+      await append([], "now")
+      isOpen()
+      return steps.make(idempotencyKey, decidingAgain)
+    }
     const work = record(call, key, () => steps.make(idempotencyKey, decidingAgain))
     underWay.add(work)
     return work.finally(() => underWay.delete(work))
@@ -209,7 +219,8 @@ function readCycle(entries: readonly JournalEntry[], diverged: JournalSetup["div
   let position = 0
   for (const entry of entries) {
     const { key } = entry
-    if (entry.type === "model") answers.set(key, entry)
+    if (entry.type === "retry") forgetFailedAnswers(answers)
+    else if (entry.type === "model") answers.set(key, entry)
     else if (entry.type === "time") reads.set(key, [...(reads.get(key) ?? []), ...entry.reads])
     else if (entry.type === "started") calls.set(key, { key, name: nameOf(entry.call) })
     else {
@@ -221,6 +232,14 @@ function readCycle(entries: readonly JournalEntry[], diverged: JournalSetup["div
   const order = completionOrder(() => diverged("calls are asked for in another order than before"))
   const clocks = new Map<string, CellClock>()
   return { number, calls, answers, reads, order, clocks, ordinals: new Map<string, number>(), asked: new Set<string>() }
+}
+
+// Only the run's own last answers: a failure that a cell or a later answer went on from is part of the path.
+function forgetFailedAnswers(answers: Map<string, RecordedAnswer>): void {
+  for (const [key, { error }] of [...answers].filter(([key]) => !key.includes("/model ")).toReversed()) {
+    if (!error) return
+    answers.delete(key)
+  }
 }
 
 function given(entry: Extract<JournalEntry, { type: "done" | "failed" }>): unknown {

@@ -2,10 +2,11 @@ import type { RunResult } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Store } from "../stores/store.ts"
-import { isUnderWay, keysOf, type StoredHead } from "./checkpoint.ts"
+import { hasEnded, isUnderWay, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
 import { followLog } from "./follow.ts"
 import { resultFrom } from "./result.ts"
-import { conversationOf } from "./stored-run.ts"
+import { conversationOf, eventsOf } from "./stored-run.ts"
+import { type StoredValue, storedBack } from "./values.ts"
 
 export interface WatchOptions {
   /** The first sequence number to give. Default 0. */
@@ -19,20 +20,37 @@ export async function* watchRun(
   id: string,
   { from = 0, signal }: WatchOptions = {},
 ): AsyncGenerator<AgentEvent> {
+  const found = await readHead(store, id)
+  // Otherwise one who watches would wait for the end of a log that has lost it.
+  if (found && hasEnded(found.head)) await eventsOf(store, found.head)
   const over = new AbortController()
   const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
   let isReached = from === 0
+  let position = 0
   try {
     for await (const item of followLog(store, keysOf(id).events, 0, either)) {
       const event = item as unknown as AgentEvent
+      position++
       // Runs that it has started count for themselves: theirs come where they were told.
       if (event.run === id) isReached = event.seq >= from
       if (isReached) yield event
-      if (event.type === "run-end" && event.run === id) return
+      if (event.type === "run-end" && event.run === id && (await isLast(store, id, position))) return
     }
   } finally {
     over.abort()
   }
+}
+
+async function objectsOf(store: Store, id: string): Promise<Pick<RunResult, "objects">> {
+  const stored = await store.get(keysOf(id).objects)
+  // Only the engine writes there.
+  return stored ? { objects: storedBack(stored.value as StoredValue) as Record<string, unknown> } : {}
+}
+
+// A run that failed and was tried again has an earlier end.
+async function isLast(store: Store, id: string, position: number): Promise<boolean> {
+  const head = (await readHead(store, id))?.head
+  return !head || (hasEnded(head) && position >= head.stored)
 }
 
 /** What a run came to, once it has ended or waits for somebody. */
@@ -48,7 +66,8 @@ export async function untilAtRest(
   try {
     for (;;) {
       const { head } = await read()
-      if (!isUnderWay(head)) return resultFrom(head, await conversationOf(store, head))
+      if (!isUnderWay(head))
+        return { ...resultFrom(head, await conversationOf(store, head)), ...(await objectsOf(store, id)) }
       if (head.refused !== undefined) throw new ConfigError(head.refused)
       // What it came to before it went on is in there too, and only makes this look once more.
       const { done } = await rests.next()

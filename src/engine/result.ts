@@ -3,10 +3,13 @@ import { initialState } from "../agent/state.ts"
 import type { RunResult } from "../core/agent.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { trajectory } from "../core/trajectory.ts"
-import type { Head } from "./checkpoint.ts"
+import { damagedRun, type Head } from "./checkpoint.ts"
 
 /** What a run came to, from what is stored of it and of the runs before it in its session. */
-export function resultFrom({ id, state = initialState(), pending }: Head, said: readonly AgentEvent[]): RunResult {
+export function resultFrom(
+  { id, status: stored, state = initialState(), pending }: Head,
+  said: readonly AgentEvent[],
+): RunResult {
   const first = said.findIndex(({ run }) => run === id)
   const events = first < 0 ? [] : said.slice(first)
   const record = trajectory(events)
@@ -15,6 +18,7 @@ export function resultFrom({ id, state = initialState(), pending }: Head, said: 
   result.trajectory = record
   const end = events.findLast((event) => event.type === "run-end" && event.run === id)
   if (end?.type !== "run-end") {
+    if (stored !== "waiting") throw damagedRun(id, `it is ${stored}, and its log has no end`)
     return { ...result, status: "waiting", completion: { by: "question" }, ...(pending && { pending }) }
   }
   const { status, output, cycles, usage, reason, detail, error } = end

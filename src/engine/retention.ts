@@ -26,7 +26,7 @@ export async function removeRun(store: Store, id: string): Promise<Removed | und
       if (after !== undefined) changes.push({ type: "delete", key: keysOf(after).next })
     }
     try {
-      await store.commit(changes, guard)
+      await store.commit(changes, guard, { evenIfFull: true })
       return { after }
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error

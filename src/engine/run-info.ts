@@ -15,10 +15,14 @@ export interface RunInfo {
   pending?: Pending
   /** Why no worker goes on with it. */
   refused?: string
+  /** When a run that failed with a retryable error is tried again, in milliseconds since the epoch. */
+  retryAt?: number
+  /** How often it was tried again since its last saved cycle; absent where it was not. */
+  retries?: number
 }
 
 export function infoOf(head: Head): RunInfo {
-  const { id, agent, status, key, session, metadata, createdAt, updatedAt, refused } = head
+  const { id, agent, status, key, session, metadata, createdAt, updatedAt, refused, retryAt, retries } = head
   const asked = head.asked.find(({ decision }) => decision === undefined)
   const pending: Pending | undefined = head.pending ?? (asked && { kind: "approval", id: asked.id, call: asked.call })
   return {
@@ -33,6 +37,8 @@ export function infoOf(head: Head): RunInfo {
     ...(session !== undefined && { session }),
     ...(pending && !hasEnded(head) && { pending }),
     ...(refused !== undefined && { refused }),
+    ...(retryAt !== undefined && { retryAt }),
+    ...(retries && { retries: retries.count }),
   }
 }
 

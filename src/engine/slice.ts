@@ -1,5 +1,5 @@
+import type { Conversation } from "../agent/conversation.ts"
 import { type Durable, durableStart, type Progress } from "../agent/durable.ts"
-import type { State } from "../agent/state.ts"
 import type { Agent, Run } from "../core/agent.ts"
 import { AbortError, ConflictError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
@@ -7,42 +7,47 @@ import type { Json } from "../core/json.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Change, Store } from "../stores/store.ts"
 import { createApprovals } from "./approvals.ts"
-import { type Head, keysOf } from "./checkpoint.ts"
+import { isPoison, poison, worksAlone } from "./attempts.ts"
+import { type Head, keysOf, readHead } from "./checkpoint.ts"
 import { type Definition, describeDefinition, differences } from "./definition.ts"
-import type { HeldRun } from "./held-run.ts"
 import { readInbox } from "./inbox.ts"
-import { createJournal, type JournalEntry } from "./journal.ts"
+import { createJournal } from "./journal.ts"
 import type { KeptRuns } from "./kept-runs.ts"
 import { approvalsAsked, failed, refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
 import { changedShape, goesOnChanged, Refusal, sharedRuntime, unknownAgent } from "./refusal.ts"
+import { nextRetry, type RetryPolicy, retryLater } from "./retries.ts"
+import { failedHead, savedHead } from "./saved-head.ts"
 import type { Silence } from "./silence.ts"
+import { type SliceTimeSetup, startSliceTime } from "./slice-time.ts"
+import type { Slots } from "./slots.ts"
 import { takeSnapshot } from "./snapshots.ts"
 import { type Found, findRun } from "./stored-run.ts"
+import { storedValue } from "./values.ts"
 
-export interface SliceSetup {
+export interface SliceSetup extends SliceTimeSetup {
   store: Store
   agents: Readonly<Record<string, Agent>>
   owner: Owner
   leaseMs: number
   silence: Silence
   holdMs: number
-  sliceMs: number
   maxSnapshotBytes: number
   unknown: UnknownPolicy
   allowChanged: boolean
+  retry: RetryPolicy
+  /** How many workers may end while they work on the run alone. */
+  maxAttempts: number
   kept: KeptRuns
   /** Has a run worked on again after this job. */
   push(id: string, revision: number): Promise<void>
-  /** How many other jobs wait. */
-  queued(): Promise<number>
-  /** Fires when this worker is to stop. */
-  stopping: AbortSignal
+  slots: Slots
 }
 
 /** How a slice ended: the run goes on in another, waits, has ended, is another worker's, or not to be worked on. */
 export type SliceEnd =
   | { type: "again"; pushed: Promise<void> | undefined }
+  | { type: "later"; at: number }
   | { type: "waiting" | "ended" | "held" | "refused" | "none" }
 
 /** Works on a run until it ends, waits, has had its time, or this worker is to stop. Rejects when it could not tell how far
@@ -50,10 +55,15 @@ export type SliceEnd =
 export async function workSlice(setup: SliceSetup, id: string): Promise<SliceEnd> {
   return setup.kept.alone(id, async () => {
     try {
-      const end = await setup.kept.take(id)?.goOn()
+      const kept = setup.kept.take(id)
+      const end = kept && (await setup.slots.enter(false, () => kept.goOn()))
       if (end) return end
-      const found = await findRun(setup, id)
-      return "held" in found ? await newSlice(setup, found) : found
+      const known = await readHead(setup.store, id)
+      if (!known) return { type: "none" }
+      return await setup.slots.enter(worksAlone(known.head, setup), async () => {
+        const found = await findRun(setup, known)
+        return "held" in found ? await newSlice(setup, found) : found
+      })
     } catch (error) {
       // Another worker has it now: whatever this one still did was not written.
       if (error instanceof ConflictError) return { type: "none" }
@@ -64,6 +74,10 @@ export async function workSlice(setup: SliceSetup, id: string): Promise<SliceEnd
 
 async function newSlice(setup: SliceSetup, found: Found): Promise<SliceEnd> {
   const { held } = found
+  if (isPoison(held.head, setup.maxAttempts)) {
+    await held.commit(...failed(held.head, poison(held.head))).finally(held.letGo)
+    return { type: "ended" }
+  }
   const start = durableStart(setup.agents[held.head.agent] ?? {})
   if (start) return openSlice(setup, found, start)
   try {
@@ -74,20 +88,21 @@ async function newSlice(setup: SliceSetup, found: Found): Promise<SliceEnd> {
 }
 
 function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) => Run): Promise<SliceEnd> {
-  const { store, stopping, kept } = setup
-  const { held, entries, prompt, resumed, earlier } = found
+  const { store, stopping } = setup
+  const { held, entries, prompt, options, resumed, earlier } = found
   const { id, state: before, seed, metadata } = held.head
   const keys = keysOf(id)
   const controller = new AbortController()
   const approvals = createApprovals(held, {
-    holdMs: setup.holdMs,
+    // Other runs wait while this one works alone.
+    holdMs: held.head.attempts?.alone ? 0 : setup.holdMs,
     stopping,
     given: controller.signal,
     late: () => void suspend(),
   })
-  let begun = beginning(before?.cycle)
+  let begun = startSliceTime(setup, before?.cycle)
   let turn = Promise.withResolvers<SliceEnd>()
-  let left: "again" | "waiting" | "approval" | "ended" | undefined
+  let left: "again" | "waiting" | "approval" | "retry" | "ended" | undefined
   let pushed: Promise<void> | undefined
   let resting: PromiseWithResolvers<boolean> | undefined
   let saved = 0
@@ -102,7 +117,11 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     cycle: begun.cycle,
     seed,
     entries,
-    append: (items, when) => write(held, items, when),
+    async append(entries, when) {
+      const items = entries as readonly Json[]
+      if (when === "now") await held.append(items)
+      else held.note(items)
+    },
     unknown: setup.unknown,
     approval: approvals,
     diverged: (what) =>
@@ -111,26 +130,22 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
         code: "journal-diverged",
         message: `Run again, the cycle took another way: ${what}.`,
       }),
-    effect: (what) =>
-      emit({
-        type: "warning-raised",
-        code: "effect-not-journaled",
-        message: `A cell used ${what}: such ambient effects are not journaled. If it is run again, so are they.`,
-      }),
+    effect: (what) => emit({ type: "warning-raised", code: "effect-not-journaled", message: notJournaled(what) }),
   })
 
   // Past its time: what is under way comes to its end, then the cell is given up and the run waits without a worker.
   async function suspend(): Promise<void> {
     await journal.idle()
-    if (left || approvals.open().length === 0) return
+    if (left || approvals.open(held.head).length === 0) return
     left = "approval"
     const reason = new AbortError("The run waits for an approval.")
     journal.close(reason)
     controller.abort(reason)
   }
 
-  async function save({ state, conversation, unheard, ended }: Progress): Promise<void> {
-    const { read } = inbox
+  async function save({ state, conversation, unheard, ended, objects }: Progress): Promise<void> {
+    if (state.end?.status === "failed") return saveFailure(conversation, ended)
+    const { received } = inbox
     const isCycle = state.cycle > begun.cycle && !ended
     if (isCycle) journal.endCycle()
     const events = conversation.events.slice(saved)
@@ -139,51 +154,48 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     const own = events.filter((event) => event.run === id)
     const end = own.findLast((event) => event.type === "run-end")
     const waiting = !ended && state.end?.status === "waiting" ? state.end.pending : undefined
-    const leaves = isCycle && !state.end && (await hasHadItsTime())
+    const leaves = isCycle && !state.end && (await begun.isOver())
     const changes: Change[] = [...(taken?.changes ?? [])]
     if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
+    const outputs = objects && storedValue(objects)
+    if (outputs) changes.push({ type: "put", key: keys.objects, value: outputs as unknown as Json })
     const status = end?.type === "run-end" ? end.status : waiting ? "waiting" : leaves ? "queued" : "running"
-    const next = (head: Head): Head => {
-      const { pending: _, gone: __, lease, ...rest } = head
-      return {
-        ...rest,
+    const next = (head: Head): Head =>
+      savedHead(head, {
         status,
-        state: ownState(state),
-        ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
-        told: [...conversation.told],
-        ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
-        unheard: [...unheard],
-        stored: head.stored + events.length,
-        seq: (own.at(-1)?.seq ?? head.seq - 1) + 1,
-        inbox: read,
-        asked: [],
-        ...(definition && { definition }),
-        ...(taken && { snapshot: taken.note }),
-        ...(waiting && { pending: waiting }),
-        ...(status === "running" && lease && { lease }),
-      }
-    }
+        state,
+        conversation,
+        events,
+        isCycle,
+        leaseMs: setup.leaseMs,
+        // The last ones were stored after the loop had put `unheard` together.
+        unheard: [...unheard, ...inbox.steersAfter(received)],
+        definition,
+        snapshot: taken?.note,
+        pending: waiting,
+      })
     // It goes to the queue while it is saved: whoever takes it before that finds it held, and comes again.
     if (leaves) pushed = setup.push(id, held.revision)
     pushed?.catch(() => undefined)
     await held.commit(next, changes, { endsCycle: true })
     if (status !== "running") left = ended ? "ended" : leaves ? "again" : "waiting"
-    approvals.clear()
     journal.nextCycle(state.cycle)
     if (!ended) emit({ type: "checkpoint-saved", revision: held.revision })
   }
 
-  async function hasHadItsTime(): Promise<boolean> {
-    const now = performance.now()
-    if (stopping.aborted || now - begun.at >= setup.sliceMs) return true
-    if (now - begun.looked < fairMs) return false
-    begun.looked = now
-    return (await setup.queued()) > 0
+  // The head stays as the last saved cycle left it, with the journal since then: a retry goes on from there.
+  async function saveFailure(conversation: Conversation, ended: boolean): Promise<void> {
+    if (!ended) return
+    const events = conversation.events.slice(saved)
+    const append: Change = { type: "append", log: keys.events, items: events as unknown as Json[] }
+    await held.commit((head) => failedHead(head, events), [append])
+    left = "ended"
   }
 
   const durable: Durable = {
     run: id,
     prompt,
+    options,
     metadata,
     signal: controller.signal,
     firstSeq: held.head.seq,
@@ -202,12 +214,15 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
       if (!held.head.definition || changed.length > 0) definition = shape
     },
     save,
+    failed(error) {
+      if (nextRetry(held.head, error, setup.retry)) left = "retry"
+    },
     leaves: () => left !== undefined,
     stays() {
       if (left !== "again" || stopping.aborted) return Promise.resolve(false)
       resting = Promise.withResolvers()
       held.letGo()
-      kept.keep(id, { goOn, close })
+      setup.kept.keep(id, { goOn, close })
       turn.resolve({ type: "again", pushed })
       return resting.promise
     },
@@ -225,7 +240,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
       if (error instanceof ConflictError) return undefined
       throw error
     }
-    begun = beginning(held.head.state?.cycle)
+    begun = startSliceTime(setup, held.head.state?.cycle)
     turn = Promise.withResolvers()
     left = undefined
     resting?.resolve(true)
@@ -242,8 +257,15 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     if (left === "again") return { type: left, pushed }
     if (held.lost.aborted) throw held.lost.reason
     if (left === "approval") {
-      await held.commit(...approvalsAsked(held.head, approvals.open(), inbox.read))
-      return { type: "waiting" }
+      await held.commit(...approvalsAsked(held.head, approvals.open))
+      if (held.head.status === "waiting") return { type: "waiting" }
+      return { type: "again", pushed: setup.push(id, held.revision) }
+    }
+    const retry = controller.signal.aborted ? undefined : nextRetry(held.head, failure, setup.retry)
+    if (retry) {
+      held.note([{ type: "retry", key: "" }])
+      await held.commit(...retryLater(held.head, retry))
+      return { type: "later", at: retry.at }
     }
     if (failure instanceof Refusal) return await refuse(held, failure.message)
     await held.commit(...failed(held.head, failure))
@@ -251,10 +273,13 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   }
 
   const run = start(durable)
-  const inbox = readInbox(store, id, held.head.inbox, (letter) => {
-    if (letter.type === "abort") controller.abort(new AbortError(letter.reason))
-    else if (letter.type === "decision") approvals.decide(letter.key, letter.decision)
-    else run.steer(letter.text)
+  // A run that has begun gets these with its conversation.
+  if (!before) for (const text of held.head.unheard) run.steer(text)
+  const inbox = readInbox(store, held, {
+    abort: (reason) => controller.abort(new AbortError(reason)),
+    decided: approvals.decide,
+    steer: (text) => run.steer(text),
+    holding: async () => (await resting?.promise) ?? true,
   })
   const ending = run.settled
     .then(({ error }) => end(error?.cause))
@@ -269,28 +294,5 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   return turn.promise
 }
 
-// When a slice began, after which cycle, and when it last looked whether other work waits.
-function beginning(cycle = 0) {
-  const at = performance.now()
-  return { at, cycle, looked: at }
-}
-
-// Other work does not wait longer than this for a run that could leave.
-const fairMs = 1_000
-
-async function write(held: HeldRun, entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void> {
-  const items = entries as unknown as Json[]
-  if (when === "now") await held.append(items)
-  else held.note(items)
-}
-
-// State is JSON, and shares with the run what that changes in place: counts, approvals, and what tools remember.
-function ownState(state: State): State {
-  const { calls, approved, tools } = state
-  return {
-    ...state,
-    calls: { total: calls.total, of: { ...calls.of } },
-    approved: [...approved],
-    tools: Object.keys(tools).length === 0 ? {} : structuredClone(tools),
-  }
-}
+const notJournaled = (what: string) =>
+  `A cell used ${what}: such ambient effects are not journaled. If it is run again, so are they.`

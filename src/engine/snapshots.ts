@@ -5,7 +5,7 @@ import { errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Lost, Snapshot } from "../runtime/runtime.ts"
 import type { Change, Store } from "../stores/store.ts"
-import { type Head, keysOf, type SnapshotNote } from "./checkpoint.ts"
+import { damagedRun, type Head, keysOf, type SnapshotNote } from "./checkpoint.ts"
 
 /** What a checkpoint says about the live objects: nothing where they are as they were. */
 export interface TakenSnapshot {
@@ -48,7 +48,7 @@ export async function takeSnapshot(
 export async function storedSnapshot(store: Store, { id, snapshot }: Head): Promise<Snapshot | undefined> {
   if (!snapshot?.kept) return undefined
   const entry = await store.get(keysOf(id).snapshot)
-  if (!(entry?.value instanceof Uint8Array)) return undefined
+  if (!(entry?.value instanceof Uint8Array)) throw damagedRun(id, "its live objects are missing")
   const { hash, language, lost } = snapshot
   return { version: 1, language, hash, lost, data: entry.value }
 }

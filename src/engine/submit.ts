@@ -1,63 +1,117 @@
+import { isDeepStrictEqual } from "node:util"
 import { ConflictError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
-import { newId, type Prompt, userMessage } from "../core/message.ts"
-import type { Change, Store } from "../stores/store.ts"
+import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
+import type { Change, Guard, Store } from "../stores/store.ts"
 import { type Head, headChanges, keyOfKey, keyOfSession, keysOf } from "./checkpoint.ts"
+import { type StoredRunOptions, type SubmittedRunOptions, storedOptions } from "./run-options.ts"
 
-export interface SubmitOptions {
-  /** Makes submitting it twice the same as once. */
+export interface SubmitOptions extends SubmittedRunOptions {
+  /** Submitting twice with the same key is the same as once. */
   key?: string | undefined
   /** Runs of one session share a conversation and its objects, one after the other. */
   session?: string | undefined
   metadata?: Metadata | undefined
 }
 
-/** Writes a new run, or finds the one that the key stands for. */
+/** Writes a new run, or finds the one that has the key. */
 export async function storeRun(
   store: Store,
   agent: string,
   prompt: Prompt,
-  { key, session, metadata = {} }: SubmitOptions,
-): Promise<{ head: { id: string }; isNew: boolean }> {
-  const input = userMessage(prompt) as unknown as Json
+  { key, session, metadata = {}, ...run }: SubmitOptions,
+): Promise<{ id: string; isNew: boolean }> {
+  const input = userMessage(prompt)
+  const options = storedOptions(run)
   for (;;) {
-    const known = key === undefined ? undefined : await store.get(keyOfKey(agent, key))
-    if (typeof known?.value === "string") return { head: { id: known.value }, isNew: false }
-    const head = newHead(agent, metadata)
-    const keys = keysOf(head.id)
-    const changes: Change[] = [{ type: "put", key: keys.input, value: input }]
-    let guard = { key: keys.head, ifRevision: 0 }
-    if (key !== undefined) {
-      head.key = key
-      guard = { key: keyOfKey(agent, key), ifRevision: 0 }
-      changes.push({ type: "put", key: guard.key, value: head.id })
-    }
-    if (session !== undefined) {
-      const name = keyOfSession(agent, session)
-      const last = await store.get(name)
-      head.session = session
-      guard = { key: name, ifRevision: last?.revision ?? 0 }
-      changes.push({ type: "put", key: name, value: head.id })
-      if (typeof last?.value === "string") {
-        head.after = last.value
-        changes.push({ type: "put", key: keysOf(last.value).next, value: head.id })
-      }
-    }
+    const reserved = key === undefined ? undefined : await keyed(store, agent, key, input, session)
+    if (reserved?.isStored) return { id: reserved.id, isNew: false }
+    const head = newHead(agent, metadata, reserved?.id)
     try {
-      await store.commit([...changes, ...headChanges(head)], guard)
-      return { head, isNew: true }
+      await store.commit(...(await runChanges(store, head, { input, options, key, session, isReserved: !!reserved })))
+      if (key === undefined || session === undefined || reserved) return { id: head.id, isNew: true }
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
     }
   }
 }
 
-function newHead(agent: string, metadata: Metadata): Head {
+/** The run that a key was given to. With a session it is given to an id first and the run is stored in a second commit, because a
+ *  commit has one guard: that process may have ended in between. */
+async function keyed(store: Store, agent: string, key: string, input: UserMessage, session: string | undefined) {
+  const entry = await store.get(keyOfKey(agent, key))
+  if (!entry) return undefined
+  // Only the engine writes there.
+  const { run: id, session: its } = entry.value as unknown as KeyRecord
+  const stored = await store.get(keysOf(id).input)
+  const before = stored?.value as unknown as UserMessage | undefined
+  const isOther = before && !isDeepStrictEqual(before.parts, plain(input.parts))
+  const what = isOther ? "prompt" : its === session ? undefined : "session"
+  if (what === undefined) return { id, isStored: !!before }
+  throw new ConflictError(
+    `The key "${key}" was used for run ${id} with another ${what}. Use another key for another run.`,
+    { retryable: false, details: { key, run: id } },
+  )
+}
+
+interface KeyRecord {
+  run: string
+  session?: string
+}
+
+// As it is read back from a store.
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+interface NewRun {
+  input: UserMessage
+  options: StoredRunOptions | undefined
+  key: string | undefined
+  session: string | undefined
+  /** Whether the key has been given to this run already. */
+  isReserved: boolean
+}
+
+async function runChanges(
+  store: Store,
+  head: Head,
+  { input, options, key, session, isReserved }: NewRun,
+): Promise<[Change[], Guard]> {
+  const keys = keysOf(head.id)
+  const changes: Change[] = [{ type: "put", key: keys.input, value: input as unknown as Json }]
+  if (options) changes.push({ type: "put", key: keys.options, value: options as unknown as Json })
+  let guard = { key: keys.head, ifRevision: 0 }
+  if (key !== undefined) {
+    head.key = key
+    const name = keyOfKey(head.agent, key)
+    const reserve: Change = {
+      type: "put",
+      key: name,
+      value: { run: head.id, ...(session !== undefined && { session }) },
+    }
+    if (!isReserved) guard = { key: name, ifRevision: 0 }
+    if (!isReserved && session !== undefined) return [[reserve], guard]
+    if (!isReserved) changes.push(reserve)
+  }
+  if (session !== undefined) {
+    const name = keyOfSession(head.agent, session)
+    const last = await store.get(name)
+    head.session = session
+    guard = { key: name, ifRevision: last?.revision ?? 0 }
+    changes.push({ type: "put", key: name, value: head.id })
+    if (typeof last?.value === "string") {
+      head.after = last.value
+      changes.push({ type: "put", key: keysOf(last.value).next, value: head.id })
+    }
+  }
+  return [[...changes, ...headChanges(head)], guard]
+}
+
+function newHead(agent: string, metadata: Metadata, id = newId("run")): Head {
   const createdAt = Date.now()
   return {
     version: 1,
-    id: newId("run"),
+    id,
     agent,
     status: "queued",
     told: [],

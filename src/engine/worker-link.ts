@@ -54,6 +54,8 @@ export function joinPool(wishes: Wishes): { hasStarted(): boolean } {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {})
 
   link = {
+    // The process of the pool looks for all its workers.
+    isShared: true,
     async push(job) {
       await ask(job)
     },

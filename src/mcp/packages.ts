@@ -2,11 +2,9 @@ import { readFileSync } from "node:fs"
 import { ConfigError } from "../core/errors.ts"
 import { importPeer } from "../core/peer.ts"
 
-// Types alone: the packages arrive when somebody connects or serves.
+// Types alone: the client's package arrives when somebody connects, the server's code when somebody serves.
 export type ClientPackage = typeof import("@modelcontextprotocol/client")
-export type ServerPackage = typeof import("@modelcontextprotocol/server")
-export type StdioPackage = typeof import("@modelcontextprotocol/server/stdio")
-export type NodePackage = typeof import("@modelcontextprotocol/node")
+export type ServerPackage = typeof import("./server-packages.ts").serverPackages
 
 export async function loadClient(): Promise<ClientPackage> {
   const name = "@modelcontextprotocol/client"
@@ -14,25 +12,18 @@ export async function loadClient(): Promise<ClientPackage> {
 }
 
 export async function loadServer(): Promise<ServerPackage> {
-  const name = "@modelcontextprotocol/server"
-  return known<ServerPackage>(name, await importPeer(name, "serving MCP"), "createMcpHandler")
+  const { serverPackages } = await import("./server-packages.ts")
+  return serverPackages
 }
 
-/** After `loadServer`, which says what to install. */
-export async function loadStdio(): Promise<StdioPackage> {
-  const name = "@modelcontextprotocol/server/stdio"
-  return known<StdioPackage>(name, await importPeer(name, "serving MCP"), "serveStdio")
-}
-
-export async function loadNode(): Promise<NodePackage> {
-  const name = "@modelcontextprotocol/node"
-  return known<NodePackage>(name, await importPeer(name, "serving MCP over HTTP"), "toNodeHandler")
-}
-
-/** Of Karst. */
+/** The version of Karst; "unknown" where a bundler has left the package's own files behind. */
 export function ownVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
-  return String(version)
+  try {
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
+    return String(version)
+  } catch {
+    return "unknown"
+  }
 }
 
 // A package that has what its second major version has is taken to be as its types say.

@@ -4,7 +4,7 @@ import { setImmediate, setTimeout } from "node:timers/promises"
 import { ConfigError } from "../core/errors.ts"
 import { doorkeeper, path, type Refusal, toToken } from "./doorkeeper.ts"
 import type { McpEndpoint, ServeMcpOptions } from "./mcp.ts"
-import { loadNode, loadServer, type NodePackage } from "./packages.ts"
+import { loadServer, type ServerPackage } from "./packages.ts"
 import { openSessions } from "./sessions.ts"
 import { openSurface } from "./surface.ts"
 
@@ -13,7 +13,7 @@ import { openSurface } from "./surface.ts"
 export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
   const { port = 0, maxBodyBytes = 4 * 2 ** 20, maxSessions = 256 } = options
   const token = toToken(options.token)
-  const [sdk, { toNodeHandler }] = await Promise.all([loadServer(), loadNode()])
+  const sdk = await loadServer()
   const surface = openSurface(sdk, options)
   // It may have to start first.
   await surface.refresh(10_000)
@@ -21,7 +21,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
   const modern = sdk.createMcpHandler(surface.factory, { legacy: "reject" })
   const refused = doorkeeper(token)
   const answering = new Set<Promise<unknown>>()
-  const answer = toNodeHandler({
+  const answer = sdk.toNodeHandler({
     async fetch(request, { parsedBody } = {}) {
       if (beginsWith(parsedBody)) await surface.refresh()
       return (await sdk.isLegacyRequest(request, parsedBody))
@@ -81,7 +81,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
   }
 }
 
-type NodeRequest = Parameters<ReturnType<NodePackage["toNodeHandler"]>>[0]
+type NodeRequest = Parameters<ReturnType<ServerPackage["toNodeHandler"]>>[0]
 
 // Who is new is told what is there now.
 function beginsWith(body: unknown): boolean {

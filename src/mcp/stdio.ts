@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream"
 import type { ServeOptions } from "./mcp.ts"
-import { loadServer, loadStdio } from "./packages.ts"
+import { loadServer } from "./packages.ts"
 import { openSurface } from "./surface.ts"
 
 /** A server on two streams, for the one client that started this process. */
@@ -17,12 +17,11 @@ export async function serveMcpStdio(
 ): Promise<McpStdio> {
   const { input = process.stdin, output = process.stdout, ...rest } = options
   const sdk = await loadServer()
-  const { serveStdio, StdioServerTransport } = await loadStdio()
   const surface = openSurface(sdk, rest)
   await surface.refresh(10_000)
   const left = Promise.withResolvers<void>()
   for (const event of ["end", "close", "error"]) input.once(event, () => left.resolve())
-  const served = serveStdio(surface.factory, { transport: new StdioServerTransport(input, output) })
+  const served = sdk.serveStdio(surface.factory, { transport: new sdk.StdioServerTransport(input, output) })
   const close = async () => {
     await surface.close()
     await served.close()

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import {
   AgentError,
@@ -14,35 +14,49 @@ import { appendPrivateFileSync } from "../core/private-files.ts"
 import { abortError } from "../core/run.ts"
 import type { Price } from "../core/usage.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import {
+  type RecordedRequest,
+  type RequestTexts,
+  requestDifference,
+  requestRecorder,
+  requestTexts,
+  restoredTexts,
+} from "./recorded-request.ts"
 import { pieces } from "./scripted.ts"
 import { wrap } from "./stream.ts"
 
 /** One call of a model, plain JSON; a recording is a list of these, in a file one a line. */
 export interface RecordedCall {
-  version: 1
+  /** Calls of version 1 have no request that can be compared. */
+  version: 1 | 2
   /** Counts from 0 in the order the calls were made. */
   call: number
   model: string
-  /** The shape of the request: for each message its role and kinds of parts, and the tools' names. Never its text. */
-  request: { messages: string[]; tools: string[] }
+  /** What the model was asked, which `strict` compares. */
+  request?: RecordedRequest | undefined
   /** What the model said, text that came in pieces put together. Without `finish` when it failed or was left early. */
   parts: ModelPart[]
   error?: ErrorData & { status?: number; retryAfterMs?: number }
 }
 
 export interface RecordOptions {
-  /** Whether the shape of each request is written down, which grows with the conversation; `strict` needs it. Default
-   *  true. */
-  shapes?: boolean | undefined
+  /** Continues a file that exists. Default false: such a file is refused, so that recordings are not mixed. */
+  append?: boolean | undefined
+  /** Whether each request is written down, with the texts of prompts and results; `strict` needs it. Default true. */
+  requests?: boolean | undefined
 }
 
-/** The same model, with every call written down as it ends: to a file of JSON lines, into an array, or by a function. */
+/** The same model, with every call written down as it ends: to a new file of JSON lines, into an array, or by a
+ *  function. Throws a `ConfigError` for a file that has calls already, unless it is to be continued. */
 export function record(
   model: Model,
   sink: string | RecordedCall[] | ((call: RecordedCall) => void),
-  { shapes = true }: RecordOptions = {},
+  { append = false, requests = true }: RecordOptions = {},
 ): Model {
-  let calls = 0
+  if (append && typeof sink !== "string") throw new ConfigError("record: append is for a file. Leave it out.")
+  let calls = typeof sink === "string" ? callsIn(sink, append) : 0
+  let hasWritten = append
+  const recordedRequest = requestRecorder()
 
   function write(entry: RecordedCall): void {
     if (typeof sink === "function") return sink(entry)
@@ -50,12 +64,21 @@ export function record(
       sink.push(entry)
       return
     }
+    // Another recorder may have begun the file meanwhile.
+    if (!hasWritten) refuseExisting(sink)
+    hasWritten = true
     appendPrivateFileSync(sink, `${JSON.stringify(entry)}\n`)
   }
 
   async function* recorded(request: ModelRequest): AsyncGenerator<ModelPart> {
-    const told = shapes ? shape(request) : { messages: [], tools: [] }
-    const entry: RecordedCall = { version: 1, call: calls++, model: model.id, request: told, parts: [] }
+    const call = calls++
+    const entry: RecordedCall = {
+      version: 2,
+      call,
+      model: model.id,
+      ...(requests && { request: recordedRequest(call, request) }),
+      parts: [],
+    }
     try {
       for await (const part of model.stream(request)) {
         pushMerged(entry.parts, part)
@@ -73,9 +96,26 @@ export function record(
   return wrap(model, recorded)
 }
 
+/** The number of the first call that is to be recorded. */
+function callsIn(path: string, append: boolean): number {
+  if (!append) refuseExisting(path)
+  if (!append || !existsSync(path)) return 0
+  return Math.max(-1, ...load(path).map(({ call }) => call)) + 1
+}
+
+function refuseExisting(path: string): void {
+  if (!existsSync(path) || statSync(path).size === 0) return
+  throw new ConfigError(
+    `The recording "${path}" exists. Delete it to record anew, or continue it: record(model, path, { append: true }).`,
+  )
+}
+
 export interface ReplayOptions {
-  /** Checks that each request has the shape of the recorded one. Default false: only the order counts. */
+  /** Compares each request with the recorded one: system prompt with its declarations of bindings, tools, and messages.
+   *  The first difference is an error that shows it. Default false: only the order counts. */
   strict?: boolean | undefined
+  /** With `strict`: makes texts comparable that differ each time, such as dates. */
+  mask?: ((text: string) => string) | undefined
   /** Waits this long before each piece of text, as a real model would. Default 0. */
   paceMs?: number | undefined
   /** Text is given out in pieces of this many characters. Default: 12 when paced, else whole. */
@@ -90,10 +130,11 @@ export interface ReplayOptions {
 
 /** Plays a recording back, call by call in the order it was made: a model that needs no key and no network. */
 export function replay(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
-  const { strict = false, paceMs = 0, sleep = realSleep, contextWindow, price } = options
+  const { strict = false, mask = (text) => text, paceMs = 0, sleep = realSleep, contextWindow, price } = options
   const { chunk = paceMs > 0 ? 12 : Infinity } = options
   const name = typeof source === "string" ? `"${source}"` : "given"
   const calls = (typeof source === "string" ? load(source) : [...source]).sort((a, b) => a.call - b.call)
+  const recorded = strict ? restoredTexts(calls.filter(({ version }) => version === 2)) : undefined
   let position = 0
 
   function nextCall(request: ModelRequest): RecordedCall {
@@ -105,14 +146,22 @@ export function replay(source: string | readonly RecordedCall[], options: Replay
           "The run took another path than the recorded one: record it again.",
       )
     }
-    const difference = strict && differs(entry.request, shape(request))
-    if (difference) {
+    if (recorded) compare(index, recorded.get(entry.call), request)
+    return entry
+  }
+
+  function compare(index: number, before: RequestTexts | undefined, request: ModelRequest): void {
+    if (!before) {
       throw new ConfigError(
-        `Call ${index + 1} of the recording ${name} does not fit the run: ${difference}. ` +
-          "Record it again, or replay without strict.",
+        `Call ${index + 1} of the recording ${name} has no request to compare. Record it again, or replay without strict.`,
       )
     }
-    return entry
+    const difference = requestDifference(before, requestTexts(request), mask)
+    if (difference === undefined) return
+    throw new ConfigError(
+      `Call ${index + 1} of the recording ${name} was made with another request: ${difference}\n` +
+        "Record it again, or replay without strict.",
+    )
   }
 
   async function* answer(request: ModelRequest): AsyncGenerator<ModelPart> {
@@ -151,27 +200,9 @@ function load(path: string): RecordedCall[] {
 function parseLine(line: string, path: string, number: number): RecordedCall {
   try {
     const entry: RecordedCall = JSON.parse(line)
-    if (entry.version === 1 && Array.isArray(entry.parts)) return entry
+    if ((entry.version === 1 || entry.version === 2) && Array.isArray(entry.parts)) return entry
   } catch {}
-  throw new ConfigError(`Line ${number} of the recording "${path}" is not a recorded call of version 1.`)
-}
-
-function shape(request: ModelRequest): RecordedCall["request"] {
-  return {
-    messages: request.messages.map(({ role, parts }) => `${role}: ${parts.map(({ type }) => type).join(" ")}`),
-    tools: (request.tools ?? []).map((tool) => tool.name),
-  }
-}
-
-function differs(before: RecordedCall["request"], now: RecordedCall["request"]): string | undefined {
-  if (before.tools.join() !== now.tools.join()) {
-    return `recorded with the tools [${before.tools.join(", ")}], called with [${now.tools.join(", ")}]`
-  }
-  for (let index = 0; index < Math.max(before.messages.length, now.messages.length); index++) {
-    const [old, current] = [before.messages[index], now.messages[index]]
-    if (old !== current) return `message ${index + 1} was "${old ?? "missing"}" and is "${current ?? "missing"}"`
-  }
-  return undefined
+  throw new ConfigError(`Line ${number} of the recording "${path}" is not a recorded call of version 1 or 2.`)
 }
 
 function pushMerged(parts: ModelPart[], part: ModelPart): void {

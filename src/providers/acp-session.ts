@@ -41,7 +41,12 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
       let refused = false
       /** Questions that nobody has answered yet. */
       let open = 0
-      const clock = turnClock(settings, (why) => agent?.stop(why))
+      /** Why its time was over before it was started. */
+      let late: "timeout" | "idle" | undefined
+      const clock = turnClock(settings, (why) => {
+        late = why
+        agent?.stop(why)
+      })
 
       function tell(steps: readonly Step[]): void {
         for (const step of steps) services.tell(step)
@@ -94,6 +99,7 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
       function started(child: AcpAgent): void {
         agent = child
         if (services.signal.aborted) child.stop("abort")
+        else if (late) child.stop(late)
       }
 
       async function opened(): Promise<AcpLive> {

@@ -21,7 +21,16 @@ export function acp({ command, args = [], auth, ...options }: AcpOptions): CliAg
     title,
     binary: command,
     install: "",
-    can: { fork: false, images: true, ask: true, steer: false },
+    can: {
+      fork: false,
+      images: true,
+      ask: true,
+      steer: false,
+      tokens: false,
+      cost: false,
+      systemPrompt: false,
+      userServers: false,
+    },
     model: () => undefined,
     // It decides itself what it asks about; questions to the user are not part of what we offer it.
     unenforced: ({ allow, permissions }) =>

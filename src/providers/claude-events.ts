@@ -1,16 +1,30 @@
 import { addUsage, noUsage, type Usage } from "../core/usage.ts"
 import { codeOf, codes, drifted, names, refusedKey } from "./claude-failure.ts"
+import { claudeTasks } from "./claude-tasks.ts"
 import { driftOf } from "./claude-tools.ts"
+import { type ClaudeTotal, nothingUsed, reportedTotal, usedSince } from "./claude-total.ts"
 import { exitFailure, failureOf } from "./failure.ts"
-import type { Ask, LineParser, ParsedLine } from "./line-cli.ts"
-import type { Settings, Step } from "./provider.ts"
+import type { Ask, LineParser, ParsedLine, Waits } from "./line-cli.ts"
+import type { Settings, Step, TurnEnd } from "./provider.ts"
 import { at, contentOf, type JsonObject, listAt, numberAt, objectAt, textAt, textsAt } from "./read-json.ts"
 import { resetTime } from "./reset-time.ts"
 
+export interface ClaudeParserOptions extends Pick<Settings, "allow" | "permissions" | "timeoutMs" | "idleTimeoutMs"> {
+  /** What the conversation had cost and used before this turn. Default: nothing. */
+  before?: ClaudeTotal | undefined
+  /** How long a turn that has its answer waits for commands and agents in the background. Default 5 minutes. */
+  backgroundMs?: number | undefined
+}
+
 /** Reads the stream of one turn of Claude Code. */
-export function claudeParser(
-  settings: Pick<Settings, "allow" | "permissions" | "timeoutMs" | "idleTimeoutMs">,
-): LineParser {
+export function claudeParser({
+  before = nothingUsed,
+  backgroundMs = 300_000,
+  ...settings
+}: ClaudeParserOptions): LineParser {
+  const tasks = claudeTasks()
+  /** Whether answers are streamed: then it is known when a model is asked. */
+  let streams = false
   /** Files that calls under way would change. */
   const changing = new Map<string, string>()
   let answer: string | undefined
@@ -19,8 +33,8 @@ export function claudeParser(
   /** What went wrong at the service, by the CLI's own word for it, and when that is over. */
   let trouble: string | undefined
   let retryAt: number | undefined
-  /** Whether the CLI spoke in place of a model, and whether a model did. */
-  let stoodIn = false
+  /** What the CLI said in place of a model: a failure, or the output of a slash command. */
+  let stoodIn: { text: string; failed: boolean } | undefined
   /** What was said to it while it works, and how much of that it has taken up: it repeats what it hears, the prompt first. */
   let steered = 0
   let repeated = 0
@@ -30,9 +44,8 @@ export function claudeParser(
 
   function system(line: JsonObject): ParsedLine {
     const subtype = textAt(line, "subtype")
-    const call = textAt(line, "tool_use_id")
-    const isAgent = subtype === "task_started" && textAt(line, "task_type") === "local_agent"
-    if (isAgent && call !== undefined) return { steps: [{ type: "agent", id: call }] }
+    const told = tasks.read(line)
+    if (told) return { steps: told }
     if (subtype === "api_retry") {
       trouble = textAt(line, "error")
       const status = numberAt(line, "error_status")
@@ -65,7 +78,9 @@ export function claudeParser(
     const event = objectAt(line, "event")
     const type = textAt(event, "type")
     const within = withinOf(line)
+    streams = true
     if (type === "message_start") {
+      if (!within.within) tasks.modelAsked()
       if (!within.within) answer = textAt(event, "message", "id")
       used = addUsage(used, current)
       current = usageOf(objectAt(event, "message", "usage"))
@@ -89,10 +104,12 @@ export function claudeParser(
     // What the CLI says itself, in place of a model that did not.
     if (error !== undefined || textAt(message, "model") === "<synthetic>") {
       trouble = error ?? trouble
-      stoodIn = true
+      const { text } = contentOf(at(message, "content"))
+      stoodIn = { text, failed: error !== undefined || stoodIn?.failed === true }
       return nothing
     }
     const within = withinOf(line)
+    if (!streams && !within.within) tasks.modelAsked()
     const id = textAt(message, "id")
     const about = { ...(id !== undefined && { answer: id }), ...within }
     const steps = listAt(message, "content").flatMap((block): Step[] => {
@@ -123,7 +140,8 @@ export function claudeParser(
         const file = changing.get(id)
         const content = contentOf(at(block, "content"))
         const refused = !ok && content.text === denial && { refused: true as const }
-        const result: Step = { type: "result", id, ok, ...content, ...refused, ...within }
+        const detached = tasks.goesOn(id) && { detached: true as const }
+        const result: Step = { type: "result", id, ok, ...content, ...refused, ...detached, ...within }
         return ok && file !== undefined ? [result, { type: "files", paths: [file] }] : [result]
       }),
     }
@@ -144,17 +162,25 @@ export function claudeParser(
     })
     const said = textAt(line, "result")
     const cost = numberAt(line, "total_cost_usd")
+    const total = reportedTotal(line)
     const own = addUsage(earlier, usageOf(objectAt(line, "usage")))
-    // The cost is that of the process, the tokens are not.
-    const usage = { ...own, ...(cost !== undefined && { costUsd: cost }) }
+    // The total is that of the conversation; the usage of the line is that since its last `result`, without sub-agents.
+    const usage = total ? usedSince(before, total) : { ...own, ...(cost !== undefined && { costUsd: cost }) }
     const subtype = textAt(line, "subtype") ?? ""
-    const failed = at(line, "is_error") === true || subtype.startsWith("error") || (stoodIn && !spoke)
+    const failed = at(line, "is_error") === true || subtype.startsWith("error") || (stoodIn?.failed && !spoke)
     if (!failed && repeated > 0 && repeated <= steered) {
       // Something was said too late for this answer: another follows.
       earlier = own
       return { steps }
     }
-    if (!failed) return { steps, end: { usage, ...(said !== undefined && { output: said }) } }
+    if (!failed && stoodIn && !spoke && stoodIn.text !== "") steps.push({ type: "text", text: stoodIn.text })
+    const done: TurnEnd = { usage, ...(said !== undefined && { output: said }) }
+    const running = tasks.running()
+    if (!failed && (running.length > 0 || tasks.unreported)) {
+      earlier = own
+      return { steps, waits: { end: done, ...waitFor(running, backgroundMs) } }
+    }
+    if (!failed) return { steps, end: done }
     const words = said ?? (textsAt(line, "errors").join(" ") || subtype)
     const status = numberAt(line, "api_error_status")
     const code = codeOf(words, status === undefined ? trouble : undefined)
@@ -209,6 +235,19 @@ const nothing: ParsedLine = { steps: [] }
 
 // It comes back as the result of the call.
 const denial = "The user did not approve this. Go on without it, or ask."
+
+// Where nothing is running any more, the model is only to be told of what has ended.
+const reportMs = 5000
+
+function waitFor(running: readonly string[], maxMs: number): Omit<Waits, "end"> {
+  if (running.length === 0) return { maxMs: reportMs }
+  const what = running.map((each) => `"${each}"`).join(", ")
+  return {
+    maxMs,
+    begun: `Claude Code has answered, and ${what} goes on in the background: it is waited for, up to ${maxMs} ms (backgroundMs).`,
+    over: `Claude Code has answered, and ${what} was ended with the turn: it went on for longer than ${maxMs} ms. Raise backgroundMs.`,
+  }
+}
 
 function withinOf(line: JsonObject): { within?: string } {
   const within = textAt(line, "parent_tool_use_id")

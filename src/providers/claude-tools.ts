@@ -36,7 +36,8 @@ export function driftOf(listed: readonly string[], { allow }: Pick<Settings, "al
   const wanted = claudeTools(allow)
   const own = listed.filter((name) => !name.startsWith("mcp__"))
   const extra = own.filter((name) => !wanted.includes(name) && !forServers.includes(name))
-  const optional = [...always, ...tools.interaction]
+  // Only earlier versions have TaskOutput.
+  const optional = [...always, ...tools.interaction, "TaskOutput"]
   const missing = wanted.filter((name) => !own.includes(name) && !optional.includes(name))
   const unknown = missing.filter((name) => essential.includes(name))
   if (extra.length > 0) return { missing, problem: `it has tools that were not granted: ${extra.join(", ")}` }
@@ -44,24 +45,30 @@ export function driftOf(listed: readonly string[], { allow }: Pick<Settings, "al
 }
 
 /** The flags that grant what is allowed and refuse the rest. */
-export function permissionFlags({ allow, permissions, servers }: Settings): string[] {
+export function permissionFlags({ allow, permissions, servers, userServers }: Settings): string[] {
   const offered = ["--tools", claudeTools(allow).join(",")]
   if (permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
   const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : allow
   // A server's name grants all its tools.
-  const names = [...claudeTools(granted), ...servers.map(({ name }) => `mcp__${name}`)]
+  const names = [
+    ...claudeTools(granted),
+    ...[...servers.map(({ name }) => name), ...userServers].map((name) => `mcp__${name}`),
+  ]
   const mode = permissions === "ask" ? ["--permission-prompt-tool", "stdio"] : ["--permission-mode", "dontAsk"]
   return [...offered, "--allowedTools", names.join(","), ...mode]
 }
 
 /** The same where a person sits before it, whom it asks about what is neither granted nor refused. */
 export function launchFlags(settings: Settings): string[] {
-  const { allow, permissions, servers } = settings
+  const { allow, permissions, servers, userServers } = settings
   const isRestricted = toolGroups.some((group) => !allow.has(group))
   const offered = isRestricted ? ["--tools", claudeTools(allow).join(",")] : []
   if (permissions === "bypass") return [...offered, "--dangerously-skip-permissions"]
   const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : allow
-  const names = [...claudeTools(granted), ...servers.map(({ name }) => `mcp__${name}`)]
+  const names = [
+    ...claudeTools(granted),
+    ...[...servers.map(({ name }) => name), ...userServers].map((name) => `mcp__${name}`),
+  ]
   // Whatever mode the user's own settings begin with.
   const mode = permissions === "ask" ? ["--permission-mode", "default"] : []
   return [...offered, ...mode, "--allowedTools", names.join(",")]

@@ -13,12 +13,14 @@ export interface CliHead {
   cwd?: string | undefined
   approved: string[]
   /** What it was opened with, as far as it is data. */
-  options: Pick<CliOptions, "model" | "reasoning" | "instructions">
+  options: Pick<CliOptions, "model" | "reasoning" | "instructions" | "systemPrompt">
 }
 
 export function headOf({ name }: Provider, options: CliOptions, { session, approved }: CliConversation): Json {
-  const { cwd, model, reasoning, instructions } = options
-  const said = Object.entries({ model, reasoning, instructions }).filter(([, value]) => value !== undefined)
+  const { cwd, model, reasoning, instructions, systemPrompt } = options
+  const said = Object.entries({ model, reasoning, instructions, systemPrompt }).filter(
+    ([, value]) => value !== undefined,
+  )
   return {
     version: 1,
     provider: name,
@@ -44,6 +46,7 @@ export function readHead(head: Json | undefined): CliHead | undefined {
       model: textAt(options, "model"),
       reasoning: textAt(options, "reasoning"),
       instructions: textAt(options, "instructions"),
+      systemPrompt: textAt(options, "systemPrompt"),
     },
   }
 }
@@ -61,6 +64,13 @@ export function refuseOther({ name, title }: Provider, id: string, other: string
   if (other === undefined || other === name) return
   throw new ConfigError(
     `Session "${id}" is one with ${other}, and ${title} cannot go on with it. Resume it by ${other}({ … }).`,
+  )
+}
+
+export function noHandleYet(id: string): ConfigError {
+  return new ConfigError(
+    `session.handle: session "${id}" has no handle yet, because the CLI names its conversation with the first answer. Take it after ` +
+      "the first send.",
   )
 }
 

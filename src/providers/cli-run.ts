@@ -89,15 +89,16 @@ export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]):
 }
 
 function startOf({ config, prompt }: CliRunPlace, shared: CliConversation): EventBody {
-  const { model, instructions = "" } = config.settings
-  const isNew = shared.system !== instructions
-  shared.system = instructions
+  const { model, instructions, systemPrompt } = config.settings
+  const system = [systemPrompt, instructions].filter(Boolean).join("\n\n")
+  const isNew = shared.system !== system
+  shared.system = system
   return {
     type: "run-start",
     agent: config.name,
     ...(model !== undefined && { model }),
     messages: [prompt],
-    ...(isNew && { system: instructions }),
+    ...(isNew && { system }),
     metadata: config.metadata,
   }
 }

@@ -15,7 +15,7 @@ import { approvalsLeftOut, refuseForeignArchive, refuseForeignCwd } from "../ses
 import { createSession, sessionTrajectory } from "../sessions/session.ts"
 import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
 import type { CliRunOptions, CliSession } from "./cli-agent.ts"
-import { checkedKey, headOf, notFound, readHead, refuseOther } from "./cli-head.ts"
+import { checkedKey, headOf, noHandleYet, notFound, readHead, refuseOther } from "./cli-head.ts"
 import { type CliConversation, cliConversation } from "./conversation.ts"
 import { type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
 import { requireFolder } from "./program.ts"
@@ -87,6 +87,8 @@ function sessionOn(seat: CliSeat, shared: CliConversation, id: string, keeping: 
     archive: keeping && { folder: keeping.archive.folder, directory: keeping.archive.directory(id) },
     handle() {
       const { key } = shared.session
+      const isStored = keeping !== undefined && shared.events.length > 0
+      if (key === undefined && !isStored) throw noHandleYet(id)
       return cliHandleOf({ id, provider: provider.name, key, cwd: options.cwd, folder: keeping?.archive.folder })
     },
     runtime: shared.runtime,

@@ -146,7 +146,10 @@ function resultOf(item: JsonObject): { ok: boolean; text: string } {
 /** What this turn has used: Codex tells what the thread has. */
 function usageSince(before: ThreadUsage | undefined, usage: JsonObject): Usage {
   const after = threadUsage(usage)
-  if (!after || !before) return { complete: false }
+  return after && before ? usedSince(before, after) : { complete: false }
+}
+
+export function usedSince(before: ThreadUsage, after: ThreadUsage): Usage {
   const since = (name: keyof ThreadUsage) => Math.max(0, after[name] - before[name])
   return {
     complete: true,

@@ -2,19 +2,23 @@ import { readFile, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
+import { requireServers } from "./options.ts"
 import type { CliServer, Settings } from "./provider.ts"
 import type { Toml } from "./toml.ts"
 
-/** The MCP servers of a turn as settings of Codex: ours on, the user's own off. Secrets go by the environment and by files of a private
+/** The MCP servers of a turn as settings of Codex: ours and those of the user's own that are allowed on, the rest off. Secrets go by the environment and by files of a private
  *  folder: a list of processes shows arguments to everybody. */
 export async function codexServers(
-  { servers, env: outer }: Pick<Settings, "servers" | "env">,
+  { servers, userServers, env: outer }: Pick<Settings, "servers" | "userServers" | "env">,
   folder: string,
 ): Promise<{ config: Record<string, Toml>; env: Record<string, string> }> {
   const env: Record<string, string> = {}
   const config: Record<string, Toml> = {}
-  for (const name of await ownServers(outer)) {
-    if (!servers.some((server) => server.name === name)) config[`mcp_servers.${name}.enabled`] = false
+  const known = await ownServers(outer)
+  requireServers("Codex", userServers, [...known])
+  for (const name of known) {
+    if (userServers.includes(name)) config[`mcp_servers.${name}.default_tools_approval_mode`] = "approve"
+    else if (!servers.some((server) => server.name === name)) config[`mcp_servers.${name}.enabled`] = false
   }
   for (const server of servers) Object.assign(config, await serverConfig(server, env, folder))
   return { config, env }

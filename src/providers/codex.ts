@@ -1,26 +1,39 @@
+import type { Price } from "../core/usage.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
-import { codexParser, type ThreadUsage } from "./codex-events.ts"
+import { codexParser, type ThreadUsage, usedSince } from "./codex-events.ts"
 import { codexServers } from "./codex-servers.ts"
 import { readThread } from "./codex-thread.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import type { CliOptions } from "./options.ts"
-import { imageFiles, textOf } from "./prompt-files.ts"
-import type { Launch, LaunchCommand, Provider, Settings, ToolGroup, Turn } from "./provider.ts"
+import { imageFiles, privateFile, textOf } from "./prompt-files.ts"
+import {
+  type Launch,
+  type LaunchCommand,
+  type Provider,
+  runsCommands,
+  type Settings,
+  type Step,
+  type ToolGroup,
+  type Turn,
+} from "./provider.ts"
 import { type Toml, tomlValue } from "./toml.ts"
 
 export interface CodexOptions extends CliOptions {
   /** Settings of Codex over those of its own file, as in `{ "features.web_search": true }`. Fixed with the agent. */
   config?: Readonly<Record<string, Toml>> | undefined
+  /** US dollars per million tokens of its model: Codex reports no cost, and `limits.costUsd` needs one. Default: that of the price list,
+   *  where `model` is in it. Fixed with the agent. */
+  price?: Price | undefined
 }
 
 /** Codex as an agent. */
-export function codex({ config, ...options }: CodexOptions = {}): CliAgent {
-  return cliAgent(config ? providerWith(config) : codexProvider, options)
+export function codex({ config = {}, price, ...options }: CodexOptions = {}): CliAgent {
+  return cliAgent(providerWith(config, price), options)
 }
 
 export const codexProvider: Provider = providerWith({})
 
-function providerWith(extra: Config): Provider {
+function providerWith(extra: Config, price?: Price): Provider {
   return {
     name: "codex",
     title: "Codex",
@@ -28,7 +41,17 @@ function providerWith(extra: Config): Provider {
     places: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g @openai/codex",
     maker: "openai",
-    can: { fork: true, images: true, ask: false, steer: false },
+    can: {
+      fork: true,
+      images: true,
+      ask: false,
+      steer: false,
+      tokens: true,
+      cost: false,
+      systemPrompt: true,
+      userServers: true,
+    },
+    ...(price && { price }),
     model: (tier) => (tier === "strongest" ? undefined : "gpt-5.4-mini"),
     unenforced: ({ allow, permissions }) => (permissions === "bypass" ? [] : notKept(allow)),
     open(opening) {
@@ -37,6 +60,8 @@ function providerWith(extra: Config): Provider {
       let isKept = opening.key !== undefined
       const session = lineSession(
         {
+          provider: "codex",
+          title: "Codex",
           async command(turn, place) {
             const thread = place.key === undefined ? undefined : await readThread(place.key, turn.settings.env)
             const isLost = thread?.found === false && !isKept
@@ -52,10 +77,24 @@ function providerWith(extra: Config): Provider {
           return session.key
         },
         async turn(turn, services) {
-          const end = await session.turn(turn, services)
+          const { env } = turn.settings
+          let isOver = false
+          // Its stream has figures at the end of the turn alone; its record has them after each answer.
+          async function count(): Promise<void> {
+            const thread = session.key === undefined ? undefined : await readThread(session.key, env)
+            if (isOver || !thread?.usage || !before) return
+            if (thread.model !== undefined) services.tell({ type: "model", id: thread.model })
+            services.tell({ type: "usage", usage: usedSince(before, thread.usage) })
+          }
+          const tell = (step: Step) => {
+            services.tell(step)
+            if (step.type === "result") void count()
+          }
+          const end = await session.turn(turn, { ...services, tell })
+          isOver = true
           isKept ||= end.failure === undefined
           // Its stream does not say what it cost, nor which model to ask the price of.
-          const thread = session.key === undefined ? undefined : await readThread(session.key, turn.settings.env)
+          const thread = session.key === undefined ? undefined : await readThread(session.key, env)
           if (thread?.model !== undefined) services.tell({ type: "model", id: thread.model })
           return end
         },
@@ -85,7 +124,7 @@ async function launch({ settings, prompt, key, folder }: Launch, extra: Config):
 }
 
 async function commonFlags(settings: Settings, extra: Config, folder: string) {
-  const { model, reasoning, instructions, permissions, cwd } = settings
+  const { model, reasoning, instructions, systemPrompt, permissions, cwd } = settings
   const servers = await codexServers(settings, folder)
   const args = ["-C", cwd]
   if (permissions === "bypass") args.push("--dangerously-bypass-approvals-and-sandbox")
@@ -95,6 +134,9 @@ async function commonFlags(settings: Settings, extra: Config, folder: string) {
     ...extra,
     ...(reasoning !== undefined && { model_reasoning_effort: reasoning }),
     ...(instructions && { developer_instructions: instructions }),
+    ...(systemPrompt && { model_instructions_file: await privateFile(folder, "system-prompt.md", systemPrompt) }),
+    // Those of a repository that the user trusts run commands outside of the sandbox.
+    ...(!runsCommands(settings) && { "features.hooks": false, "features.plugins": false, notify: [] }),
     ...servers.config,
   }
   return { args: [...args, ...configFlags(config)], env: servers.env }

@@ -14,7 +14,7 @@ import { createSession, sessionTrajectory } from "../sessions/session.ts"
 import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
 import type { Candidate } from "./candidates.ts"
 import { type CliRunOptions, type CliSession, observerOf } from "./cli-agent.ts"
-import { notFound, readHead } from "./cli-head.ts"
+import { noHandleYet, notFound, readHead } from "./cli-head.ts"
 import { storedIn } from "./cli-session.ts"
 import type { FallbackOptions } from "./fallback.ts"
 import { type FallbackConversation, fallbackConversation } from "./fallback-conversation.ts"
@@ -107,7 +107,10 @@ function sessionOn(
   return createSession<CliRunOptions>({
     id,
     archive: archive && { folder: archive.folder, directory: archive.directory(id) },
-    handle: () => cliHandleOf({ ...partsOf(current(), opened), id, folder: archive?.folder }),
+    handle() {
+      if (conversation.events.length === 0) throw noHandleYet(id)
+      return cliHandleOf({ ...partsOf(current(), opened), id, folder: archive?.folder })
+    },
     runtime: opened.objects(current()).runtime,
     start,
     messages: () => conversation.messages,
@@ -175,6 +178,15 @@ function firstOf({ candidates }: FallbackSeats): Candidate {
 /** What finds the conversation with a candidate again. */
 function partsOf(candidate: Candidate | undefined, opened: Sessions): Omit<HandleParts, "id"> {
   const session: Session | undefined = opened.of(candidate)
-  const { provider = candidate?.name, key, cwd } = session ? parseHandle(session.handle) : {}
+  const { provider = candidate?.name, key, cwd } = (session && handleParts(session)) ?? {}
   return { provider, key, cwd }
+}
+
+// One whose CLI has not named its conversation has no handle.
+function handleParts(session: Session): HandleParts | undefined {
+  try {
+    return parseHandle(session.handle)
+  } catch {
+    return undefined
+  }
 }

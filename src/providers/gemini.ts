@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
 import { acpSession } from "./acp-session.ts"
@@ -8,10 +8,11 @@ import { geminiParser } from "./gemini-events.ts"
 import { openGeminiHome, setAside } from "./gemini-home.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import type { CliOptions } from "./options.ts"
-import { textOf } from "./prompt-files.ts"
+import { privateFile, textOf } from "./prompt-files.ts"
 import {
   type CliServer,
   type Provider,
+  runsCommands,
   type Settings,
   type ToolGroup,
   type Turn,
@@ -37,10 +38,23 @@ export const geminiProvider: Provider = {
   places: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @google/gemini-cli",
   maker: "google",
-  can: { fork: false, images: false, ask: false, steer: false },
+  can: {
+    fork: false,
+    images: false,
+    ask: false,
+    steer: false,
+    tokens: false,
+    cost: false,
+    systemPrompt: true,
+    userServers: true,
+  },
   model: (tier) => (tier === "strongest" ? "pro" : "flash"),
   unenforced: withinReachOfShell,
-  open: (opening) => lineSession({ command, parser: ({ settings }) => geminiParser(settings) }, opening),
+  open: (opening) =>
+    lineSession(
+      { provider: "gemini", title: "Gemini CLI", command, parser: ({ settings }) => geminiParser(settings) },
+      opening,
+    ),
   async launch({ settings, prompt, key, folder }) {
     const fresh = randomUUID()
     const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
@@ -49,7 +63,7 @@ export const geminiProvider: Provider = {
     const said = prompt === undefined ? [] : [`--prompt-interactive=${prompt}`]
     return {
       args: [...(await commonFlags(settings, folder)), ...named, ...said],
-      env: home.env,
+      env: { ...home.env, ...(await variablesOf(settings, folder)) },
       key: key ?? fresh,
       farewell: /gemini --resume '?([\da-f-]{36})/g,
       close: home.close,
@@ -71,7 +85,8 @@ function overAcp(): Provider {
             if (key !== undefined) await setAside(settings.env, key)
             const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
             const args = ["--acp", ...(await commonFlags(settings, folder))]
-            return { args, env: home.env, given: ["instructions", "model", "servers"], ended: home.close }
+            const env = { ...home.env, ...(await variablesOf(settings, folder)) }
+            return { args, env, given: ["instructions", "model", "servers"], ended: home.close }
           },
         },
         opening,
@@ -83,16 +98,18 @@ async function command({ message, settings }: Turn, { key, folder }: LinePlace):
   const args = ["--output-format", "stream-json", ...(await commonFlags(settings, folder))]
   if (key !== undefined) args.push("--resume", key)
   const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
-  return { args, env: home.env, input: textOf(message), ended: home.close }
+  const env = { ...home.env, ...(await variablesOf(settings, folder)) }
+  return { args, env, input: textOf(message), ended: home.close }
 }
 
 async function commonFlags(settings: Settings, folder: string): Promise<string[]> {
-  const { model, servers, permissions } = settings
+  const { model, servers, userServers, permissions } = settings
   const args = ["--skip-trust"]
   if (permissions === "bypass") args.push("--approval-mode", "yolo")
   else args.push("--policy", await privateFile(folder, "policy.toml", policyOf(settings)))
-  // Of the servers that the user has, none: a name that none has keeps all of them out.
-  for (const name of servers.length > 0 ? servers.map((each) => each.name) : ["none"]) {
+  // Where none is allowed, a name that none has keeps all of the user's out.
+  const names = [...servers.map((each) => each.name), ...userServers]
+  for (const name of names.length > 0 ? names : ["none"]) {
     args.push("--allowed-mcp-server-names", name)
   }
   if (model !== undefined) args.push("--model", model)
@@ -110,17 +127,27 @@ async function settingsOf({ servers, instructions }: Settings, folder: string): 
   return { ...settings, context: { includeDirectories, loadMemoryFromIncludeDirectories: true } }
 }
 
+async function variablesOf(settings: Settings, folder: string): Promise<Record<string, string>> {
+  const { systemPrompt } = settings
+  const prompt = systemPrompt ? { GEMINI_SYSTEM_MD: await privateFile(folder, "system-prompt.md", systemPrompt) } : {}
+  return { ...prompt, ...(await systemSettings(settings, folder)) }
+}
+
+/** Hooks and commands of the repository, left out where no commands may run: only the settings of the system are above its own. */
+async function systemSettings(settings: Settings, folder: string): Promise<Record<string, string>> {
+  if (runsCommands(settings)) return {}
+  const variable = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
+  const text = await readFile(settings.env[variable] ?? "/etc/gemini-cli/settings.json", "utf8").catch(() => "{}")
+  const off: JsonObject = { hooksConfig: { enabled: false }, tools: { discoveryCommand: "", callCommand: "" } }
+  const path = await privateFile(folder, "system-settings.json", JSON.stringify({ ...JSON.parse(text), ...off }))
+  return { [variable]: path }
+}
+
 async function memoryFolder(folder: string, instructions: string): Promise<string> {
   const memory = join(folder, "instructions")
   await mkdir(memory, { mode: 0o700 })
   await privateFile(memory, "GEMINI.md", instructions)
   return memory
-}
-
-async function privateFile(folder: string, name: string, text: string): Promise<string> {
-  const path = join(folder, name)
-  await writeFile(path, text, { mode: 0o600 })
-  return path
 }
 
 const groups: Record<ToolGroup, readonly string[]> = {
@@ -136,7 +163,7 @@ const groups: Record<ToolGroup, readonly string[]> = {
 const always = ["write_todos", "activate_skill", "update_topic", "complete_task"]
 
 /** What is not named is refused, so that a tool of tomorrow is too. */
-function policyOf({ allow, permissions, servers }: Settings): string {
+function policyOf({ allow, permissions, servers, userServers }: Settings): string {
   const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
   const names = [...granted.flatMap((group) => groups[group]), ...always]
   const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => groups[group])
@@ -146,7 +173,7 @@ function policyOf({ allow, permissions, servers }: Settings): string {
     `toolName = ${JSON.stringify(names)}\ndecision = "allow"\npriority = 900\nallowRedirection = true`,
     ...(asked.length > 0 ? [`toolName = ${JSON.stringify(asked)}\ndecision = "ask_user"\npriority = 900`] : []),
     // It has no servers but those it was given; over ACP it knows them by other names.
-    ...(servers.length > 0 ? ['toolName = "mcp_*"\ndecision = "allow"\npriority = 900'] : []),
+    ...(servers.length + userServers.length > 0 ? ['toolName = "mcp_*"\ndecision = "allow"\npriority = 900'] : []),
     `toolName = "*"\ndecision = "${rest}"\npriority = 800`,
   ]
   return rules.map((rule) => `[[rule]]\n${rule}\n`).join("\n")

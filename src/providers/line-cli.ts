@@ -3,11 +3,16 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
 import { abortError } from "../core/run.ts"
+import { backgroundWait } from "./background-wait.ts"
+import { exitFailure } from "./failure.ts"
 import type { ProviderSession, Step, Turn, TurnEnd, TurnServices } from "./provider.ts"
 import { type Child, type ChildEnd, startChild } from "./supervisor.ts"
 
 /** A CLI that is started once a turn and writes JSON lines. */
 export interface LineCli {
+  /** The name of the CLI, and its name for people. */
+  readonly provider: string
+  readonly title: string
   /** How a turn is started. Files go into the folder, which is private and gone after the turn. */
   command(turn: Turn, place: LinePlace): Promise<LineCommand>
   /** Reads what it writes: pure but for its own state, so that recorded lines can be read as well. */
@@ -37,6 +42,9 @@ export interface LineParser {
   read(line: { [key: string]: Json }): ParsedLine
   /** What a process that ended before its turn did means. */
   exit(end: ChildEnd): TurnEnd
+  /** Takes a line of its log: whether it belongs to what the CLI says of a failure, and whether a call is under way from here on
+   *  (undefined: as before). By a CLI that tells of calls only when they are over. */
+  log?(line: string): { kept: boolean; calls?: boolean | undefined }
   /** What to write where it asked, and where somebody has something to say. */
   answer?(ask: Ask, decision: "allow" | "always" | "deny"): Json
   steer?(text: string): Json
@@ -48,10 +56,24 @@ export interface ParsedLine {
   partial?: boolean | undefined
   /** The turn is over. */
   end?: TurnEnd | undefined
+  /** The turn has an answer, and work of it goes on. */
+  waits?: Waits | undefined
   /** Whether it must not do another thing: it is not waited for. */
   refused?: boolean | undefined
+  /** Whether a call is under way from here on, where no steps say so; undefined: as before. */
+  calls?: boolean | undefined
   /** It asks whether it may do something. */
   ask?: Ask | undefined
+}
+
+/** A turn that has its answer and waits for more: unless that comes, it ends with what it has. */
+export interface Waits {
+  end: TurnEnd
+  /** How long such waits of a turn may take together. */
+  maxMs: number
+  /** Warnings for the beginning of a wait and for one that took too long. */
+  begun?: string | undefined
+  over?: string | undefined
 }
 
 export interface Ask {
@@ -79,7 +101,7 @@ export function lineSession(
         const place = { key, fork, folder }
         command = await cli.command(turn, place)
         services.signal.throwIfAborted()
-        return await follow(command, cli.parser(turn, place), turn, folder, {
+        return await follow(cli, command, cli.parser(turn, place), turn, folder, {
           ...services,
           tell(step) {
             if (step.type === "key") {
@@ -101,6 +123,7 @@ export function lineSession(
 }
 
 async function follow(
+  cli: LineCli,
   command: LineCommand,
   parser: LineParser,
   { settings }: Turn,
@@ -113,9 +136,17 @@ async function follow(
   const mutter: string[] = []
   let end: TurnEnd | undefined
   let broken: unknown
+  /** Whether its log says that a call is under way. */
+  let calls = false
+  const wait = backgroundWait((last, warning) => {
+    if (warning !== undefined) services.tell({ type: "warning", code: "background-ended", message: warning })
+    end = last
+    child.finish()
+  })
 
   function take(line: string): void {
-    if (line.trim() === "" || end || broken) return
+    // What a process says while it is being ended does not change why it was.
+    if (line.trim() === "" || end || broken || child.stopped !== undefined) return
     const json = parseLine(line)
     const parsed = json ? parser.read(json) : { steps: [] }
     if (!parsed.partial) services.tell({ type: "raw", data: json ?? line })
@@ -123,16 +154,27 @@ async function follow(
     for (const step of parsed.steps) {
       if (step.type === "call") open.add(step.id)
       if (step.type === "result") open.delete(step.id)
+      if (isWork(step)) wait.pause()
       services.tell(step)
     }
     if (parsed.ask) void ask(parsed.ask)
-    // While something is done for it, it may be silent.
-    child.busy(open.size > 0)
+    if (parsed.waits) {
+      const warning = wait.begin(parsed.waits)
+      if (warning !== undefined) services.tell({ type: "warning", code: "background-running", message: warning })
+    }
+    if (parsed.calls !== undefined) calls = parsed.calls
+    isBusy()
     for (const text of parser.steer ? services.steered() : []) write(parser.steer?.(text))
     if (!parsed.end) return
+    wait.pause()
     end = parsed.end
     if (parsed.refused) child.stop("abort")
     else child.finish()
+  }
+
+  // While something is done for it, it may be silent.
+  function isBusy(): void {
+    child.busy(open.size > 0 || calls || wait.isOn)
   }
 
   async function ask(question: Ask): Promise<void> {
@@ -154,6 +196,16 @@ async function follow(
     signal: services.signal,
     timeoutMs,
     idleTimeoutMs,
+    ...(parser.log && {
+      logLine(text: string) {
+        const said = parser.log?.(text)
+        if (said?.calls !== undefined) {
+          calls = said.calls
+          isBusy()
+        }
+        return said?.kept ?? true
+      },
+    }),
     line(text) {
       try {
         take(text)
@@ -167,9 +219,20 @@ async function follow(
   child.write(command.input)
   if (!command.keepsReading) child.endInput()
   const exit = await child.ended
+  wait.pause()
   services.signal.throwIfAborted()
   if (broken) throw broken
-  return end ?? parser.exit({ ...exit, stderr: exit.stderr.trim() === "" ? mutter.join("\n") : exit.stderr })
+  if (end) return end
+  const told = { ...exit, stderr: exit.stderr.trim() === "" ? mutter.join("\n") : exit.stderr }
+  const ended = parser.exit(told)
+  // Whatever else it wrote before.
+  return exit.stopped === "timeout" ? { ...ended, failure: exitFailure(cli, told, settings) } : ended
+}
+
+// What the model of the turn itself does: whatever it waited for has come.
+function isWork(step: Step): boolean {
+  if (step.type === "model") return true
+  return (step.type === "text" || step.type === "reasoning" || step.type === "call") && step.within === undefined
 }
 
 function parseLine(line: string): { [key: string]: Json } | undefined {

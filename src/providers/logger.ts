@@ -10,25 +10,41 @@ export interface Logger {
 
 /** Tells a logger of events: one line each, cut short; deltas and raw lines are left out. */
 export function logTo(logger: Logger): (event: AgentEvent) => void {
+  const begun = new Map<string, number>()
   return (event) => {
-    const told = lineOf(event)
-    if (told) logger[told.level](short(event.parent === undefined ? told.line : `  ${told.line}`))
+    if (event.type === "run-start") begun.set(event.run, event.at)
+    const tookMs = event.at - (begun.get(event.run) ?? event.at)
+    if (event.type === "run-end") begun.delete(event.run)
+    const told = linesOf(event, tookMs)
+    for (const { level, line } of Array.isArray(told) ? told : told ? [told] : []) {
+      logger[level](short(event.parent === undefined ? line : `  ${line}`))
+    }
   }
 }
 
-function lineOf(event: AgentEvent): { level: keyof Logger; line: string } | undefined {
+interface LogLine {
+  level: keyof Logger
+  line: string
+}
+
+function linesOf(event: AgentEvent, tookMs: number): LogLine | LogLine[] | undefined {
   switch (event.type) {
     case "run-start":
       return info(`user ${event.messages.map(messageText).join(" ")}`)
     case "message-end": {
-      const text = messageText({ ...event.message, parts: event.message.parts.filter((part) => part.type === "text") })
-      return text === "" ? undefined : info(`assistant ${text}`)
+      const of = (type: "text" | "reasoning") =>
+        event.message.parts.flatMap((part) => (part.type === type ? [part.text] : [])).join(" ")
+      const [thinking, text] = [of("reasoning"), of("text")]
+      return [
+        ...(thinking === "" ? [] : [info(`thinking ${thinking}`)]),
+        ...(text === "" ? [] : [info(`assistant ${text}`)]),
+      ]
     }
     case "tool-start":
       return info(`tool_call ${event.name} ${JSON.stringify(event.input)}`)
     case "tool-end":
-      if (event.ok) return info(`tool_result ${event.name} → ${event.text}`)
-      return { level: "warn", line: `tool_error ${event.name} → ${event.text}` }
+      if (event.ok) return info(`tool_result ${event.name} (${seconds(event.durationMs)}) → ${event.text}`)
+      return { level: "warn", line: `tool_error ${event.name} (${seconds(event.durationMs)}) → ${event.text}` }
     case "approval-requested":
       return info(`approval ${event.call.binding} ${event.call.args}`)
     case "provider-changed":
@@ -41,12 +57,16 @@ function lineOf(event: AgentEvent): { level: keyof Logger; line: string } | unde
       const { input = "?", output = "?", costUsd } = event.usage
       const cost = costUsd === undefined ? "" : ` cost=$${costUsd.toFixed(4)}`
       const error = event.error ? ` ${event.error.message}` : ""
-      const line = `turn_end ${event.status} tokens=${input}in/${output}out${cost}${error}`
+      const line = `turn_end ${event.status} (${seconds(tookMs)}) tokens=${input}in/${output}out${cost}${error}`
       return { level: event.status === "failed" ? "error" : "info", line }
     }
     default:
       return undefined
   }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)}s`
 }
 
 function info(line: string) {

@@ -11,19 +11,31 @@ export function opencodeParser(limits: Pick<Settings, "timeoutMs" | "idleTimeout
   let used: Usage = noUsage
   let error: JsonObject | undefined
   let keyTold = false
+  /** Whether an answer is under way, and why the last one ended. */
+  let isAnswering = false
+  let reason: string | undefined
+  /** Answers without an end, one after the other. */
+  let cut = 0
 
   function steps(line: JsonObject): Step[] {
     const part = objectAt(line, "part")
     const answer = textAt(part, "messageID") ?? ""
     const text = textAt(part, "text") ?? ""
     switch (textAt(line, "type")) {
+      case "step_start":
+        isAnswering = true
+        return []
       case "text":
         return text === "" ? [] : [{ type: "text", text, answer }]
       case "reasoning":
         return text === "" ? [] : [{ type: "reasoning", text, answer }]
       case "tool_use":
+        cut = 0
         return callSteps(part, answer)
       case "step_finish":
+        isAnswering = false
+        reason = textAt(part, "reason")
+        cut = reason === "unknown" ? cut + 1 : 0
         used = addUsage(used, usageOf(part))
         return [{ type: "usage", usage: used }]
       case "error":
@@ -38,15 +50,29 @@ export function opencodeParser(limits: Pick<Settings, "timeoutMs" | "idleTimeout
   return {
     read(line): ParsedLine {
       const key = keyTold ? undefined : textAt(line, "sessionID")
-      if (key === undefined) return { steps: steps(line) }
-      keyTold = true
-      return { steps: [{ type: "key", key }, ...steps(line)] }
+      keyTold ||= key !== undefined
+      const told = [...(key === undefined ? [] : [{ type: "key" as const, key }]), ...steps(line)]
+      // It would ask for the rest of such an answer for ever.
+      if (cut >= mostCut)
+        return { steps: told, end: { usage: { ...used, complete: false }, failure: cutOff() }, refused: true }
+      return textAt(line, "type") === "step_finish" ? { steps: told, calls: false } : { steps: told }
+    },
+    log(line) {
+      const level = /\blevel=(\w+)/.exec(line)?.[1]
+      const kept = level === undefined || level === "WARN" || level === "ERROR"
+      // Each call is checked against the permissions before it begins; then the model is asked again.
+      if (line.includes("message=evaluated permission=")) return { kept, calls: true }
+      return / message=stream .*small=false/.test(line) ? { kept, calls: false } : { kept }
     },
     exit(end) {
       if (end.stopped === undefined && error) {
         return { usage: { ...used, complete: false }, failure: errorOf(error, end.stderr, now()) }
       }
-      if (end.stopped === undefined && end.exitCode === 0) return { usage: used }
+      if (end.stopped === undefined && end.exitCode === 0) {
+        // One that was never asked anything has nothing to answer: a command of its own.
+        if (!isAnswering && (reason === undefined || !/^(unknown|tool-calls)$/.test(reason))) return { usage: used }
+        return { usage: { ...used, complete: false }, failure: cutOff() }
+      }
       const usage = { ...used, complete: false }
       const [unknown] = /^.*session not found.*$/im.exec(end.stderr) ?? []
       if (unknown !== undefined) {
@@ -55,6 +81,12 @@ export function opencodeParser(limits: Pick<Settings, "timeoutMs" | "idleTimeout
       return { usage, failure: exitFailure(names, end, limits) }
     },
   }
+}
+
+const mostCut = 3
+
+function cutOff() {
+  return failureOf({ ...names, message: "the answer of the model was cut off before its end", code: "connection" })
 }
 
 // It tells of a call when that is over.

@@ -12,6 +12,7 @@ import {
   type Launch,
   type LaunchCommand,
   type Provider,
+  runsCommands,
   type Settings,
   type ToolGroup,
   type Turn,
@@ -40,12 +41,23 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
     binary: "opencode",
     places: ["~/.opencode/bin", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g opencode-ai",
-    can: { fork: true, images: true, ask: false, steer: false },
+    can: {
+      fork: true,
+      images: true,
+      ask: false,
+      steer: false,
+      tokens: true,
+      cost: true,
+      systemPrompt: true,
+      userServers: true,
+    },
     model: (tier, env) => (tier === "strongest" ? env.OPENCODE_MODEL : env.OPENCODE_SMALL_FAST_MODEL),
     unenforced: withinReachOfShell,
     open: (opening) =>
       lineSession(
         {
+          provider: "opencode",
+          title: "opencode",
           command: (turn, place) => command(turn, place, config),
           parser: ({ settings }) => opencodeParser(settings),
         },
@@ -60,7 +72,7 @@ function overAcp(config: Config): Provider {
   const { name, title } = provider
   return {
     ...provider,
-    can: { ...provider.can, fork: false, ask: true },
+    can: { ...provider.can, fork: false, ask: true, tokens: false },
     open: (opening) =>
       acpSession(
         {
@@ -82,7 +94,8 @@ function overAcp(config: Config): Provider {
 async function command(turn: Turn, place: LinePlace, extra: { readonly [key: string]: Json }): Promise<LineCommand> {
   const { message, settings } = turn
   const { model, reasoning } = settings
-  const args = ["run", "--format", "json", "--thinking"]
+  // Its log says when a call begins, which its stream does not.
+  const args = ["run", "--format", "json", "--thinking", "--print-logs", "--log-level", "INFO"]
   if (settings.permissions === "bypass") args.push("--auto")
   if (model !== undefined) args.push("--model", model)
   if (reasoning !== undefined) args.push("--variant", reasoning)
@@ -105,17 +118,24 @@ async function launch({ settings, prompt, key, folder }: Launch, extra: Config):
 }
 
 async function environmentOf(settings: Settings, folder: string, extra: Config): Promise<Record<string, string>> {
-  const { instructions } = settings
+  const { instructions, systemPrompt } = settings
   const config = {
     autoupdate: false,
     share: "disabled",
     ...extra,
     ...(instructions && { instructions: [await instructionsFile(folder, instructions)] }),
+    // That of the agent it works with unless it is told otherwise.
+    ...(systemPrompt && { agent: { build: { prompt: systemPrompt } } }),
     ...(settings.servers.length > 0 && serversConfig(settings.servers)),
     permission: permissionsOf(settings),
   }
   // Not as arguments, which a list of processes shows to everybody, and not in a file, where the user's own would be left out.
-  return { OPENCODE_CONFIG_CONTENT: JSON.stringify(config), OPENCODE_DISABLE_AUTOUPDATE: "1" }
+  return {
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    // Plugins of the repository are programs.
+    ...(!runsCommands(settings) && { OPENCODE_DISABLE_PROJECT_CONFIG: "1" }),
+  }
 }
 
 type Config = { readonly [key: string]: Json }
@@ -139,10 +159,14 @@ const groups: Record<ToolGroup, readonly string[]> = {
 const always = ["todoread", "todowrite", "skill"]
 
 /** What is not named is refused, so that a tool of tomorrow is too. */
-function permissionsOf({ allow, permissions, servers }: Settings): { [name: string]: Json } {
+function permissionsOf({ allow, permissions, servers, userServers }: Settings): { [name: string]: Json } {
   if (permissions === "bypass") return { "*": "allow" }
   const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
-  const allowed = [...granted.flatMap((group) => groups[group]), ...always, ...servers.map(({ name }) => `${name}_*`)]
+  const allowed = [
+    ...granted.flatMap((group) => groups[group]),
+    ...always,
+    ...[...servers.map(({ name }) => name), ...userServers].map((name) => `${name}_*`),
+  ]
   const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => groups[group])
   // Where nothing is left out there is a person, who is asked about what is not named.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask" : "deny"

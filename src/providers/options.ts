@@ -3,7 +3,9 @@ import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
+import type { Price } from "../core/usage.ts"
 import type { McpServer, ServeOptions, ToolSources } from "../mcp/mcp.ts"
+import { modelFacts } from "../models/prices.ts"
 import type { RuntimeSource } from "../runtime/runtime.ts"
 import { environmentDefaults } from "./defaults.ts"
 import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./limits.ts"
@@ -25,14 +27,18 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   model?: Tier | (string & {}) | undefined
   /** How hard the model thinks, in the CLI's own words: "low", "high". Default: `KARST_EFFORT`, else the CLI's own. */
   reasoning?: string | undefined
+  /** In place of the CLI's own system prompt, where it can be replaced; `instructions` are added to it. */
+  systemPrompt?: string | undefined
   /** The folder it works in. Default: that of this process. */
   cwd?: string | undefined
   /** What it may do. Default: all but `interaction`. */
   allow?: readonly ToolGroup[] | undefined
   /** Tools of yours, in every form: made by `tool()`, kits, functions, agents. */
   tools?: ToolSources | undefined
-  /** MCP servers for the CLI, by name. Those it is configured with itself are left out. */
+  /** MCP servers for the CLI, by name. */
   mcpServers?: Readonly<Record<string, McpServer>> | undefined
+  /** Names of MCP servers that the CLI is configured with by its user, and that it may use. Default: none of them. */
+  userServers?: readonly string[] | undefined
   /** Live objects for the CLI: an instance is shared on purpose, a factory makes each run or session its own. */
   runtime?: RuntimeSource | undefined
   /** Variables for the CLI over those of this process; undefined removes one. */
@@ -101,6 +107,9 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   const env = environmentOf(options.env)
   const model = options.model ?? defaults.model
   const named = model === "strongest" || model === "fast" ? provider.model(model, env) : model || undefined
+  checkLimits(provider, limits, named)
+  checkCapability(provider, "systemPrompt", options.systemPrompt !== undefined)
+  checkCapability(provider, "userServers", (options.userServers ?? []).length > 0)
   return {
     name: options.name ?? provider.name,
     model: named,
@@ -123,6 +132,8 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
       model: named,
       reasoning: options.reasoning ?? defaults.reasoning,
       instructions: options.instructions,
+      systemPrompt: options.systemPrompt,
+      userServers: options.userServers ?? [],
       allow: new Set(allow),
       permissions: permissions ?? "allow",
       env,
@@ -149,10 +160,12 @@ const known: Record<keyof CliOptions, true> = {
   model: true,
   reasoning: true,
   instructions: true,
+  systemPrompt: true,
   cwd: true,
   allow: true,
   tools: true,
   mcpServers: true,
+  userServers: true,
   runtime: true,
   env: true,
   permissions: true,
@@ -204,6 +217,42 @@ function checkPermissions({ title, can }: Provider, permissions: string | undefi
   )
 }
 
+/** Refuses names of servers that the user of a CLI does not have. */
+export function requireServers(title: string, names: readonly string[], known: readonly string[]): void {
+  const missing = names.find((name) => !known.includes(name))
+  if (missing === undefined) return
+  const there = known.length === 0 ? "There are none." : `There are: ${known.join(", ")}.`
+  throw new ConfigError(`userServers: ${title} is not configured with an MCP server "${missing}". ${there}`)
+}
+
+function checkCapability({ title, can }: Provider, name: "systemPrompt" | "userServers", isGiven: boolean): void {
+  if (!isGiven || can[name]) return
+  const cures = { systemPrompt: "Use instructions.", userServers: "Give its servers as mcpServers." }
+  throw new ConfigError(`${name}: ${title} has no setting for this. ${cures[name]}`)
+}
+
+/** Limits that nobody could keep are refused. */
+function checkLimits(provider: Provider, limits: Limits, model: string | undefined): void {
+  const { name, title, can } = provider
+  const tokens = (["tokens", "uncachedTokens"] as const).find((key) => limits[key] !== undefined)
+  if (tokens !== undefined && !can.tokens) {
+    throw new ConfigError(
+      `limits.${tokens}: ${title} reports its tokens only when a turn is over, so they cannot be limited. Use limits.cycles or limits.timeMs.`,
+    )
+  }
+  if (limits.costUsd === undefined || can.cost) return
+  if (can.tokens && (model === undefined ? provider.price : priceOf(provider, model))) return
+  const cure = can.tokens
+    ? `Give ${name}({ price: { input: 1.25, output: 10 } }), in US dollars per million tokens, or a model of the price list.`
+    : "Use limits.cycles or limits.timeMs."
+  throw new ConfigError(`limits.costUsd: ${title} reports no cost while it works, so it cannot be limited. ${cure}`)
+}
+
+/** The price of a model of a CLI, where it is known. */
+export function priceOf({ maker, price }: Provider, model: string): Price | undefined {
+  return price ?? modelFacts(maker === undefined ? model : `${maker}/${model}`)?.price
+}
+
 // The CLIs make names of tools from it.
 function checkServerName(name: string): void {
   if (/^[A-Za-z][\w-]{0,31}$/.test(name) && !name.includes("__") && name !== "karst") return
@@ -212,7 +261,7 @@ function checkServerName(name: string): void {
   )
 }
 
-function checkNumber(name: string, value: unknown, least: number): void {
+export function checkNumber(name: string, value: unknown, least: number): void {
   if (value === undefined || (typeof value === "number" && value >= least)) return
   throw new ConfigError(`${name}: ${String(value)} is not a number of at least ${least}.`)
 }

@@ -21,3 +21,10 @@ export async function imageFiles(title: string, { parts }: UserMessage, folder: 
     }),
   )
 }
+
+/** A file that only the user can read: a text may be long, and a list of processes shows arguments to everybody. */
+export async function privateFile(folder: string, name: string, text: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, text, { mode: 0o600 })
+  return path
+}

@@ -1,7 +1,7 @@
 import type { ProviderError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import type { ImagePart, UserMessage } from "../core/message.ts"
-import type { Usage } from "../core/usage.ts"
+import type { Price, Usage } from "../core/usage.ts"
 
 /** What a CLI may be allowed to do. `parallel`: start agents of its own; `interaction`: ask the user. */
 export const toolGroups = ["read", "write", "exec", "web", "parallel", "interaction"] as const
@@ -11,6 +11,11 @@ export type ToolGroup = (typeof toolGroups)[number]
 export function withinReachOfShell({ allow, permissions }: Pick<Settings, "allow" | "permissions">): ToolGroup[] {
   if (!allow.has("exec") || permissions === "ask") return []
   return (["read", "write", "web"] as const).filter((group) => !allow.has(group))
+}
+
+/** Whether the CLI may run commands. Where not, hooks, plugins and settings of the repository, which run some, are left out. */
+export function runsCommands({ allow, permissions }: Pick<Settings, "allow" | "permissions">): boolean {
+  return allow.has("exec") || permissions === "bypass"
 }
 
 /** A model by what it is good for; each CLI has its own. */
@@ -32,6 +37,8 @@ export interface Provider {
   /** Whose models it uses, as in the price list: "anthropic". Undefined: its models name their maker. */
   readonly maker?: string | undefined
   readonly can: Capabilities
+  /** The price of its model, where neither the CLI nor the price list knows it. */
+  readonly price?: Price | undefined
   /** The model of a tier; undefined where the CLI's own default is it. */
   model(tier: Tier, env: Readonly<Record<string, string | undefined>>): string | undefined
   /** The groups that are not allowed and that it could use all the same; each becomes a warning. */
@@ -51,6 +58,13 @@ export interface Capabilities {
   ask: boolean
   /** Whether the running model can be told something. */
   steer: boolean
+  /** Whether it reports tokens and cost while a turn goes on, so that limits on them can hold. */
+  tokens: boolean
+  cost: boolean
+  /** Whether its own system prompt can be replaced. */
+  systemPrompt: boolean
+  /** Whether servers of the user's own configuration can be allowed one by one. */
+  userServers: boolean
 }
 
 /** One conversation with a CLI. Turns never overlap: the caller waits for the one before. */
@@ -80,12 +94,15 @@ export interface Settings {
   readonly model: string | undefined
   readonly reasoning: string | undefined
   readonly instructions: string | undefined
+  /** In place of the CLI's own system prompt. */
+  readonly systemPrompt: string | undefined
   readonly allow: ReadonlySet<ToolGroup>
   /** `allow`: the groups in `allow` and all tools of `servers` are granted, anything else is refused. `ask`: reading is
    *  granted, what else is in `allow` is asked about. `bypass`: nothing is checked. */
   readonly permissions: "allow" | "ask" | "bypass"
-  /** Those it shall use, and no others of the user's. */
+  /** Those it shall use, and of those that it is configured with itself `userServers`. */
   readonly servers: readonly CliServer[]
+  readonly userServers: readonly string[]
   /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string>>
   /** How long a turn may take, and how long nothing may come. */
@@ -124,9 +141,21 @@ export type Step =
   | { type: "call"; id: string; name: string; input: Json; answer?: string; within?: string }
   /** A call has started an agent of the CLI's own: what is `within` it follows. */
   | { type: "agent"; id: string; within?: string }
+  /** The agent of a call whose result was `detached` has ended. */
+  | { type: "agent-end"; id: string; ok: boolean; text: string }
   /** What a call under way has written. */
   | { type: "progress"; id: string; text: string; within?: string }
-  | { type: "result"; id: string; ok: boolean; text: string; images?: ImagePart[]; refused?: true; within?: string }
+  /** With `detached` the call has only started an agent, which goes on until `agent-end`. */
+  | {
+      type: "result"
+      id: string
+      ok: boolean
+      text: string
+      images?: ImagePart[]
+      refused?: true
+      detached?: true
+      within?: string
+    }
   /** Files it has made or changed. */
   | { type: "files"; paths: string[] }
   /** What the turn has used by now, in all; for limits that must hold while it goes on. */

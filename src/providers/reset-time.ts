@@ -1,6 +1,6 @@
 /** When a limit is over, as a CLI writes it in the words of a failure: "resets 3pm (Europe/Berlin)", "resets Nov 18, 3pm (UTC)",
  *  "try again at 1:42 AM", "try again in 2 hours 5 minutes", `"resets_at":1793000000`, "retry-after: 30". Milliseconds since the epoch; of
- *  a time of day, the next one from `now` on; undefined where it does not say. Without a zone it is the local one. */
+ *  a time of day, the next one from an hour before `now` on; undefined where it does not say. Without a zone it is the local one. */
 export function resetTime(words: string, now = Date.now()): number | undefined {
   return momentIn(words) ?? delayIn(words, now) ?? clockIn(words, now)
 }
@@ -25,6 +25,8 @@ function delayIn(words: string, now: number): number | undefined {
   return now + parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (units[unit.toLowerCase()] ?? 0), 0)
 }
 
+const passedMs = 3_600_000
+
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 const day = String.raw`(?:(${months.join("|")})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?:,| at)? )?`
 const clock = new RegExp(
@@ -41,8 +43,9 @@ function clockIn(words: string, now: number): number | undefined {
   if (hour > 23 || minute > 59 || !today) return undefined
   if (month === undefined) {
     const time = (days: number) => momentOf(Date.UTC(today.year, today.month, today.date + days, hour, minute), zone)
-    // To the minute: the clock of the words has no seconds.
-    return time(0) >= now - (now % 60_000) ? time(0) : time(1)
+    // The limit may be over by the time this is read, and clocks differ: a time that has just passed is not that of tomorrow.
+    const earliest = now - passedMs
+    return [-1, 0, 1].map(time).find((moment) => moment >= earliest) ?? time(1)
   }
   const index = months.indexOf(month.toLowerCase())
   const time = (year: number) => momentOf(Date.UTC(year, index, Number(date), hour, minute), zone)

@@ -25,6 +25,8 @@ export interface ChildOptions {
   graceMs?: number | undefined
   /** Takes each line of its output, without the line end. */
   line(text: string): void
+  /** Takes each line of its standard error, and says whether that belongs to what is kept of it. Default: it does. */
+  logLine?: ((text: string) => boolean) | undefined
 }
 
 /** A program that runs for us, in a process group of its own. However it ends, and however we do, nothing that it started
@@ -39,6 +41,8 @@ export interface Child {
   finish(): void
   /** Ends it at once: asked first, then made to. */
   stop(why: StopCause): void
+  /** Why it was stopped, if it was. */
+  readonly stopped: StopCause | undefined
   /** Resolves when it and all that it started are gone. Never rejects. */
   readonly ended: Promise<ChildEnd>
 }
@@ -103,7 +107,14 @@ export function startChild(options: ChildOptions): Child {
     error = cause
   })
   child.stdin.on("error", () => undefined)
-  child.stderr.on("data", stderr.add)
+  const { logLine } = options
+  if (!logLine) child.stderr.on("data", stderr.add)
+  else {
+    const take = (text: string) => void (logLine(text) && stderr.add(Buffer.from(`${text}\n`)))
+    const logs = splitLines(take, () => undefined)
+    child.stderr.on("data", logs.add)
+    child.stderr.on("end", logs.end)
+  }
   const lines = splitLines(options.line, () => stop("unreadable"))
   child.stdout.on("data", (chunk: Buffer) => {
     chunks++
@@ -153,6 +164,9 @@ export function startChild(options: ChildOptions): Child {
       void Promise.race([exited(child), delay(graceMs, undefined, { ref: false })]).then(endAll)
     },
     stop,
+    get stopped() {
+      return stopped
+    },
     ended: end(),
   }
 }
@@ -176,6 +190,7 @@ function neverStarted(error: Error): Child {
     busy: nothing,
     finish: nothing,
     stop: nothing,
+    stopped: undefined,
     ended: Promise.resolve(end),
   }
 }

@@ -33,7 +33,9 @@ export function teller({ control, source, now, mayAnswer = () => true }: TellerO
   const calls = new Map<string, OpenCall>()
   /** By the call that started them. */
   const subAgents = new Map<string, Voice>()
-  const place = { calls, now, endCall }
+  let model: string | undefined
+  const answerer = () => ({ ...(model !== undefined && { model }), provider: source })
+  const place = { calls, now, endCall, answerer }
   const own = ownVoice(control, mayAnswer, place)
   let acted = false
 
@@ -47,13 +49,17 @@ export function teller({ control, source, now, mayAnswer = () => true }: TellerO
     return started
   }
 
-  // Its sub-agent ends before it; it is the business of who made it, whoever is told of it.
+  // The sub-agent of a call ends before the call, unless it goes on in the background.
   function endCall(result: Result): void {
-    const { id, ok, text } = result
+    const { id, ok, text, detached } = result
+    if (!detached) endAgent(id, ok, text)
+    calls.get(id)?.voice.result(result)
+  }
+
+  function endAgent(id: string, ok: boolean, text: string): void {
     const started = subAgents.get(id)
     subAgents.delete(id)
     started?.close(ok, text)
-    calls.get(id)?.voice.result(result)
   }
 
   return {
@@ -68,6 +74,8 @@ export function teller({ control, source, now, mayAnswer = () => true }: TellerO
           return voiceOf(step.within).call(step)
         case "agent":
           return void voiceOf(step.id)
+        case "agent-end":
+          return endAgent(step.id, step.ok, step.text)
         case "progress":
           return calls.get(step.id)?.voice.progress(step.id, step.text)
         case "result":
@@ -80,9 +88,12 @@ export function teller({ control, source, now, mayAnswer = () => true }: TellerO
           return void control.emit({ type: "warning-raised", code: step.code, message: step.message })
         case "raw":
           return void control.emit({ type: "raw-received", source, data: step.data })
-        case "key":
         case "model":
+          model = step.id
+          return
         case "usage":
+          return own.used(step.usage)
+        case "key":
           return
         default:
           step satisfies never

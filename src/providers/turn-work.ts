@@ -6,12 +6,11 @@ import { type ProviderError, UnsupportedError } from "../core/errors.ts"
 import type { EventBody, StopReason } from "../core/event.ts"
 import { type UserMessage, userMessage } from "../core/message.ts"
 import type { RunControl } from "../core/run.ts"
-import { addUsage, noUsage, type Price, priced, type Usage } from "../core/usage.ts"
+import { addUsage, noUsage, priced, totalTokens, type Usage } from "../core/usage.ts"
 import type { McpCall, McpHost } from "../mcp/mcp.ts"
-import { modelFacts } from "../models/prices.ts"
 import type { CliConversation } from "./conversation.ts"
 import { callFinder, contextOfCall } from "./nested.ts"
-import type { CliConfig } from "./options.ts"
+import { type CliConfig, priceOf } from "./options.ts"
 import { requireFolder, requireProgram } from "./program.ts"
 import type { Provider, Settings, TurnEnd, TurnServices } from "./provider.ts"
 import { type Teller, teller } from "./told.ts"
@@ -61,9 +60,17 @@ export function turnWork(
     },
   })
   const used = () => addUsage(addUsage(before, cost(live)), control.spent())
-  const cost = (usage: Usage) => priced(usage, model === undefined ? undefined : priceOf(provider, model))
-  const reached = () =>
-    reachedLimit({ cycle: cycles, usage: used(), activeMs: watch.activeMs() }, { cycles: Infinity, ...limits })
+  const cost = (usage: Usage) => priced(usage, model === undefined ? provider.price : priceOf(provider, model))
+  function reached(): StopReason | undefined {
+    const usage = used()
+    const spent = { cycle: cycles, usage, activeMs: watch.activeMs() }
+    const isUnpriced = usage.costUsd === undefined && (totalTokens(usage) ?? 0) > 0
+    // What cannot be priced cannot be limited.
+    return (
+      reachedLimit(spent, { cycles: Infinity, ...limits }) ??
+      (limits.costUsd !== undefined && isUnpriced ? "unknown-usage" : undefined)
+    )
+  }
 
   control.useBudget({ reached, paused: watch.paused, limitsCost: limits.costUsd !== undefined })
 
@@ -94,8 +101,9 @@ export function turnWork(
     tell(step) {
       if (signal.aborted) return
       if (step.type === "model") model = step.id
-      if (step.type === "usage") live = step.usage
-      told.tell(step)
+      if (step.type !== "usage") return told.tell(step)
+      live = step.usage
+      told.tell({ type: "usage", usage: addUsage(before, cost(live)) })
     },
     async approve({ id, name, input }) {
       const call = { id, binding: name, args: [input], approve: true, signal }
@@ -143,6 +151,7 @@ export function turnWork(
         const end = await shared.session.turn(turn, services)
         live = noUsage
         before = addUsage(before, cost(end.usage))
+        told.tell({ type: "usage", usage: before })
         const { failure } = end
         if (!failure || attempt >= config.retries || !mayRepeat(failure, told)) return { ...end, usage: before }
         const message = `${failure.message} It is sent again (${attempt + 1} of ${config.retries}).`
@@ -188,8 +197,4 @@ function refuseImages({ title, can }: Provider, { parts }: UserMessage): void {
 // The CLI tells of its calls itself, with what went in and what came out.
 function isToldByCli({ type }: EventBody): boolean {
   return type.startsWith("tool-") || type.startsWith("code-")
-}
-
-function priceOf({ maker }: Provider, model: string): Price | undefined {
-  return modelFacts(maker === undefined ? model : `${maker}/${model}`)?.price
 }

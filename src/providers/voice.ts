@@ -2,7 +2,7 @@ import type { AgentEvent, EventBody } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { type AssistantMessage, newId, userMessage } from "../core/message.ts"
 import type { RunControl } from "../core/run.ts"
-import type { Usage } from "../core/usage.ts"
+import { lessUsage, noUsage, type Usage } from "../core/usage.ts"
 import type { Step } from "./provider.ts"
 import { textAt } from "./read-json.ts"
 
@@ -14,6 +14,8 @@ export interface Voice {
   call(step: Extract<Step, { type: "call" }>): void
   progress(call: string, text: string): void
   result(result: Result): void
+  /** What the turn has used by now, in all. */
+  used(usage: Usage): void
   /** Ends it: what it was about to say is said, and calls without a result get one. */
   close(ok: boolean, text: string): void
   /** The last text. */
@@ -36,6 +38,8 @@ export interface OpenCall {
 export interface VoicePlace {
   calls: Map<string, OpenCall>
   now(): number
+  /** The model and the provider that answer, as far as they are known. */
+  answerer(): { model?: string; provider?: string }
   /** Ends a call, whoever made it. */
   endCall(result: Result): void
 }
@@ -89,8 +93,10 @@ function voice(
   run: string,
   emit: (body: EventBody) => unknown,
   mayAnswer: (count: number) => boolean,
-  { calls, now, endCall }: VoicePlace,
+  { calls, now, endCall, answerer }: VoicePlace,
 ): Voice {
+  let total: Usage = noUsage
+  let counted: Usage = noUsage
   let parts: AssistantMessage["parts"] = []
   let streamed = false
   let cycles = 0
@@ -116,12 +122,15 @@ function voice(
     if (parts.length === 0) return
     const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
     parts = []
-    emit({ type: "message-end", message, finish, usage: unknown })
+    emit({ type: "message-end", message, finish, usage: unknown, ...answerer() })
   }
 
   function endCycle(): void {
     flush("stop")
-    if (isOpen) emit({ type: "cycle-end", cycle: cycles, usage: unknown })
+    if (isOpen) {
+      emit({ type: "cycle-end", cycle: cycles, usage: total === counted ? unknown : lessUsage(total, counted) })
+      counted = total
+    }
     isOpen = false
   }
 
@@ -142,6 +151,9 @@ function voice(
       flush("tool-calls")
       calls.set(id, { name, input, startedAt: now(), voice: self })
       emit({ type: "tool-start", id, name, input })
+    },
+    used(usage) {
+      total = usage
     },
     progress: (id, text) => void emit({ type: "tool-delta", id, text }),
     result({ id, ok, text, images, refused }) {

@@ -25,6 +25,8 @@ export interface Guard {
   resume<T>(value: T): T
   /** Passes a value through that decides something, unless it is a remote member that was not awaited. */
   value<T>(value: T): T
+  /** Passes an object through whose fields are compared with null or undefined, unless it is remote. */
+  fields<T>(value: T): T
 }
 
 export interface CompiledCell {

@@ -10,14 +10,19 @@ import { type Bindings, fn, isBinding, isClass, toBinding, type } from "./bindin
  *  Throws a `ConfigError` when it cannot be run or has nothing to bind. */
 export async function moduleBindings(file: string): Promise<Bindings> {
   try {
-    const source = await sourceOf(file)
     const exported: Record<string, unknown> = await import(pathToFileURL(file).href)
     const bindings = { ...(await fromDefault(exported.default)), ...named(exported) }
     if (Object.keys(bindings).length === 0) throw new Error("it exports nothing to bind")
-    return Object.fromEntries(Object.entries(bindings).map(([name, value]) => [name, withSource(value, source)]))
+    return await withTypesOf(file, bindings)
   } catch (error) {
     throw new ConfigError(`The module "${file}" could not be loaded: ${reasonOf(error)}`, { cause: error })
   }
+}
+
+/** Bindings that a module file made, with the types and docs of its source. */
+export async function withTypesOf(file: string, bindings: Bindings): Promise<Bindings> {
+  const source = await sourceOf(file)
+  return Object.fromEntries(Object.entries(bindings).map(([name, value]) => [name, withSource(value, source)]))
 }
 
 async function sourceOf(file: string): Promise<string> {

@@ -81,16 +81,18 @@ export interface ExecuteOptions {
   output?: ((chunk: OutputChunk) => void) | undefined
   /** Every call of a function binding passes here. Default: straight through. */
   call?: CallGate | undefined
-  /** Identifies the conversation whose cell it is. The host may call a function that a cell left behind, outside of every
-   *  cell: such a call is judged by the newest gate of the conversation, and refused when several have used the runtime.
-   *  Default: all cells without one are of one conversation. */
+  /** Identifies the conversation whose cell it is. The host may call a function that a cell left behind, outside of
+   *  every cell: such a call is judged by the newest gate of the conversation, and refused when several have used
+   *  the runtime. Default: all cells without one are of one conversation. */
   owner?: object | undefined
   /** Where the cell's time, randomness, network and modules come from. Default: the real ones. */
   env?: Partial<CellEnv> | undefined
-  /** Leaves the namespace as it was when the cell throws, is refused, or `check` throws or gives false. Default false. */
+  /** Leaves the namespace as it was when the cell throws, is refused, or `check` throws or gives false. Default
+   *  false. */
   transaction?: boolean | { check(runtime: Runtime): unknown } | undefined
   /** Checks the cell against the declarations of what is in the namespace before it runs: `block` refuses a cell
-   *  with a near-certain error and gives other findings as `hints`, `hint` gives all of them as hints. Default `off`. */
+   *  with a near-certain error and gives other findings as `hints`, `hint` gives all of them as hints. Default
+   *  `off`. */
   typeGate?: TypeGateMode | undefined
 }
 
@@ -122,13 +124,13 @@ export interface Call {
   binding: string
   /** Set when a method of it is called. */
   method?: string | undefined
-  /** Identifies the object and the method, where the method is guarded: an "always" is remembered by it. Two names of one
-   *  object have the same one, and two objects of one name have different ones. Absent: the name of the call. */
+  /** Identifies the object and the method, where the method is guarded: an "always" is remembered by it. Two names
+   *  of one object have the same one, and two objects of one name have different ones. Absent: the name of the call. */
   subject?: string | undefined
   args: readonly unknown[]
-  /** The name of an object or function among the arguments, or inside of them, such as `accounts.b`: that of its binding, or
-   *  the path from one. It is the same when the cell is run again in another process, and no other value has it.
-   *  Undefined for a value that has none. Absent: no value has one. Nothing of the value is run. */
+  /** The name of an object or function among the arguments, or inside of them, such as `accounts.b`: that of its
+   *  binding, or the path from one. It is the same when the cell is run again in another process, and no other value
+   *  has it. Undefined for a value that has none. Absent: no value has one. Nothing of the value is run. */
   nameOf?: ((value: object) => string | undefined) | undefined
   /** Whether to ask for approval before the call is made. */
   approve: boolean | AskFirst
@@ -161,7 +163,8 @@ interface Ran {
   durationMs: number
   changes: NameChanges
   images?: ImagePart[] | undefined
-  /** Findings of the type gate that are not certain enough to refuse a cell. */
+  /** Sentences for the author of the cell: findings of the type gate that did not refuse it, copies that were
+   *  changed and not written back, results of callbacks that host code did not await. */
   hints?: string[] | undefined
   /** The names that are gone because the runtime had to be started again, and why. */
   lost?: Lost[] | undefined

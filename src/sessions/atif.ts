@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../core/event.ts"
+import type { AgentEvent, EventOf } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { type AssistantMessage, type Message, messageText } from "../core/message.ts"
 import { ownEvents, type Trajectory } from "../core/trajectory.ts"
@@ -22,6 +22,9 @@ export interface AtifStep {
   tool_calls?: { tool_call_id: string; function_name: string; arguments: { [key: string]: Json } }[]
   observation?: { results: { source_call_id: string; content: string }[] }
   metrics?: AtifMetrics<"">
+  /** The model that answered and, of a coding CLI, the provider. */
+  model_name?: string
+  extra?: { provider: string }
 }
 
 type AtifMetrics<P extends string> = {
@@ -41,8 +44,10 @@ export function toAtif(trajectory: Trajectory, options: { version?: string | und
   for (const event of events) {
     if (!isOwn(event)) continue
     if (event.type === "run-start") model ??= event.model
+    if (event.type === "message-end") model ??= event.model
     for (const message of told(event)) add(event.at, saidStep(message))
-    if (event.type === "message-end") add(event.at, answerStep(event.message, event.usage))
+    if (event.type === "message-end") add(event.at, { ...answerStep(event.message, event.usage), ...answererOf(event) })
+    if (event.type === "cycle-end") addMetrics(steps, event.usage)
     if (event.type !== "code-end" && event.type !== "tool-end") continue
     const answer = steps.findLast((step) => step.source === "agent")
     answer?.observation?.results.push({ source_call_id: event.id, content: event.text })
@@ -54,6 +59,19 @@ export function toAtif(trajectory: Trajectory, options: { version?: string | und
     steps,
     final_metrics: { ...totals(usage), total_steps: steps.length },
   }
+}
+
+function answererOf({ model, provider }: EventOf<"message-end">): Pick<AtifStep, "model_name" | "extra"> {
+  return {
+    ...(model !== undefined && { model_name: model }),
+    ...(provider !== undefined && { extra: { provider } }),
+  }
+}
+
+// A coding CLI tells what an answer used after the answer.
+function addMetrics(steps: AtifStep[], usage: Usage): void {
+  const answer = steps.findLast((step) => step.source === "agent")
+  if (answer && Object.keys(answer.metrics ?? {}).length === 0) answer.metrics = metricsOf(usage)
 }
 
 function told(event: AgentEvent): readonly Message[] {

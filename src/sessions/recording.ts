@@ -33,7 +33,7 @@ export function recordingJournal(path: string, write: (entry: Recorded) => void)
     },
     model(model) {
       const number = models++
-      return record(model, (call) => write({ kind: "model", in: path, model: number, call }), { shapes: false })
+      return record(model, (call) => write({ kind: "model", in: path, model: number, call }), { requests: false })
     },
     cellEnv() {
       // What is written is stored when the cycle ends: until then it grows.

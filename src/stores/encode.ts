@@ -17,7 +17,9 @@ export function encode(changes: readonly Change[]): Encoded[] {
 
 /** What was stored, the reader's own; `where` is told if it is no longer what was written. */
 export function decode(stored: string | Uint8Array, where: string): Json | Uint8Array {
-  return typeof stored === "string" ? parse(stored, where) : stored
+  if (typeof stored === "string") return parse(stored, where)
+  if (stored instanceof Uint8Array) return stored
+  throw corrupt(where, `a ${typeof stored} is stored there`, "Restore it from a backup, or delete it.")
 }
 
 export function parse(text: string, where: string): Json {

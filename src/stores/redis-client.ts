@@ -12,6 +12,8 @@ export interface RedisClient {
   // By their names and not by `call`, which a client that makes pipelines by itself gets wrong.
   evalsha(sha: string, keys: number, ...args: Argument[]): Promise<unknown>
   eval(script: string, keys: number, ...args: Argument[]): Promise<unknown>
+  get(key: string): Promise<string | null>
+  info(section: string): Promise<string>
   hmgetBuffer(key: string, ...fields: string[]): Promise<unknown>
   zrangebylex(key: string, from: string, to: string, limit: "LIMIT", offset: number, count: number): Promise<unknown>
   subscribe(...channels: string[]): Promise<unknown>
@@ -64,7 +66,8 @@ export function redisFailure(error: unknown, name: string): unknown {
   const known = answers[kind]
   const isAnswer = error.name === "ReplyError"
   const { code, retryable, cure } = known ?? (isAnswer ? unexpected : unreachable)
-  return new AgentError(`${name} is out of reach: ${sentence(error.message)} ${cure}`, {
+  const what = code === "corrupt" ? "is damaged" : "is out of reach"
+  return new AgentError(`${name} ${what}: ${sentence(error.message)} ${cure}`, {
     code,
     retryable,
     cause: error,
@@ -97,11 +100,16 @@ const later: Trouble = { code: "server-error", retryable: true, cure: "Try again
 const answers: { [kind: string]: Trouble } = {
   NOAUTH: locked,
   WRONGPASS: locked,
-  NOPERM: { ...locked, cure: "Give the user the commands and keys that the store needs." },
+  NOPERM: { ...locked, code: "permission-denied", cure: "Give the user the commands and keys that the store needs." },
   MISCONF: {
     code: "no-space",
     retryable: true,
     cure: "The server cannot save to its disk: make room there, then try again.",
+  },
+  WRONGTYPE: {
+    code: "corrupt",
+    retryable: false,
+    cure: "Another program wrote to a key of the store. Give the store a prefix of its own, or restore it from a backup.",
   },
   LOADING: later,
   BUSY: { ...later, code: "busy" },

@@ -5,27 +5,37 @@ export interface Script {
   sha: string
 }
 
-/** One commit. Gives { 1, revision }, or { 0, revision of the guarded value } when the guard does not hold.
+/** One commit. Gives { 1, revision, epoch }, { 0, revision of the guarded value, epoch } when the guard does not hold, or
+ *  { -1 } when the store has another epoch than the client knows: it was emptied.
  *
- *  KEYS: the counter, the index of keys, what this client did, then those that the changes name.
+ *  KEYS: the counter, the index of keys, what this client did, the epoch, then those that the changes name.
  *  ARGV: the number of this commit among the client's, those whose answers arrived, the guarded key's place in KEYS or 0,
- *  the revision it must have, what channels begin with, then the changes, each its letter and fields.
+ *  the revision it must have, the prefix of channels, 1 where the commit is to be made even if the server is full, the epoch
+ *  that the client knows or '', the epoch of a new store, then the changes, each its letter and fields.
  *
  *  A connection can break between the commit and its answer. The client then asks again with the same number, and is
  *  told what it was told before. */
 export const commitScript = script(`
   local known = redis.call('HGET', KEYS[3], ARGV[1])
-  if known then return { 1, tonumber(known) } end
+  local epoch = redis.call('GET', KEYS[4])
+  if known then return { 1, tonumber(known), epoch } end
+  if ARGV[7] ~= '' and epoch ~= ARGV[7] then return { -1 } end
 
   local guarded = tonumber(ARGV[3])
   if guarded > 0 then
     local found = tonumber(redis.call('HGET', KEYS[guarded], 'revision') or '0')
-    if found ~= tonumber(ARGV[4]) then return { 0, found } end
+    if found ~= tonumber(ARGV[4]) then return { 0, found, epoch } end
   end
 
+  -- Redis checks its memory limit before the first write of a script only, and lets a command that frees memory pass.
+  if ARGV[6] == '1' then redis.call('HDEL', KEYS[3], '-') end
+  if not epoch then
+    epoch = ARGV[8]
+    redis.call('SET', KEYS[4], epoch)
+  end
   local revision = redis.call('INCR', KEYS[1])
   local changed = {}
-  local at = 6
+  local at = 9
   while at <= #ARGV do
     local kind, key = ARGV[at], KEYS[tonumber(ARGV[at + 1])]
     if kind == 'put' then
@@ -53,7 +63,7 @@ export const commitScript = script(`
   redis.call('HSET', KEYS[3], ARGV[1], revision)
   redis.call('EXPIRE', KEYS[3], 86400)
   for log in pairs(changed) do redis.call('PUBLISH', ARGV[5] .. ':' .. log, log) end
-  return { 1, revision }
+  return { 1, revision, epoch }
 `)
 
 /** A page of a log: { its mark, its length, items… }, at least one item if there is one; {} where there is no log.

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
-import { ConfigError } from "../core/errors.ts"
+import { AgentError, ConfigError } from "../core/errors.ts"
 import { checkFrom, checkKey, decode, type Encoded, encode, parse } from "./encode.ts"
-import { closedError, conflict } from "./failure.ts"
+import { closedError, conflict, corrupt } from "./failure.ts"
 import { connect, duplicate, evaluate, letGo, type RedisClient, redisFailure } from "./redis-client.ts"
 import { commitScript, pageScript } from "./redis-scripts.ts"
 import type { Guard, Store } from "./store.ts"
@@ -20,11 +20,14 @@ export interface RedisStoreOptions {
 export function redisStore(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
   if (!server) throw new ConfigError("redisStore needs a URL such as redis://localhost:6379, or a client of ioredis.")
   const { prefix = "karst" } = options
+  checkPrefix(prefix)
   const keys = keysOf(prefix)
   const name = `The store "${prefix}" in Redis`
   const id = randomUUID()
   const answered: number[] = []
   let lastNumber = 0
+  let epoch: string | undefined
+  let hasWarned = false
   let connecting: Promise<RedisClient> | undefined
   let closed = false
   const bell = createBell(listening, lingerMs)
@@ -46,25 +49,50 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     }
   }
 
-  async function commit(changes: readonly Encoded[], guard: Guard | undefined): Promise<number> {
+  async function commit(changes: readonly Encoded[], guard: Guard | undefined, evenIfFull: boolean): Promise<number> {
     const number = ++lastNumber
     const known = answered.splice(0)
-    const [isDone, revision] = await ask(async (client) => {
+    const [isDone, revision, found] = await ask(async (client) => {
       const channel = channelOf(client)
-      const named = [keys.revision, keys.index, keys.client(id)]
+      const named = [keys.revision, keys.index, keys.client(id), keys.epoch]
       const head = [
         number,
         known.join(),
         guard ? named.push(keys.value(guard.key)) : 0,
         guard?.ifRevision ?? 0,
         channel,
+        evenIfFull ? 1 : 0,
+        epoch ?? "",
+        randomUUID(),
       ]
       const fields = changes.flatMap((change) => fieldsOf(change, named))
-      return (await evaluate(client, commitScript, named, [...head, ...fields])) as [number, number]
+      return (await evaluate(client, commitScript, named, [...head, ...fields])) as [number, number, string?]
     })
     answered.push(number)
+    if (Number(isDone) < 0) throw emptied(name)
+    epoch ??= found
+    warnWithoutFile()
     if (guard && Number(isDone) === 0) throw conflict(guard, Number(revision))
     return Number(revision)
+  }
+
+  /** Throws where the store was emptied since this process first used it. */
+  async function checkEpoch(): Promise<void> {
+    const found = (await ask((client) => client.get(keys.epoch))) ?? undefined
+    if (epoch !== undefined && found !== epoch) throw emptied(name)
+    epoch = found
+  }
+
+  // A server that does not tell is not warned about.
+  function warnWithoutFile(): void {
+    if (hasWarned) return
+    hasWarned = true
+    ask((client) => client.info("persistence")).then(
+      (text) => {
+        if (/^aof_enabled:0/m.test(text)) process.emitWarning(noFile(name), { code: "KARST_REDIS_NO_AOF" })
+      },
+      () => undefined,
+    )
   }
 
   /** The fields of a change for the script, and its keys among those named. */
@@ -97,6 +125,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
           evaluate(client, pageScript, [keys.log(log)], [at, stop, pageSize]),
         )) as string[]
         const [found, length, ...items] = page
+        if (found === undefined || epoch === undefined) await checkEpoch()
         if (mark !== undefined && found !== mark) return undefined
         mark = found
         if (!isLive) end ??= Number(length ?? 0)
@@ -137,6 +166,8 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     }
 
     listen().catch(() => ring())
+    // A server that was emptied sends no message: those who watch look now and then.
+    const looking = setInterval(() => ring(), lookMs).unref()
     return {
       heed(log, isHeard) {
         if (isHeard) {
@@ -148,6 +179,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
       },
       stop() {
         stopped = true
+        clearInterval(looking)
         listener?.disconnect()
       },
     }
@@ -165,16 +197,18 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     async get(key) {
       checkKey(key)
       const fields = ["revision", "kind", "value"]
-      const found = await ask((client) => client.hmgetBuffer(keys.value(key), ...fields))
+      // Both travel together, so that a store that was emptied and filled again is noticed as well.
+      const [found] = await Promise.all([ask((client) => client.hmgetBuffer(keys.value(key), ...fields)), checkEpoch()])
       const [revision, kind, value] = found as (Buffer | null)[]
-      if (!revision || !kind || !value) return undefined
+      if (!revision && !kind && !value) return undefined
+      if (!revision || !kind || !value) throw corrupt(name, `the record of "${key}" is incomplete`, cure)
       const stored = String(kind) === "json" ? String(value) : new Uint8Array(value)
       return { value: decode(stored, `${name}, key "${key}"`), revision: Number(revision) }
     },
-    async commit(changes, guard) {
+    async commit(changes, guard, { evenIfFull = false } = {}) {
       const encoded = encode(changes)
       if (guard) checkKey(guard.key)
-      return commit(encoded, guard)
+      return commit(encoded, guard, evenIfFull)
     },
     async *keys(prefix) {
       for (let from = `[${prefix}`; ; ) {
@@ -184,7 +218,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
           if (!key.startsWith(prefix)) return
           yield key
         }
-        if (found.length === 0) return
+        if (found.length === 0) return await checkEpoch()
         from = `(${found.at(-1)}`
       }
     },
@@ -204,6 +238,8 @@ function keysOf(prefix: string) {
   const base = /\{.+\}/.test(prefix) ? prefix : `{${prefix}}`
   return {
     revision: `${base}:revision`,
+    /** Names the contents since the store was first written: it changes when the store was emptied. */
+    epoch: `${base}:epoch`,
     index: `${base}:keys`,
     channel: `${base}:logs`,
     client: (id: string) => `${base}:client:${id}`,
@@ -212,6 +248,26 @@ function keysOf(prefix: string) {
   }
 }
 
+function checkPrefix(prefix: string): void {
+  const isText = typeof prefix === "string" && prefix.length > 0 && prefix.length <= 200 && prefix.isWellFormed()
+  if (isText && !/[\u0000-\u001f]/.test(prefix) && /^[^{}]*(\{[^{}]+\}[^{}]*)?$/.test(prefix)) return
+  throw new ConfigError(
+    `redisStore: the prefix ${JSON.stringify(prefix)} cannot be used. It is 1 to 200 characters, with at most one pair of braces around some of them.`,
+  )
+}
+
+function emptied(name: string): AgentError {
+  const message =
+    `${name} was emptied since this process first used it: by a flush, or by a server that keeps nothing on disk and was ` +
+    "restarted. Restore it from a backup, or start this process again to go on with an empty store."
+  return new AgentError(message, { code: "gone" })
+}
+
+const noFile = (name: string) =>
+  `${name} is not kept on disk: the server has no append-only file, so runs are lost when it ends. Set \`appendonly yes\`.`
+
+const cure = "Restore it from a backup, or delete it."
+const lookMs = 5_000
 const pageSize = 1_000_000
 
 // Whoever works on runs listens again and again: not each time by a connection of its own.

@@ -125,6 +125,10 @@ function failure(error: unknown, name: string): unknown {
   }
   if (primary === codes.full) return noSpace(name, error)
   const why = error instanceof Error ? error.message : String(error)
+  if (primary === codes.permission || primary === codes.readOnly) {
+    const cure = "Check who owns the file and its folder, and their modes, or keep the store elsewhere."
+    return new AgentError(`${name} may not be written: ${why}. ${cure}`, { code: "permission-denied", cause: error })
+  }
   const message = `${name} is out of reach: ${why}. Check that its folder is there, has room, and may be written.`
   return new AgentError(message, { code: "file-system", cause: error, retryable: primary === codes.inputOutput })
 }
@@ -134,7 +138,7 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === "number" ? code & 0xff : undefined
 }
 
-const codes = { busy: 5, inputOutput: 10, corrupt: 11, full: 13, notDatabase: 26 }
+const codes = { permission: 3, busy: 5, readOnly: 8, inputOutput: 10, corrupt: 11, full: 13, notDatabase: 26 }
 
 // "KRST", in the header of each of our files.
 const karst = 0x4b525354

@@ -32,7 +32,7 @@ export function prepareQueries(database: DatabaseSync): Queries {
   const keys = database.prepare("SELECT key FROM entries WHERE key >= ? AND key > ? ORDER BY key LIMIT 500")
   const log = database.prepare("SELECT id, length FROM logs WHERE name = ?")
   const items = database.prepare(
-    "SELECT value FROM items WHERE id >= (?1 << 32) + ?2 AND id < (?1 << 32) + ?3 ORDER BY id",
+    "SELECT id & 4294967295 AS position, value FROM items WHERE id >= (?1 << 32) + ?2 AND id < (?1 << 32) + ?3 ORDER BY id",
   )
   const nextRevision = database.prepare("UPDATE revisions SET last = last + 1 RETURNING last")
   const put = database.prepare(
@@ -70,6 +70,8 @@ export function prepareQueries(database: DatabaseSync): Queries {
       const page: string[] = []
       let size = 0
       for (const row of items.iterate(id, from, Math.min(to, lastPosition))) {
+        // Some of the log is missing from here on.
+        if (Number(row.position) !== from + page.length) break
         const text = String(row.value)
         page.push(text)
         size += text.length

@@ -1,6 +1,6 @@
 import { ConfigError } from "../core/errors.ts"
 import { checkFrom, checkKey, decode, encode, parse } from "./encode.ts"
-import { closedError } from "./failure.ts"
+import { closedError, corrupt } from "./failure.ts"
 import { groupCommits } from "./sqlite-commits.ts"
 import { openDatabase, type SqliteDatabase } from "./sqlite-database.ts"
 import type { Store } from "./store.ts"
@@ -59,6 +59,7 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
           end ??= isLive ? Infinity : (found?.length ?? 0)
           if (!found || at >= Math.min(end, found.length)) return []
           const items = queries.items(found.id, at, end)
+          if (items.length === 0) throw corrupt(name, `the log "${log}" has no item ${at} of ${found.length}`, cure)
           at += items.length
           return items.map((item) => parse(item, `${name}, log "${log}"`))
         })
@@ -116,6 +117,8 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
     [Symbol.asyncDispose]: close,
   }
 }
+
+const cure = "Restore it from a backup, or save what can be read with: sqlite3 <file> .recover"
 
 // One small question to SQLite each time, which reads no file.
 const pollMs = 25

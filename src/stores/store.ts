@@ -10,7 +10,7 @@ export interface Store extends AsyncDisposable {
   /** Applies every change or none, in their order, and gives the revision they were made at, greater than any before.
    *  With a guard that no longer holds nothing is changed and a `ConflictError` is thrown. Whoever sees one of the
    *  changes sees all of them. What is not JSON is refused before anything is changed. */
-  commit(changes: readonly Change[], guard?: Guard): Promise<number>
+  commit(changes: readonly Change[], guard?: Guard, options?: CommitOptions): Promise<number>
   /** Keys of values that begin so, in the order of code points. */
   keys(prefix: string): AsyncIterable<string>
   /** What was appended to a log, from that position on; a log that was never written is empty. */
@@ -20,6 +20,11 @@ export interface Store extends AsyncDisposable {
   watch?(log: string, from: number, signal: AbortSignal): AsyncIterable<Json>
   /** Lets go of everything; a second time is fine. */
   close(): Promise<void>
+}
+
+export interface CommitOptions {
+  /** The commit ends or removes something, so it is made even where the medium keeps a reserve and has only that left. */
+  evenIfFull?: boolean | undefined
 }
 
 export interface Entry {

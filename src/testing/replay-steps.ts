@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../core/event.ts"
 import { type AssistantMessage, fenced, type Message, messageText } from "../core/message.ts"
+import { textDiff } from "../core/text-diff.ts"
 import { ownEvents } from "../core/trajectory.ts"
 
 /** What one step of a run came to, as text that can be compared: without ids, times and costs. */
@@ -47,7 +48,7 @@ export function divergence(
     const found = { run, step, expected: shown(before), actual: shown(now) }
     const known = missing.map((what) => `\n\nThe recording does not have ${what}.`).slice(0, 1)
     const place = `Run ${run + 1}, step ${step + 1} (${(before ?? now)?.what}) went another way than recorded`
-    return { ...found, message: `${place}:\n\n${diff(found.expected, found.actual)}${known.join("")}` }
+    return { ...found, message: `${place}:\n\n${textDiff(found.expected, found.actual)}${known.join("")}` }
   }
   return undefined
 }
@@ -92,29 +93,4 @@ function answerText({ parts }: AssistantMessage): string {
 
 function shown(step: Step | undefined): string {
   return step ? `${step.what}:\n${step.text}` : ""
-}
-
-/** The lines that differ, with two around them that do not. */
-function diff(expected: string, actual: string): string {
-  const [before, now] = [expected.split("\n"), actual.split("\n")]
-  let start = 0
-  while (start < Math.min(before.length, now.length) && before[start] === now[start]) start++
-  let end = 0
-  while (end < Math.min(before.length, now.length) - start && before.at(-1 - end) === now.at(-1 - end)) end++
-  const marked = (lines: readonly string[], mark: string) =>
-    shortened(lines.slice(start, lines.length - end)).map((line) => `${mark} ${line}`)
-  const around = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
-  return [
-    "- recorded",
-    "+ now",
-    "",
-    ...around(before.slice(Math.max(0, start - 2), start)),
-    ...marked(before, "-"),
-    ...marked(now, "+"),
-    ...around(before.slice(before.length - end, before.length - end + 2)),
-  ].join("\n")
-}
-
-function shortened(lines: readonly string[]): readonly string[] {
-  return lines.length > 40 ? [...lines.slice(0, 40), `… ${lines.length - 40} more lines`] : lines
 }

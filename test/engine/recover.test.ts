@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent, createEngine, inlineBackend, jsRuntime, memoryStore, scripted } from "karst"
-import { changeHead, claimed } from "../../src/engine/checkpoint.ts"
+import { changeHead } from "../../src/engine/checkpoint.ts"
+import { claimed } from "../../src/engine/claim.ts"
 
 const elsewhere = { id: "worker_1", host: "elsewhere", pid: 1 }
 
@@ -26,4 +27,29 @@ test("a run that a queue has lost goes on without being asked for", async () => 
   await using engine = createEngine({ agents: { agent }, store, leaseMs: 100 })
   await engine.work()
   assert.equal((await engine.result(id)).output, "Done.")
+})
+
+test("an idle host works on a run that another process has submitted, without waiting for a lease", async () => {
+  const store = memoryStore()
+  const agent = createAgent({ model: scripted(["Done."]), runtime: () => jsRuntime() })
+  // A lease of an hour: the host finds the run only because it looks for runs that others have queued.
+  await using host = createEngine({ agents: { agent }, store, backend: inlineBackend(), leaseMs: 3_600_000 })
+  await host.work()
+  await using front = createEngine({ agents: { agent }, store, backend: inlineBackend() })
+  const { id } = await front.submit("agent", "Go")
+  assert.equal((await front.result(id)).output, "Done.")
+})
+
+test("a host leaves runs of agents that it does not have to the engines that have them", async () => {
+  const store = memoryStore()
+  const agentOf = (answer: string) => createAgent({ model: scripted([answer]), runtime: () => jsRuntime() })
+  await using front = createEngine({ agents: { one: agentOf("One.") }, store, backend: inlineBackend() })
+  const { id } = await front.submit("one", "Go")
+  await using other = createEngine({ agents: { two: agentOf("Two.") }, store })
+  // The run of `two` is found by the look that also sees the run of `one`.
+  await using feeder = createEngine({ agents: { two: agentOf("Never.") }, store, backend: inlineBackend() })
+  await other.work()
+  const two = await feeder.submit("two", "Go")
+  assert.equal((await other.result(two.id)).output, "Two.")
+  assert.equal((await front.get(id))?.refused, undefined)
 })

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent, createEngine, jsRuntime, memoryStore, messageText, type ScriptedStep, scripted } from "karst"
 import { askTool } from "karst/tools"
+import { queuedMark } from "../../src/engine/checkpoint.ts"
 
 describe("the runs of one session", () => {
   test("go on after a wait with all that was said before", async () => {
@@ -44,7 +45,7 @@ describe("the runs of one session", () => {
     const { id } = await engine.submit("agent", "Four", { session: "s" })
     assert.match((await engine.result(id)).output, /^heard: One \| Two \| Four$/)
     for (const each of [id, two, one]) await engine.delete(each)
-    assert.deepEqual(await Array.fromAsync(store.keys("")), [])
+    assert.deepEqual(await Array.fromAsync(store.keys("")), [queuedMark])
   })
 
   test("are pruned together, once the last one is old", async () => {

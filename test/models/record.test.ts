@@ -3,11 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
+import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError, ModelError } from "../../src/core/errors.ts"
 import { userMessage } from "../../src/core/message.ts"
-import type { ModelPart } from "../../src/models/model.ts"
+import type { ModelPart, ModelRequest } from "../../src/models/model.ts"
 import { type RecordedCall, record, replay } from "../../src/models/record.ts"
 import { scripted } from "../../src/models/scripted.ts"
+import { jsRuntime } from "../../src/runtime/js.ts"
 import { ask, collect, failing, text, textOf } from "./helpers.ts"
 
 const request = { ...ask, messages: [userMessage("hi")], tools: [{ name: "add", description: "Adds", input: {} }] }
@@ -24,10 +26,10 @@ test("a recorded model behaves as before, and its calls are written down with te
   assert.equal(textOf(await collect(model.stream(request))), "hello")
   assert.deepEqual(calls, [
     {
-      version: 1,
+      version: 2,
       call: 0,
       model: "acme/stone-1",
-      request: { messages: ["user: text"], tools: ["add"] },
+      request: { system: "Be brief.", tools: ["add {}\nAdds"], messages: ["user:\nhi"] },
       parts: [text("hello"), { type: "finish", reason: "stop", usage: { complete: false } }],
     },
   ])
@@ -119,22 +121,123 @@ test("one call more than recorded is an error that says how many there are", asy
   assert.match(error.message, /has 0 calls, and a further one was made/)
 })
 
-test("a strict replay names the first message that differs", async () => {
-  const calls: RecordedCall[] = []
-  await collect(record(scripted(["hello"]), calls).stream(request))
-  assert.equal(textOf(await collect(replay(calls, { strict: true }).stream(request))), "hello")
-  const longer = { ...request, messages: [...request.messages, userMessage("more")] }
-  const { error } = await failing(replay(calls, { strict: true }).stream(longer))
-  assert.ok(error instanceof ConfigError)
-  assert.match(error.message, /Call 1 of the recording given .*message 2 was "missing" and is "user: text"/)
-  assert.equal(textOf(await collect(replay(calls).stream(longer))), "hello")
+test("a file that has calls is refused, unless it is to be continued", async () => {
+  await using directory = await folder()
+  const path = join(directory.path, "run.jsonl")
+  const [first, second] = [record(scripted(["one"]), path), record(scripted(["other"]), path)]
+  await collect(first.stream(ask))
+  const cure = /exists\. Delete it to record anew, or continue it: record\(model, path, \{ append: true \}\)/
+  assert.throws(() => record(scripted(["two"]), path), { name: "ConfigError", message: cure })
+  const { error } = await failing(second.stream(ask))
+  assert.match(String(error), cure)
+  await collect(record(scripted(["two"]), path, { append: true }).stream(ask))
+  const played = replay(path, { strict: true })
+  assert.equal(textOf(await collect(played.stream(ask))), "one")
+  assert.equal(textOf(await collect(played.stream(ask))), "two")
 })
 
-test("a strict replay notices other tools", async () => {
+test("a file that is to be continued may be missing or empty", async () => {
+  await using directory = await folder()
+  const path = join(directory.path, "run.jsonl")
+  await collect(record(scripted(["one"]), path, { append: true }).stream(ask))
+  assert.equal(textOf(await collect(replay(path).stream(ask))), "one")
+  const empty = join(directory.path, "empty.jsonl")
+  await writeFile(empty, "")
+  await collect(record(scripted(["one"]), empty).stream(ask))
+  assert.equal(textOf(await collect(replay(empty).stream(ask))), "one")
+  assert.throws(() => record(scripted(["one"]), [], { append: true }), { name: "ConfigError" })
+})
+
+const tool = { name: "add", description: "Adds", input: {} }
+const asked: ModelRequest = {
+  system: "Be brief.\nYou have:\ndeclare const light: Light",
+  messages: [userMessage("Dim the light\nto 20")],
+  tools: [tool],
+}
+const differences: [what: string, now: Partial<ModelRequest>, shows: RegExp][] = [
+  [
+    "a word of the prompt",
+    { messages: [userMessage("Dim the light\nto 30")] },
+    /message 1 differs[\s\S]*\n- to 20\n\+ to 30\n/,
+  ],
+  [
+    "a message more",
+    { messages: [...asked.messages, userMessage("And now?")] },
+    /message 2 differs[\s\S]*\n\+ user:\n\+ And now\?\n/,
+  ],
+  [
+    "the instructions",
+    { system: asked.system.replace("brief", "polite") },
+    /system prompt[\s\S]*- Be brief\.\n\+ Be polite\.\n/,
+  ],
+  [
+    "a binding",
+    { system: asked.system.replace("light: Light", "lamp: Lamp") },
+    /declares the bindings, differs[\s\S]*- declare const light: Light\n\+ declare const lamp: Lamp\n/,
+  ],
+  ["a tool's description", { tools: [{ ...tool, description: "Sums" }] }, /tool 1 differs[\s\S]*- Adds\n\+ Sums\n/],
+  [
+    "a tool's input",
+    { tools: [{ ...tool, input: { type: "object" } }] },
+    /tool 1 differs[\s\S]*- add \{\}\n\+ add \{"type":"object"\}/,
+  ],
+  ["a tool less", { tools: [] }, /tool 1 differs[\s\S]*- add/],
+]
+for (const [what, now, shows] of differences) {
+  test(`a strict replay shows as a diff that ${what} differs`, async () => {
+    const calls: RecordedCall[] = []
+    await collect(record(scripted(["hello"]), calls).stream(asked))
+    assert.equal(textOf(await collect(replay(calls, { strict: true }).stream(asked))), "hello")
+    const { error } = await failing(replay(calls, { strict: true }).stream({ ...asked, ...now }))
+    assert.ok(error instanceof ConfigError)
+    assert.match(error.message, /^Call 1 of the recording given was made with another request: /)
+    assert.match(error.message, shows)
+    assert.equal(textOf(await collect(replay(calls).stream({ ...asked, ...now }))), "hello")
+  })
+}
+
+test("a strict replay compares later calls, of which only what is new is stored", async () => {
   const calls: RecordedCall[] = []
-  await collect(record(scripted(["hello"]), calls).stream(request))
-  const { error } = await failing(replay(calls, { strict: true }).stream({ ...request, tools: [] }))
-  assert.match(String(error), /recorded with the tools \[add\], called with \[\]/)
+  const model = record(scripted(["one", "two", "three"]), calls)
+  const second = { ...asked, messages: [...asked.messages, userMessage("more")] }
+  const third = { ...second, system: "Other.", messages: [userMessage("a summary"), userMessage("more")] }
+  for (const each of [asked, second, third]) await collect(model.stream(each))
+  assert.deepEqual(calls[1]?.request, { base: 0, kept: 1, messages: ["user:\nmore"] })
+  const played = replay(calls, { strict: true })
+  for (const each of [asked, second, third]) await collect(played.stream(each))
+  const other = replay(calls, { strict: true })
+  await collect(other.stream(asked))
+  const { error } = await failing(other.stream({ ...second, messages: [...asked.messages, userMessage("less")] }))
+  assert.match(String(error), /^ConfigError: Call 2 [\s\S]*- more\n\+ less\n/)
+})
+
+test("a strict replay compares texts as the mask leaves them", async () => {
+  const calls: RecordedCall[] = []
+  const on = (day: number) => ({ ...asked, system: `Today is 2026-01-0${day}.` })
+  await collect(record(scripted(["hello"]), calls).stream(on(1)))
+  const mask = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d/g, "DATE")
+  assert.equal(textOf(await collect(replay(calls, { strict: true, mask }).stream(on(2)))), "hello")
+})
+
+test("a strict replay of calls without requests says so", async () => {
+  const calls: RecordedCall[] = []
+  await collect(record(scripted(["hello"]), calls, { requests: false }).stream(asked))
+  const older = [{ ...calls[0], version: 1, request: { messages: ["user: text"], tools: [] } }] as RecordedCall[]
+  for (const each of [calls, older]) {
+    const { error } = await failing(replay(each, { strict: true }).stream(asked))
+    assert.match(String(error), /has no request to compare\. Record it again/)
+  }
+})
+
+test("a strict replay of an agent shows which binding is another", async () => {
+  const calls: RecordedCall[] = []
+  const model = record(scripted(["Done."]), calls)
+  await createAgent({ model, runtime: jsRuntime({ light: { level: 1 } }) }).run("Go.")
+  const again = createAgent({ model: replay(calls, { strict: true }), runtime: jsRuntime({ light: { level: 2 } }) })
+  assert.equal((await again.run("Go.")).output, "Done.")
+  const other = createAgent({ model: replay(calls, { strict: true }), runtime: jsRuntime({ lamp: { level: 1 } }) })
+  const { error } = await other.run("Go.").settled
+  assert.match(error?.message ?? "", /declares the bindings, differs[\s\S]*- .*light[\s\S]*\+ .*lamp/)
 })
 
 test("a paced replay gives out text bit by bit with a wait before each", async () => {

@@ -10,6 +10,8 @@ describe("Claude Code is granted", () => {
     model: undefined,
     reasoning: undefined,
     instructions: undefined,
+    systemPrompt: undefined,
+    userServers: [],
     allow: new Set(["read"]),
     permissions: "allow",
     servers: [],

@@ -130,6 +130,7 @@ describe("a coding CLI as an agent", () => {
     const limited = await agent.run("limit").settled
     assert.ok(limited.error?.cause instanceof ProviderError)
     assert.ok((limited.error.cause.retryAt ?? 0) > Date.now())
+    assert.equal(limited.error.retryAt, limited.error.cause.retryAt)
     assert.equal(only(limited.trajectory.events, "warning-raised").length, 0)
     assert.equal(limited.trajectory.usageLimited, true)
   })
@@ -152,14 +153,16 @@ describe("a coding CLI as an agent", () => {
       warn: (line: string) => lines.push(`warn ${line}`),
       error: (line: string) => lines.push(`error ${line}`),
     }
-    await claude({ ...place.options, logger }).run("tool Read say hello")
+    await claude({ ...place.options, logger }).run("think tool Read say hello")
     await claude({ ...place.options, logger }).run("fail 500").settled
-    assert.deepEqual(lines.slice(0, 5), [
-      "info user tool Read say hello",
+    const shown = lines.slice(0, 6).map((line) => line.replace(/\(\d+\.\ds\)/, "(N s)"))
+    assert.deepEqual(shown, [
+      "info user think tool Read say hello",
+      "info thinking let me think",
       'info tool_call Read {"number":1}',
-      "info tool_result Read → done",
+      "info tool_result Read (N s) → done",
       "info assistant hello 1",
-      "info turn_end done tokens=10in/2out cost=$0.0100",
+      "info turn_end done (N s) tokens=10in/2out cost=$0.0100",
     ])
     assert.match(lines.at(-1) ?? "", /^error turn_end failed .*API Error: 500/)
     assert.ok(lines.every((line) => !line.includes("\n") && line.length <= 210))
@@ -335,7 +338,8 @@ describe("a session with a coding CLI", () => {
     await using place = await fakeBench()
     const agent = claude(place.options)
     const session = await agent.session()
-    const early = session.handle
+    assert.throws(() => session.handle, { name: "ConfigError", message: /Take it after the first send/ })
+    const early = cliHandleOf({ id: session.id, provider: "claude" })
     await assert.rejects(agent.session({ resume: early }), /taken after its first send/)
     await session.send("say one")
     await assert.rejects(agent.session({ resume: session.id }), ConfigError)

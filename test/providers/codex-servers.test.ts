@@ -12,11 +12,12 @@ async function homeWith(config: string): Promise<Place> {
   await mkdir(folder)
   await writeFile(join(home, "config.toml"), config)
   const env = { CODEX_HOME: home, API_KEY: "codex-own" }
-  return { env, folder, [Symbol.asyncDispose]: () => rm(home, { recursive: true }) }
+  return { env, folder, userServers: [], [Symbol.asyncDispose]: () => rm(home, { recursive: true }) }
 }
 
 interface Place extends AsyncDisposable {
   env: Record<string, string>
+  userServers: string[]
   folder: string
 }
 

@@ -13,6 +13,12 @@ describe("a turn", () => {
     assert.ok(!("error" in (trajectory.runs[0] ?? {})))
   })
 
+  test("that takes too long is a time-out, whatever the CLI says while it is ended", async () => {
+    await using place = await fakeClis()
+    const { status, error } = await claude({ ...place.options, timeoutMs: 1500 }).run("last-words").settled
+    assert.deepEqual([status, error?.code], ["failed", "timeout"])
+  })
+
   test("that says what failures say has not failed", async () => {
     await using place = await fakeClis()
     for (const words of ["API-Error:-500", "Request-timed-out", "You've-hit-your-limit-resets-3pm"]) {

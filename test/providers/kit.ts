@@ -21,6 +21,7 @@ export interface Bench extends AsyncDisposable {
 export async function bench(
   name: CliName,
   env: (model: PromptedModel, home: string) => Promise<Variables>,
+  version?: string,
 ): Promise<Bench> {
   const model = await promptedModel()
   const folder = await mkdtemp(join(tmpdir(), "karst-bench-"))
@@ -34,13 +35,53 @@ export async function bench(
     model,
     home,
     cwd,
-    options: { program: findCli(name), cwd, env: variables, idleTimeoutMs: 30_000, retries: 0, autoWait: false },
+    options: {
+      program: findCli(name, version),
+      cwd,
+      env: variables,
+      idleTimeoutMs: 30_000,
+      retries: 0,
+      autoWait: false,
+    },
     processes: () => processesWith(`HOME=${home}`),
     async [Symbol.asyncDispose]() {
       await model[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+/** A machine for Claude Code, by default in its current version. */
+export function claudeBench(version?: string): Promise<Bench> {
+  const variables = async (model: PromptedModel) => ({
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: "none",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    CLAUDE_CODE_MAX_RETRIES: "1",
+  })
+  return bench("claude", variables, version)
+}
+
+/** A machine for Codex. */
+export function codexBench(): Promise<Bench> {
+  return bench("codex", async (model, home) => {
+    await mkdir(join(home, ".codex"))
+    await writeFile(
+      join(home, ".codex", "config.toml"),
+      [
+        'model = "gpt-5.2"',
+        'model_provider = "loopback"',
+        "[model_providers.loopback]",
+        'name = "loopback"',
+        `base_url = "${model.url}/v1"`,
+        'env_key = "LOOPBACK_KEY"',
+        'wire_api = "responses"',
+        "request_max_retries = 1",
+        "stream_max_retries = 1",
+      ].join("\n"),
+    )
+    return { LOOPBACK_KEY: "none" }
+  })
 }
 
 type Variables = Record<string, string>

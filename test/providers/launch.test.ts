@@ -17,6 +17,8 @@ async function launched(t: TestContext, name: string, changes: Partial<Settings>
     model: undefined,
     reasoning: undefined,
     instructions: undefined,
+    systemPrompt: undefined,
+    userServers: [],
     allow: new Set(toolGroups),
     permissions: "allow",
     servers: [

@@ -52,6 +52,46 @@ describe("the stream of opencode", () => {
     assert.match(read("opencode-badmodel", { exitCode: 1 }).end.failure?.message ?? "", /Unexpected server error/)
   })
 
+  const step = (type: string, part: object = {}) => ({ type, sessionID: "ses_1", part: { messageID: "m", ...part } })
+  const finished = (reason: string) => step("step_finish", { reason, tokens: { input: 1, output: 1 } })
+
+  test("is a failure where the answer was cut off, though the process ends well", () => {
+    for (const lines of [
+      [step("step_start")],
+      [step("step_start"), step("text", { text: "hel" }), finished("unknown")],
+      [step("step_start"), finished("tool-calls")],
+    ]) {
+      const parser = opencodeParser(limits)
+      readLines(parser, lines)
+      const { failure, usage } = parser.exit(over)
+      assert.deepEqual([failure?.code, usage.complete], ["connection", false])
+    }
+    const parser = opencodeParser(limits)
+    readLines(parser, [step("step_start"), finished("stop")])
+    assert.equal(parser.exit(over).failure, undefined)
+  })
+
+  test("ends where the model is asked again and again for an answer that never has an end", () => {
+    const cut = [step("step_start"), finished("unknown")]
+    assert.equal(readLines(opencodeParser(limits), [...cut, ...cut]).end, undefined)
+    assert.equal(readLines(opencodeParser(limits), [...cut, ...cut, ...cut]).end?.failure?.code, "connection")
+    const called = step("tool_use", { callID: "c", tool: "bash", state: { status: "completed" } })
+    assert.equal(readLines(opencodeParser(limits), [...cut, ...cut, called, ...cut]).end, undefined)
+  })
+
+  test("knows from its log when a call is under way, and keeps what the log says of failures", () => {
+    const { log = () => assert.fail("it reads no log") } = opencodeParser(limits)
+    const head = "timestamp=2026-11-15T19:20:49.885Z level=INFO run=dddab464"
+    assert.deepEqual(log(`${head} message=evaluated permission=bash pattern="sleep 4"`), { kept: false, calls: true })
+    assert.deepEqual(log(`${head} message=stream providerID=p modelID=m small=false agent=build`), {
+      kept: false,
+      calls: false,
+    })
+    assert.deepEqual(log(`${head} message=stream providerID=p modelID=m small=true agent=title`), { kept: false })
+    assert.deepEqual(log(head.replace("INFO", "ERROR")), { kept: true })
+    assert.deepEqual(log("Error: Session not found"), { kept: true })
+  })
+
   test("says that nothing came where it was stopped for that, and that a session is unknown where it is", () => {
     assert.equal(read("opencode-text", { exitCode: 1, stopped: "idle" }).end.failure?.code, "stalled")
     const stderr = "Error: Session not found: ses_none"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { access, mkdir, readFile, writeFile } from "node:fs/promises"
+import { access, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { jsRuntime, ProviderError, tool } from "karst"
@@ -7,28 +7,8 @@ import { codex } from "karst/providers"
 import { codexParser } from "../../src/providers/codex-events.ts"
 import { requires } from "../system.ts"
 import { resumeElsewhere, startElsewhere } from "./elsewhere.ts"
-import { bench, only, until } from "./kit.ts"
+import { codexBench, only, until } from "./kit.ts"
 import { readLines, story } from "./recordings.ts"
-
-const codexBench = () =>
-  bench("codex", async (model, home) => {
-    await mkdir(join(home, ".codex"))
-    await writeFile(
-      join(home, ".codex", "config.toml"),
-      [
-        'model = "gpt-5.2"',
-        'model_provider = "loopback"',
-        "[model_providers.loopback]",
-        'name = "loopback"',
-        `base_url = "${model.url}/v1"`,
-        'env_key = "LOOPBACK_KEY"',
-        'wire_api = "responses"',
-        "request_max_retries = 1",
-        "stream_max_retries = 1",
-      ].join("\n"),
-    )
-    return { LOOPBACK_KEY: "none" }
-  })
 
 const shell = (cmd: string) => `[[tool:exec_command ${JSON.stringify({ cmd })}]]`
 const exists = (path: string) =>

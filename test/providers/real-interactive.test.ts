@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { claude } from "karst/providers"
+import { findCli, pinnedClis, testedVersions } from "../../scripts/clis.ts"
 import { requires } from "../system.ts"
 import { bench } from "./kit.ts"
 import { taskCommand } from "./terminal.ts"
@@ -11,53 +12,66 @@ import { openTmux } from "./tmux.ts"
 const key = "none-of-your-business-1234567890"
 
 describe("Claude Code itself in a terminal", { skip: requires("claude", "node-pty", "tmux") }, () => {
-  test("answers, works on live objects, asks the person, and its session goes on in a program", {
-    timeout: 120_000,
-  }, async () => {
-    await using place = await bench("claude", async (model, home) => {
-      // What it asks a person at its first start.
-      const answered = {
-        hasCompletedOnboarding: true,
-        theme: "dark",
-        customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
-        projects: { [join(home, "..", "work")]: { hasTrustDialogAccepted: true } },
-      }
-      await writeFile(join(home, ".claude.json"), JSON.stringify(answered))
-      return {
-        ANTHROPIC_BASE_URL: model.url,
-        ANTHROPIC_API_KEY: key,
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-        TERM: "xterm-256color",
-      }
+  for (const version of testedVersions("claude")) {
+    test(`answers, works on live objects, asks the person, and its session goes on in a program (${version})`, {
+      timeout: 120_000,
+      skip:
+        findCli("claude", version) === undefined &&
+        `claude ${version} is not installed: KARST_REQUIRE_ALL=1 npm test installs it`,
+    }, async () => {
+      await using place = await bench(
+        "claude",
+        async (model, home) => {
+          // What it asks a person at its first start.
+          const answered = {
+            hasCompletedOnboarding: true,
+            theme: "dark",
+            customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
+            projects: { [join(home, "..", "work")]: { hasTrustDialogAccepted: true } },
+          }
+          await writeFile(join(home, ".claude.json"), JSON.stringify(answered))
+          return {
+            ANTHROPIC_BASE_URL: model.url,
+            ANTHROPIC_API_KEY: key,
+            CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+            TERM: "xterm-256color",
+          }
+        },
+        version,
+      )
+      const { env = {} } = place.options
+      const own = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])))
+      await using tmux = await openTmux(place.cwd, own)
+      const { program, cwd } = place.options
+      tmux.type(taskCommand({ prompt: "hello", live: true, options: { program, cwd } }), "Enter")
+      await tmux.sees("pong: hello")
+      tmux.type('[[tool:mcp__karst__run {"code":"counter.add(41)"}]]')
+      await tmux.sees("counter.add(41)")
+      tmux.type("", "Enter")
+      await tmux.sees(/tool said:[\s\S]*41/)
+      tmux.type('[[tool:mcp__karst__run {"code":"await wipe()"}]]')
+      await tmux.sees("await wipe()")
+      tmux.type("", "Enter")
+      // The current version speaks the MCP of 2026, in which a server cannot ask in the middle of a call.
+      const asks = version !== pinnedClis.claude.version
+      if (asks) {
+        // What asks for approval asks the person, in the CLI's own words.
+        await tmux.sees("May wipe() be called?")
+        tmux.type("", "Enter")
+        await tmux.sees(/❯ Accept/)
+        tmux.type("", "Enter")
+        await tmux.sees(/tool said:[\s\S]*-1/)
+      } else await tmux.sees("wipe needs approval and nobody is there to give it")
+      tmux.type("", "C-c", "C-c")
+      await tmux.sees(asks ? "total -1" : "total 41")
+      const [, json = ""] = /RESULT (\{.*\})/.exec(tmux.screen().replaceAll("\n", "")) ?? []
+      const { exitCode, sessionId, handle } = JSON.parse(json)
+      assert.equal(exitCode, 0)
+      assert.match(sessionId, /^[\da-f-]{36}$/)
+      assert.deepEqual(tmux.state(), { otherScreen: false, cursor: true, mouse: false })
+      await using session = await claude(place.options).session({ resume: handle })
+      await session.send("and now")
+      assert.ok(JSON.stringify(place.model.requests.at(-1)?.body.messages).includes("counter.add(41)"))
     })
-    const { env = {} } = place.options
-    const own = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])))
-    await using tmux = await openTmux(place.cwd, own)
-    const { program, cwd } = place.options
-    tmux.type(taskCommand({ prompt: "hello", live: true, options: { program, cwd } }), "Enter")
-    await tmux.sees("pong: hello")
-    tmux.type('[[tool:mcp__karst__run {"code":"counter.add(41)"}]]')
-    await tmux.sees("counter.add(41)")
-    tmux.type("", "Enter")
-    await tmux.sees(/tool said:[\s\S]*41/)
-    // What asks for approval asks the person, in the CLI's own words.
-    tmux.type('[[tool:mcp__karst__run {"code":"await wipe()"}]]')
-    await tmux.sees("await wipe()")
-    tmux.type("", "Enter")
-    await tmux.sees("May wipe() be called?")
-    tmux.type("", "Enter")
-    await tmux.sees(/❯ Accept/)
-    tmux.type("", "Enter")
-    await tmux.sees(/tool said:[\s\S]*-1/)
-    tmux.type("", "C-c", "C-c")
-    await tmux.sees("total -1")
-    const [, json = ""] = /RESULT (\{.*\})/.exec(tmux.screen().replaceAll("\n", "")) ?? []
-    const { exitCode, sessionId, handle } = JSON.parse(json)
-    assert.equal(exitCode, 0)
-    assert.match(sessionId, /^[\da-f-]{36}$/)
-    assert.deepEqual(tmux.state(), { otherScreen: false, cursor: true, mouse: false })
-    await using session = await claude(place.options).session({ resume: handle })
-    await session.send("and now")
-    assert.ok(JSON.stringify(place.model.requests.at(-1)?.body.messages).includes("counter.add(41)"))
-  })
+  }
 })

@@ -15,7 +15,7 @@ const token = "0123456789abcdef0123456789abcdef"
 test("`karst mcp serve --http` gives Claude Code and Codex the same live objects, one after the other", {
   skip: requires("claude", "codex"),
 }, async (context) => {
-  const { child } = startKarst(["mcp", "serve", "--runtime", objects, "--http"], { KARST_MCP_TOKEN: token })
+  const { child } = startKarst(["mcp", "serve", objects, "--http"], { KARST_MCP_TOKEN: token })
   context.after(() => child.kill("SIGKILL"))
   const url = await told(child.stderr, /serving at (\S+)\n/)
   const mcpServers = { objects: { url, headers: { Authorization: `Bearer ${token}` } } }

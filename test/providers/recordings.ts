@@ -25,7 +25,8 @@ export interface Read {
   of<T extends EventType>(type: T): EventOf<T>[]
 }
 
-/** The events of a run without what differs each time it is told: ids, times, deltas and raw lines. */
+/** The events of a run without what differs each time it is told: ids, times, deltas and raw lines, who answered, and the usage of
+ *  each answer, which comes in lines that are not kept. */
 export function story(events: readonly AgentEvent[]): unknown[] {
   const ids = new Map<string, string>()
   const named = (text: string) => ids.get(text) ?? ids.set(text, `id-${ids.size}`).get(text)
@@ -33,7 +34,7 @@ export function story(events: readonly AgentEvent[]): unknown[] {
   const told = shown.map(({ run, parent, seq, at, ...body }) => body)
   return JSON.parse(
     JSON.stringify(told).replace(/"((?:m|x|run|toolu|call)_[\w-]+)"/g, (_, id) => JSON.stringify(named(id))),
-    (key, value) => (key === "durationMs" ? 0 : value),
+    (key, value) => (key === "durationMs" ? 0 : /^(usage|model|provider)$/.test(key) ? undefined : value),
   )
 }
 

@@ -30,6 +30,14 @@ describe("the time at which a limit is over", () => {
     })
   }
 
+  test("is today's where it has just passed, also over midnight", () => {
+    const at = (words: string, now: string) => new Date(resetTime(words, Date.parse(now)) ?? 0).toISOString()
+    assert.equal(at("resets 9:29am (UTC)", "2026-11-15T09:30:20Z"), "2026-11-15T09:29:00.000Z")
+    assert.equal(at("try again at 8:45 AM (UTC)", "2026-11-15T09:30:20Z"), "2026-11-15T08:45:00.000Z")
+    assert.equal(at("resets 11:59pm (UTC)", "2026-11-15T00:00:30Z"), "2026-11-14T23:59:00.000Z")
+    assert.equal(at("resets 8:15am (UTC)", "2026-11-15T09:30:20Z"), "2026-11-16T08:15:00.000Z")
+  })
+
   test("is unknown where the words do not say, or name a zone that does not exist", () => {
     const silent = [
       "rate limited",
@@ -53,7 +61,7 @@ describe("the time at which a limit is over", () => {
         const found = resetTime(`resets ${half} (${zone})`, now)
         assert.ok(found !== undefined)
         // A day is at most 25 hours long, and an hour that is left out moves it on by one.
-        assert.ok(found > now - minute && found <= now + 26 * 60 * minute, `${new Date(found).toISOString()}`)
+        assert.ok(found >= now - 60 * minute && found <= now + 26 * 60 * minute, `${new Date(found).toISOString()}`)
         const shown = showing(found, zone)
         const isLeftOut = shown !== `${String(hour).padStart(2, "0")}:${String(past).padStart(2, "0")}`
         if (isLeftOut) assert.notEqual(showing(found - 90 * minute, zone).slice(0, 2), shown.slice(0, 2))

@@ -16,6 +16,7 @@ function stoppingGuard(steps: number): Guard {
     tick: () => (stopped || guard.left < 0 ? stop() : undefined),
     resume: (value) => (stopped ? stop() : value),
     value: (value) => value,
+    fields: (value) => value,
   }
   return guard
 }

@@ -220,6 +220,13 @@ test("a promise is not retrieved but awaited in a cell first", async () => {
   await assert.rejects(runtime.retrieve("later"), /"later" is a promise: await it in a cell first/)
 })
 
+test("an object with a function under `then` is not retrieved, and the function is not called", async () => {
+  const runtime = jsRuntime()
+  await cellValue(runtime, "let called = 0; const thenable = { then: () => called++ }; 0")
+  await assert.rejects(runtime.retrieve("thenable"), /"thenable" has a function under "then".*rename the key/)
+  assert.equal(await cellValue(runtime, "called"), 0)
+})
+
 test("a value is kept under a name that was never used", async () => {
   const runtime = jsRuntime({ _output_2: "host" })
   await cellValue(runtime, "const _output_1 = 'mine'; let gone_1 = 1; ")

@@ -82,6 +82,15 @@ describe("a process that leaves its kernel, in a sandbox", { skip: requires("pyt
     assert.equal(result.ok ? "" : result.error.kind, "memory")
   })
 
+  test("counts with the file systems in memory that it mounts in a sandbox of its own, where it can", async () => {
+    await using runtime = pythonRuntime({}, { isolation: "os", limits: { memoryMb: 300 } })
+    const inner =
+      "mkdir -p /tmp/m && mount -t tmpfs none /tmp/m && echo mounted && head -c 400000000 /dev/zero > /tmp/m/x; sleep 20"
+    const code = `import subprocess\nran = subprocess.run(['unshare', '-Urm', 'sh', '-c', '${inner}'], capture_output=True, text=True)\nran.stdout`
+    const result = await runtime.execute(code, { timeoutMs: 60_000 })
+    assert.equal(result.ok ? `mounted: ${result.value}` : result.error.kind, result.ok ? "mounted: " : "memory")
+  })
+
   test("has ended when the runtime has closed", async (context) => {
     const cwd = await mkdtemp(join(tmpdir(), "karst-detached-"))
     context.after(() => rm(cwd, { recursive: true, force: true }))

@@ -61,6 +61,7 @@ export function patientGuard(changes: Partial<Guard> = {}): Guard {
     },
     resume: (value) => value,
     value: (value) => value,
+    fields: (value) => value,
     ...changes,
   }
   return guard

@@ -132,7 +132,7 @@ describe("redisStore", { skip: requires("redis") }, () => {
         { type: "append", log: "c", items: [1] },
       ])
       const keys = (await client.keys(`*${prefix}*`)).sort()
-      assert.equal(keys.length, 5)
+      assert.equal(keys.length, 6)
       assert.ok(
         keys.every((key) => key.startsWith(tag ?? "?")),
         String(keys),

@@ -7,9 +7,17 @@ export interface CellGuard extends Guard {
   watch(cell: RunningCell): void
 }
 
+/** Checks of values that may belong to another process. */
+export interface ValueChecks {
+  /** Throws for a value that must not decide a condition or an equality. */
+  checkValue(value: unknown): void
+  /** Throws for an object whose fields cannot be compared with null or undefined before they are awaited. */
+  checkFields(value: unknown): void
+}
+
 /** Stops the cells of one runtime that are out of time or aborted. Asking costs more than counting, so code asks once in
  *  a while: often where iterations are slow, seldom where they are fast. */
-export function createGuard(checkValue?: (value: unknown) => void): CellGuard {
+export function createGuard(checks?: ValueChecks): CellGuard {
   let zombies = 0
   let stride = smallest
   let askedAt = 0
@@ -42,7 +50,11 @@ export function createGuard(checkValue?: (value: unknown) => void): CellGuard {
       return value
     },
     value(value) {
-      checkValue?.(value)
+      checks?.checkValue(value)
+      return value
+    },
+    fields(value) {
+      checks?.checkFields(value)
       return value
     },
     watch(cell) {

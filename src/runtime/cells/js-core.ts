@@ -10,7 +10,7 @@ import type { OpenCellGate } from "../type-gate/cell-gate.ts"
 import { createAmbient, renewAmbient } from "./cell-env.ts"
 import { cellFilename } from "./errors.ts"
 import { executeCell } from "./execute.ts"
-import { createGuard } from "./guard.ts"
+import { createGuard, type ValueChecks } from "./guard.ts"
 import { createNamespace } from "./namespace.ts"
 import { CellStopped, RunningCell, running, type Shared } from "./running-cell.ts"
 import { watchStrays } from "./strays.ts"
@@ -25,9 +25,7 @@ export type JsCore = Required<Omit<Runtime, "warnings" | "writable">>
 const parts: { transaction?: typeof import("./transaction.ts"); snapshot?: typeof import("../snapshot.ts") } = {}
 
 /** What a runtime in a child process adds to its cells, whose objects may be remote. */
-export interface RemoteCells {
-  /** Throws for a value that must not decide a condition or an equality. */
-  checkValue(value: unknown): void
+export interface RemoteCells extends ValueChecks {
   resultOf: NonNullable<Shared["resultOf"]>
   /** Called before a cell runs. */
   onCell(cell: RunningCell): void
@@ -60,7 +58,7 @@ export function createJsRuntime(
     resultOf: remote?.resultOf,
     onBound: remote?.onBound,
   }
-  const guard = createGuard(remote?.checkValue)
+  const guard = createGuard(remote)
   const timers = createTimers(shared)
   const ambient = createAmbient({ shared, timers, cwd, scope: () => namespace.scope })
   const namespace = createNamespace(ambientNames, shared)

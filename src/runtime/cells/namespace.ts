@@ -1,3 +1,4 @@
+import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
 import { type Binding, type Bindings, boundValue, renewed, toBinding } from "../bindings.ts"
@@ -154,7 +155,11 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
     retrieve(name) {
       if (!Object.hasOwn(scope, name)) throw unknownName(name)
       const value = originalOf(scope[name])
-      if (isThenable(value)) throw new ConfigError(`"${name}" is a promise: await it in a cell first.`)
+      if (types.isPromise(value)) throw new ConfigError(`"${name}" is a promise: await it in a cell first.`)
+      if (isThenable(value)) {
+        const cure = "Await it in a cell first, or rename the key."
+        throw new ConfigError(`"${name}" has a function under "then", which the language would call. ${cure}`)
+      }
       return value
     },
     described(names) {

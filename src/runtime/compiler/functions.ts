@@ -127,3 +127,9 @@ function refuseDecorators(rewriting: Rewriting, { decorators }: { decorators?: {
   const first = decorators?.[0]
   if (first) rewriting.fail("Decorators are not supported in a cell; call the function on the class instead", first)
 }
+
+/** Whether a function or class expression has no name of its own. */
+export function isNameless(node: AnyNode): boolean {
+  if (node.type === "ArrowFunctionExpression") return true
+  return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id
+}

@@ -1,10 +1,11 @@
 import { tsPlugin } from "@sveltejs/acorn-typescript"
 import { type AnyNode, type Options, Parser, type Program, type TokenType, tokTypes } from "acorn"
+import { firstTokenAt } from "./positions.ts"
 
 /** Parses a cell as an ES module written in TypeScript. A cell that is only `{ total, average }` is an object, as in
  *  other REPLs, where that makes more sense than a block. Throws a `ParseFailure`. */
 export function parseTypeScript(code: string): Program {
-  if (code[skipSpaceAndComments(code)] !== "{") return parse(code)
+  if (code[firstTokenAt(code)] !== "{") return parse(code)
   let block: Program | undefined
   try {
     block = parse(code)
@@ -14,19 +15,6 @@ export function parseTypeScript(code: string): Program {
     return block ?? objectOr(error, code)
   }
 }
-
-/** Where the first token of a cell begins. */
-function skipSpaceAndComments(code: string): number {
-  let at = 0
-  for (;;) {
-    skipped.lastIndex = at
-    if (!skipped.test(code)) return at
-    at = skipped.lastIndex
-  }
-}
-
-// Spaces, or one comment. A comment that does not end is no comment, and the parser says so.
-const skipped = /\s+|\/\/.*|\/\*[\s\S]*?\*\//y
 
 // A parser is used again: making one takes as long as reading a line, and the engine holds on to each until old memory is
 // collected. One whose parse failed is dropped, wherever it was left.

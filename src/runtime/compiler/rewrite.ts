@@ -3,7 +3,7 @@ import type { CompileOptions } from "../compile.ts"
 import { analyseScope } from "../scope.ts"
 import { CellSyntaxError, eachChild, isTypeOnly, type ParsedCell } from "../syntax.ts"
 import { declare, rewriteVariables, variableHome } from "./declarations.ts"
-import { rewriteClass, rewriteFunction } from "./functions.ts"
+import { isNameless, rewriteClass, rewriteFunction } from "./functions.ts"
 import { ambientObject, cellObject, findHomes, guardObject, scopeObject } from "./homes.ts"
 import { rewriteHandler, rewriteLoopBody, rewriteLoopTarget } from "./loops.ts"
 import { createOutput, type Output } from "./output.ts"
@@ -13,7 +13,7 @@ import { rewriteProgram } from "./program.ts"
 import { checkpoint, type Rewriting } from "./rewriting.ts"
 import { copyName, skip, stripTyped } from "./strip.ts"
 import { rewriteTarget } from "./targets.ts"
-import { operandsToCheck } from "./value-checks.ts"
+import { objectsToCheck, operandsToCheck } from "./value-checks.ts"
 
 export interface Rewritten {
   output: Output
@@ -32,7 +32,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   let nextName = ""
   let peeked: AnyNode | undefined
   let deleted: AnyNode | undefined
-  const toCheck = new Set<AnyNode>()
+  const toCheck = new Map<AnyNode, "value" | "fields">()
 
   const rewriting: Rewriting = {
     code,
@@ -43,7 +43,10 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     hoisted: "",
     emit,
     statements,
-    declare: (node, home) => declare(rewriting, node, home),
+    declare(node, home) {
+      note(node)
+      declare(rewriting, node, home)
+    },
     block,
     terminate,
     named,
@@ -55,14 +58,21 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   return { output: out, prologue: homes.prologue() + rewriting.hoisted, hasValue }
 
   function emit(node: AnyNode): void {
-    if (!options.checksValues) return emitNode(node)
-    for (const operand of operandsToCheck(node)) toCheck.add(operand)
-    if (!toCheck.delete(node)) return emitNode(node)
+    note(node)
+    const check = toCheck.get(node)
+    if (!check) return emitNode(node)
+    toCheck.delete(node)
     out.copyTo(node.start)
-    out.write(`${guardObject}.value(`)
+    out.write(`${guardObject}.${check}(`)
     emitNode(node)
     out.copyTo(node.end)
     out.write(")")
+  }
+
+  function note(node: AnyNode): void {
+    if (!options.checksValues) return
+    for (const operand of operandsToCheck(node)) toCheck.set(operand, "value")
+    for (const object of objectsToCheck(node)) toCheck.set(object, "fields")
   }
 
   function emitNode(node: AnyNode): void {
@@ -294,9 +304,4 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     if (node.type === "ClassExpression") rewriteClass(rewriting, node)
     if (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression") rewriteFunction(rewriting, node)
   }
-}
-
-function isNameless(node: AnyNode): boolean {
-  if (node.type === "ArrowFunctionExpression") return true
-  return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id
 }

@@ -7,6 +7,33 @@ export function operandsToCheck(node: AnyNode): readonly AnyNode[] {
   return decisiveOperands(node).filter(mayBeMember)
 }
 
+/** The objects whose fields a node compares with null or undefined without reading them by an expression of the cell:
+ *  those that a pattern with default values takes apart, and those of `object.field ??= value`. A field of a remote
+ *  object is not known before it is awaited, so the default would never be used; a check around the object throws. */
+export function objectsToCheck(node: AnyNode): readonly AnyNode[] {
+  if (node.type === "VariableDeclaration") {
+    return node.declarations.flatMap(({ id, init }) => (init && hasDefault(id) ? [init] : [])).filter(mayBeRemote)
+  }
+  if (node.type !== "AssignmentExpression") return []
+  if (node.operator === "=") return hasDefault(node.left) && mayBeRemote(node.right) ? [node.right] : []
+  const { left } = node
+  const isLogical = node.operator === "??=" || node.operator === "||=" || node.operator === "&&="
+  return isLogical && left.type === "MemberExpression" && mayBeRemote(left.object) ? [left.object] : []
+}
+
+function mayBeRemote(node: AnyNode): boolean {
+  return node.type === "AwaitExpression" || mayBeMember(node)
+}
+
+/** Whether a pattern for an object has default values. One for an array iterates, which remote objects refuse. */
+function hasDefault(pattern: AnyNode): boolean {
+  if (pattern.type !== "ObjectPattern") return false
+  return pattern.properties.some((property) => {
+    if (property.type === "RestElement") return false
+    return property.value.type === "AssignmentPattern" || hasDefault(property.value)
+  })
+}
+
 function decisiveOperands(node: AnyNode): readonly AnyNode[] {
   switch (node.type) {
     case "IfStatement":

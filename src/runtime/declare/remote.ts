@@ -32,7 +32,18 @@ export function declareRemoteType(name: string, { type, options }: TypeBinding, 
   const heritage = extended === undefined ? "" : ` extends ${extended}${baseArguments}`
   const comment = doc ? jsDoc(description ?? written?.doc) : ""
   const shown = remoteInterface(`${name}${generics}${heritage}`, members, block, written ? "" : " // inferred")
-  return `${comment}${shown}\ndeclare const ${name}: ${printType(constructorType(name, generics, members, abstract, block))}`
+  const own = members.some(({ form }) => form === "constructor")
+  const all = own ? members : [...inheritedConstructors(parent, block), ...members]
+  return `${comment}${shown}\ndeclare const ${name}: ${printType(constructorType(name, generics, all, abstract, block))}`
+}
+
+/** The constructor that a class without one of its own is made by. */
+function inheritedConstructors(parent: unknown, block: Block): readonly Member[] {
+  if (typeof parent !== "function" || parent === Function.prototype || types.isProxy(parent)) return []
+  const found = classMembers(parent, block.look("any"), block.nameOf).members.filter(
+    ({ form }) => form === "constructor",
+  )
+  return found.length > 0 ? found : inheritedConstructors(Object.getPrototypeOf(parent), block)
 }
 
 /** The class itself: `new` and the static members. */

@@ -41,7 +41,7 @@ export interface ConnectionOptions {
   /** The peer sent something that our own code never sends; it must be ended. */
   onForged(what: string): void
   onEnd(problem?: string): void
-  /** A callback failed outside of any cell, and nobody awaited it. */
+  /** A callback failed outside of any cell, and no code awaited it. */
   onForgottenFailure(error: unknown): void
 }
 
@@ -51,20 +51,21 @@ export interface Connection {
   send(message: WireObject): void
   /** Answers something that the peer asked with a failure. */
   fail(i: number, error: unknown): void
-  /** Gives out the id of a new execution, whose calls are made for `caller`. */
+  /** Returns the id of a new execution, whose calls are made for `caller`. */
   begin(caller: Caller): string
   /** The caller of an execution; throws `Forged` for an id that was never given out. */
   callerOf(execution: Json | undefined): Caller
-  /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones, unless it works
-   *  for a cell. */
+  /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones, unless it
+   *  works for a cell. */
   read(json: Json | undefined, frame: Frame): unknown
-  /** No answer will come any more; whoever waits is told the reason. */
+  /** Rejects every request that waits for an answer, and all later ones, with the reason. */
   end(reason: string): void
   readonly objects: HostObjects
   readonly peer: Peer
 }
 
-/** An answer of the peer. `value` is decoded for the cell that the host works for, else for the owner of the runtime. */
+/** An answer of the peer. `value` is decoded for the cell that the host works for, else for the owner of the
+ *  runtime. */
 export interface Answer {
   message: WireObject
   value: unknown

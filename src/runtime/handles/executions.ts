@@ -5,7 +5,7 @@ import { Forged, textIn } from "./wire.ts"
 
 /** The executions of one connection, by ids that the peer cannot guess. */
 export interface Executions {
-  /** Gives out the id of a new execution, whose calls are made for `caller`. */
+  /** Returns the id of a new execution, whose calls are made for `caller`. */
   begin(caller: Caller): string
   /** The caller of an execution. Throws `Forged` for an id that was never given out. */
   callerOf(id: Json | undefined): Caller
@@ -15,7 +15,7 @@ export function createExecutions(): Executions {
   const callers = new Map<string, Caller>()
   const key = randomBytes(32)
   let count = 0
-  // Signed, so that an old id is known to be ours without being kept.
+  // Signed, so that an old id can be recognised without being stored.
   const signed = (number: number) =>
     `${number}-${createHmac("sha256", key).update(`${number}`).digest("hex").slice(0, 32)}`
 

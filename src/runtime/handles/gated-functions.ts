@@ -2,13 +2,13 @@ import type { AnyFunction, FunctionBinding } from "../bindings.ts"
 import { type Caller, callers } from "./caller.ts"
 import { watchedResult } from "./unawaited-calls.ts"
 
-// Functions of the host that a cell passes on to host code. They reach that code as gated functions: whoever calls them,
-// under whatever name and however much later, the call passes the gate of a cell.
+// Functions of the host that a cell passes on to host code. The code receives gated functions: each call of one passes
+// the gate of a cell, under any name and at any later time.
 
 /** A function binding of one runtime. */
 export interface BoundFunction {
   readonly name: string
-  /** What is called from now on, also by those who kept the function. */
+  /** The function that is called from now on, also where the gated function was stored before. */
   target: FunctionBinding
   /** What host code gets when a cell passes the function; always the same function. */
   readonly gated: AnyFunction
@@ -41,7 +41,7 @@ export interface GatedFunctions {
   boundBy(value: object): BoundFunction | undefined
   /** The method that a gated function stands for. */
   methodOf(value: object): GatedMethod | undefined
-  /** The runtime is reset or closed: functions that were passed on before lead nowhere. */
+  /** The runtime is reset or closed: functions that were passed on before throw when they are called. */
   reset(): void
 }
 

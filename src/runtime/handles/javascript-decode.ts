@@ -19,8 +19,8 @@ import {
   type WireObject,
 } from "./wire.ts"
 
-/** Decodes a value that another process encoded. The text may have been written by generated code: nothing in it is run,
- *  and a value that our encoder never writes is a `Forged` error. */
+/** Decodes a value that another process encoded. The text may have been written by generated code: nothing in it is
+ *  run, and a value that our encoder never writes is a `Forged` error. */
 export function decodeJavaScript(json: Json, frame: ReceivedValues, references: DecodeReferences): unknown {
   return frame.special ? new Decoding(frame, references).value(json) : json
 }
@@ -195,7 +195,7 @@ class Decoding {
     const length = Number(n)
     const entries = listIn(e)
     if (!Number.isInteger(length) || length < 0 || length > 2 ** 32 - 1)
-      throw new Forged("an array of no possible length")
+      throw new Forged("an array of an impossible length")
     // A length alone allocates nothing here, but whatever walks the array would walk all of it.
     this.#holes += Math.max(0, length - entries.length)
     if (this.#holes > mostHoles) {
@@ -216,11 +216,11 @@ class Decoding {
       const bytes = this.#bytes(i)
       if (kind === "text") {
         const { depth, heapBytes } = jsonCost(bytes)
-        if (depth !== 1) throw new Forged("a column that is none")
+        if (depth !== 1) throw new Forged("an invalid column")
         this.#charge(heapBytes)
       }
       const values = columnValues(kind, bytes, length)
-      if (!values || name === "__proto__") throw new Forged("a column that is none")
+      if (!values || name === "__proto__") throw new Forged("an invalid column")
       return { name: textIn(name), values }
     })
     return recordsFrom(columns, length)

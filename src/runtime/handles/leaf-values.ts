@@ -5,7 +5,7 @@ import { Forged } from "./wire.ts"
 /** In hexadecimal, because reading decimal digits takes quadratic time. */
 export function bigintFrom(text: string): bigint {
   const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(text) ?? []
-  if (digits === undefined || digits.length > mostDigits) throw new Forged("a bigint that is none")
+  if (digits === undefined || digits.length > mostDigits) throw new Forged("an invalid bigint")
   const size = BigInt(`0x${digits}`)
   return sign ? -size : size
 }
@@ -14,7 +14,7 @@ export function regExpFrom(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, flags)
   } catch {
-    throw new Forged("a regular expression that is none")
+    throw new Forged("an invalid regular expression")
   }
 }
 
@@ -39,7 +39,7 @@ const views = new Map<unknown, ViewMaker>(viewMakers.map((make) => [make.name, m
 /** A view of a buffer; `kind` is the name of its class. */
 export function viewOf(kind: unknown, buffer: ArrayBuffer, offset: number, length: number): ArrayBufferView {
   const make = views.get(kind)
-  if (!make) throw new Forged("a view of no known kind")
+  if (!make) throw new Forged("a view of an unknown kind")
   try {
     return new make(buffer, offset, length)
   } catch {

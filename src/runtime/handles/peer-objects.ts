@@ -37,8 +37,8 @@ export interface PeerObjects {
   receive(tagged: WireObject, caller?: Caller): object
 }
 
-/** A handle reads and calls over there: `await model.predict(x)`, `await model.name`, `model.name = "x"`. An assignment
- *  is ordered before the next use. `then` is undefined, so a handle can be awaited and returned. */
+/** A handle reads and calls in the peer: `await model.predict(x)`, `await model.name`, `model.name = "x"`. An
+ *  assignment is made before the next use. `then` is undefined, so a handle can be awaited and returned. */
 export function createPeerObjects(peer: Peer): PeerObjects {
   const held = new Map<number, { handle: WeakRef<object>; count: number }>()
   const dropped = new FinalizationRegistry<number>((id) => {
@@ -117,7 +117,7 @@ function member(object: PeerObject, path: readonly string[], root?: object): obj
   Object.defineProperty(target, inspect.custom, { value: shown, configurable: true })
   const proxy: object = new Proxy(target, {
     apply: (_target, _this, args: unknown[]) => called(object, title, () => peer.call(object, path, args)),
-    // Over there, a class that is called makes an instance.
+    // In the peer, a class that is called makes an instance.
     construct: (_target, args: unknown[]) => called(object, title, () => peer.call(object, path, args)),
     get(_target, key) {
       if (key === Symbol.toStringTag) return "PeerObject"
@@ -129,7 +129,7 @@ function member(object: PeerObject, path: readonly string[], root?: object): obj
       if (object.isCallable && path.length === 0 && functionMethods.has(key))
         return Reflect.get(Function.prototype, key)
       if (key === "then") return path.length === 0 ? undefined : thenOf(() => use(object, () => peer.get(object, path)))
-      // A path from a handle keeps the handle alive, and so the object over there.
+      // A path from a handle keeps the handle alive, and so the peer's object.
       return member(object, [...path, key], root ?? proxy)
     },
     set(_target, key, value) {
@@ -162,7 +162,8 @@ function called(object: PeerObject, title: string, call: () => Promise<unknown>)
 }
 
 function noteForgotten(title: string, caller: Caller | undefined): void {
-  caller?.hint(`The host did not await the result of ${title}: it was called, and its result was not used.`)
+  const name = title === "function" ? "a callback" : title
+  caller?.hint(`Host code called ${name} and did not await its result, so that it saw a promise and not the value.`)
 }
 
 function forgottenAwait(title: string, peer: Peer): never {

@@ -13,7 +13,7 @@ export function pendingOf(value: unknown): Pending | undefined {
 }
 
 /** A promise for the result of a remote call that cannot be mistaken for the result: it can be awaited, and every other
- *  use throws and says to write `await`. The caller handles the rejection when nobody awaits it. */
+ *  use throws and says to write `await`. The caller handles the rejection when no code awaits it. */
 export function pendingResult(
   promise: Promise<unknown>,
   title: string,
@@ -24,7 +24,7 @@ export function pendingResult(
       `The result of ${title} was not awaited, so it cannot be ${use}: write \`await\` before the call.`,
     )
   }
-  // Whoever takes the reaction has awaited the result.
+  // Code that uses `then`, `catch` or `finally` has awaited the result.
   const reactions: { [key: string]: unknown } = {
     then: (done?: Reaction, failed?: Reaction) => noted().then(done, failed),
     catch: (failed?: Reaction) => noted().catch(failed),

@@ -141,14 +141,14 @@ const floats = new Map<unknown, number>([
 /** In hexadecimal, because reading decimal digits takes quadratic time. */
 function bigintFrom(written: string): bigint {
   const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(written) ?? []
-  if (digits === undefined) throw new Forged("a number that is none")
+  if (digits === undefined) throw new Forged("an invalid number")
   const size = BigInt(`0x${digits}`)
   return sign ? -size : size
 }
 
 function dateFrom(time: Json | undefined): Date {
   const made = new Date(typeof time === "number" ? time : Number.NaN)
-  if (Number.isNaN(made.getTime())) throw new Forged("a date that is none")
+  if (Number.isNaN(made.getTime())) throw new Forged("an invalid date")
   return made
 }
 
@@ -169,9 +169,9 @@ function columnFrom(kind: Json | undefined, bytes: Uint8Array, length: number): 
 
 function textColumn(bytes: Uint8Array): Json[] {
   const { depth, heapBytes } = jsonCost(bytes)
-  if (depth !== 1 || heapBytes > mostHeapBytes()) throw new Forged("text that is none")
+  if (depth !== 1 || heapBytes > mostHeapBytes()) throw new Forged("invalid text")
   const items = listIn(parsed(bytes))
-  if (items.some((item) => typeof item !== "string" && item !== null)) throw new Forged("text that is none")
+  if (items.some((item) => typeof item !== "string" && item !== null)) throw new Forged("invalid text")
   return items
 }
 
@@ -179,7 +179,7 @@ function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString())
   } catch {
-    throw new Forged("text that is none")
+    throw new Forged("invalid text")
   }
 }
 

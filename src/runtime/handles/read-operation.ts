@@ -6,7 +6,7 @@ import { Forged, idIn, isRecord, listIn, textIn, type WireObject } from "./wire.
 /** Reads an operation that a peer asks for. Throws `Forged` for a message that our own code never sends. */
 export function readOperation(message: WireObject, objects: HostObjects, decode: (json: Json) => unknown): Operation {
   const op = textIn(message.op)
-  if (!isOperation(op)) throw new Forged("an operation that there is none of")
+  if (!isOperation(op)) throw new Forged("an unknown operation")
   const path = listIn(message.p ?? []).map(textIn)
   if (path.length > longestPath) throw new Forged("a path that is too long")
   if (path.reduce((sum, name) => sum + name.length, 0) > longestNames) {
@@ -17,7 +17,7 @@ export function readOperation(message: WireObject, objects: HostObjects, decode:
   const [first, second] = Array.isArray(value) ? value : []
   const isCall = op === "call" || op === "new"
   if (isCall && (!Array.isArray(first) || first.length > mostArguments)) throw new Forged("a call without arguments")
-  if (isCall && second !== undefined && !isKeywords(second)) throw new Forged("keyword arguments that are none")
+  if (isCall && second !== undefined && !isKeywords(second)) throw new Forged("invalid keyword arguments")
   return {
     op,
     object,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util"
 import { type Form, formOf } from "./value-forms.ts"
 
-/** Gives a host container the contents of a changed copy of it, so that whoever holds the container, or a part of it that
- *  the copy still has, sees the change. Returns false, and changes nothing, where the two are not data of one kind or the
- *  container cannot change: then assign. */
+/** Gives a host container the contents of a changed copy of it, so that whoever holds the container, or a part of it
+ *  that the copy still has, sees the change. Returns false, and changes nothing, where the two are not data of one
+ *  kind or the container cannot change: then assign. */
 export function writeBack(target: unknown, copy: unknown): boolean {
   return new Writing().merge(target, copy) === target && Object(target) === target
 }
@@ -106,7 +106,7 @@ class Writing {
     })
   }
 
-  /** Whether two parts are equal, down to their last. If they are, nothing more has to be done about them. */
+  /** Whether two parts have equal contents at every level. If they have, they need no further work. */
   #isEqual(old: unknown, next: object): boolean {
     const pairs = new Map<object, unknown>()
     if (!this.#isSame(old, next, pairs)) return false
@@ -117,7 +117,8 @@ class Writing {
     return true
   }
 
-  /** Past a number of comparisons the answer is no, which costs an identity and no content. */
+  /** After `mostComparisons` the answer is always false: the contents are still written, but an object may be
+   *  replaced by an equal one. */
   #isSame(a: unknown, b: unknown, pairs: Map<object, unknown>): boolean {
     if (Object.is(a, b)) return true
     if (!isObject(a) || !isObject(b) || ++this.#comparisons > mostComparisons) return false

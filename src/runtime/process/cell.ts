@@ -5,8 +5,8 @@ import type { Host } from "./host.ts"
 import type { Live } from "./live.ts"
 import { type ExecuteInput, isLost, readExecuted, type Summary } from "./protocol.ts"
 
-/** Runs a cell in the child. A cell that must stop is asked to first; if it does not end at once, with everything it has
- *  started, its process is ended: what cells had in it is then lost, and named. */
+/** Runs a cell in the child. A cell that must stop is first told to. If it, or work that it started, goes on, the
+ *  process is ended, and the execution names what was lost with it. */
 export async function executeRemotely(
   cell: RunningCell,
   input: ExecuteInput,
@@ -18,10 +18,10 @@ export async function executeRemotely(
   const startedAt = performance.now()
   const executed = await execute(cell, input, child, () => host.track(child, cell, check))
   const outcome = await outcomeOf(executed, cell, child)
-  // The process is gone before anyone is told: nothing can happen afterwards.
+  // The result is returned only after the process has ended, so that the cell can do nothing afterwards.
   if (child.process.ending) await child.process.gone
   cell.end()
-  // Nobody waits for what it has asked the host for.
+  // Calls that the cell made to the host are stopped.
   const { ending } = child.process
   if (ending) cell.stop(new CellStopped("aborted", `The cell's process is gone: ${ending.why}.`))
   host.untrack(cell)
@@ -68,13 +68,13 @@ async function execute(
   process.startCell()
   const x = track()
   execution = x
-  // The child keeps the time; the host says when it stands still.
+  // The child measures the time-out; the host tells it when to pause.
   const ignore =
     input.timeoutMs === undefined ? undefined : cell.pauses?.((paused) => connection.send({ k: "pause", x, paused }))
   try {
     const { value } = await connection.ask("execute", { ...input, x })
     const executed = readExecuted(value)
-    if (!executed) child.accuse("an execution that is none")
+    if (!executed) child.accuse("an invalid execution")
     // Callbacks that host code called belong to the cell.
     while (executed && cell.calls.size > 0 && !cell.stopped) {
       await Promise.race([Promise.allSettled(cell.calls), stopped])
@@ -95,7 +95,7 @@ function reasonOf(error: unknown): string {
 
 async function undoCell(child: Live): Promise<Lost[]> {
   const lost = await child.ask("undo")
-  if (!isLost(lost)) throw child.accuse("an undoing that is none")
+  if (!isLost(lost)) throw child.accuse("an invalid answer to `undo`")
   return lost
 }
 

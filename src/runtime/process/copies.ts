@@ -68,6 +68,10 @@ export function createCopies(
     },
     sent(cell, values) {
       const noted = ofCell.get(cell)
+      for (const value of noted?.unchecked.size ? values : []) {
+        const origin = typeof value === "object" && value !== null ? origins.get(value) : undefined
+        if (origin) noted?.unchecked.delete(origin.title)
+      }
       for (const baseline of noted?.baselines.filter(({ value }) => values.includes(value)) ?? []) {
         const { json, buffers, special } = encode(baseline.value)
         Object.assign(baseline, { text: JSON.stringify(json), frame: { buffers, special } })

@@ -13,7 +13,7 @@ import { isStrings, type NameReport, readNames } from "./protocol.ts"
 import type { Registry } from "./registry.ts"
 import { readSights, standInFor, type Wanted } from "./sights.ts"
 
-/** Declarations of names: what the host has put in as the host knows it, what cells made as the child sees it. */
+/** Declarations of names. The host describes what it injected itself; the child describes what cells made. */
 export async function declareRemote(
   host: Host,
   { bindings, modules }: Registry,
@@ -37,7 +37,7 @@ export async function declareRemote(
   const declared = wanted.map((name): [string, Binding] => {
     const injected = bindings.get(name)
     const type = types.get(name)
-    // The child cannot see what its handles are; where it has nothing better to say, what was put in tells more.
+    // The child knows little of the objects behind its handles. Where its type says less, the host's own is used.
     const known = current.get(name) ?? (type?.includes("any") && injected?.kind === "variable" ? injected : undefined)
     const description = injected?.kind === "variable" ? injected.description : undefined
     return [name, known ?? variable(undefined, { description, type })]
@@ -67,11 +67,11 @@ export async function namesOf(child: Live, { bindings }: Registry): Promise<Name
   })
 }
 
-/** What can be seen of names and of members of members of them; of what is the host's, only that. */
+/** Describes names and their members, as deep as `wanted` asks. A host object is only described as one. */
 export async function lookAt(wanted: Wanted, child: Live): Promise<RemoteSights> {
   if (Object.keys(wanted).length === 0) return { values: new Map(), handles: new Map() }
   const sights = readSights(await child.ask("look", { wanted }), wanted)
-  if (!sights) throw child.accuse("sights that are none")
+  if (!sights) throw child.accuse("an invalid description of names")
   const find = (id: number) => found(id, child)?.value
   const handles = [...sights].flatMap(([name, sight]): [string, object][] => {
     const value = sight.as === "handle" ? find(sight.id) : undefined
@@ -83,7 +83,7 @@ export async function lookAt(wanted: Wanted, child: Live): Promise<RemoteSights>
   }
 }
 
-/** What the host itself has under a name; undefined where only the child knows. */
+/** The host's own value of a name; undefined where only the child has it. */
 function hostBinding(report: NameReport | undefined, injected: Binding | undefined, child: Live): Binding | undefined {
   if (!report) return undefined
   if (injected && isSame(report, injected, child)) return injected
@@ -91,7 +91,8 @@ function hostBinding(report: NameReport | undefined, injected: Binding | undefin
   return exposed && (exposed.bound ? exposed.bound.target : variable(exposed.original))
 }
 
-/** Whether a name is still what the host said of it. Of data, only a type in its author's words is; cells fill it. */
+/** Whether the host's declaration of a name is still right. Cells may change data, so that only a `type` that its
+ *  author wrote stays right for it. */
 function isSame({ name, handle }: NameReport, injected: Binding, child: Live): boolean {
   if (injected.kind === "function") return found(handle, child)?.bound?.name === name
   if (handle !== undefined) return found(handle, child)?.original === boundValue(injected)
@@ -100,22 +101,22 @@ function isSame({ name, handle }: NameReport, injected: Binding, child: Live): b
 
 async function reportsOf(child: Live): Promise<NameReport[]> {
   const reports = readNames(await child.ask("names"))
-  if (!reports) throw child.accuse("names that are none")
+  if (!reports) throw child.accuse("invalid names")
   return reports
 }
 
 async function typesOf(child: Live, names: readonly string[]): Promise<Map<string, string>> {
   if (names.length === 0) return new Map()
   const types = await child.ask("types", { names })
-  if (!isStrings(types) || types.length !== names.length) throw child.accuse("types that are none")
+  if (!isStrings(types) || types.length !== names.length) throw child.accuse("invalid types")
   return new Map(names.map((name, index) => [name, types[index] ?? "any"]))
 }
 
-/** Of what was loaded there, only the child knows the types and what its author says. */
+/** Declarations of what a module put in: only the child knows its types and comments. */
 async function ownWords(child: Live, names: readonly string[]): Promise<string> {
   if (names.length === 0) return ""
   const text = await child.ask("describe", { names })
-  if (typeof text !== "string") throw child.accuse("declarations that are none")
+  if (typeof text !== "string") throw child.accuse("invalid declarations")
   return text
 }
 

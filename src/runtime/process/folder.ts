@@ -39,7 +39,7 @@ export function workingFolder(given: string | undefined): WorkingFolder {
   }
 }
 
-/** Ways to remove the folders of runtimes that nobody has closed. */
+/** Functions that remove the folders of runtimes that were not closed. */
 const temporary = new Set<() => void>()
 let watchesExit = false
 

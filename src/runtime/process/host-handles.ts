@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import type { Shape } from "../handles/shapes.ts"
 import { memberPath, type WireObject } from "../handles/wire.ts"
-import { checkedMember, noteMember } from "./unawaited.ts"
+import { checkedMember, noteHandle, noteMember } from "./unawaited.ts"
 
 // The host's objects, as the cells of a child process use them.
 
@@ -82,6 +82,7 @@ export function createHostHandles(operate: Operate, release: (id: number, count:
       made.proxy = new WeakRef(proxy)
       held.set(made.id, made)
       handles.set(proxy, made)
+      noteHandle(proxy, made.title)
       dropped.register(proxy, made)
       return proxy
     },
@@ -182,7 +183,7 @@ function createHandle(held: Held, parts: HandleParts): object {
     },
     apply: (_target, _this, args: unknown[]) => operate("call", itself, args),
     construct: (_, args: unknown[]) => operate("new", itself, args),
-    deleteProperty: () => false,
+    deleteProperty: (_, key) => refuseDelete(held.title, key),
     defineProperty: () => false,
     setPrototypeOf: () => false,
     preventExtensions: () => false,
@@ -247,10 +248,16 @@ function createMember(
     ownKeys: forgotten,
     getOwnPropertyDescriptor: forgotten,
     defineProperty: () => false,
-    deleteProperty: () => false,
+    deleteProperty: (_, key) => refuseDelete(title, key),
     setPrototypeOf: () => false,
   })
   return { proxy, title, isUsed: () => used }
+}
+
+function refuseDelete(title: string, key: string | symbol): never {
+  throw new TypeError(
+    `${memberPath(title, String(key))} is on the host and cannot be deleted from a cell. Set it to undefined, or read ${title}, delete the key from the copy and assign the copy.`,
+  )
 }
 
 type Reaction = (value: unknown) => unknown

@@ -31,7 +31,7 @@ export interface HostLink {
   onBound(call: object, cellFunction: object): void
   /** The newest cell of an execution. */
   cellOf(execution: string): RunningCell | undefined
-  /** Asks the host whether a transaction may stand. */
+  /** Asks the host whether a transaction may be kept. */
   check(execution: string): Promise<unknown>
   /** `name`: what the value is called in an error. */
   reply(i: number, value: unknown, name?: string): void
@@ -94,13 +94,14 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       return value
     })
     const failed = (error: unknown): never => {
-      // The host says what went wrong, and nothing of where in its own code.
+      // The host sends errors without its own stack; the lines of the cell are added here.
       if (error instanceof Error) error.stack = [error.stack, ...cellFrames(askedAt)].join("\n")
       throw error
     }
     const answered = work.catch(failed)
     track(cell, answered)
-    // A transaction reports these, because they cannot be taken back; calls of functions are counted where they are bound.
+    // A transaction reports these, because they cannot be taken back; calls of functions are counted where they are
+    // bound.
     if (op !== "get" && (op !== "call" || target.path.length > 0)) cell.noteCall(target.title)
     if (isAssignment) {
       answered.catch((error: unknown) => {
@@ -265,8 +266,8 @@ function track(cell: RunningCell, call: Promise<unknown>): void {
   call.then(settle, settle)
 }
 
-/** The result of a call for the cell. When the call fails and nobody awaits it, the rejection is reported as that of any
- *  forgotten promise. */
+/** The result of a call for the cell. When the call fails and nobody awaits it, the rejection is reported as that of
+ *  any forgotten promise. */
 function awaitable(answered: Promise<unknown>, title: string): Promise<unknown> {
   const copy = answered.then((value) => value)
   return pendingResult(copy, title).result

@@ -15,26 +15,26 @@ import type { StartPeer } from "./peer-process.ts"
 import { mostHints } from "./protocol.ts"
 import type { Registry } from "./registry.ts"
 
-/** The host's end of a runtime whose namespace is in a child: starts one when it is needed, and again when it has gone. */
+/** The host's side of a runtime in a child process: starts a child when one is needed and none is running. */
 export interface Host {
-  /** The child that is there, or a new one with everything that was injected. */
+  /** The running child, or a new one with everything that was injected. */
   connect(): Promise<Live>
-  /** The child that is there, if there is one. */
+  /** The running child, if there is one. */
   readonly live: Live | undefined
-  /** Whether one is there, or about to be. */
+  /** Whether a child is running or being started. */
   readonly started: boolean
-  /** Remembers what a cell did to the names, so that they can be called lost. */
+  /** Remembers the names that a cell created or removed, so that they can be reported as lost when the child ends. */
   note(changes: NameChanges): void
-  /** Gives out the id of an execution: what the child prints and calls under that id is the cell's. */
+  /** Returns the id of a new execution. Output and calls of the child with this id belong to the cell. */
   track(child: Live, cell: RunningCell, check: (() => unknown) | undefined): string
   untrack(cell: RunningCell): void
-  /** The execution of a cell, or of the nearest one here that it belongs to. */
+  /** The execution of a cell, or of the nearest cell of this runtime that started it. */
   executionOf(cell: RunningCell): string | undefined
-  /** Makes room for another child where one has ended, and tells what is gone with it. */
+  /** After a child has ended: prepares for the next one and returns what was lost. */
   settle(): Promise<Lost[]>
-  /** What is gone with children that ended unseen; told once. */
+  /** What was lost with children that ended between cells. Each loss is returned once. */
   takeLost(): Lost[]
-  /** The names there are, after all of them were replaced. */
+  /** Replaces the known names, after a snapshot was loaded. */
   learn(names: readonly string[]): void
   /** Empties the namespace and fills it with what the host has. */
   reset(): Promise<void>
@@ -90,7 +90,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
     }
   }
 
-  // A module that cannot be loaded any more takes its names with it, and not the whole runtime.
+  // When a module cannot be loaded again, only its names are lost.
   const reload = async (file: string, child: Live) => {
     const { names = [] } = registry.modules.get(file) ?? {}
     try {
@@ -103,7 +103,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
     }
   }
 
-  /** A child that has ended makes room for the next. */
+  /** Forgets a child that has ended, so that the next use starts another. */
   const forget = async (child: Live) => {
     await child.process.gone
     if (live !== child) return
@@ -153,7 +153,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
     }
   }
 
-  /** Answers whether a transaction may stand. */
+  /** Answers whether a transaction may be kept. */
   const decide = async (i: number, execution: string, child: Live) => {
     const { cell, check } = tracked.get(execution) ?? {}
     if (!cell || !check) return void child.accuse("a check of no transaction")
@@ -178,7 +178,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
 
   const connect = async (): Promise<Live> => {
     if (live?.process.ending) await forget(live)
-    // Whoever asks first starts it, but it belongs to nobody's cell.
+    // The child outlives the cell that happens to start it, so it is started outside of every cell.
     starting ??= running.exit(start)
     try {
       return await starting
@@ -212,7 +212,7 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
       for (const [id, printing] of tracked) if (printing.cell === cell) tracked.delete(id)
     },
     executionOf(cell) {
-      // It may have been asked for by a cell of another runtime, which one of this runtime has asked for.
+      // The cell may have been started by a cell of another runtime, which was started by one of this runtime.
       for (let each: RunningCell | undefined = cell; each; each = each.parent) {
         const [execution] = [...tracked].find(([, printing]) => printing.cell === each) ?? []
         if (execution !== undefined) return execution
@@ -252,7 +252,7 @@ interface Tracked {
   printed: number
 }
 
-/** The cell as the caller of host code: its calls are made for whoever asked for the cell, and within all that led there. */
+/** The cell as the caller of host code. Its calls run in the asynchronous context of whoever executed the cell. */
 function callerFor(cell: RunningCell, nameOf: Caller["nameOf"], printLate: (error: unknown) => void): Caller {
   const within = AsyncLocalStorage.snapshot()
   return {
@@ -281,11 +281,11 @@ function callerFor(cell: RunningCell, nameOf: Caller["nameOf"], printLate: (erro
 }
 
 function finite(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new Forged("a time that is none")
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new Forged("an invalid time")
   return value
 }
 
-/** What cells had written, where their folder was in the memory of the process. */
+/** Reports the files that cells had written, where their folder was in memory and ended with the process. */
 function filesOf(folder: WorkingFolder): Lost {
   return {
     name: folder.path(),
@@ -293,7 +293,7 @@ function filesOf(folder: WorkingFolder): Lost {
   }
 }
 
-/** Whether the child has a copy that cells may have changed, and not the thing itself. */
+/** Whether the child has a copy of the value, which cells may have changed. */
 function isCopied(value: unknown, child: Live): boolean {
   return typeof value === "object" && value !== null && !child.connection.objects.has(value)
 }

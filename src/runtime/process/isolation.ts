@@ -9,7 +9,7 @@ export interface Sandbox {
   node: readonly string[]
   entry: string
   cwd: string
-  /** The size of a working directory that is made for it, and not the one of that path. */
+  /** The size of a temporary working directory in memory, mounted instead of the folder of that path. */
   scratchMb: number | undefined
   read: readonly string[]
   write: readonly string[]
@@ -35,8 +35,8 @@ export function sandboxed({ node, entry, cwd, scratchMb, read, write, network, e
     ...given.flatMap((path) => ["--ro-bind", path, path]),
     ...(scratchMb === undefined ? [] : temporary(cwd, scratchMb)),
     ...shared.flatMap((path) => ["--bind", path, path]),
-    // What bubblewrap builds everything in is memory as well, and nobody's to write. Where the host is root, the settings
-    // of its own kernel could be written through /proc.
+    // The root of the sandbox is in memory too, so it is read-only. /proc is read-only because a root user could change
+    // settings of the machine's kernel through it.
     ...["/proc", "/dev", "/"].flatMap((path) => ["--remount-ro", path]),
     ...["--chdir", cwd],
     "--clearenv",
@@ -44,7 +44,7 @@ export function sandboxed({ node, entry, cwd, scratchMb, read, write, network, e
     "--",
     binary,
     ...flags,
-    // A seat belt: no child processes, threads or native code, and the same lists once more.
+    // A second layer: Node's permissions refuse child processes, threads and native code, and check the same lists.
     "--permission",
     ...[...readable, ...writable, "/proc"].map((path) => `--allow-fs-read=${path}`),
     // Node reads a cache only where it believes it may write; it is mounted read-only all the same.
@@ -54,7 +54,8 @@ export function sandboxed({ node, entry, cwd, scratchMb, read, write, network, e
   ]
 }
 
-/** What isolation a runtime gets: `os` fails closed where it cannot be had, `auto` does without, with a warning. */
+/** The isolation that a runtime gets. Where the sandbox is not available, `os` throws, and `auto` warns and goes on
+ *  without it. */
 export function obtainIsolation(
   maker: string,
   wanted: "process" | "os" | "auto" = "process",
@@ -72,7 +73,8 @@ export function obtainIsolation(
   return "process"
 }
 
-/** Why this machine has no sandbox, with the cure; undefined when it has. Asked once for each program. */
+/** Why the sandbox does not work on this machine, and the cure; undefined when it works. Tried once for each
+ *  program. */
 export function sandboxProblem(program = findBubblewrap()): string | undefined {
   if (!probed.has(program)) probed.set(program, probe(program))
   return probed.get(program)
@@ -92,7 +94,7 @@ function probe(program: string): string | undefined {
   return `bubblewrap does not work here (${stderr?.trim() || error?.message}): allow user namespaces, or run as root`
 }
 
-/** By its whole path: a child may be given a PATH of its own. */
+/** Finds bubblewrap's full path, because a child may be given another PATH. */
 export function findBubblewrap(): string {
   const { PATH = "" } = process.env
   const folders = ["/usr/bin", "/bin", "/usr/local/bin", ...PATH.split(delimiter).filter(isAbsolute)]

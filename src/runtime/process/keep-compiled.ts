@@ -3,19 +3,19 @@ import { flushCompileCache, getCompileCacheDir } from "node:module"
 import { compileCell } from "../compile.ts"
 import { parseCell } from "../syntax.ts"
 
-/** In a child, before any cell can have a say in it: keeps what Node has made of our code, and of what the first cell will
- *  need of it. A child is killed, and would never come to it at its end. */
+/** In a child, before its first cell: writes Node's compile cache, with the code that the first cell will need. It
+ *  cannot be written when the child ends, because children are killed. */
 export function keepCompiled(): void {
   const folder = getCompileCacheDir()
   if (folder === undefined) return
-  // Sources change while they are worked on; a build is what it is.
+  // Source files change often, so their cache is written each time; that of a build is written once.
   if (import.meta.url.endsWith(".ts")) return flushCompileCache()
   if (!isToBeFilled(folder)) return
   warmUp()
   flushCompileCache()
 }
 
-/** Has the compiler compiled, by a cell that is like many. */
+/** Compiles a typical cell, so that the code of the compiler is in the cache. */
 export function warmUp(): void {
   const none: ReadonlySet<string> = new Set()
   compileCell(parseCell(sample), { filename: "sample.ts", known: none, constants: none, ambient: none })
@@ -30,7 +30,7 @@ function isToBeFilled(folder: string): boolean {
   }
 }
 
-// What cells are made of, so that the engine has seen how each is read.
+// Uses most kinds of syntax, so that the parser's functions for them are in the cache.
 const sample = `import { join } from "node:path"
 interface Row { id: number; name?: string }
 type Rows = readonly Row[]

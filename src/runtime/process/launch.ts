@@ -19,7 +19,7 @@ export interface Launch {
   network: "none" | "all"
 }
 
-/** Starts a child with only what it is given. Its fourth descriptor is the channel; it inherits no other. */
+/** Starts a child. It inherits no descriptor but its standard streams and the channel, which is the fourth. */
 export function launch({ isolation, folder, bounds, env, read, write, network }: Launch): ChildProcess {
   const cwd = folder.path()
   const scratchMb = folder.isTemporary ? bounds.diskMb : undefined
@@ -27,7 +27,7 @@ export function launch({ isolation, folder, bounds, env, read, write, network }:
   const node = [
     process.execPath,
     `--max-old-space-size=${bounds.heapMb}`,
-    // Left alone, the space for new objects grows with every cell, to more than all that cells keep.
+    // By default V8's space for new objects grows with every cell, beyond the size of what cells keep.
     "--max-semi-space-size=16",
     // Without it, WebAssembly reserves more address space than the limit below leaves.
     "--disable-wasm-trap-handler",
@@ -48,27 +48,28 @@ export function launch({ isolation, folder, bounds, env, read, write, network }:
   })
 }
 
-/** The program of the child: beside this file, built or not as this file is. */
+/** The program of the child, in the folder of this file: `.ts` in the sources, `.js` in a build. */
 const entry = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "child.ts" : "child.js", import.meta.url))
 
-/** No core files; an end to files, and to address space, so that a line or a buffer too many is an error in the cell and
- *  not a kill. What V8 reserves at its start comes on top. */
+/** Limits of the system: no core files, a largest file size and a largest address space, so that exceeding them is
+ *  an error in the cell and does not end the process. The address space that V8 reserves at its start is added. */
 function limited({ heapMb, memoryMb, diskMb }: Bounds, command: string[]): string[] {
   const kilobytes = (memoryMb + heapMb + reservedMb) * 1024
-  // A shell counts files in halves of a kilobyte.
+  // `ulimit -f` counts in units of 512 bytes.
   const limits = ["-c 0", `-f ${diskMb * 2048}`, `-v ${kilobytes}`].map((limit) => `ulimit ${limit} 2>/dev/null;`)
   return ["/bin/sh", "-c", `${limits.join(" ")} exec "$@"`, "sh", ...command]
 }
 
 const reservedMb = 1600
 
-/** Code that never lets go of the processor would not notice that its host is gone: the kernel ends it. */
+/** Has the system end the child with its host: code in an endless loop would not notice that the host has ended. */
 function diesWithParent(): string[] {
   const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path))
   return setpriv ? [setpriv, "--pdeathsig", "KILL", "--"] : []
 }
 
-/** What Node made of the program is kept between starts, in a folder that nobody else can write: another one for each build. */
+/** The folder of Node's compile cache, which makes later starts faster. Only this user can write it; each build has
+ *  its own. */
 function compileCache(): string | undefined {
   const root = join(tmpdir(), `karst-compile-cache-${process.getuid?.() ?? "user"}`)
   try {

@@ -53,7 +53,7 @@ export function boundsOf(limits: ProcessLimits = {}): Bounds {
   }
 }
 
-/** As Node and the shell take it, who know no infinity. */
+/** A number instead of Infinity, which Node's flags and the shell do not accept. */
 function wholeMb(megabytes: number): number {
   return Math.min(Math.ceil(megabytes), 2 ** 24)
 }
@@ -61,13 +61,13 @@ function wholeMb(megabytes: number): number {
 export interface Watchdog {
   /** Processor time counts from here. */
   startCell(): void
-  /** Whether something is under way: then it looks often, else seldom. */
+  /** Whether a cell is running: then usage is measured often, else seldom. */
   pace(busy: boolean): void
   stop(): void
 }
 
-/** Looks after the memory and processor time of a process and its descendants. Where the system does not tell (no
- *  `/proc`), only the heap limit holds. */
+/** Measures the memory and processor time of a process and its descendants. Without `/proc` only the heap limit
+ *  applies. */
 export function watch(
   pid: number,
   bounds: Bounds,
@@ -102,7 +102,7 @@ export function watch(
     },
     pace(busy) {
       isBusy = busy
-      // It slows down by itself when it next looks: a cell that follows another sets no timer.
+      // The next measurement slows the timer down, so a cell that follows at once sets no new timer.
       if (busy) lookEvery(busyMs)
     },
     stop: () => clearInterval(timer),
@@ -111,5 +111,5 @@ export function watch(
 
 const busyMs = 50
 const idleMs = 1_000
-// No more are looked at: a flood of them leaves little time to look.
+// The most processes that are measured: measuring more would take too long.
 const mostProcesses = 1_000

@@ -8,7 +8,7 @@ import type { Live } from "./live.ts"
 import { isRecord, isStrings } from "./protocol.ts"
 import type { Registry } from "./registry.ts"
 
-/** What a module file has put into a child. */
+/** The names that a module file has defined in a child. */
 export interface LoadedModule {
   names: string[]
   /** Those that cells may have changed. */
@@ -19,15 +19,15 @@ export interface LoadedModule {
 export async function loadModule(file: string, child: Live, { bindings, modules }: Registry): Promise<string[]> {
   const module = await child.ask("load", { file })
   const { names, variables } = isRecord(module) ? module : {}
-  // Only the host itself says what is the host's.
+  // A child cannot claim names that the host has injected.
   if (!isStrings(names) || !isStrings(variables) || names.some((name) => bindings.has(name))) {
-    throw child.accuse("a module that is none")
+    throw child.accuse("an invalid module")
   }
   modules.set(file, { names, variables })
   return names
 }
 
-/** Refuses a file that a child could not read, while there is somebody to tell. */
+/** Throws for a file that the child could not read, before a child is started for it. */
 export function refuseUnreadable(file: string, { isolation, read, write, folder }: Launch): void {
   const places = [...read, ...write, folder.path()].map((path) => (existsSync(path) ? realpathSync(path) : path))
   if (isolation === "process" || places.some((place) => isWithin(place, file))) return
@@ -36,7 +36,7 @@ export function refuseUnreadable(file: string, { isolation, read, write, folder 
   )
 }
 
-/** In the child: runs a module file and puts in what it exports. */
+/** In the child: runs a module file and injects its exports. */
 export async function runModule(file: string, runtime: Runtime): Promise<LoadedModule> {
   // Loaded here, because few children need it.
   const { moduleBindings } = await import("../load-module.ts")
@@ -47,7 +47,7 @@ export async function runModule(file: string, runtime: Runtime): Promise<LoadedM
   return { names: Object.keys(bindings), variables }
 }
 
-/** Refuses bindings whose calls are held to something: only the host's gate could see to it. */
+/** Throws for bindings with approval or limits: only the host's gate can enforce them. */
 function refuseHeld(bindings: Bindings): void {
   const held = Object.entries(bindings).filter(([, binding]) => {
     if (!isBinding(binding)) return false
@@ -59,6 +59,6 @@ function refuseHeld(bindings: Bindings): void {
   if (held.length === 0) return
   const names = held.map(([name]) => `"${name}"`).join(", ")
   throw new ConfigError(
-    `${names} would be called in the runtime's own process, where nobody holds calls to approval or limits. Load the module on the host: a skill by \`trusted: true\`.`,
+    `${names} would be called in the runtime's own process, where approval and limits cannot be enforced. Load the module on the host: a skill by \`trusted: true\`.`,
   )
 }

@@ -3,11 +3,13 @@ import type { WireObject } from "../handles/wire.ts"
 import type { SentEnv } from "../sent-env.ts"
 import type { ExecuteInput } from "./protocol.ts"
 
-/** In a child: the time and the chance of executions for which they are recorded, and what the host has to hear of that. */
+/** In a child: the recorded time and randomness of executions in durable runs, and what the host must be told of
+ *  them. */
 export interface News {
   /** The environment of an execution, until it is forgotten. */
   environment(id: string, input: ExecuteInput): Partial<CellEnv> | undefined | Promise<Partial<CellEnv>>
-  /** Tells what is new. The host must know it before anything that the cell does because of it. */
+  /** Sends what is new: times that were read, and effects that are not recorded. Called before every other message,
+   *  so that the host knows it before what the cell does next. */
   tell(): void
   forget(id: string): void
 }
@@ -21,7 +23,7 @@ export function createNews(send: (message: WireObject) => void): News {
     env: SentEnv,
   ): Promise<Partial<CellEnv>> => {
     const { times, seed, tellsEffects } = env
-    // Only durable runs need it, and what it needs takes its time to load.
+    // Imported here because only durable runs need it, and loading it takes time.
     const { randomFrom, recordedClock, unrecordedClock } = await import("../cells/recorded-world.ts")
     const effects = new Set<string>()
     const { now, takeReads } = recordedClock(times ?? [], () => effects.add(unrecordedClock))

@@ -8,7 +8,7 @@ import { watch } from "./limits.ts"
 /** How a child came to its end. */
 export interface Ending {
   kind: "crash" | "memory" | "timeout" | "aborted"
-  /** Why, as the end of a sentence: "it …". */
+  /** The reason, as a clause that begins with "it"; the child is meant. */
   why: string
 }
 
@@ -60,7 +60,7 @@ export function startPeerProcess(options: Launch, events: PeerEvents): PeerProce
     }
   }
 
-  // A true boundary: the fourth descriptor of `launch` is a socket.
+  // The cast is safe: the fourth descriptor of `launch` is a socket.
   const limits = {
     maxBytes: bounds.messageBytes,
     maxSent: Number.POSITIVE_INFINITY,
@@ -83,9 +83,9 @@ export function startPeerProcess(options: Launch, events: PeerEvents): PeerProce
   })
   child.unref()
   for (const stream of [child.stdout, child.stderr]) {
-    // A pipe that breaks means the end of the child, which is noticed by itself.
+    // A broken pipe means that the child has ended, which `close` reports.
     stream?.on("error", () => {})
-    // A true boundary: pipes of a child are sockets.
+    // The cast is safe: pipes of a child are sockets.
     ;(stream as Socket | null)?.unref()
   }
 
@@ -145,7 +145,7 @@ export function startPeerProcess(options: Launch, events: PeerEvents): PeerProce
 // Three levels of JSON for each of a value's: a Map in a Map is an array in an array in a tagged object.
 const deepestJson = 4_000
 
-/** Ways to end the children that live. */
+/** Functions that end the running children. */
 const living = new Set<() => void>()
 let watchesExit = false
 
@@ -166,10 +166,12 @@ function endingOf(code: number | null, signal: NodeJS.Signals | null, stderr: st
   }
   // A shell and bubblewrap report a signal by a number above 128.
   const ended = signal ?? signalNames.get((code ?? 0) - 128)
-  // Node and the system then write a stack of their own, which helps nobody.
+  // What Node and the system write to stderr after a signal does not explain it.
   if (ended !== undefined) return { kind: "crash", why: `it was ended by ${ended}` }
-  const last = stderr.trim().split("\n").at(-1)?.slice(0, 300)
-  return { kind: "crash", why: `it exited with code ${code}${last ? ` (${last})` : ""}` }
+  const lines = stderr.trim().split("\n")
+  // Below an uncaught error Node writes its stack and its own version.
+  const reason = (lines.findLast((line) => /^\w*Error\b.*: /.test(line)) ?? lines.at(-1))?.slice(0, 300)
+  return { kind: "crash", why: `it exited with code ${code}${reason ? ` (${reason})` : ""}` }
 }
 
 // Some signals have a second name, which comes later and is less known.

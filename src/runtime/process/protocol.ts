@@ -2,8 +2,8 @@ import type { ActionError, NameChanges } from "../../core/event.ts"
 import type { Lost, Name, Snapshot } from "../runtime.ts"
 import type { SentEnv } from "../sent-env.ts"
 
-// What a child process answers when the host asks it for something. The child may be under the control of generated code:
-// the host checks the form of each answer, and ends a child whose answer has another.
+// What a child process answers when the host asks it for something. The child may be under the control of generated
+// code: the host checks the form of each answer, and ends a child whose answer has another.
 
 /** One binding as the child gets it. */
 export interface Entry {
@@ -24,7 +24,7 @@ export interface ExecuteInput {
   env?: SentEnv | undefined
   /** The id of the execution that this one was started from. */
   within?: string | undefined
-  /** `check`: the host decides before the transaction stands. */
+  /** `check`: the host decides whether the transaction is kept. */
   transaction?: "on" | "check" | undefined
 }
 
@@ -71,7 +71,7 @@ function readSummary(value: unknown): Summary | undefined {
   return { error, preview, hints: shortHints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
 }
 
-/** How many sentences the result of a cell has at most. */
+/** The most hints in the result of a cell. */
 export const mostHints = 50
 const longestHint = 4_000
 

@@ -3,8 +3,8 @@ import { explainViolations, type Rule } from "../rules/rules.ts"
 import type { NotExecuted } from "../runtime.ts"
 import { CellSyntaxError, parseCell } from "../syntax.ts"
 
-/** The execution of a cell that breaks a rule; undefined when it breaks none. Rules are the host's own code, so they are
- *  checked there and not where the cell runs. */
+/** The execution of a cell that breaks a rule; undefined when it breaks none. Rules are the host's own code, so they
+ *  are checked there and not where the cell runs. */
 export function refusal(code: string, rules: readonly Rule[]): NotExecuted | undefined {
   const [violation, ...others] = rules.length > 0 ? violationsOf(code, rules) : []
   if (!violation) return undefined
@@ -24,7 +24,7 @@ function violationsOf(code: string, rules: readonly Rule[]): ReturnType<typeof c
   try {
     return checkRules(parseCell(code), rules)
   } catch (error) {
-    // What cannot be parsed is told when it is compiled.
+    // A syntax error is reported when the cell is compiled.
     if (error instanceof CellSyntaxError) return []
     throw error
   }

@@ -11,26 +11,26 @@ import { CannotCross } from "../handles/wire.ts"
 import { isThenable, nameProblem } from "../names.ts"
 import type { LoadedModule } from "./modules.ts"
 
-/** What the host has put into a runtime whose namespace is in another process: enough to fill a new one. */
+/** What the host has injected into a runtime whose namespace is in another process: enough to fill a new process. */
 export interface Registry {
   readonly bindings: ReadonlyMap<string, Binding>
   readonly access: HostAccess
   /** The binding or path by which a host object is known. */
   nameOf(value: object): string | undefined
-  /** What was loaded there, by file. */
+  /** The modules that the child has loaded, by file. */
   readonly modules: Map<string, LoadedModule>
-  /** Whether a name was put in, by the host or by a module that it loaded. */
+  /** Whether a name was injected, by the host or by a module that it loaded. */
   has(name: string): boolean
-  /** The bindings of a literal; throws when one of them cannot be bound. `sentAtOnce`: sending them finds the values that
-   *  cannot cross, so that they need not be tried here. */
+  /** The bindings of a literal; throws when one of them cannot be bound. `sentAtOnce`: sending them finds the values
+   *  that cannot cross, so that they need not be tried here. */
   check(given: Bindings, sentAtOnce?: boolean): [string, Binding][]
-  /** The same for new values of names, of which some may be a cell's. */
+  /** The same for new values of existing names, some of which cells may have made. */
   renew(values: Record<string, unknown>): [string, Binding][]
-  /** Registers bindings, and with them their guards. Returns the way to take that back. */
+  /** Registers bindings and their guards. Returns a function that undoes it. */
   add(entries: readonly [string, Binding][]): () => void
   /** Forgets a binding whose value is gone. */
   remove(name: string): void
-  /** After a reset: functions that were passed on before lead nowhere. */
+  /** After a reset: gated functions that were passed on before throw when they are called. */
   renewFunctions(): void
 }
 
@@ -106,7 +106,7 @@ function bindingProblem(name: string, binding: Binding): string | undefined {
   return unguarded && `"${name}": ${unguarded}`
 }
 
-/** Why a value could not be sent. Found when the value is given, and not when the child is started. */
+/** Why a value could not be sent, found when it is injected and not only when a child is started. */
 export function crossingProblem(name: string, binding: Binding): string | undefined {
   try {
     encodeJavaScript(boundValue(binding), name, {
@@ -123,7 +123,8 @@ export function crossingProblem(name: string, binding: Binding): string | undefi
   }
 }
 
-/** The kind of a new value, where the name is of another; a variable may hold an agent, or go on holding a function. */
+/** The kind of a new value, where the name is of another kind and cannot take it. A variable may hold an agent or a
+ *  function. */
 function newKind(old: Binding, given: unknown): Binding["kind"] | undefined {
   const { kind } = bindingOf(given)
   if (kind === old.kind) return undefined

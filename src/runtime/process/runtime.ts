@@ -24,7 +24,7 @@ import { refusal } from "./refusal.ts"
 import { createRegistry } from "./registry.ts"
 import { loadSnapshot, takeSnapshot } from "./snapshots.ts"
 
-/** A processRuntime over any way to start a child. */
+/** A processRuntime; `start` starts its child processes. */
 export function createProcessRuntime<B extends Bindings>(
   bindings: B | undefined,
   options: ProcessRuntimeOptions,
@@ -76,7 +76,7 @@ export function createProcessRuntime<B extends Bindings>(
   }
 
   const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: ExecuteOptions) => {
-    // Nothing is started for a cell that nobody wants any more.
+    // No child is started for a cell that was aborted before its turn.
     if (executeOptions.signal?.aborted) return notStarted("The cell was aborted before it began.")
     const refused = refusal(code, rules)
     if (refused) return refused
@@ -102,7 +102,7 @@ export function createProcessRuntime<B extends Bindings>(
       const entries = registry.check(more, started)
       // Registered first: guards must hold before the child has the objects.
       const takeBack = registry.add(entries)
-      // With no child there is nothing to wait for: the next one, which may be started right now, has to find them.
+      // Without a child there is nothing to wait for. A child that is being started right now must find the bindings.
       if (started)
         await host
           .connect()
@@ -185,7 +185,7 @@ export function createProcessRuntime<B extends Bindings>(
     },
     [Symbol.asyncDispose]: () => runtime.close(),
   }
-  // The types of what was put in are known here and nowhere else; at run time a runtime is a runtime.
+  // Only the type parameter knows the types of the bindings; at run time all runtimes have the same form.
   return runtime as ProcessRuntime<B>
 }
 

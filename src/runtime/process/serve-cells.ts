@@ -17,10 +17,10 @@ import { createNews } from "./news.ts"
 import { createPrinter } from "./printing.ts"
 import type { BindInput, ExecuteInput, NameReport, Summary } from "./protocol.ts"
 import { sightsIn, type Wanted } from "./sights.ts"
-import { checkedMember } from "./unawaited.ts"
+import { checkedMember, checkFields } from "./unawaited.ts"
 
 export interface ServerEvents {
-  /** The longest message that the host accepts; told before anything else. */
+  /** The longest message that the host accepts. The host sends it first. */
   onLimit(maxBytes: number): void
   /** The host is gone. */
   onEnd(): void
@@ -31,8 +31,8 @@ export interface CellServer {
   onStray(error: unknown): void
 }
 
-/** The child's side of a runtime in another process: a runtime of its own whose functions and handles are the host's. The
- *  host is trusted here, and its messages are taken as they are typed. */
+/** The child's side of a runtime in another process: a runtime whose functions and handles are the host's. The child
+ *  trusts the host, so messages of the host are not checked. */
 export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
   const controllers = new Map<string, AbortController>()
   const pauses = new Map<string, (paused: boolean) => void>()
@@ -47,6 +47,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
   })
   const core = createJsRuntime(undefined, {}, undefined, {
     checkValue: checkedMember,
+    checkFields,
     resultOf: (promise, name) => pendingResult(promise, `${name}(…)`).result,
     onCell: host.onCell,
     onBound: host.onBound,
@@ -84,7 +85,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     Object.fromEntries(
       entries.map(({ name, kind }, index) => {
         const value = values[index]
-        // The handle itself: cells know it by the function that it was bound as before.
+        // The handle itself is bound, and not the function under which cells knew it before.
         if (kind === "function") return [name, fn(originalOf(value) as AnyFunction)]
         return [name, kind === "type" && isObject(value) ? typeBinding(value) : variable(value)]
       }),
@@ -181,7 +182,7 @@ async function summaryOf(execution: Execution, before: readonly string[]): Promi
   return { ...summary, error }
 }
 
-/** Whether nothing is under way that was not before the cell: code that was stopped cannot come back. */
+/** Whether no work is left that began during the cell, so that no code of a stopped cell can run later. */
 async function isQuiet(before: readonly string[]): Promise<boolean> {
   await turn()
   await turn()

@@ -3,12 +3,12 @@ import { isPlain } from "../declare/inspect.ts"
 import type { Runtime } from "../runtime.ts"
 import { isRecord, isStrings } from "./protocol.ts"
 
-/** Names, and members of members of them, that somebody wants to know about. */
+/** The names, and the members below them, that the host asks the child to describe. */
 export interface Wanted {
   [name: string]: Wanted
 }
 
-/** What can be seen of a value without running anything of it, as far down as it was wanted. */
+/** What is known of a value without running its code, as deep as was asked. */
 export type Sight =
   /** An object of the host. */
   | { as: "handle"; id: number }
@@ -18,7 +18,7 @@ export type Sight =
 
 type IdOf = (value: object) => number | undefined
 
-/** Looks at names of a namespace. Those that tell nothing are left out. */
+/** Describes names of a namespace. Names with nothing to describe are left out. */
 export async function sightsIn(runtime: Runtime, wanted: Wanted, idOf: IdOf): Promise<{ [name: string]: Sight }> {
   const sights: { [name: string]: Sight } = {}
   for (const [name, more] of Object.entries(wanted)) {
@@ -46,8 +46,8 @@ function sightOf(value: unknown, wanted: Wanted, idOf: IdOf): Sight | undefined 
   return { as: "object", plain: isPlain(value), members, parts }
 }
 
-/** Something on this side that has the members of what was seen on the other, and nothing in those that were not looked
- *  at. The inside of a handle is never shown: whoever reads it gets a promise. */
+/** An object with the members that the child described; members that were not asked for are undefined. The members of a
+ *  handle are not shown, because cells read them as promises. */
 export function standInFor(sight: Sight, find: (id: number) => object | undefined): unknown {
   switch (sight.as) {
     case "handle": {
@@ -65,8 +65,8 @@ export function standInFor(sight: Sight, find: (id: number) => object | undefine
   }
 }
 
-/** Reads what a child says of names, as far as it was asked; undefined when it is none of ours. What it was not asked for is
- *  never entered: it may lead anywhere, and back. */
+/** Checks a child's description of names; undefined where it is invalid. Only what was asked for is read: the rest
+ *  may be endless or circular. */
 export function readSights(value: unknown, wanted: Wanted): Map<string, Sight> | undefined {
   if (!isRecord(value)) return undefined
   const sights = new Map<string, Sight>()
@@ -91,7 +91,7 @@ function readSight(value: unknown, wanted: Wanted): Sight | undefined {
 
 const samples = { string: "", number: 0, boolean: false, bigint: 0n }
 
-/** The names of all members up to those that everything has; undefined where there are too many, or they are secret. */
+/** The names of all members, own and inherited; undefined where there are too many, or a Proxy hides them. */
 function membersOf(value: object): string[] | undefined {
   const names = new Set<string>()
   for (let holder: object | null = value; holder; holder = Object.getPrototypeOf(holder)) {

@@ -5,10 +5,10 @@ import type { Live } from "./live.ts"
 import { isLost, readSnapshot } from "./protocol.ts"
 import type { Registry } from "./registry.ts"
 
-/** What the namespace of a child holds. The host passes the bytes on, and never looks into them. */
+/** Takes a snapshot of a child's namespace. The host never decodes its bytes. */
 export async function takeSnapshot(child: Live, maxBytes: number): Promise<Snapshot> {
   const snapshot = readSnapshot(await child.ask("snapshot", { maxBytes }))
-  if (!snapshot) throw child.accuse("a snapshot that is none")
+  if (!snapshot) throw child.accuse("an invalid snapshot")
   return snapshot
 }
 
@@ -19,7 +19,7 @@ export async function loadSnapshot(
   registry: Registry,
 ): Promise<Lost[]> {
   const missing = await child.ask("restore", { snapshot: { version, language, data, hash, lost } })
-  if (!isLost(missing)) throw child.accuse("a restoring that is none")
+  if (!isLost(missing)) throw child.accuse("an invalid answer to `restore`")
   child.used = true
   host.learn((await namesOf(child, registry)).map(({ name }) => name))
   return missing

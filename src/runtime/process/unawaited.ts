@@ -11,6 +11,7 @@ interface Member {
 }
 
 const members = new WeakMap<object, string>()
+const handles = new WeakMap<object, string>()
 const ofCell = new WeakMap<RunningCell, { member: Member; readAt: Error }[]>()
 
 /** Creates a member and makes the running cell fail in the end if the member was neither awaited, called nor walked. */
@@ -26,6 +27,22 @@ export function noteMember(create: (readAt: Error) => Member): object {
 /** What a member is called, as a program would write it; undefined for anything else. */
 export function memberTitle(value: unknown): string | undefined {
   return typeof value === "function" ? members.get(value) : undefined
+}
+
+/** Remembers how a handle is called, as a program would write it. */
+export function noteHandle(proxy: object, title: string): void {
+  handles.set(proxy, title)
+}
+
+/** Throws for an object of the host: none of its fields is null or undefined before it is awaited, so that default values
+ *  and `??=` would never apply. */
+export function checkFields(value: unknown): void {
+  const isObject = typeof value === "object" && value !== null
+  const title = memberTitle(value) ?? (isObject || typeof value === "function" ? handles.get(value) : undefined)
+  if (title === undefined) return
+  throw new TypeError(
+    `${title} is on the host: default values and \`??=\` do not see its fields. Write \`await\`: (await ${title}.field) ?? value.`,
+  )
 }
 
 /** Throws for a member or a call's result that was not awaited. */

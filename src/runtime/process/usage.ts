@@ -97,35 +97,50 @@ function total(files: ReadonlyMap<string, number>): number {
   return files.values().reduce((sum, bytes) => sum + bytes, 0)
 }
 
-/** What is used of file systems in memory that a sandbox has for itself. */
+/** What is used of file systems in memory that only these processes see: those of their sandbox, and those that they have
+ *  mounted themselves in another sandbox inside it. */
 function ownFileSystems(tree: readonly number[]): number {
-  const inside = tree.at(-1)
-  if (inside === undefined) return 0
-  return ownMounts(inside).reduce((sum, folder) => {
-    try {
-      const { blocks, bfree, bsize } = statfsSync(`/proc/${inside}/root${folder}`)
-      return sum + (blocks - bfree) * bsize
-    } catch {
-      return sum
+  const ours = linkOf("/proc/self/ns/mnt")
+  const spaces = new Map(tree.map((pid) => [linkOf(`/proc/${pid}/ns/mnt`), pid]))
+  const used = new Map<string, number>()
+  for (const [space, pid] of spaces) {
+    if (space === "" || space === ours) continue
+    const host = hostDevices()
+    for (const { device, folder, type } of mounts(`/proc/${pid}/mountinfo`)) {
+      if (type !== "tmpfs" || host.has(device) || used.has(device)) continue
+      const bytes = usedOf(`/proc/${pid}/root${folder}`, device)
+      if (bytes !== undefined) used.set(device, bytes)
     }
-  }, 0)
+  }
+  return total(used)
 }
 
-function ownMounts(pid: number): string[] {
-  const space = linkOf(`/proc/${pid}/ns/mnt`)
-  if (space === "" || space === linkOf("/proc/self/ns/mnt")) return []
-  const known = mountsOf.get(space)
-  if (known) return known
-  const ours = new Set(mounts("/proc/self/mountinfo").map(({ device }) => device))
-  const found = mounts(`/proc/${pid}/mountinfo`).filter(({ device, type }) => type === "tmpfs" && !ours.has(device))
-  const folders = new Map(found.map(({ device, folder }) => [device, folder]))
-  // Bubblewrap first makes its folders and then enters them: before that there is nothing to keep in mind.
-  if (folders.size > 0 && found.some(({ folder }) => folder === "/tmp")) mountsOf.set(space, [...folders.values()])
-  if (mountsOf.size > 1000) mountsOf.clear()
-  return [...folders.values()]
+/** The devices that the host itself has mounted. There may be thousands, so they are read once in a while. */
+function hostDevices(): ReadonlySet<string> {
+  if (Date.now() - host.readAt > 5_000) {
+    host = { readAt: Date.now(), devices: new Set(mounts("/proc/self/mountinfo").map(({ device }) => device)) }
+  }
+  return host.devices
 }
 
-const mountsOf = new Map<string, string[]>()
+let host: { readAt: number; devices: ReadonlySet<string> } = { readAt: 0, devices: new Set() }
+
+/** The bytes that are used there; undefined where the path is that of another folder, as it is while a sandbox is made. */
+function usedOf(folder: string, device: string): number | undefined {
+  try {
+    if (statSync(folder).dev !== numberOf(device)) return undefined
+    const { blocks, bfree, bsize } = statfsSync(folder)
+    return (blocks - bfree) * bsize
+  } catch {
+    return undefined
+  }
+}
+
+/** A device `major:minor` as `stat` tells it. */
+function numberOf(device: string): number {
+  const [major = 0, minor = 0] = device.split(":").map(Number)
+  return (major << 8) | (minor & 0xff) | ((minor & ~0xff) << 12)
+}
 
 interface Mount {
   device: string

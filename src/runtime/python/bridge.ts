@@ -144,7 +144,7 @@ function failureOf(error: unknown): { name: string; message: string } {
 const longest = 100_000
 
 function numberIn(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new Forged("a time that is none")
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new Forged("an invalid time")
   return value
 }
 

@@ -1,12 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { ActionErrorKind } from "../../core/event.ts"
-import type { Json } from "../../core/json.ts"
 import type { ImagePart } from "../../core/message.ts"
 import { startDeadline } from "../deadline.ts"
 import type { Caller } from "../handles/caller.ts"
 import type { ExecuteOptions, Execution, Lost, OutputChunk } from "../runtime.ts"
 import { sentEnv, takeEnvNews } from "../sent-env.ts"
-import type { JupyterMessage } from "./jupyter.ts"
+import { displayedData, imageIn, type JupyterMessage } from "./jupyter.ts"
 import { keepAlive } from "./keep-alive.ts"
 import type { LateOutput } from "./late.ts"
 import type { LiveKernel } from "./live.ts"
@@ -146,9 +145,9 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
     if (leftOut !== undefined) {
       write({ stream: "stderr", text: `What was shown here is too large: ${Math.round(leftOut / 2 ** 20)} MB.\n` })
     }
-    const data = dataOf(content)
+    const data = displayedData(content)
     const text = data["text/plain"]
-    const image = imageOf(data)
+    const image = imageIn(data)
     if (image) show(image)
     if (type === "execute_result") preview = typeof text === "string" ? shortened(text) : undefined
     else if (!image && typeof text === "string") write({ stream: "stdout", text: `${text}\n` })
@@ -266,18 +265,6 @@ async function patience(): Promise<void> {
 
 async function settled(calls: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (calls.size > 0) await Promise.allSettled(calls)
-}
-
-function dataOf({ data }: JupyterMessage["content"]): { [key: string]: Json } {
-  return typeof data === "object" && data !== null && !Array.isArray(data) ? data : {}
-}
-
-function imageOf(data: { [key: string]: Json }): ImagePart | undefined {
-  for (const mediaType of ["image/png", "image/jpeg"]) {
-    const found = data[mediaType]
-    if (typeof found === "string") return { type: "image", mediaType, data: found.replaceAll("\n", "") }
-  }
-  return undefined
 }
 
 function failureText(error: unknown): string {

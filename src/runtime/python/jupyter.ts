@@ -1,5 +1,6 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto"
 import type { Json } from "../../core/json.ts"
+import type { ImagePart } from "../../core/message.ts"
 
 /** A message of the Jupyter protocol, as far as it matters here. */
 export interface JupyterMessage {
@@ -63,4 +64,17 @@ function readPart(part: Buffer | undefined): { [key: string]: Json } {
   if (typeof found !== "object" || found === null || Array.isArray(found)) throw new TypeError("It is no object.")
   // Whatever was parsed is JSON.
   return found as { [key: string]: Json }
+}
+
+/** The forms in which a message shows a value, by media type. */
+export function displayedData({ data }: JupyterMessage["content"]): { [mediaType: string]: Json } {
+  return typeof data === "object" && data !== null && !Array.isArray(data) ? data : {}
+}
+
+export function imageIn(data: { [mediaType: string]: Json }): ImagePart | undefined {
+  for (const mediaType of ["image/png", "image/jpeg"]) {
+    const found = data[mediaType]
+    if (typeof found === "string") return { type: "image", mediaType, data: found.replaceAll("\n", "") }
+  }
+  return undefined
 }

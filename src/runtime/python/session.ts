@@ -58,7 +58,8 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
   const loaded = new Map<string, string[]>()
   const { access, permit } = createHostAccess({
     missing: (title) => new AttributeError(`${title} does not exist on the host`),
-    fit: (value, old) => (typeof value === "object" && value !== null ? fitted(value, old()) : value),
+    fit: (value, old) =>
+      (typeof value === "object" && value !== null) || typeof value === "number" ? fitted(value, old()) : value,
     around: (owner, call) => betweenKernels.run(holdsFrames(owner), call),
   })
   const late = lateOutput()

@@ -111,10 +111,26 @@ async function load(): Promise<ApiClass> {
     if (typeof API === "function") return API as ApiClass
     throw new TypeError("typescript/unstable/sync has no API.")
   } catch (cause) {
-    throw new MissingPeerError(
-      'The package "typescript", version 7, is needed for the type gate. Install it: npm install typescript@7.0.2',
-      { cause, details: { package: "typescript" } },
-    )
+    const found = await installedVersion()
+    const problem =
+      found === undefined
+        ? 'The package "typescript", version 7, is needed for the type gate.'
+        : `The type gate needs TypeScript 7, and TypeScript ${found} is installed.`
+    throw new MissingPeerError(`${problem} Install it: npm install typescript@7.0.2, or leave out typeGate.`, {
+      cause,
+      details: { package: "typescript" },
+    })
+  }
+}
+
+/** Of a TypeScript that has not what the type gate needs. */
+async function installedVersion(): Promise<unknown> {
+  try {
+    const { version, default: whole } = await importPeer("typescript", "the type gate")
+    const inDefault = typeof whole === "object" && whole !== null && "version" in whole ? whole.version : undefined
+    return version ?? inDefault
+  } catch {
+    return undefined
   }
 }
 

@@ -265,3 +265,61 @@ test("handles are declared async", async () => {
   assert.match(text, /declare const light: Light/)
   assert.match(text, /declare const driver: \{[\s\S]*next\(\): Promise<any>/)
 })
+
+test("default values and ??= of a host object's fields fail with the cure instead of being ignored", async () => {
+  const store = Object.assign(new Light(), { note: undefined as string | undefined, inner: { size: null } })
+  await using runtime = processRuntime({ store, same: (value: unknown) => value })
+  for (const code of [
+    'const { note = "none" } = store; await note',
+    'let note; ({ note = "none" } = store); await note',
+    "const { inner: { size = 3 } } = store; await size",
+    'const { note = "none" } = await same(store); await note',
+    'store.note ??= "none"',
+    'store.note ||= "none"',
+    "store.brightness &&= 0",
+    "store.inner.size ??= 3",
+  ]) {
+    assert.match(errorOf(await runtime.execute(code)).message, /store.* is on the host.*write `await`/i, code)
+  }
+  assert.deepEqual([store.note, store.inner.size, store.brightness], [undefined, null, 50])
+})
+
+test("default values and ??= of a cell's own objects may hold members that are awaited later", async () => {
+  await using runtime = processRuntime({ light: new Light("Lamp") })
+  const code = `
+    const { name = light.name } = {}
+    const memo = {}
+    memo.name ??= light.name
+    memo.later ??= light.later()
+    memo.later ??= light.later()
+    const { brightness = 1 } = { brightness: await light.brightness }
+    ;[await name, await memo.name, await memo.later, brightness]`
+  assert.deepEqual(await cellValue(runtime, code), ["Lamp", "Lamp", "Lamp later", 50])
+})
+
+test("deleting a field of a host object fails with the cure", async () => {
+  await using runtime = processRuntime({ light: Object.assign(new Light(), { extra: { a: 1 } }) })
+  assert.match(
+    errorOf(await runtime.execute("delete light.name")).message,
+    /light\.name is on the host and cannot be deleted/,
+  )
+  assert.match(
+    errorOf(await runtime.execute("delete light.extra.a")).message,
+    /light\.extra\.a is on .* assign the copy/,
+  )
+})
+
+test("a large copy that was written back is not named as unchecked", async () => {
+  const rows = Array.from({ length: 30_000 }, (_, row) => `row ${row} ${"x".repeat(40)}`)
+  await using runtime = processRuntime({ light: Object.assign(new Light(), { rows }) })
+  const ran = await runtime.execute(
+    "const all = await light.rows; all[0] = 'first'; light.rows = all; await light.name",
+  )
+  assert.deepEqual([ran.ok, ran.hints, rows[0]], [true, undefined, "first"])
+})
+
+test("a class without a constructor is declared with that of its base class", async () => {
+  class Spot extends Light {}
+  await using runtime = processRuntime({ Light, Spot })
+  assert.match(await runtime.describe(), /declare const Spot: \{ new \(name\?: \w+\): Promise<Spot> \}/)
+})

@@ -45,9 +45,24 @@ describe("a callback of Python that the host calls", { skip: requires("python") 
     assert.equal(await runtime.value("forgive(lambda x: 1 / 0)"), "caught")
   })
 
+  test("may be a coroutine, also where the cell waits without await", async () => {
+    const define = "import asyncio\nasync def slow(x):\n    await asyncio.sleep(0.01)\n    return x + 1\n"
+    assert.equal(await runtime.value(`${define}await wait(slow)`), 2)
+    assert.equal(await runtime.value("wait(slow)"), 2)
+    const nested = "async def twice(x):\n    return await wait(slow) + wait(slow) + x\nwait(twice)"
+    assert.equal(await runtime.value(nested), 5)
+    const { error } = await runtime.failed("async def fails(x):\n    return 1 / 0\nwait(fails)")
+    assert.match(error.message, /ZeroDivisionError/)
+  })
+
+  test("and that gives a future of the waiting loop fails with the cure", async () => {
+    const { error } = await runtime.failed("wait(lambda x: wait.async_(lambda y: y))")
+    assert.match(error.message, /RuntimeError.*write `await`/)
+  })
+
   test("and does not wait for is named in a hint", async () => {
     const seen = await runtime.ran("seen = []\ntell(seen.append)")
-    assert.match(seen.hints?.join("\n") ?? "", /did not await/)
+    assert.match(seen.hints?.join("\n") ?? "", /^Host code called .+ and did not await its result/)
     assert.deepEqual(await runtime.retrieve("seen"), [1])
   })
 

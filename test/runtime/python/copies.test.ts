@@ -106,6 +106,41 @@ describe("a copy that a cell of Python read as a field", { skip: requires("pytho
     assert.deepEqual(acc.rates, new Map([["chf", 1]]))
   })
 
+  test("keeps the types for which Python has only one", async () => {
+    const kept = {
+      whole: 5n,
+      wholes: new BigInt64Array([1n, 2n]),
+      clamped: new Uint8ClampedArray([1]),
+      bytes: Buffer.from("ab"),
+      raw: new ArrayBuffer(2),
+      options: { unset: undefined, none: null, size: 1n, list: [undefined, 1] },
+    }
+    Object.assign(acc, kept)
+    await runtime.ran(
+      [
+        "acc.whole += 1\nacc.wholes = acc.wholes + 1\nacc.clamped = acc.clamped\nacc.bytes = acc.bytes + b'c'\nacc.raw = acc.raw",
+        "o = acc.options\no['more'] = None\no['size'] += 1\nacc.options = o",
+      ].join("\n"),
+    )
+    assert.deepStrictEqual(Object.fromEntries(Object.keys(kept).map((key) => [key, Reflect.get(acc, key)])), {
+      whole: 6n,
+      wholes: new BigInt64Array([2n, 3n]),
+      clamped: new Uint8ClampedArray([1]),
+      bytes: Buffer.from("abc"),
+      raw: new ArrayBuffer(2),
+      options: { unset: undefined, none: null, size: 2n, list: [undefined, 1], more: null },
+    })
+  })
+
+  test("that contains itself is not taken for changed", async () => {
+    await fresh()
+    const ring: Record<string, unknown> = { size: 1 }
+    ring.self = ring
+    Object.assign(acc, { ring })
+    const { hints = [] } = await runtime.ran("acc.ring['size']")
+    assert.match(hints.join("\n"), /^acc\.ring is a copy, which was not checked for changes \(it contains itself\)/)
+  })
+
   test("is not named when the cell gives it to a call", async () => {
     await fresh()
     const { hints } = await runtime.ran("h = acc.hist\nh.append(2)\nacc.save(h)")

@@ -88,6 +88,16 @@ describe("values between TypeScript and Python", { skip: requires("python", "num
     ])
   })
 
+  test("masked elements of numpy are missing, and what is under the mask does not cross", async () => {
+    await runtime.ran("import numpy as np")
+    assert.deepEqual(await back("np.ma.array([1, 2], mask=[False, True])"), [1, null])
+    assert.deepEqual(await back("np.ma.array([[1.5, 2], [3, 4]], mask=[[0, 1], [0, 0]])"), [
+      [1.5, null],
+      [3, 4],
+    ])
+    assert.deepEqual(await back("[np.ma.masked, np.ma.array([1, 2])]"), [null, [1, 2]])
+  })
+
   test("arrays of numpy are typed arrays, row by row", async () => {
     await runtime.ran("import numpy as np")
     assert.deepEqual(await back("np.array([1.5, 2])"), new Float64Array([1.5, 2]))

@@ -90,6 +90,9 @@ def encode(value, encoding):
         return None
     numpy = sys.modules.get("numpy")
     if numpy is not None:
+        if isinstance(value, numpy.ma.MaskedArray):
+            # The values under the mask are not meant: they are missing.
+            return encoding._encode(value.tolist(), 0)
         if isinstance(value, numpy.ndarray):
             return _array(value, encoding, numpy)
         if isinstance(value, numpy.generic):

@@ -48,6 +48,8 @@ class Channel:
         # The threads that read and write now, by number. A finaliser may run in the middle of both.
         self._reader = self._writer = None
         self._turn = threading.Condition()
+        # How many answers the main thread waits for: that of its call, and those of calls that its callbacks make.
+        self._main_waits = 0
         self._later = collections.deque()
         self._answers = {}
         self._expected = set()
@@ -178,8 +180,15 @@ class Channel:
             self._reader = None
             self._turn.notify_all()
 
+    def is_main_waiting(self):
+        """Whether the main thread waits for an answer, so that its event loop stands still."""
+        return self._main_waits > 0
+
     def _wait(self, number):
         main = threading.current_thread() is threading.main_thread()
+        # Other threads must not write it: an addition is no single step.
+        if main:
+            self._main_waits += 1
         try:
             with self.interrupts.held():
                 while True:
@@ -208,6 +217,8 @@ class Channel:
                     finally:
                         self._end_turn()
         finally:
+            if main:
+                self._main_waits -= 1
             if main and self._asked:
                 self.loop.call_soon(self._serve_asked)
 

@@ -142,7 +142,12 @@ class Copy:
             _text, _buffers, special = self._frame
             # Plain JSON is compared as such, which is much faster.
             digest = values.digest if special else json.dumps
-            return digest(self.value) != digest(before)
+            try:
+                old = digest(before)
+            except Exception:
+                self.unchecked = "it contains itself"
+                return False
+            return digest(self.value) != old
         except Exception:
             # What came as data does not fail: the cell put something in that cannot cross.
             return True

@@ -5,6 +5,7 @@ import contextvars
 import inspect
 import signal
 import socket
+import threading
 
 from . import arrays, frames, keep, modules, show
 from .cells import Cells, failure
@@ -65,6 +66,8 @@ class Server:
         self.cells = Cells(shell, values, executions)
         # Of what modules put in: the value, and what their author says of it.
         self.notes = {}
+        # Loops in threads of their own, for coroutines that the host calls while the cell's own loop waits.
+        self.idle_loops = []
 
     def serve(self, message):
         if message["k"] == "release":
@@ -82,12 +85,36 @@ class Server:
             result = getattr(self, "ask_" + message["op"])(message)
             called = message["op"] in ("call", "new")
             if called and (inspect.iscoroutine(result) or isinstance(result, asyncio.Future)):
-                task = asyncio.ensure_future(result, loop=self.channel.loop)
-                task.add_done_callback(lambda done: self._finish(number, done))
+                self._start(result).add_done_callback(lambda done: self._finish(number, done))
                 return
             self._reply(number, result)
         except BaseException as error:
             self._fail(number, error)
+
+    def _start(self, result):
+        """Lets a coroutine run. The cell's loop cannot run it while the cell waits for the host without `await`."""
+        if not self.channel.is_main_waiting():
+            return asyncio.ensure_future(result, loop=self.channel.loop)
+        if inspect.iscoroutine(result):
+            return self._start_apart(result)
+        raise RuntimeError(
+            "The callback gives a future of the cell's event loop, which stands still while the cell waits for the host: "
+            "write `await` before the call that was given the callback."
+        )
+
+    def _start_apart(self, coroutine):
+        """Lets a coroutine run in a thread with a loop of its own. Two coroutines in one loop could wait for each other:
+        each may call the host without `await` as well."""
+        try:
+            loop = self.idle_loops.pop()
+        except IndexError:
+            loop = asyncio.new_event_loop()
+            thread = threading.Thread(target=loop.run_forever, name="karst callbacks", daemon=True)
+            # The thread serves the callbacks of all cells, so it belongs to none.
+            contextvars.Context().run(thread.start)
+        done = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        done.add_done_callback(lambda _done: self.idle_loops.append(loop))
+        return done
 
     def _finish(self, number, done):
         try:

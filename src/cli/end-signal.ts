@@ -1,5 +1,5 @@
 /** Ctrl-C and SIGTERM ask a command to end; a second one leaves at once. */
-export function untilTold(): AbortSignal {
+export function endSignal(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {

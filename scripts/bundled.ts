@@ -1,0 +1,101 @@
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { findPackageJSON } from "node:module"
+import { dirname, join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { type Comment, parse } from "acorn"
+import type { OutputAsset, OutputChunk, Plugin } from "rollup"
+import { root } from "./tools.ts"
+
+// As dependencies, the packages that serve MCP would make an install 8.6 MB larger; the part that Karst uses is far
+// smaller.
+const bundled = /(?:^|\/node_modules\/)(?:@modelcontextprotocol\/(?:server|node|core)|@hono\/node-server|hono)(?=\/|$)/
+
+/** Whether a module of a package is put into dist. */
+export function isBundled(id: string): boolean {
+  return bundled.test(id)
+}
+
+/** Finds the modules of those packages. */
+export function packagesInside(): Plugin {
+  return {
+    name: "packages-inside",
+    resolveId(source, importer) {
+      if (importer === undefined || source.startsWith(".") || source.startsWith("/") || !isBundled(source)) return null
+      return moduleFile(source, importer)
+    },
+    transform: (code, id) => (isBundled(id) ? { code: withoutComments(code), map: null } : null),
+  }
+}
+
+function withoutComments(code: string): string {
+  const comments: Comment[] = []
+  parse(code, { ecmaVersion: "latest", sourceType: "module", onComment: comments })
+  let text = ""
+  let at = 0
+  for (const { start, end, value } of comments) {
+    if (/^!|@license|@preserve|__PURE__/.test(value)) continue
+    // A comment may stand between two words, and one with a line break may end a statement.
+    text += `${code.slice(at, start)}${value.includes("\n") ? "\n" : " "}`
+    at = end
+  }
+  return text + code.slice(at)
+}
+
+function moduleFile(specifier: string, importer: string): string {
+  const manifest = findPackageJSON(specifier, pathToFileURL(importer))
+  if (manifest === undefined) throw new Error(`"${specifier}" is not installed. Run: npm ci`)
+  const { name, exports }: { name: string; exports: Record<string, Target> } = JSON.parse(
+    readFileSync(manifest, "utf8"),
+  )
+  const file = pick(exports[`.${specifier.slice(name.length)}`])
+  if (file === undefined) throw new Error(`"${name}" has no module "${specifier}" for Node.`)
+  return join(dirname(manifest), file)
+}
+
+type Target = string | { [condition: string]: Target } | undefined
+
+function pick(target: Target): string | undefined {
+  if (typeof target !== "object") return target
+  for (const [condition, inner] of Object.entries(target)) {
+    if (["node", "import", "default"].includes(condition)) return pick(inner)
+  }
+  return undefined
+}
+
+/** Writes the licences of everything that was put into dist, also of the code that those packages contain. */
+export function writeNotice(folder: string, output: readonly (OutputChunk | OutputAsset)[]): void {
+  const modules = output.flatMap((file) => (file.type === "chunk" ? Object.entries(file.modules) : []))
+  // With the version, where it is known: what a package has put together itself may be another than is installed here.
+  const names = new Map<string, string>()
+  for (const [path, { renderedLength }] of modules) {
+    const [name] = namesIn(path)
+    if (name === undefined || renderedLength === 0) continue
+    names.set(name, ` ${manifestOf(name).version}`)
+    for (const [line] of readFileSync(path, "utf8").matchAll(/^\/\/#region .*$/gm)) {
+      for (const inner of namesIn(line)) if (!names.has(inner)) names.set(inner, "")
+    }
+  }
+  const sections = [...names].sort().map(([name, version]) => licenceOf(name, version))
+  writeFileSync(join(folder, "THIRD-PARTY.md"), `${[head, ...sections].join("\n\n")}\n`)
+}
+
+const head =
+  "# Code of others in this package\n\nFiles in `chunks/` contain code of these packages, under their own licences."
+
+/** The package that a path below node_modules belongs to. */
+function namesIn(path: string): string[] {
+  const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? []
+  return name === undefined ? [] : [name]
+}
+
+function manifestOf(name: string): { version: string; license: string } {
+  return JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8"))
+}
+
+function licenceOf(name: string, version: string): string {
+  const folder = join(root, "node_modules", name)
+  const [file] = globSync("LICEN[CS]E*", { cwd: folder })
+  if (file === undefined) throw new Error(`"${name}" has no file with its licence. It cannot be put into dist.`)
+  const text = readFileSync(join(folder, file), "utf8").trim()
+  return `## ${name}${version} (${manifestOf(name).license})\n\n\`\`\`\n${text}\n\`\`\``
+}

@@ -1,0 +1,34 @@
+/** Jobs that are pushed when their time has come. Where this process ends before that, `recover` finds their runs. */
+export interface DelayedPushes {
+  /** Pushes the run at that time, in milliseconds since the epoch. */
+  add(id: string, at: number): void
+  remove(id: string): void
+  close(): void
+}
+
+export function delayedPushes(push: (id: string) => Promise<void>): DelayedPushes {
+  const timers = new Map<string, NodeJS.Timeout>()
+  let isClosed = false
+  return {
+    add(id, at) {
+      if (isClosed || timers.has(id)) return
+      const pushNow = () => {
+        timers.delete(id)
+        push(id).catch(() => undefined)
+      }
+      timers.set(id, setTimeout(pushNow, Math.min(Math.max(at - Date.now(), 0), longestTimer)))
+    },
+    remove(id) {
+      clearTimeout(timers.get(id))
+      timers.delete(id)
+    },
+    close() {
+      isClosed = true
+      for (const timer of timers.values()) clearTimeout(timer)
+      timers.clear()
+    },
+  }
+}
+
+// A timer for longer would fire at once.
+const longestTimer = 2 ** 31 - 1

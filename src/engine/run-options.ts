@@ -1,0 +1,55 @@
+import type { Outputs } from "../agent/outputs.ts"
+import type { Limits } from "../core/agent.ts"
+import { ConfigError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import { toJsonSchema } from "../runtime/schema.ts"
+import { type StoredValue, storedBack, storedValue } from "./values.ts"
+
+/** Options of `agent.run` that `submit` takes too: plain data, because another process may work on the run. */
+export interface SubmittedRunOptions {
+  /** Limits of this run, beside those of the agent. */
+  limits?: Limits | undefined
+  /** Variables that the run must fill. Their schemas are stored as JSON Schema: refinements and transformations of a schema
+   *  library do not count. */
+  outputs?: Outputs | undefined
+  /** New values for names of the runtime, before the run begins: what `structuredClone` can copy. */
+  values?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface StoredRunOptions {
+  limits?: Limits
+  outputs?: { [name: string]: Json }
+  values?: { [name: string]: StoredValue }
+}
+
+/** The options as they are stored; undefined where there are none. */
+export function storedOptions({ limits, outputs, values }: SubmittedRunOptions): StoredRunOptions | undefined {
+  if (!limits && !outputs && !values) return undefined
+  return {
+    ...(limits && { limits }),
+    ...(outputs && { outputs: mapped(outputs, (schema) => toJsonSchema(schema) as Json) }),
+    ...(values && { values: mapped(values, storedOrRefused) }),
+  }
+}
+
+/** The options for the agent. */
+export function optionsBack({ limits, outputs, values }: StoredRunOptions) {
+  return {
+    ...(limits && { limits }),
+    // Only JSON Schema is stored there.
+    ...(outputs && { outputs: outputs as unknown as Outputs }),
+    ...(values && { values: mapped(values, storedBack) }),
+  }
+}
+
+function storedOrRefused(value: unknown, name: string): StoredValue {
+  const stored = storedValue(value)
+  if (stored) return stored
+  throw new ConfigError(
+    `submit: values.${name} cannot be stored: it is or holds a function or an instance. Give plain data.`,
+  )
+}
+
+function mapped<T, R>(record: Readonly<Record<string, T>>, map: (value: T, name: string) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]))
+}

@@ -1,0 +1,69 @@
+import type { Conversation } from "../agent/conversation.ts"
+import type { State } from "../agent/state.ts"
+import type { AgentEvent, Pending } from "../core/event.ts"
+import type { Head, SnapshotNote } from "./checkpoint.ts"
+import type { Definition } from "./definition.ts"
+
+export interface SavedProgress {
+  status: Head["status"]
+  state: State
+  conversation: Conversation
+  /** The events since the last save. */
+  events: readonly AgentEvent[]
+  /** Whether a cycle has ended since then. */
+  isCycle: boolean
+  unheard: string[]
+  /** The lease of a run without earlier attempts. */
+  leaseMs: number
+  definition: Definition | undefined
+  snapshot: SnapshotNote | undefined
+  pending: Pending | undefined
+}
+
+/** The head after a save. A saved cycle is progress: earlier failures no longer count. */
+export function savedHead(head: Head, progress: SavedProgress): Head {
+  const { status, conversation, definition, snapshot, pending } = progress
+  const { pending: _, gone: __, lease: held, retries, attempts, ...rest } = head
+  // A lease that was made longer for this cycle is not needed for the next one.
+  const lease = held && progress.isCycle ? { ...held, forMs: progress.leaseMs } : held
+  return {
+    ...rest,
+    ...(retries && !progress.isCycle && { retries }),
+    ...(attempts && !progress.isCycle && { attempts }),
+    status,
+    state: ownState(progress.state),
+    ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
+    told: [...conversation.told],
+    ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
+    unheard: progress.unheard,
+    ...logged(head, progress.events),
+    asked: [],
+    ...(definition && { definition }),
+    ...(snapshot && { snapshot }),
+    ...(pending && { pending }),
+    ...(status === "running" && lease && { lease }),
+    ...(status === "failed" && { failedFrom: head.stored }),
+  }
+}
+
+/** The head of a run that failed: it stays as the last saved cycle left it, so that a retry goes on from there. */
+export function failedHead(head: Head, events: readonly AgentEvent[]): Head {
+  const { lease: _, pending: __, ...rest } = head
+  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, ...logged(head, events) }
+}
+
+function logged({ id, stored, seq }: Head, events: readonly AgentEvent[]): Pick<Head, "stored" | "seq"> {
+  const last = events.findLast((event) => event.run === id)
+  return { stored: stored + events.length, seq: (last?.seq ?? seq - 1) + 1 }
+}
+
+// The run goes on changing some parts of its state in place: counts, approvals, and the state of tools.
+function ownState(state: State): State {
+  const { calls, approved, tools } = state
+  return {
+    ...state,
+    calls: { total: calls.total, of: { ...calls.of } },
+    approved: [...approved],
+    tools: Object.keys(tools).length === 0 ? {} : structuredClone(tools),
+  }
+}

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto"
+import type { Message } from "../core/message.ts"
+import { textDiff } from "../core/text-diff.ts"
+import type { ModelRequest } from "./model.ts"
+
+/** What a model was asked, as texts that are equal for equal requests: ids, which are random, are left out, and images
+ *  are digests. The declarations of bindings are part of the system prompt. */
+export interface RequestTexts {
+  system: string
+  tools: readonly string[]
+  messages: readonly string[]
+}
+
+/** The same as it is stored: as its difference to an earlier call, because a conversation is sent again with each. */
+export interface RecordedRequest {
+  /** The call that it is the difference to. */
+  base?: number
+  /** How many of that call's messages come first. Default 0. */
+  kept?: number
+  /** Default: as in `base`. */
+  system?: string
+  tools?: readonly string[]
+  /** The messages after those. */
+  messages: readonly string[]
+}
+
+export function requestTexts({ system, tools = [], messages }: ModelRequest): RequestTexts {
+  return {
+    system,
+    tools: tools.map(({ name, description, input }) => `${name} ${JSON.stringify(input)}\n${description}`),
+    messages: messages.map(messageText),
+  }
+}
+
+function messageText({ role, parts }: Message): string {
+  const texts = parts.map((part) => {
+    switch (part.type) {
+      case "image":
+        return `[image ${part.mediaType} ${createHash("sha256").update(part.data).digest("hex").slice(0, 16)}]`
+      case "code":
+        return `\`\`\`${part.tag}\n${part.code}\n\`\`\``
+      case "tool-call":
+        return `[call ${part.name} ${JSON.stringify(part.input)}]`
+      case "tool-result":
+        return `[result of ${part.name}]\n${part.text}`
+      default:
+        return part.text
+    }
+  })
+  return [`${role}:`, ...texts].join("\n")
+}
+
+/** Gives each request of a recording as its difference to the one before. */
+export function requestRecorder(): (call: number, request: ModelRequest) => RecordedRequest {
+  let last: { call: number; texts: RequestTexts } | undefined
+  return (call, request) => {
+    const texts = requestTexts(request)
+    const base = last
+    last = { call, texts }
+    if (!base) return { ...texts }
+    const { messages } = texts
+    const changed = messages.findIndex((text, index) => text !== base.texts.messages[index])
+    const kept = changed === -1 ? messages.length : changed
+    return {
+      base: base.call,
+      kept,
+      ...(texts.system !== base.texts.system && { system: texts.system }),
+      ...(JSON.stringify(texts.tools) !== JSON.stringify(base.texts.tools) && { tools: texts.tools }),
+      messages: messages.slice(kept),
+    }
+  }
+}
+
+/** The texts of each request, by its call; without those whose base is missing. */
+export function restoredTexts(
+  calls: readonly { call: number; request?: RecordedRequest | undefined }[],
+): ReadonlyMap<number, RequestTexts> {
+  const restored = new Map<number, RequestTexts>()
+  for (const { call, request } of calls) {
+    if (!request) continue
+    const { base, kept = 0, messages } = request
+    const from = base === undefined ? { system: "", tools: [], messages: [] } : restored.get(base)
+    if (!from) continue
+    const { system = from.system, tools = from.tools } = request
+    restored.set(call, { system, tools, messages: [...from.messages.slice(0, kept), ...messages] })
+  }
+  return restored
+}
+
+/** The first thing in which two requests differ, and how. */
+export function requestDifference(
+  before: RequestTexts,
+  now: RequestTexts,
+  mask: (text: string) => string,
+): string | undefined {
+  const compared: [name: string, before: string | undefined, now: string | undefined][] = [
+    ["the system prompt, which declares the bindings,", before.system, now.system],
+    ...pairs(before.tools, now.tools).map(([a, b], index): [string, typeof a, typeof b] => [`tool ${index + 1}`, a, b]),
+    ...pairs(before.messages, now.messages).map(([a, b], index): [string, typeof a, typeof b] => [
+      `message ${index + 1}`,
+      a,
+      b,
+    ]),
+  ]
+  for (const [name, old, current] of compared) {
+    const [left, right] = [old === undefined ? "" : mask(old), current === undefined ? "" : mask(current)]
+    if (left !== right) return `${name} differs.\n\n${textDiff(left, right)}\n`
+  }
+  return undefined
+}
+
+function pairs<T>(left: readonly T[], right: readonly T[]): [T | undefined, T | undefined][] {
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, index) => [left[index], right[index]])
+}

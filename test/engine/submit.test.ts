@@ -1,0 +1,113 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { createAgent, createEngine, inlineBackend, jsRuntime, memoryStore, type Store, scripted } from "karst"
+import { changeHead, keysOf } from "../../src/engine/checkpoint.ts"
+import { claimed } from "../../src/engine/claim.ts"
+import { thisOwner } from "../../src/engine/owner.ts"
+
+const talker = () => createAgent({ model: scripted(() => "Hello."), runtime: () => jsRuntime() })
+
+describe("submit with a key", () => {
+  test("that another prompt or session has used is a ConflictError", async () => {
+    await using engine = createEngine({ agents: { agent: talker() }, store: memoryStore() })
+    const { id } = await engine.submit("agent", "Pay 5", { key: "order-1" })
+    await assert.rejects(engine.submit("agent", "Pay 6", { key: "order-1" }), {
+      name: "ConflictError",
+      retryable: false,
+      message: new RegExp(`"order-1" was used for run ${id} with another prompt`),
+    })
+    await assert.rejects(engine.submit("agent", "Pay 5", { key: "order-1", session: "s" }), /another session/)
+    assert.deepEqual(await engine.submit("agent", "Pay 5", { key: "order-1" }), { id })
+  })
+
+  for (const session of [undefined, "s"]) {
+    test(`twice at once is one run, ${session ? "with" : "without"} a session`, async () => {
+      const store = memoryStore()
+      const engines = [1, 2, 3].map(() => createEngine({ agents: { agent: talker() }, store }))
+      const submitted = engines.map((engine) => engine.submit("agent", "Go", { key: "k", session }))
+      const ids = new Set((await Promise.all(submitted)).map(({ id }) => id))
+      assert.equal(ids.size, 1)
+      assert.equal((await Array.fromAsync(store.keys("status/"))).length, 1)
+      await Promise.all(engines.map((engine) => engine.close()))
+    })
+  }
+
+  test("whose first process ended before the run was stored stores it", async () => {
+    const store = memoryStore()
+    await store.commit([{ type: "put", key: "keys/agent/k", value: { run: "run_1", session: "s" } }])
+    await using engine = createEngine({ agents: { agent: talker() }, store })
+    assert.deepEqual(await engine.submit("agent", "Go", { key: "k", session: "s" }), { id: "run_1" })
+    assert.equal((await engine.result("run_1")).output, "Hello.")
+  })
+})
+
+test("submit takes limits, outputs and values, which hold in the process that works on the run", async () => {
+  const store = memoryStore()
+  const answers = ["```ts\nsum = rows.get('a') + 1\n```", "Done."]
+  const agent = createAgent({ model: scripted(answers), runtime: () => jsRuntime({ rows: new Map(), sum: 0 }) })
+  const front = createEngine({ agents: { agent }, store, backend: inlineBackend() })
+  const { id } = await front.submit("agent", "Add", {
+    values: { rows: new Map([["a", 4]]) },
+    outputs: { sum: { type: "number" } },
+  })
+  await front.close()
+  await using back = createEngine({ agents: { agent }, store })
+  await back.recover()
+  const result = await back.result(id)
+  assert.equal(result.status, "done")
+  assert.deepEqual(result.objects, { sum: 5 })
+  const value = { call: () => 1 }
+  await assert.rejects(back.submit("agent", "Add", { values: { value } }), /values\.value cannot be stored/)
+})
+
+test("limits of a submitted run stop it", async () => {
+  const model = scripted(() => "```ts\n1\n```")
+  const agent = createAgent({ model, runtime: () => jsRuntime() })
+  await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+  const { id } = await engine.submit("agent", "Go", { limits: { cycles: 2 } })
+  const { status, cycles } = await engine.result(id)
+  assert.deepEqual({ status, cycles }, { status: "stopped", cycles: 2 })
+})
+
+test("submit on a closed engine rejects", async () => {
+  const store = memoryStore()
+  const engine = createEngine({ agents: { agent: talker() }, store })
+  await engine.close()
+  await assert.rejects(engine.submit("agent", "Go"), { code: "closed" })
+  assert.deepEqual(await Array.fromAsync(store.keys("")), [])
+})
+
+describe("abort", () => {
+  const takeBy = (store: Store, id: string, host: string, leaseMs: number) =>
+    changeHead(store, id, (head) => ({ head: claimed(head, { owner: { ...thisOwner(), id: "w", host }, leaseMs }) }))
+
+  test("resolves when the run has ended", async () => {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const runtime = () =>
+      jsRuntime({
+        forever() {
+          begin()
+          return new Promise(() => undefined)
+        },
+      })
+    const agent = createAgent({ model: scripted(["```ts\nawait forever()\n```"]), runtime })
+    const store = memoryStore()
+    await using worker = createEngine({ agents: { agent }, store })
+    await using other = createEngine({ agents: { agent }, store, backend: inlineBackend() })
+    const { id } = await worker.submit("agent", "Go")
+    await begun
+    await other.abort(id, "Enough.")
+    assert.equal((await other.get(id))?.status, "aborted")
+  })
+
+  test("ends a run itself whose worker on another machine does not answer for its lease", async () => {
+    const store = memoryStore()
+    await using engine = createEngine({ agents: { agent: talker() }, store, backend: inlineBackend() })
+    const { id } = await engine.submit("agent", "Go")
+    await takeBy(store, id, "elsewhere", 100)
+    await engine.abort(id, "Enough.")
+    const { status, detail } = await engine.result(id)
+    assert.deepEqual({ status, detail }, { status: "aborted", detail: "Enough." })
+    assert.ok(await store.get(keysOf(id).head))
+  })
+})
