@@ -40,7 +40,7 @@ if (told) {
 async function startRedis() {
   const folder = mkdtempSync(join(tmpdir(), "karst-"))
   const url = join(folder, "redis.sock")
-  const server = spawn("redis-server", ["--port", "0", "--unixsocket", url, "--dir", folder])
+  const server = spawn("redis-server", ["--port", "0", "--unixsocket", url, "--dir", folder, "--appendonly", "yes"])
   server.on("error", () => {
     rmSync(folder, { recursive: true })
     console.log("This example needs redis-server: apt-get install redis-server, or brew install redis.")

@@ -7,6 +7,8 @@ const wanted = process.argv[2]
 const examples = readdirSync(join(root, "examples")).filter((file) => file.endsWith(".ts"))
 const chosen = wanted ? examples.find((file) => file.startsWith(wanted)) : undefined
 if (chosen) {
+  // The example's own arguments begin where the name was.
+  process.argv.splice(1, 2, join(root, "examples", chosen))
   await import(join(root, "examples", chosen))
 } else {
   console.log(

@@ -34,7 +34,7 @@ const types = `
   ObjectsOf Outputs ResultWith Verify Verdict Judgement
   OutputChunk Pending Price Prompt PromptContext PromptPart ProviderErrorCode
   PromptSections Put ReasoningPart RecordedCall RecordOptions
-  ReplayOptions ResolveOptions ResultMessage Retry RetryOptions RotateOptions Rule RuleContext RuleData RuleOptions Run RunOptions
+  ReplayOptions ResolveOptions ResultMessage Retry RetryOptions RetryPolicy RotateOptions Rule RuleContext RuleData RuleOptions Run RunOptions
   RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep
   LoadedSkills Session SessionOf SessionOptions Skill SkillBindings SkillFile SkillOptions SkillPath SkillProblem SkillSource Snapshot StandardSchema Status StopReason Store TextPart TimeoutOptions ToolCallPart
   ToolResultPart ToolSpec Trajectory TypeGateMode TypeOptions TypedRuntime Usage UserMessage VariableOptions Violation

@@ -65,11 +65,13 @@ export function retryLater({ id }: Head, { at, count, since, error }: NextRetry)
 
 /** Puts a failed run back into the queue; gives the revision of its head. */
 export async function retryRun(store: Store, { head: { id, agent, session, status } }: StoredHead): Promise<number> {
-  const refused = (what: string, code: string) => new AgentError(`Run ${id} cannot be tried again: ${what}`, { code })
-  if (status !== "failed") throw refused(`it is ${status}. Only failed runs are.`, "not-failed")
+  const refused = (what: string, options: { code: string }) =>
+    new AgentError(`Run ${id} cannot be tried again: ${what}`, options)
+  if (status !== "failed") throw refused(`it is ${status}. Only failed runs are.`, { code: "not-failed" })
   if (session !== undefined) {
     const last = await store.get(keyOfSession(agent, session))
-    if (last?.value !== id) throw refused(`run ${last?.value} of session "${session}" came after it.`, "followed")
+    if (last?.value !== id)
+      throw refused(`run ${last?.value} of session "${session}" came after it.`, { code: "followed" })
   }
   const changed = await changeHead(store, id, (head) => {
     if (head.status !== "failed") return undefined
@@ -82,7 +84,7 @@ export async function retryRun(store: Store, { head: { id, agent, session, statu
       changes: [...changes, marker, ...(name ? [{ type: "put", key: name, value: id } as const] : [])],
     }
   })
-  if (!changed) throw refused("it is being tried again already.", "not-failed")
+  if (!changed) throw refused("it is being tried again already.", { code: "not-failed" })
   return changed.revision
 }
 

@@ -13,7 +13,7 @@ import { rewriteProgram } from "./program.ts"
 import { checkpoint, type Rewriting } from "./rewriting.ts"
 import { copyName, skip, stripTyped } from "./strip.ts"
 import { rewriteTarget } from "./targets.ts"
-import { objectsToCheck, operandsToCheck } from "./value-checks.ts"
+import { createValueChecks } from "./value-checks.ts"
 
 export interface Rewritten {
   output: Output
@@ -32,7 +32,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   let nextName = ""
   let peeked: AnyNode | undefined
   let deleted: AnyNode | undefined
-  const toCheck = new Map<AnyNode, "value" | "fields">()
+  const checks = createValueChecks(options.checksValues === true)
 
   const rewriting: Rewriting = {
     code,
@@ -44,7 +44,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     emit,
     statements,
     declare(node, home) {
-      note(node)
+      checks.note(node)
       declare(rewriting, node, home)
     },
     block,
@@ -58,21 +58,13 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   return { output: out, prologue: homes.prologue() + rewriting.hoisted, hasValue }
 
   function emit(node: AnyNode): void {
-    note(node)
-    const check = toCheck.get(node)
+    const check = checks.take(node)
     if (!check) return emitNode(node)
-    toCheck.delete(node)
     out.copyTo(node.start)
     out.write(`${guardObject}.${check}(`)
     emitNode(node)
     out.copyTo(node.end)
     out.write(")")
-  }
-
-  function note(node: AnyNode): void {
-    if (!options.checksValues) return
-    for (const operand of operandsToCheck(node)) toCheck.set(operand, "value")
-    for (const object of objectsToCheck(node)) toCheck.set(object, "fields")
   }
 
   function emitNode(node: AnyNode): void {

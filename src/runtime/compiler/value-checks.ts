@@ -1,16 +1,42 @@
 import type { AnyNode } from "acorn"
 
+/** Which nodes of a cell a check is put around. */
+export interface ValueChecks {
+  /** Takes note of the parts of a node that need a check. */
+  note(node: AnyNode): void
+  /** The same, and the check that the node itself needs: the name of a method of the guard. */
+  take(node: AnyNode): "value" | "fields" | undefined
+}
+
+export function createValueChecks(isEnabled: boolean): ValueChecks {
+  const toCheck = new Map<AnyNode, "value" | "fields">()
+  const note = (node: AnyNode) => {
+    if (!isEnabled) return
+    for (const operand of operandsToCheck(node)) toCheck.set(operand, "value")
+    for (const object of objectsToCheck(node)) toCheck.set(object, "fields")
+  }
+  return {
+    note,
+    take(node) {
+      note(node)
+      const check = toCheck.get(node)
+      toCheck.delete(node)
+      return check
+    },
+  }
+}
+
 /** The operands of a node that decide something without being converted: conditions, and both sides of an equality. A
  *  member of a remote object that was not awaited would be taken for true, or for unequal, without an error; a check
  *  around the operand throws. Arithmetic, templates and comparisons convert, and need no check. */
-export function operandsToCheck(node: AnyNode): readonly AnyNode[] {
+function operandsToCheck(node: AnyNode): readonly AnyNode[] {
   return decisiveOperands(node).filter(mayBeMember)
 }
 
 /** The objects whose fields a node compares with null or undefined without reading them by an expression of the cell:
  *  those that a pattern with default values takes apart, and those of `object.field ??= value`. A field of a remote
  *  object is not known before it is awaited, so the default would never be used; a check around the object throws. */
-export function objectsToCheck(node: AnyNode): readonly AnyNode[] {
+function objectsToCheck(node: AnyNode): readonly AnyNode[] {
   if (node.type === "VariableDeclaration") {
     return node.declarations.flatMap(({ id, init }) => (init && hasDefault(id) ? [init] : [])).filter(mayBeRemote)
   }
