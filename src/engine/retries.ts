@@ -65,9 +65,10 @@ export function retryLater({ id }: Head, { at, count, since, error }: NextRetry)
 
 /** Puts a failed run back into the queue; gives the revision of its head. */
 export async function retryRun(store: Store, { head: { id, agent, session, status } }: StoredHead): Promise<number> {
-  const refused = (what: string, options: { code: string }) =>
-    new AgentError(`Run ${id} cannot be tried again: ${what}`, options)
-  if (status !== "failed") throw refused(`it is ${status}. Only failed runs are.`, { code: "not-failed" })
+  const why = (what: string) => `Run ${id} cannot be tried again: ${what}`
+  if (status !== "failed") {
+    throw new AgentError(why(`it is ${status}. Only failed runs are.`), { code: "not-failed" })
+  }
   if (session !== undefined) {
     const last = await store.get(keyOfSession(agent, session))
     if (last?.value !== id)
@@ -84,7 +85,7 @@ export async function retryRun(store: Store, { head: { id, agent, session, statu
       changes: [...changes, marker, ...(name ? [{ type: "put", key: name, value: id } as const] : [])],
     }
   })
-  if (!changed) throw refused("it is being tried again already.", { code: "not-failed" })
+  if (!changed) throw new AgentError(why("it is being tried again already."), { code: "not-failed" })
   return changed.revision
 }
 
