@@ -71,8 +71,8 @@ export async function retryRun(store: Store, { head: { id, agent, session, statu
   }
   if (session !== undefined) {
     const last = await store.get(keyOfSession(agent, session))
-    if (last?.value !== id)
-      throw refused(`run ${last?.value} of session "${session}" came after it.`, { code: "followed" })
+    const later = why(`run ${last?.value} of session "${session}" came after it.`)
+    if (last?.value !== id) throw new AgentError(later, { code: "followed" })
   }
   const changed = await changeHead(store, id, (head) => {
     if (head.status !== "failed") return undefined
