@@ -81,11 +81,7 @@ function httpLines(name: string, { url, token }: McpEndpoint): string[] {
 
 /** A module's file name as the one word that clients know a server by. */
 function serverName(file: string): string {
-  return (
-    basename(file, extname(file))
-      .replaceAll(/[^\w-]+/g, "-")
-      .replaceAll(/^-+|-+$/g, "") || "karst"
-  )
+  return basename(file, extname(file)).split(/\W+/).filter(Boolean).join("-") || "karst"
 }
 
 /** Standard output for the protocol alone; all else that is printed goes to standard error. */

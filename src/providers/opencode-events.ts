@@ -62,7 +62,8 @@ export function opencodeParser(limits: Pick<Settings, "timeoutMs" | "idleTimeout
       const kept = level === undefined || level === "WARN" || level === "ERROR"
       // Each call is checked against the permissions before it begins; then the model is asked again.
       if (line.includes("message=evaluated permission=")) return { kept, calls: true }
-      return / message=stream .*small=false/.test(line) ? { kept, calls: false } : { kept }
+      const at = line.indexOf(" message=stream ")
+      return at >= 0 && line.includes("small=false", at) ? { kept, calls: false } : { kept }
     },
     exit(end) {
       if (end.stopped === undefined && error) {
