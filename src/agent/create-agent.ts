@@ -1,15 +1,12 @@
 import { observerOf } from "../actions/hooks.ts"
 import { keepJournal } from "../actions/journal.ts"
 import { orAbort } from "../core/abort.ts"
-import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
-import { ConfigError, errorData, isAbort } from "../core/errors.ts"
-import type { AgentEvent } from "../core/event.ts"
+import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
+import { ConfigError } from "../core/errors.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { AgentSpec } from "../core/spec.ts"
-import { trajectory } from "../core/trajectory.ts"
-import { noUsage } from "../core/usage.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { ArchiveOptions } from "../sessions/archive.ts"
@@ -23,6 +20,7 @@ import { runLoop } from "./loop.ts"
 import { promptFor } from "./open.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
 import { lostWithProcess, restoreConversation } from "./restore.ts"
+import { brokenOutcome } from "./result.ts"
 import { specOf } from "./spec.ts"
 import type { Verify } from "./verify.ts"
 
@@ -286,21 +284,4 @@ function changesPrompt(overrides: Partial<AgentOptions>): boolean {
   const { instructions, prompt, skills, fence, maxOutputChars, cellTimeoutMs, transaction, typeGate } = overrides
   const said = [instructions, prompt, skills, fence, maxOutputChars, cellTimeoutMs, transaction, typeGate]
   return said.some((value) => value !== undefined)
-}
-
-function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunOutcome {
-  const aborted = isAbort(error)
-  const record = trajectory(events)
-  const result: RunResult = {
-    id,
-    status: aborted ? "aborted" : "failed",
-    completion: { by: aborted ? "abort" : "failure" },
-    output: "",
-    cycles: 0,
-    usage: noUsage,
-    messages: record.messages,
-    trajectory: record,
-    ...(aborted ? {} : { error: { ...errorData(error), cause: error } }),
-  }
-  return { result, error }
 }

@@ -1,10 +1,12 @@
 import type { HookContext, Hooks } from "../actions/hooks.ts"
 import { runAfterRun } from "../actions/run-hooks.ts"
 import type { Completion, RunResult } from "../core/agent.ts"
-import { AbortError, errorData } from "../core/errors.ts"
-import type { Pending, StopReason } from "../core/event.ts"
+import { AbortError, errorData, isAbort } from "../core/errors.ts"
+import type { AgentEvent, Pending, StopReason } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
+import type { RunOutcome } from "../core/run.ts"
 import { trajectory } from "../core/trajectory.ts"
+import { noUsage } from "../core/usage.ts"
 import type { State } from "./state.ts"
 
 /** What a run came to, before its messages and its record are there. */
@@ -88,4 +90,22 @@ function completionOf(end: State["end"]): Completion {
     default:
       return { by: "failure" }
   }
+}
+
+/** The outcome of a run that could not begin, or broke outside of its loop. */
+export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunOutcome {
+  const aborted = isAbort(error)
+  const record = trajectory(events)
+  const result: RunResult = {
+    id,
+    status: aborted ? "aborted" : "failed",
+    completion: { by: aborted ? "abort" : "failure" },
+    output: "",
+    cycles: 0,
+    usage: noUsage,
+    messages: record.messages,
+    trajectory: record,
+    ...(aborted ? {} : { error: { ...errorData(error), cause: error } }),
+  }
+  return { result, error }
 }
