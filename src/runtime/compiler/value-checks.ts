@@ -74,6 +74,7 @@ function decisiveOperands(node: AnyNode): readonly AnyNode[] {
     case "LogicalExpression":
       return [node.left]
     case "BinaryExpression":
+      if (node.operator === "instanceof") return isPromiseClass(node.right) ? [] : [node.left]
       return equalities.has(node.operator) ? [node.left, node.right] : []
     case "UnaryExpression":
       return node.operator === "!" || (node.operator === "typeof" && node.argument.type !== "Identifier")
@@ -84,7 +85,12 @@ function decisiveOperands(node: AnyNode): readonly AnyNode[] {
   }
 }
 
-const equalities = new Set(["===", "!==", "==", "!=", "instanceof"])
+const equalities = new Set(["===", "!==", "==", "!="])
+
+/** Asking whether a result is still a promise is what code does that may have to await it. */
+function isPromiseClass(node: AnyNode): boolean {
+  return node.type === "Identifier" && node.name === "Promise"
+}
 
 /** Whether an expression can give a member or a call's result as it is. */
 function mayBeMember(node: AnyNode): boolean {

@@ -45,7 +45,7 @@ export function pendingResult(
       return Reflect.get(target, key)
     },
     set: (_, key) => forgotten(`changed (.${String(key)})`),
-    has: () => forgotten("searched"),
+    has: (target, key) => (typeof key === "symbol" ? Reflect.has(target, key) : forgotten("searched")),
     ownKeys: () => forgotten("listed"),
     deleteProperty: () => forgotten("changed"),
     defineProperty: () => forgotten("changed"),

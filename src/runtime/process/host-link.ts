@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import { originalOf } from "../cells/call.ts"
+import { keepOriginal, originalOf } from "../cells/call.ts"
 import { cellFrames } from "../cells/errors.ts"
 import { type RunningCell, running } from "../cells/running-cell.ts"
 import { decodeJavaScript } from "../handles/javascript-decode.ts"
@@ -268,7 +268,10 @@ function track(cell: RunningCell, call: Promise<unknown>): void {
 
 /** The result of a call for the cell. When the call fails and nobody awaits it, the rejection is reported as that of
  *  any forgotten promise. */
-function awaitable(answered: Promise<unknown>, title: string): Promise<unknown> {
+export function awaitable(answered: Promise<unknown>, title: string): Promise<unknown> {
   const copy = answered.then((value) => value)
-  return pendingResult(copy, title).result
+  const { result } = pendingResult(copy, title)
+  // Where the runtime itself looks at the value of a name, it is a promise like any other.
+  keepOriginal(result, () => copy)
+  return result
 }

@@ -8,10 +8,9 @@ import { reportStray } from "../cells/timers.ts"
 import { inspection } from "../declare/inspect.ts"
 import { printType } from "../declare/type-tree.ts"
 import { decodeBody } from "../handles/javascript-decode.ts"
-import { pendingResult } from "../handles/pending.ts"
 import { type Frame, type FrameLink, isObject, type WireObject } from "../handles/wire.ts"
 import type { CallGate, Execution, Snapshot } from "../runtime.ts"
-import { createHostLink } from "./host-link.ts"
+import { awaitable, createHostLink } from "./host-link.ts"
 import { runModule } from "./modules.ts"
 import { createNews } from "./news.ts"
 import { createPrinter } from "./printing.ts"
@@ -48,7 +47,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
   const core = createJsRuntime(undefined, {}, undefined, {
     checkValue: checkedMember,
     checkFields,
-    resultOf: (promise, name) => pendingResult(promise, `${name}(…)`).result,
+    resultOf: (promise, name) => awaitable(promise, `${name}(…)`),
     onCell: host.onCell,
     onBound: host.onBound,
   })

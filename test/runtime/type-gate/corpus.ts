@@ -17,6 +17,11 @@ export interface GoodCell {
  *  hand functions to the host. */
 export const needsTheObjectItself: ReadonlySet<string> = new Set([
   "a chain of methods",
+  "a getter",
+  "a field that a live object gets in the cell",
+  "a member asked for with a default",
+  "a test for a method",
+  "elements of a list of instances",
   "a method called only if it is there",
   "a static method",
   "an awaited method",

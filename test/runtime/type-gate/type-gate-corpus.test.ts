@@ -65,8 +65,9 @@ test("the cells that are left out where objects are elsewhere do not do their wo
     await using here = jsRuntime(bindings())
     await using elsewhere = processRuntime(withoutSync(bindings()))
     const expected = await run(here, cell, "off")
-    const execution = await run(elsewhere, cell, "off")
-    assert.ok(expected.ok && !(execution.ok && execution.preview === expected.preview), cell.title)
+    // An earlier cell may fail there already.
+    const execution = await run(elsewhere, cell, "off").catch(() => undefined)
+    assert.ok(expected.ok && !(execution?.ok && execution.preview === expected.preview), cell.title)
   }
 })
 
