@@ -6,6 +6,7 @@ import datetime
 import gc
 import math
 import random
+import socket
 import threading
 import time
 import unittest
@@ -560,7 +561,9 @@ class Traffic(HostCase):
             real()
 
         host.channel._read_until_writable = interrupted
-        self.assertEqual(host.cell(lambda: len(wipe("x" * 2_000_000)))["v"], 2_000_000)
+        # So little fits in at once that the writer has to wait for the reader.
+        host.channel.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        self.assertEqual(host.cell(lambda: len(wipe("x" * 8_000_000)))["v"], 8_000_000)
         self.assertRegex(str(found[0]), "finaliser that interrupts another call")
         self.assertEqual([each["t"] for each in host.messages if each["k"] == "out"], ["late"])
 
