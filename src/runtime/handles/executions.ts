@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import type { Json } from "../../core/json.ts"
 import type { Caller } from "./caller.ts"
 import { Forged, textIn } from "./wire.ts"
@@ -13,11 +13,10 @@ export interface Executions {
 
 export function createExecutions(): Executions {
   const callers = new Map<string, Caller>()
-  const key = randomBytes(32)
+  const secret = randomBytes(32).toString("hex")
   let count = 0
   // Signed, so that an old id can be recognised without being stored.
-  const signed = (number: number) =>
-    `${number}-${createHmac("sha256", key).update(`${number}`).digest("hex").slice(0, 32)}`
+  const signed = (number: number) => `${number}-${hash("sha256", `${secret}${number}${secret}`).slice(0, 32)}`
 
   const isIssued = (id: string): boolean => {
     const number = Number(id.split("-", 1)[0])

@@ -2,7 +2,7 @@ import type { Json } from "../../core/json.ts"
 import { errorFrom } from "./error-values.ts"
 import { mostHeapBytes } from "./frames.ts"
 import { deepestJavaScript } from "./javascript-encode.ts"
-import { jsonCost, tableCost } from "./json-cost.ts"
+import { jsonCost, mostHeapPerByte, tableCost } from "./json-cost.ts"
 import { bigintFrom, numbers, regExpFrom, viewOf } from "./leaf-values.ts"
 import { columnValues, recordsFrom } from "./record-columns.ts"
 import {
@@ -214,16 +214,22 @@ class Decoding {
     if (given.length === 0) throw new Forged("a table without columns")
     const columns = given.map(({ name, kind, i }) => {
       const bytes = this.#bytes(i)
-      if (kind === "text") {
-        const { depth, heapBytes } = jsonCost(bytes)
-        if (depth !== 1) throw new Forged("an invalid column")
-        this.#charge(heapBytes)
-      }
+      if (kind === "text") this.#chargeTexts(bytes, length)
       const values = columnValues(kind, bytes, length)
       if (!values || name === "__proto__") throw new Forged("an invalid column")
       return { name: textIn(name), values }
     })
     return recordsFrom(columns, length)
+  }
+
+  /** A short column is parsed without a scan, whatever it contains; when it is no list of texts it is refused afterwards. */
+  #chargeTexts(bytes: Uint8Array, length: number): void {
+    if (this.#heapBytes + bytes.length * mostHeapPerByte > this.#maxHeapBytes / 4) {
+      const { depth, heapBytes } = jsonCost(bytes)
+      if (depth !== 1) throw new Forged("an invalid column")
+      return this.#charge(heapBytes)
+    }
+    this.#charge(tableCost(length, 1) + 2 * bytes.length)
   }
 
   #charge(bytes: number): void {

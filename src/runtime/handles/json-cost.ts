@@ -128,3 +128,6 @@ const valueBytes = 24
 const knownKeyBytes = 8
 const newKeyBytes = 120
 const indexKeyBytes = 200
+
+/** More heap than any byte of JSON takes when it is parsed: `[],` takes 88 bytes for three, `"1":0,` 224 for six. */
+export const mostHeapPerByte = 64

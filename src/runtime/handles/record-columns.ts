@@ -23,7 +23,10 @@ export function columnsOf(
 ): Column[] | undefined {
   if (rows.length < fewestRows) return undefined
   const kinds = kindsOf(rows[0])
-  if (!kinds || !rows.every((row) => fits(row, kinds))) return undefined
+  if (!kinds) return undefined
+  const names = [...kinds.keys()]
+  const types = [...kinds.values()].map((kind) => (kind === "text" ? "string" : kind))
+  for (let row = 0; row < rows.length; row++) if (!fits(rows[row], names, types)) return undefined
   const records = rows as readonly Record<string, unknown>[]
   if (!(isAlone && hasRisingColumn(records, kinds))) {
     for (let row = 0; row < records.length; row++) {
@@ -58,11 +61,17 @@ export function columnValues(
   length: number,
 ): ArrayLike<unknown> | undefined {
   if (kind === "number") return bytes.length === 8 * length ? new Float64Array(new Uint8Array(bytes).buffer) : undefined
-  if (kind === "boolean") return bytes.length === length ? Array.from(bytes, (value) => value === 1) : undefined
+  if (kind === "boolean") return bytes.length === length ? booleansFrom(bytes) : undefined
   if (kind !== "text") return undefined
   const texts = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
   const isColumn = Array.isArray(texts) && texts.length === length && texts.every((text) => typeof text === "string")
   return isColumn ? texts : undefined
+}
+
+function booleansFrom(bytes: Uint8Array): boolean[] {
+  const values = new Array<boolean>(bytes.length)
+  for (let row = 0; row < bytes.length; row++) values[row] = bytes[row] === 1
+  return values
 }
 
 function parsed(text: string): unknown {
@@ -99,34 +108,38 @@ function isBareRecord(row: unknown): row is Record<string, unknown> {
   return Object.getPrototypeOf(row) === Object.prototype
 }
 
-/** Whether a row has the very same keys in the same order, with values of the same types and nothing hidden. */
-function fits(row: unknown, kinds: ReadonlyMap<string, ColumnKind>): boolean {
+/** Returns whether a row has the very same keys in the same order, with values of the same types and nothing hidden. The
+ *  engine caches the two lists of names for objects of one shape; `Reflect.ownKeys` builds its list anew for each row and takes
+ *  ten times as long. */
+function fits(row: unknown, names: readonly string[], types: readonly string[]): boolean {
   if (!isBareRecord(row)) return false
-  const keys = Reflect.ownKeys(row)
-  if (keys.length !== kinds.size || Object.keys(row).length !== keys.length) return false
-  let at = 0
-  for (const [name, kind] of kinds) {
-    if (keys[at++] !== name || kindNames.get(typeof row[name]) !== kind) return false
+  const keys = Object.keys(row)
+  if (keys.length !== names.length || Object.getOwnPropertyNames(row).length !== names.length) return false
+  if (Object.getOwnPropertySymbols(row).length > 0) return false
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] as string
+    if (keys[at] !== name || typeof row[name] !== types[at]) return false
   }
   return true
 }
 
 function hasRisingColumn(records: readonly Record<string, unknown>[], kinds: ReadonlyMap<string, ColumnKind>): boolean {
-  return [...kinds].some(([name, kind]) => {
-    if (kind !== "number") return false
-    let last = Number.NEGATIVE_INFINITY
-    return records.every((record) => {
-      const value = record[name] as number
-      const rises = value > last
-      last = value
-      return rises
-    })
-  })
+  return [...kinds].some(([name, kind]) => kind === "number" && rises(records, name))
+}
+
+function rises(records: readonly Record<string, unknown>[], name: string): boolean {
+  let last = Number.NEGATIVE_INFINITY
+  for (let row = 0; row < records.length; row++) {
+    const value = records[row]?.[name] as number
+    if (!(value > last)) return false
+    last = value
+  }
+  return true
 }
 
 function columnBytes(records: readonly Record<string, unknown>[], name: string, kind: ColumnKind): Uint8Array {
   if (kind === "text") return Buffer.from(JSON.stringify(records.map((record) => record[name])))
   const column = kind === "number" ? new Float64Array(records.length) : new Uint8Array(records.length)
-  for (let row = 0; row < records.length; row++) column[row] = Number(records[row]?.[name])
+  for (let row = 0; row < records.length; row++) column[row] = Number((records[row] as Record<string, unknown>)[name])
   return new Uint8Array(column.buffer)
 }

@@ -72,8 +72,8 @@ async function execute(
   const ignore =
     input.timeoutMs === undefined ? undefined : cell.pauses?.((paused) => connection.send({ k: "pause", x, paused }))
   try {
-    const { value } = await connection.ask("execute", { ...input, x })
-    const executed = readExecuted(value)
+    const { message, value } = await connection.ask("execute", { ...input, x })
+    const executed = readExecuted(message.s, value)
     if (!executed) child.accuse("an invalid execution")
     // Callbacks that host code called belong to the cell.
     while (executed && cell.calls.size > 0 && !cell.stopped) {

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks"
 import { keepOriginal, originalOf } from "../cells/call.ts"
 import { cellFrames } from "../cells/errors.ts"
 import { type RunningCell, running } from "../cells/running-cell.ts"
@@ -20,6 +19,7 @@ import type { CallGate } from "../runtime.ts"
 import { createCellObjects, type Within } from "./cell-objects.ts"
 import { createCopies } from "./copies.ts"
 import { createHostHandles, type Operate } from "./host-handles.ts"
+import { type Summary, writeSummary } from "./protocol.ts"
 import { memberTitle } from "./unawaited.ts"
 
 /** The child's end of the connection: values and operations both ways. */
@@ -35,7 +35,7 @@ export interface HostLink {
   check(execution: string): Promise<unknown>
   /** `name`: what the value is called in an error. */
   reply(i: number, value: unknown, name?: string): void
-  replyExecuted(i: number, summary: unknown, value: unknown, thrown: unknown): void
+  replyExecuted(i: number, summary: Summary, value: unknown, thrown: unknown): void
   fail(i: number, error: unknown): void
   /** Takes a frame that is an answer or a release; false for any other. */
   take(frame: Frame): boolean
@@ -170,7 +170,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     onCell(cell) {
       const execution = cell.gate && executionOf.get(cell.gate)
       if (execution !== undefined) cells.set(execution, cell)
-      withinLatest = running.run(cell, () => AsyncLocalStorage.snapshot())
+      withinLatest = (work) => running.run(cell, work)
       // Only cells that may still start others are asked for.
       for (const [id, known] of cells) if (known.over && known !== cell) cells.delete(id)
     },
@@ -181,11 +181,14 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     check: async (x) => (await request({ k: "check", x })).value,
     reply,
     replyExecuted(i, summary, value, thrown) {
+      const s = writeSummary(summary)
       try {
-        reply(i, thrown === undefined ? (value === undefined ? [summary] : [summary, value]) : [summary, value, thrown])
+        const values = thrown === undefined ? (value === undefined ? [] : [value]) : [value, thrown]
+        const encoded = encode(values, "the value")
+        send({ k: "reply", i, s, v: encoded.json }, encoded)
       } catch {
         // The preview shows the value; why it cannot cross is said when it is retrieved.
-        reply(i, [summary])
+        send({ k: "reply", i, s, v: [] })
       }
     },
     fail(i, error) {

@@ -1,4 +1,5 @@
 import type { ActionError, NameChanges } from "../../core/event.ts"
+import type { WireObject } from "../handles/wire.ts"
 import type { Lost, Name, Snapshot } from "../runtime.ts"
 import type { SentEnv } from "../sent-env.ts"
 
@@ -45,11 +46,33 @@ export interface Summary {
 /** A name with the handle or the function binding behind it, where there is one. */
 export type NameReport = Name & { handle?: number | undefined }
 
-/** The summary, then the value or what was thrown, where there is one; undefined where the answer has another form. */
-export function readExecuted(value: unknown): { summary: Summary; value: unknown; thrown: unknown } | undefined {
-  if (!isList(value) || value.length > 3) return undefined
-  const summary = readSummary(value[0])
-  return summary && { summary, value: value[1], thrown: value[2] }
+/** The answer to `execute`: the summary as plain JSON, so that the child need not encode it, and the value and what was
+ *  thrown, where there are any. Undefined where the answer has another form. */
+export function readExecuted(
+  summary: unknown,
+  values: unknown,
+): { summary: Summary; value: unknown; thrown: unknown } | undefined {
+  if (!isList(values) || values.length > 2) return undefined
+  const read = readSummary(summary)
+  return read && { summary: read, value: values[0], thrown: values[1] }
+}
+
+export function writeSummary(summary: Summary): WireObject {
+  const { error, preview, cut, changes, hints, notRolledBack, undoable, unclean } = summary
+  const { created, reassigned, removed } = changes
+  return {
+    changes: { created, reassigned, removed },
+    ...(error && { error: defined({ ...error }) }),
+    ...defined({ preview, cut, undoable, unclean }),
+    ...(hints && { hints }),
+    ...(notRolledBack && { notRolledBack: notRolledBack.map((lost) => defined({ ...lost })) }),
+  }
+}
+
+function defined(members: Record<string, string | number | boolean | undefined>): WireObject {
+  const json: WireObject = {}
+  for (const [key, value] of Object.entries(members)) if (value !== undefined) json[key] = value
+  return json
 }
 
 function readSummary(value: unknown): Summary | undefined {

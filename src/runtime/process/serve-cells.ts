@@ -60,7 +60,6 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
 
   // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that each of these takes.
   const asks: Record<string, (input: any) => Promise<unknown>> = {
-    execute: (input: ExecuteInput & { x: string }) => execute(input),
     inject: (input: BindInput) => core.inject(bindingsOf(input)),
     update: (input: BindInput) => core.update(bindingsOf(input)),
     retrieve: ({ name }: { name: string }) => core.retrieve(name),
@@ -95,7 +94,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     return isObject(value) ? { ...name, handle: host.idOf(Object(originalOf(value))) } : name
   }
 
-  const execute = async (input: ExecuteInput & { x: string }): Promise<unknown[]> => {
+  const execute = async (i: number, input: ExecuteInput & { x: string }): Promise<void> => {
     const { x, code, timeoutMs, within, transaction } = input
     const controller = new AbortController()
     const gate: CallGate = (_call, next) => next()
@@ -122,17 +121,18 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     controllers.delete(x)
     news.forget(x)
     if (execution.ok && execution.undo) undoLast = execution.undo
-    return [await summaryOf(execution, before), execution.ok ? execution.value : undefined, thrownBy(execution)]
+    const summary = await summaryOf(execution, before)
+    host.replyExecuted(i, summary, execution.ok ? execution.value : undefined, thrownBy(execution))
   }
 
   const answer = async (message: WireObject, frame: Frame) => {
     const { i, op } = message
     try {
       const body = decodeBody(message, frame, host.decodeReferences)
+      // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that is executed.
+      if (op === "execute") return await execute(Number(i), body as any)
       const value = await asks[String(op)]?.(body)
-      if (op !== "execute") return host.reply(Number(i), value, op === "retrieve" ? String(body.name) : undefined)
-      const [summary, result, thrown] = value as unknown[]
-      host.replyExecuted(Number(i), summary, result, thrown)
+      host.reply(Number(i), value, op === "retrieve" ? String(body.name) : undefined)
     } catch (error) {
       host.fail(Number(i), error)
     }

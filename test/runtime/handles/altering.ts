@@ -141,9 +141,10 @@ export function peerAnswers(op: string, change: (message: WireObject) => WireObj
 /** Changes how a cell ended: its summary and its value. */
 export function cells(change: (summary: WireObject, value: Json) => [WireObject, Json]): Mutant {
   return peerAnswers("execute", (message) => {
-    if (message.k !== "reply" || !Array.isArray(message.v)) return message
-    const [summary, value = { $: "u" }, ...rest] = message.v
-    return isObject(summary) ? { ...message, v: [...change(summary, value), ...rest] } : message
+    if (message.k !== "reply" || !Array.isArray(message.v) || !isObject(message.s)) return message
+    const [value = { $: "u" }, ...rest] = message.v
+    const [summary, changedValue] = change(message.s, value)
+    return { ...message, s: summary, v: [changedValue, ...rest] }
   })
 }
 
