@@ -2,29 +2,41 @@ import type { Server, ServerContext } from "@modelcontextprotocol/server"
 import type { Approver } from "../actions/approve.ts"
 import { fullCallText } from "../actions/preview-call.ts"
 
-// A person may be at lunch.
-const patienceMs = 3_600_000
+/** A person may be at lunch. */
+export const patienceMs = 3_600_000
 
-/** Asks the person at the client about a call; undefined where the client cannot: it does not say that it can, or speaks the protocol
- *  of 2026, in which a server cannot ask in the middle of a call. */
-export function askClient(server: Server, { mcpReq }: ServerContext): Approver | undefined {
-  if (mcpReq.envelope || !server.getClientCapabilities()?.elicitation) return undefined
+/** Whether a person at the client can be asked. */
+export function canAsk(server: Server): boolean {
+  return server.getClientCapabilities()?.elicitation !== undefined
+}
+
+/** Asks the person at a client of the protocol of 2025, in which a server may ask in the middle of a call. */
+export function askClient({ mcpReq }: ServerContext): Approver {
   return async (call, signal) => {
-    const text = fullCallText(call)
-    const message = text.includes("\n") ? `May this be called?\n\n${text}` : `May ${text} be called?`
-    const { action, content } = await mcpReq.elicitInput(
-      { mode: "form", message, requestedSchema },
-      { signal, timeout: patienceMs },
-    )
-    if (action !== "accept") return "deny"
-    return content?.answer === "always" ? "always" : content?.answer === "once"
+    const params = { mode: "form" as const, message: questionAbout(call), requestedSchema: answerSchema(true) }
+    return decisionOf(await mcpReq.elicitInput(params, { signal, timeout: patienceMs }))
   }
 }
 
-const requestedSchema = {
-  type: "object" as const,
-  properties: {
-    answer: { type: "string" as const, title: "Answer", enum: ["once", "always", "no"], default: "once" },
-  },
-  required: ["answer"],
+export function questionAbout(call: Parameters<Approver>[0]): string {
+  const text = fullCallText(call)
+  return text.includes("\n") ? `May this be called?\n\n${text}` : `May ${text} be called?`
+}
+
+/** The form of the answer. "always" needs a session in which it holds. */
+export function answerSchema(hasSession: boolean) {
+  const answer = {
+    type: "string" as const,
+    title: "Answer",
+    enum: hasSession ? ["once", "always", "no"] : ["once", "no"],
+    default: "once",
+  }
+  return { type: "object" as const, properties: { answer }, required: ["answer"] }
+}
+
+/** Reads an answer of the client. Anything that is not a clear yes is a no. */
+export function decisionOf(answer: unknown): "allow" | "always" | "deny" {
+  const { action, content } = Object(answer)
+  const chosen: unknown = action === "accept" ? Object(content).answer : undefined
+  return chosen === "once" ? "allow" : chosen === "always" ? "always" : "deny"
 }

@@ -23,6 +23,8 @@ export interface CellCall {
   /** A call that is cancelled takes its cell with it. */
   signal: AbortSignal
   progress(text: string): void
+  /** Whether the client has questions to answer before the cell can go on: its answer then takes as long as the person does. */
+  isAsking?: (() => boolean) | undefined
 }
 
 interface Cell {
@@ -74,17 +76,17 @@ export function openCells(runtime: Runtime, options: ServeOptions): Cells {
     return cell
   }
 
-  async function answer(cell: Cell, { signal, progress }: CellCall): Promise<CallToolResult> {
+  async function answer(cell: Cell, { signal, progress, isAsking }: CellCall): Promise<CallToolResult> {
     cell.progress = progress
     const cancelled = onAbort(signal, () => cell.controller.abort(new AbortError("The client cancelled the call.")))
     const late = Promise.withResolvers<undefined>()
-    const timer = setTimeout(late.resolve, answerWithinMs, undefined)
+    const timer = setInterval(() => isAsking?.() || late.resolve(undefined), answerWithinMs)
     try {
       const result = await Promise.race([cell.ended, late.promise])
       if (result) cells.delete(cell.id)
       return result ?? unfinished(cell)
     } finally {
-      clearTimeout(timer)
+      clearInterval(timer)
       cancelled()
       cell.progress = () => {}
     }

@@ -26,8 +26,8 @@ export interface CallHost {
 
 /** The session of a client, as far as a call needs it. */
 export interface ClientSession {
-  /** Asks the person at the client, where that is possible. */
-  asking(): Approver | undefined
+  /** Asks the person at the client; undefined where that is not possible. */
+  approver: Approver | undefined
   /** The subjects that this client's person has approved for always. */
   approved: string[]
 }
@@ -41,7 +41,7 @@ export function hosting(options: ServeOptions): (call: McpCall, session: ClientS
   const context = { workspace, state: stateInMemory() }
   const emit = stamping(id, options.onEvent)
   const opened = AsyncLocalStorage.snapshot()
-  return (call, { asking, approved }) => {
+  return (call, { approver, approved }) => {
     const { run, signal, within: place, leftMs = () => undefined, cellEnv, ...given }: McpHost = host?.(call) ?? {}
     const { emit: tell = emit, context: ground = context, ...gate } = given
     const within: NonNullable<McpHost["within"]> = place ?? opened
@@ -49,7 +49,7 @@ export function hosting(options: ServeOptions): (call: McpCall, session: ClientS
     const watch = stopwatch()
     return {
       gate: {
-        approve: approve === "client" ? asking() : approve,
+        approve: approve === "client" ? approver : approve,
         hooks,
         budgets,
         approved,

@@ -1,23 +1,26 @@
 import { setTimeout } from "node:timers/promises"
 import type {
   CallToolResult,
+  InputRequiredResult,
   McpServerFactory,
   Server,
   ServerContext,
   Tool as ShownTool,
 } from "@modelcontextprotocol/server"
+import type { Approver } from "../actions/approve.ts"
 import { AbortError, ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId } from "../core/message.ts"
 import { follow } from "../core/run-context.ts"
 import type { Tool } from "../tools/tool.ts"
-import { askClient } from "./ask-client.ts"
+import { askClient, canAsk } from "./ask-client.ts"
 import { callTool } from "./call-tool.ts"
 import { hosting } from "./host.ts"
 import { toTools } from "./kit.ts"
 import type { McpCall, ServeOptions, ToolSources } from "./mcp.ts"
 import { ownVersion, type ServerPackage } from "./packages.ts"
 import { progressTo } from "./progress.ts"
+import { openRounds } from "./rounds.ts"
 import { runtimeTools } from "./runtime-tools.ts"
 import { turns } from "./turns.ts"
 
@@ -32,12 +35,26 @@ export interface Surface {
   close(): Promise<void>
 }
 
+/** One call as its request gives it. */
+interface CallRequest {
+  signal: AbortSignal
+  progress(text: string): void
+  /** Asks the person at the client; undefined where the client cannot ask one. */
+  approver: Approver | undefined
+  /** Whether the client has questions to answer before the call can go on. */
+  isAsking?: () => boolean
+  session: string
+  /** The subjects that the person at this client has approved for always. */
+  approved: string[]
+}
+
 /** Tools and a runtime, as MCP servers that share them. */
 export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface {
   const { name, version = ownVersion(), runtime, maxOutputChars } = options
   const live = runtime && runtimeTools(runtime, options)
   const hostOf = hosting(options)
   const inTurn = turns()
+  const rounds = openRounds(sdk)
   const closing = new AbortController()
   const open = new Set<Promise<unknown>>()
   let instructions = said(live?.use)
@@ -58,29 +75,32 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
     return [...(live?.listed ?? []), ...[...tools.values()].map(shown)]
   }
 
-  async function make(
-    call: McpCall,
-    context: ServerContext,
-    server: Server,
-    approved: string[],
-  ): Promise<CallToolResult> {
+  async function make(call: McpCall, { session, approved, ...given }: CallRequest): Promise<CallToolResult> {
     const tool = tools.get(call.tool)
-    const host = hostOf(call, { asking: () => askClient(server, context), approved })
+    const host = hostOf(call, { approver: given.approver, approved })
     const controller = new AbortController()
-    const signals = [context.mcpReq.signal, closing.signal, ...(host.signal ? [host.signal] : [])]
-    const unfollow = follow(controller, signals)
-    const { signal } = controller
-    const progress = progressTo(context)
+    const unfollow = follow(controller, [given.signal, closing.signal, ...(host.signal ? [host.signal] : [])])
+    const means = { ...given, signal: controller.signal }
     try {
-      const cell = live?.call(call, host, { signal, progress })
+      const cell = live?.call(call, host, means)
       if (cell) return await cell
       if (!tool) throw unknownTool(call.tool)
-      const work = () =>
-        callTool(tool, call, host, { signal, progress, maxOutputChars: maxOutputChars ?? 40_000, runtime })
-      return await (tool.options.parallel ? work() : inTurn(context.sessionId ?? "", work))
+      const work = () => callTool(tool, call, host, { ...means, maxOutputChars: maxOutputChars ?? 40_000, runtime })
+      return await (tool.options.parallel ? work() : inTurn(session, work))
     } finally {
       unfollow()
     }
+  }
+
+  function answer(call: McpCall, context: ServerContext, server: Server, approved: string[]) {
+    const session = context.sessionId ?? ""
+    const asks = canAsk(server)
+    if (context.mcpReq.envelope && asks) {
+      return rounds.answer(call, context, (begun, asked) => make(begun, { ...asked, session, approved }))
+    }
+    const { signal } = context.mcpReq
+    const approver = asks ? askClient(context) : undefined
+    return make(call, { signal, progress: progressTo(context), approver, session, approved })
   }
 
   function unknownTool(asked: string): Error {
@@ -105,7 +125,7 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
         const input = (params.arguments ?? {}) as Json
         const meta = context.mcpReq._meta ?? {}
         const call = { id: newId("call"), tool: params.name, input, meta, client: server.getClientVersion()?.name }
-        const work = make(call, context, server, approved)
+        const work: Promise<CallToolResult | InputRequiredResult> = answer(call, context, server, approved)
         open.add(work)
         return work.finally(() => open.delete(work))
       })
@@ -123,6 +143,7 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
     async close() {
       const reason = new AbortError("The server is closing.")
       closing.abort(reason)
+      rounds.close(reason)
       await Promise.all([live?.close(reason), Promise.allSettled(open)])
     },
   }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict"
-import { describe, test } from "node:test"
+import { describe, type TestContext, test } from "node:test"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Decision } from "../../src/core/agent.ts"
 import type { AgentEvent } from "../../src/core/event.ts"
 import { mcpTools } from "../../src/mcp/client.ts"
+import type { McpEndpoint } from "../../src/mcp/mcp.ts"
 import { serveMcp } from "../../src/mcp/server.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
@@ -249,6 +250,93 @@ describe("a runtime that is served", () => {
       ["first", "second"],
     )
     assert.ok(asked.every((message) => message.includes(`${"x".repeat(500)}end\\u{202e}`)))
+  })
+
+  describe("asks the person at a client of the protocol of 2026, which repeats the call with the answer", () => {
+    type Answer = { action: "accept"; content: { answer: string } } | { action: "decline" } | { action: "cancel" }
+
+    async function modern(context: TestContext, endpoint: McpEndpoint, answer: (message: string) => Answer) {
+      const client = new Client(
+        { name: "person", version: "1" },
+        { capabilities: { elicitation: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } },
+      )
+      client.setRequestHandler("elicitation/create", ({ params }) => answer(params.message))
+      const { url, headers } = endpoint
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } }),
+      )
+      assert.equal(client.getProtocolEra(), "modern")
+      context.after(() => client.close())
+      return client
+    }
+    const yes: Answer = { action: "accept", content: { answer: "once" } }
+    const wipes = () => {
+      const wiped: string[] = []
+      const wipe = (what: string) => `wiped ${wiped.push(what)}`
+      return { wiped, runtime: jsRuntime({ wipe: fn(wipe, { approve: true }) }) }
+    }
+
+    for (const [answer, outcome] of [
+      [yes, /wiped 1/],
+      [{ action: "accept", content: { answer: "no" } }, /wipe was not approved/],
+      [{ action: "accept", content: { answer: "anything" } }, /wipe was not approved/],
+      [{ action: "decline" }, /wipe was not approved/],
+      [{ action: "cancel" }, /wipe was not approved/],
+    ] satisfies [Answer, RegExp][]) {
+      test(`who answers ${JSON.stringify(answer)}`, async (context) => {
+        const { runtime } = wipes()
+        const endpoint = await serve(context, { runtime, approve: "client", answerWithinMs: 200 })
+        const asked: string[] = []
+        const client = await modern(context, endpoint, (message) => {
+          asked.push(message)
+          return answer
+        })
+        assert.match(await call(client, "run", { code: "await wipe('all')" }), outcome)
+        assert.deepEqual(asked, ['May wipe("all") be called?'])
+      })
+    }
+
+    test("once for each of several calls, each executed once", async (context) => {
+      const { wiped, runtime } = wipes()
+      const endpoint = await serve(context, { runtime, approve: "client" })
+      const asked: string[] = []
+      const client = await modern(context, endpoint, (message) => {
+        asked.push(message)
+        return message.includes('"b"') ? { action: "decline" } : yes
+      })
+      const code = "await Promise.allSettled([wipe('a'), wipe('b'), wipe('c')]); await wipe('d'); 1"
+      assert.equal(await call(client, "run", { code }), out("1"))
+      assert.deepEqual(wiped, ["a", "c", "d"])
+      assert.equal(asked.length, 4)
+    })
+
+    test("about a function that is served as a tool", async (context) => {
+      const { runtime } = wipes()
+      const tools = { pay: fn((amount: number) => `paid ${amount}`, { approve: true }) }
+      const endpoint = await serve(context, { runtime, tools, approve: "client" })
+      const client = await modern(context, endpoint, () => yes)
+      assert.equal(await call(client, "pay", { amount: 5 }), "paid 5")
+    })
+
+    test("when the cell asks after `run` has answered, by the call of `wait`", async (context) => {
+      const begin = Promise.withResolvers<void>()
+      const runtime = jsRuntime({ ready: () => begin.promise, wipe: fn(() => "wiped", { approve: true }) })
+      const endpoint = await serve(context, { runtime, approve: "client", answerWithinMs: 20 })
+      const client = await modern(context, endpoint, () => yes)
+      const { status, cell } = JSON.parse(await call(client, "run", { code: "await ready(); await wipe()" }))
+      assert.equal(status, "running")
+      begin.resolve()
+      assert.match(await waited(client, cell), /wiped/)
+    })
+
+    test("and refuses a continuation that the server did not give out", async (context) => {
+      const { wiped, runtime } = wipes()
+      const endpoint = await serve(context, { runtime, approve: "client" })
+      const client = await modern(context, endpoint, () => yes)
+      const forged = { name: "run", arguments: { code: "await wipe('x')" }, requestState: "guess", inputResponses: {} }
+      await assert.rejects(client.callTool(forged), /to be continued is not known/)
+      assert.deepEqual(wiped, [])
+    })
   })
 
   test("refuses what the person at the client cannot be asked about", async (context) => {
