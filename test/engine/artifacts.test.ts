@@ -200,6 +200,51 @@ describe("the artifacts of a durable run", () => {
     assert.deepEqual(texts, ["May", "June"])
   })
 
+  test("of parallel calls have the same names when the cycle of a sub-agent is run again", async () => {
+    const store = memoryStore()
+    const names: string[][] = []
+    let isAgain = false
+    let { promise, resolve } = Promise.withResolvers<void>()
+    // The two calls end in another order when they are made again.
+    const month = (name: string, isLast: () => boolean) =>
+      tool({
+        name,
+        description: "",
+        sideEffect: false,
+        parallel: true,
+        async run() {
+          if (isLast()) await promise
+          else setTimeout(resolve, 5)
+          return text(name)
+        },
+      })
+    const wipe = tool({ name: "wipe", description: "", approve: true, run: () => "Wiped." })
+    const clerk = createAgent({
+      name: "clerk",
+      model: steps(calls(call("May"), call("June")), calls(call("wipe")), calls(finish())),
+      tools: [month("May", () => !isAgain), month("June", () => isAgain), wipe],
+      onEvent(event) {
+        if (event.type === "run-start") names.push([])
+        if (event.type === "tool-end" && event.kept) names.at(-1)?.push(`${event.name} ${event.kept}`)
+      },
+    })
+    const lead = createAgent({
+      agents: { clerk },
+      model: steps(calls(call("delegate", { tasks: [{ agent: "clerk", prompt: "Compare" }] })), calls(finish())),
+    })
+    const one = createEngine({ agents: { lead }, store, holdMs: 0 })
+    const { id } = await one.submit("lead", "Go")
+    const { pending } = await one.result(id)
+    await one.close()
+    isAgain = true
+    ;({ promise, resolve } = Promise.withResolvers<void>())
+    await using two = createEngine({ agents: { lead }, store, holdMs: 0 })
+    await two.approve(id, pending?.id ?? "", "allow")
+    assert.equal((await two.result(id)).status, "done")
+    const inOrder = ["May _output_1", "June _output_2"]
+    assert.deepEqual(names, [inOrder, inOrder])
+  })
+
   test("are not stored where the run was lost to another worker", async () => {
     const kept = memoryStore()
     let isAway = false
