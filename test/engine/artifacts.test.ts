@@ -66,7 +66,28 @@ describe("the artifacts of a durable run", () => {
     })
   }
 
-  test("are there after a drain between two cycles, and texts that memory took out too", async () => {
+  test("are there after a drain, for the worker that goes on with the run", async () => {
+    const store = memoryStore()
+    const leave = tool({ name: "leave", description: "", run: () => void first.drain() })
+    const agent = createAgent({
+      model: steps(
+        calls(call("report", { month: "May" }), call("leave")),
+        calls(call("report", { month: "June" }), read("_output_1"), read("_output_2")),
+        calls(finish()),
+      ),
+      tools: [report, leave],
+    })
+    const first = createEngine({ agents: { agent }, store })
+    const { id } = await first.submit("agent", "Compare")
+    while ((await first.get(id))?.cycles !== 1) await new Promise((resolve) => setImmediate(resolve))
+    await first.close()
+    assert.equal((await first.get(id))?.status, "queued")
+    await using second = createEngine({ agents: { agent }, store })
+    await second.recover()
+    assert.deepEqual(readBack(resultsIn((await second.result(id)).messages)), ["May", "June"])
+  })
+
+  test("are there after a restart for texts that memory took out, too", async () => {
     const store = memoryStore()
     const months = ["January", "February", "March", "April", "May", "June"]
     const facts = tool({
