@@ -6,6 +6,7 @@ import { initialMemory, type MemoryState } from "../memory.ts"
 import type { Lost, Runtime } from "../runtime/runtime.ts"
 import { type Artifacts, createArtifacts } from "../tools/artifacts.ts"
 import { createState, type SharedState } from "../tools/tool-state.ts"
+import type { Workspace } from "../workspace/workspace.ts"
 import type { ToolGround } from "./toolbox.ts"
 
 /** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
@@ -48,8 +49,14 @@ export interface Conversation {
   saved?: ((ended: boolean, unheard: readonly string[]) => Promise<void>) | undefined
 }
 
-/** A new conversation; one that goes on from an earlier keeps what the model was told and the user allowed. */
-export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: Conversation): Conversation {
+/** A new conversation; one that goes on from an earlier keeps what the model was told and the user allowed. With a
+ *  `workspace` its tools work there from now on. */
+export function conversation(
+  runtime: Runtime,
+  ownsRuntime: boolean,
+  earlier?: Conversation,
+  workspace?: Workspace,
+): Conversation {
   const events: AgentEvent[] = []
   const messages: Message[] = []
   const told = new Set(earlier?.told)
@@ -74,7 +81,7 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
     memory: earlier?.memory ?? initialMemory,
     state,
     artifacts: earlier?.artifacts ?? createArtifacts(),
-    ground: earlier?.ground?.then((ground) => ground.continued(state)),
+    ground: earlier?.ground?.then((ground) => ground.continued(state, workspace)),
     record(event) {
       // That it was saved is known where it was saved, and only told.
       if (isDelta(event) || event.type === "checkpoint-saved") return

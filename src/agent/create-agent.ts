@@ -13,6 +13,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import type { ArchiveOptions } from "../sessions/archive.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import { checkState, type StateValues } from "../tools/tool-state.ts"
+import type { Workspace } from "../workspace/workspace.ts"
 import { canReplay, openSession, type SessionSeat } from "./agent-session.ts"
 import { approvedInFamily, letInherit, refuseUnpriced, withInherited } from "./children.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./config.ts"
@@ -77,9 +78,8 @@ export function createAgent(options: AgentOptions): CodeAgent {
         async conversation(config, run) {
           const isOther = changes.runtime !== undefined
           const earlier = from && !isOther ? conversations.of(from) : undefined
-          opened = await openConversation(config, earlier, run.signal)
+          opened = await openConversation(config, earlier, run.signal, changes.workspace)
           if (from && !earlier) await continueFrom(opened, from, config, isOther)
-          if (changes.workspace !== undefined) opened.ground = undefined
           if (!earlier) opened.approved = approvedInFamily(run, options) ?? opened.approved
           return opened
         },
@@ -248,8 +248,9 @@ async function openConversation(
   config: AgentConfig,
   earlier?: Conversation,
   signal?: AbortSignal,
+  workspace?: Workspace,
 ): Promise<Conversation> {
-  if (earlier) return conversation(earlier.runtime, earlier.ownsRuntime, earlier)
+  if (earlier) return conversation(earlier.runtime, earlier.ownsRuntime, earlier, workspace)
   const { runtime = () => jsRuntime() } = config
   if (typeof runtime === "object") return conversation(runtime, false)
   const making = Promise.resolve(runtime())

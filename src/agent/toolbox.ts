@@ -15,8 +15,8 @@ import type { AgentConfig } from "./config.ts"
 export interface ToolGround {
   workspace: Workspace
   state: ToolState
-  /** The ground of a conversation that goes on from this one. */
-  continued(state: ToolState): ToolGround
+  /** The ground of a conversation that goes on from this one, in the same workspace or another. */
+  continued(state: ToolState, workspace?: Workspace): ToolGround
   /** Ends what tools have left open. */
   close(): Promise<void>
 }
@@ -45,22 +45,21 @@ export async function openGround(
   log: { events(): readonly AgentEvent[]; artifacts: Artifacts },
 ): Promise<ToolGround> {
   const [{ continueSubtasks, closeSubtasks }, { letRecall }] = await groundModules()
-  const place = workspace ?? memoryWorkspace()
 
-  function ground(state: ToolState): ToolGround {
+  function ground(state: ToolState, place: Workspace): ToolGround {
     letRecall(state, log)
     return {
       workspace: place,
       state,
-      continued(next) {
+      continued(next, other = place) {
         continueSubtasks(state, next)
-        return ground(next)
+        return ground(next, other)
       },
       close: () => closeSubtasks(state),
     }
   }
 
-  return ground(first)
+  return ground(first, workspace ?? memoryWorkspace())
 }
 
 // Tools come when the first agent has some. Asked for once: a dynamic import costs at every run, also of what is there.
