@@ -34,7 +34,7 @@ export {
   type ValidateOptions,
   validateOutput,
 } from "./agent/guardrails.ts"
-export type { ObjectsOf, Outputs, ResultWith } from "./agent/outputs.ts"
+export type { AgentResult, ObjectsOf, Outputs, ResultWith } from "./agent/outputs.ts"
 export { defaultSections, type PromptContext, type PromptSections } from "./agent/prompt.ts"
 export type { Verify } from "./agent/verify.ts"
 
@@ -50,6 +50,7 @@ export type {
   RunResult,
   Session,
   SessionOptions,
+  Todo,
 } from "./core/agent.ts"
 export {
   AbortError,

@@ -137,7 +137,7 @@ export function isFull(state: MemoryState, services: MemoryServices): boolean {
 }
 
 /** By what the model's wish is known among what tools remember. */
-export const compactionWish = "compact"
+export const compactionWish = "karst:compact"
 
 /** Whether the model asked for the conversation to be made shorter; the wish is granted once. */
 export function compactionAsked(remembered: { [key: string]: Json }): boolean {

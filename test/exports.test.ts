@@ -31,7 +31,7 @@ const types = `
   OutputCheck RunEnding RunHooks RunStart Stop ValidateOptions
   AskFirst BeforeCall CallContext CallOptions CallOutcome Hooks MakeCall MethodGuard Pauses
   CompactHooks Compacted FullConversation MemoryOptions SummaryPart SummarySections
-  ObjectsOf Outputs ResultWith Verify Verdict Judgement
+  AgentResult ObjectsOf Outputs ResultWith Todo Verify Verdict Judgement
   OutputChunk Pending Price Prompt PromptContext PromptPart ProviderErrorCode
   PromptSections Put ReasoningPart RecordedCall RecordOptions
   ReplayOptions ResolveOptions ResultMessage Retry RetryOptions RetryPolicy RotateOptions Rule RuleContext RuleData RuleOptions Run RunOptions

@@ -2,10 +2,11 @@ import { errorData } from "../core/errors.ts"
 import type { CallPreview, Emit } from "../core/event.ts"
 import { startDeadline } from "../runtime/deadline.ts"
 import type { Call, CallGate, MakeCall, Pauses } from "../runtime/runtime.ts"
+import { createState } from "../tools/tool-state.ts"
 import { type Approvals, makeApproved, requireApproval } from "./approve.ts"
 import type { CallPolicy } from "./call-policy.ts"
 import { type CallContext, type CallOutcome, runAfterCall, runBeforeCall } from "./hooks.ts"
-import type { Journal } from "./journal.ts"
+import type { CallSteps, Journal } from "./journal.ts"
 import { spendCall } from "./limits.ts"
 import { callName, previewCall } from "./preview-call.ts"
 
@@ -18,6 +19,8 @@ export interface GateServices extends Approvals, CallPolicy {
   caller: Pick<CallContext, "run" | "parent" | "agent">
   /** Of a durable run. */
   journal?: Journal | undefined
+  /** The state of the run's tools; needed where there is a journal. */
+  state?: CallSteps["state"] | undefined
 }
 
 export interface CountingGate {
@@ -98,7 +101,7 @@ async function hookedCall(
 }
 
 function approvedCall(call: Call, next: MakeCall, services: GateServices, emit: Emit): Promise<unknown> {
-  const { journal, pauses } = services
+  const { journal, pauses, state = createState() } = services
   if (!journal) {
     if (!call.approve) return makeCall(call, next, pauses)
     const ask = (reason?: string) => requireApproval(call, { ...services, reason }, emit)
@@ -114,6 +117,7 @@ function approvedCall(call: Call, next: MakeCall, services: GateServices, emit: 
       const make = () => makeCall(call, (change) => next({ ...change, idempotencyKey }), pauses)
       return makeApproved(call, approved, ask, make)
     },
+    state,
   })
 }
 

@@ -1,6 +1,7 @@
 import { type RunContext, runNote } from "../core/run-context.ts"
 import type { Model } from "../models/model.ts"
 import type { Call, ExecuteOptions } from "../runtime/runtime.ts"
+import type { SharedState } from "../tools/tool-state.ts"
 import type { Approvals } from "./approve.ts"
 
 /** What a durable run remembers of the cycle under way, so that it can be run again after a crash: what was done is not done
@@ -21,6 +22,8 @@ export interface CallSteps {
   approve(by?: Deciding): Promise<void>
   /** `decidingAgain`: by whom the call is decided whose arguments have changed since it was approved. */
   make(idempotencyKey: string, decidingAgain?: () => Deciding): Promise<unknown>
+  /** The state of the tools: changes that a call makes are recorded with its outcome and made again with it. */
+  state: Pick<SharedState, "recorded" | "apply">
 }
 
 /** Who decides about a call, and what was decided before. */

@@ -140,12 +140,17 @@ async function performTogether(group: readonly ToolCallPart[], batch: Batch): Pr
   const results: Performed[] = []
   const soFar: ToolsOutcome = {}
   const queue = group.entries()
+  const ended = group.map(() => Promise.withResolvers<void>())
+  // A run that may be run again gives the same names to what it keeps, whichever call ends first.
+  const inOrder = batch.services.journal !== undefined
   const worker = async () => {
     for (const [index, call] of queue) {
       // One that waited for its turn may be too late.
       const reason = results.length > 0 ? reasonToSkip(soFar, batch.services) : undefined
       if (reason) batch.reservation.release(call.id)
-      const performed = reason ? notMade(call, reason) : await performTool(call, batch)
+      const earlier = async () => inOrder && (await Promise.all(ended.slice(0, index).map(({ promise }) => promise)))
+      const performed = reason ? notMade(call, reason) : await performTool(call, batch, earlier)
+      ended[index]?.resolve()
       results[index] = performed
       note(performed, soFar, batch.services)
     }
@@ -154,13 +159,15 @@ async function performTogether(group: readonly ToolCallPart[], batch: Batch): Pr
   return results
 }
 
-async function performTool(call: ToolCallPart, batch: Batch): Promise<Performed> {
+// `earlier` resolves when the calls before it have ended, where what is kept must be kept in their order.
+async function performTool(call: ToolCallPart, batch: Batch, earlier?: () => Promise<unknown>): Promise<Performed> {
   const { services, tools, emit } = batch
   const started = services.now()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
   const result = seen(await resultOf(call, batch), services)
   const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxChars
+  if (!short) await earlier?.()
   const shown = short ? { shown: result.text } : await shortened(result.text, maxChars, services)
   return { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
 }

@@ -10,7 +10,9 @@ import {
   type Archive,
   type ArchiveOptions,
   type ArchiveSource,
+  artifactReader,
   openArchive,
+  readArtifacts,
   readRecording,
   readSession,
   type StoredSession,
@@ -136,6 +138,7 @@ function sessionOn(
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
   let endedAt: number | undefined
   if (writer) keepBy(writer, shared)
+  if (keeping) shared.artifacts.readFrom(artifactReader(keeping.archive, id))
   if (writer && !shared.ownsRuntime) shared.warnings.push(notKept)
 
   return createSession<CodeRunOptions>({
@@ -163,8 +166,9 @@ function sessionOn(
         const writer = createWriter(archive, forked, seat.config.name)
         for (const event of copy.events) writer.record(event)
         for (const entry of await readRecording(keeping.archive, id)) writer.note(entry)
+        for (const [name, text] of await readArtifacts(keeping.archive, id)) copy.artifacts.put(name, text)
         const session = sessionOn(seat, copy, forked, { ...keeping, archive, writer })
-        await copy.saved?.(true)
+        await copy.saved?.(true, [])
         return session
       }),
     async close() {
@@ -188,10 +192,13 @@ function keepBy(writer: SessionWriter, shared: Conversation): void {
     record(event)
     writer.record(event)
   }
-  shared.saved = async (ended) => {
-    if (!ended) return await writer.saved()
-    const head = headOf(shared) as unknown as Json
-    await writer.ended({ head, snapshot: await snapshotOf(shared) })
+  shared.saved = async (ended, unheard) => {
+    const current = headOf(shared)
+    const head = { ...current, steered: [...current.steered, ...unheard] } as unknown as Json
+    const artifacts = shared.artifacts.unsaved()
+    if (ended) await writer.ended({ head, artifacts, snapshot: await snapshotOf(shared) })
+    else await writer.saved({ head, artifacts })
+    shared.artifacts.saved(artifacts)
   }
 }
 

@@ -1,10 +1,12 @@
 import { type AgentEvent, isDelta } from "../core/event.ts"
 import { hiddenField } from "../core/hidden-field.ts"
-import type { Json } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
 import { foldMessages, ownEvents } from "../core/trajectory.ts"
 import { initialMemory, type MemoryState } from "../memory.ts"
 import type { Lost, Runtime } from "../runtime/runtime.ts"
+import { type Artifacts, createArtifacts } from "../tools/artifacts.ts"
+import { createState, type SharedState } from "../tools/tool-state.ts"
+import type { Workspace } from "../workspace/workspace.ts"
 import type { ToolGround } from "./toolbox.ts"
 
 /** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
@@ -35,21 +37,30 @@ export interface Conversation {
   /** What was approved for good. */
   approved: string[]
   memory: MemoryState
-  /** What tools remember together. */
-  readonly tools: { [key: string]: Json }
+  /** The state that its tools share. */
+  readonly state: SharedState
+  /** Texts that are too long to show, of an agent without a runtime. */
+  readonly artifacts: Artifacts
   /** What tools stand on, once some are used. */
   ground: Promise<ToolGround> | undefined
   record(event: AgentEvent): void
-  /** Stores what is new, where the conversation is archived: when a run has begun, after each cycle, and at its end. */
-  saved?: ((ended: boolean) => Promise<void>) | undefined
+  /** Stores what is new, where the conversation is archived: when a run has begun, after each cycle, and at its end.
+   *  `unheard` is what the user has said and the model has not heard. */
+  saved?: ((ended: boolean, unheard: readonly string[]) => Promise<void>) | undefined
 }
 
-/** A new conversation; one that goes on from an earlier keeps what the model was told and the user allowed. */
-export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: Conversation): Conversation {
+/** A new conversation; one that goes on from an earlier keeps what the model was told and the user allowed. With a
+ *  `workspace` its tools work there from now on. */
+export function conversation(
+  runtime: Runtime,
+  ownsRuntime: boolean,
+  earlier?: Conversation,
+  workspace?: Workspace,
+): Conversation {
   const events: AgentEvent[] = []
   const messages: Message[] = []
   const told = new Set(earlier?.told)
-  const tools = { ...earlier?.tools }
+  const state = createState(earlier?.state.values)
   const gone = new Set(earlier?.gone)
   const isOwn = ownEvents()
   const shared: Conversation = {
@@ -68,8 +79,9 @@ export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: C
     spoken: earlier?.spoken ?? new Set(),
     approved: [...(earlier?.approved ?? [])],
     memory: earlier?.memory ?? initialMemory,
-    tools,
-    ground: earlier?.ground?.then((ground) => ground.continued(tools)),
+    state,
+    artifacts: earlier?.artifacts ?? createArtifacts(),
+    ground: earlier?.ground?.then((ground) => ground.continued(state, workspace)),
     record(event) {
       // That it was saved is known where it was saved, and only told.
       if (isDelta(event) || event.type === "checkpoint-saved") return

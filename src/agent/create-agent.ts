@@ -3,6 +3,7 @@ import { keepJournal } from "../actions/journal.ts"
 import { orAbort } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
@@ -11,15 +12,18 @@ import { jsRuntime } from "../runtime/js.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { ArchiveOptions } from "../sessions/archive.ts"
 import type { SessionOf } from "../sessions/session.ts"
+import { checkState, type StateValues } from "../tools/tool-state.ts"
+import type { Workspace } from "../workspace/workspace.ts"
 import { canReplay, openSession, type SessionSeat } from "./agent-session.ts"
 import { approvedInFamily, letInherit, refuseUnpriced, withInherited } from "./children.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./config.ts"
 import { type Conversation, conversation, conversations } from "./conversation.ts"
 import { canBeDurable, type Durable } from "./durable.ts"
+import { continueFrom, letContinue } from "./from-result.ts"
 import { runLoop } from "./loop.ts"
 import { promptFor } from "./open.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
-import { lostWithProcess, restoreConversation } from "./restore.ts"
+import { restoreConversation } from "./restore.ts"
 import { brokenOutcome } from "./result.ts"
 import { specOf } from "./spec.ts"
 import type { Verify } from "./verify.ts"
@@ -30,6 +34,9 @@ export interface CodeRunOptions<O extends Outputs = Outputs> extends RunOptions,
   outputs?: O | undefined
   /** New values for names of the runtime, before the run begins. */
   values?: Record<string, unknown> | undefined
+  /** Values for the `state` of tools, set before the run begins. Other keys keep what earlier runs of the conversation
+   *  left there. */
+  state?: Readonly<Record<string, Json>> | undefined
   /** Checks what the run left behind; the answer is `result.verdict`. */
   verify?: Verify<ResultWith<O>> | undefined
 }
@@ -58,7 +65,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
     description: options.description,
     runtime: typeof config.runtime === "object" ? config.runtime : undefined,
     run<O extends Outputs>(prompt: Prompt, overrides: CodeRunOptions<O> = {}) {
-      const { from, signal, outputs, verify, values, ...changes } = overrides
+      const { from, signal, outputs, verify, values, state, ...changes } = overrides
       const used = merge(options, from ? { ...changes, messages: from.messages } : changes)
       let opened: Conversation | undefined
       const run = startAgentRun(used, prompt, {
@@ -66,15 +73,13 @@ export function createAgent(options: AgentOptions): CodeAgent {
         outputs,
         verify,
         values,
+        state,
         freshPrompt: changesPrompt(changes),
         async conversation(config, run) {
-          const earlier = from && changes.runtime === undefined ? conversations.of(from) : undefined
-          opened = await openConversation(config, earlier, run.signal)
-          // A result of another process: its messages are here, its objects are not.
-          if (from && !earlier && config.usesCode && changes.runtime === undefined) {
-            opened.lost = await lostWithProcess(from.trajectory.events, opened.runtime)
-          }
-          if (changes.workspace !== undefined) opened.ground = undefined
+          const isOther = changes.runtime !== undefined
+          const earlier = from && !isOther ? conversations.of(from) : undefined
+          opened = await openConversation(config, earlier, run.signal, changes.workspace)
+          if (from && !earlier) await continueFrom(opened, from, config, isOther)
           if (!earlier) opened.approved = approvedInFamily(run, options) ?? opened.approved
           return opened
         },
@@ -111,7 +116,7 @@ function seatOf(options: AgentOptions, changes: Partial<AgentOptions>, signal: A
     open: () => openConversation(config),
     end: endConversation,
     start(prompt, sent = {}, turn, enter) {
-      const { signal: own, outputs, verify, values, ...sentChanges } = sent
+      const { signal: own, outputs, verify, values, state, ...sentChanges } = sent
       refuseInSession(sentChanges)
       return startAgentRun(merge(used, sentChanges), prompt, {
         signal: anySignal(signal, own),
@@ -121,6 +126,7 @@ function seatOf(options: AgentOptions, changes: Partial<AgentOptions>, signal: A
         outputs,
         verify,
         values,
+        state,
       })
     },
   }
@@ -128,7 +134,7 @@ function seatOf(options: AgentOptions, changes: Partial<AgentOptions>, signal: A
 
 function startDurableRun(options: AgentOptions, durable: Durable): Run {
   const { run: id, prompt, metadata, resumed, earlier } = durable
-  const { limits, outputs, values } = durable.options ?? {}
+  const { limits, outputs, values, state } = durable.options ?? {}
   const config = resolveConfig(merge(options, { limits }))
   const observer = observerOf(options.onEvent, config.hooks)
   return startRun({
@@ -149,8 +155,10 @@ function startDurableRun(options: AgentOptions, durable: Durable): Run {
         : await openConversation(config, undefined, control.signal)
       try {
         control.useRecord(shared.record)
+        shared.artifacts.readFrom(durable.readArtifact)
         await durable.check(config, shared, control.emit)
-        return await runLoop(control, { config, conversation: shared, prompt, metadata, outputs, values, durable })
+        const setup = { config, conversation: shared, prompt, metadata, outputs, values, state, durable }
+        return await runLoop(control, setup)
       } finally {
         await endConversation(shared)
       }
@@ -168,6 +176,7 @@ interface RunPlace {
   outputs: Outputs | undefined
   verify: Verify | undefined
   values: Record<string, unknown> | undefined
+  state: Readonly<StateValues> | undefined
   dispose?: () => Promise<void>
 }
 
@@ -175,6 +184,7 @@ function startAgentRun(options: AgentOptions, prompt: Prompt, place: RunPlace): 
   // A wrong option is told at once, where it was written, and not as a failed run.
   const config = resolveConfig(withInherited(options), place.freshPrompt)
   checkOutputs(place.outputs, config.usesCode)
+  checkState(place.state, "state")
   refuseUnpriced(config)
   const message = userMessage(prompt)
   const id = newId("run")
@@ -208,10 +218,10 @@ async function agentRun(
     const start = control.emit({ type: "run-start", agent, model: model.id, messages: [prompt], metadata })
     return brokenOutcome(control.id, error, [start])
   }
-  const { outputs, verify, values } = place
-  const setup = { config, conversation: shared, prompt, metadata: config.metadata, outputs, verify, values }
+  const { outputs, verify, values, state } = place
+  const setup = { config, conversation: shared, prompt, metadata: config.metadata, outputs, verify, values, state }
   const outcome = await runLoop(control, setup)
-  conversations.set(outcome.result, shared)
+  letContinue(outcome.result, shared)
   return outcome
 }
 
@@ -238,8 +248,9 @@ async function openConversation(
   config: AgentConfig,
   earlier?: Conversation,
   signal?: AbortSignal,
+  workspace?: Workspace,
 ): Promise<Conversation> {
-  if (earlier) return conversation(earlier.runtime, earlier.ownsRuntime, earlier)
+  if (earlier) return conversation(earlier.runtime, earlier.ownsRuntime, earlier, workspace)
   const { runtime = () => jsRuntime() } = config
   if (typeof runtime === "object") return conversation(runtime, false)
   const making = Promise.resolve(runtime())

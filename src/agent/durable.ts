@@ -3,6 +3,8 @@ import type { Limits, Run } from "../core/agent.ts"
 import type { Emit, Metadata } from "../core/event.ts"
 import { hiddenField } from "../core/hidden-field.ts"
 import type { UserMessage } from "../core/message.ts"
+import type { ReadArtifact } from "../tools/artifacts.ts"
+import type { StateValues } from "../tools/tool-state.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
 import type { Outputs } from "./outputs.ts"
@@ -25,6 +27,8 @@ export interface Durable {
   /** The conversation that a new run goes on with. */
   earlier?: KeptConversation | undefined
   journal: Journal
+  /** Reads an artifact that was stored with a checkpoint of this run, or of an earlier run of its session. */
+  readArtifact: ReadArtifact
   /** Looks at what the run is about to work with, and throws where it must not. */
   check(config: AgentConfig, conversation: Conversation, emit: Emit): Promise<void>
   /** Commits what is new: before the first side effect, after each cycle, and at the end. Throws when the run is no longer
@@ -44,6 +48,7 @@ export interface DurableOptions {
   limits?: Limits
   outputs?: Outputs
   values?: Record<string, unknown>
+  state?: StateValues
 }
 
 export interface Resumed extends KeptConversation {

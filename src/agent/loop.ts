@@ -12,6 +12,7 @@ import { outsideRuns } from "../core/run-context.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { addUsage } from "../core/usage.ts"
 import { groundCells } from "../tools/cell-tool.ts"
+import type { StateValues } from "../tools/tool-state.ts"
 import { foldersToolsWrite } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
@@ -35,6 +36,8 @@ export interface LoopSetup {
   verify?: Verify | undefined
   /** New values for names of the runtime, before it begins. */
   values?: Record<string, unknown> | undefined
+  /** Values for the state of its tools, before it begins. */
+  state?: Readonly<StateValues> | undefined
   /** Set where the run outlives its process. */
   durable?: Durable | undefined
 }
@@ -64,13 +67,14 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   const journal = journalOf(context, setup.prompt.parts)
   const save = async (ended = false) => {
     await durable?.save({ state, conversation, unheard: said.all(), ended, objects })
-    await conversation.saved?.(ended)
+    await conversation.saved?.(ended, said.all())
   }
   const signal = eitherSignal(control.signal, watch.expired)
   const place: HookContext = { run: control.id, parent: context.parent?.id, agent: config.name, signal }
   try {
     const begun = durable?.resumed ? setup : await begin(setup, policy.hooks, place, control)
     if ("prompt" in begun) {
+      if (!durable?.resumed) setState(setup)
       const { system, skills } = durable?.resumed
         ? await reopen(setup, emit)
         : await open({ ...setup, prompt: begun.prompt }, emit)
@@ -142,12 +146,17 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
 
 // A run that goes on has its counts and clock from before; what conversations share is the conversation's.
 function firstState({ conversation, durable }: LoopSetup): State {
-  const { approved, memory, tools } = conversation
+  const { approved, memory, state: shared } = conversation
+  const tools = shared.values
   const fresh = initialState(approved, memory, tools)
   if (!durable?.resumed) return fresh
   const { state } = durable.resumed
   const calls = { total: state.calls.total, of: Object.assign(noCalls().of, state.calls.of) }
   return { ...state, calls, approved, memory, tools }
+}
+
+function setState({ conversation, state = {} }: LoopSetup): void {
+  for (const [key, value] of Object.entries(state)) conversation.state.set(key, value)
 }
 
 // What the run begins with, or how it ends before that. What hooks do not let in is not remembered.

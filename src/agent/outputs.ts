@@ -15,10 +15,13 @@ export type ObjectsOf<O extends Outputs> = {
   [K in keyof O]: O[K] extends StandardSchema<infer T> ? T : unknown
 }
 
+/** The result of an agent of ours: it always has the state of its tools and its todos. */
+export type AgentResult = RunResult & Required<Pick<RunResult, "state" | "todos">>
+
 /** A result whose declared outputs are typed: all of them when the run is done, else those that were valid at its end. */
 export type ResultWith<O extends Outputs> = string extends keyof O
-  ? RunResult
-  : RunResult &
+  ? AgentResult
+  : AgentResult &
       ({ status: "done"; objects: ObjectsOf<O> } | { status: Exclude<Status, "done">; objects: Partial<ObjectsOf<O>> })
 
 /** The declared outputs of one run. */

@@ -6,6 +6,8 @@ import { keptName } from "../memory/keep.ts"
 import { initialMemory } from "../memory.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import type { Lost, Runtime, Snapshot } from "../runtime/runtime.ts"
+import type { ArtifactCounts } from "../tools/artifacts.ts"
+import type { StateValues } from "../tools/tool-state.ts"
 import { foldersToolsWrite } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
 import { type Conversation, conversation } from "./conversation.ts"
@@ -21,7 +23,10 @@ export interface ConversationHead {
   approved: string[]
   steered: string[]
   memory: Conversation["memory"]
-  tools: Conversation["tools"]
+  /** The state of its tools. */
+  tools: StateValues
+  /** The last numbers of its artifacts; absent where it has none. */
+  artifacts?: ArtifactCounts
 }
 
 export interface KeptConversation {
@@ -34,7 +39,8 @@ export interface KeptConversation {
 }
 
 /** What to store beside the events; plain data of its own. */
-export function headOf({ systemRun, told, gone, approved, steered, memory, tools }: Conversation): ConversationHead {
+export function headOf(conversation: Conversation): ConversationHead {
+  const { systemRun, told, gone, approved, steered, memory, state, artifacts } = conversation
   return structuredClone({
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
@@ -43,7 +49,8 @@ export function headOf({ systemRun, told, gone, approved, steered, memory, tools
     approved,
     steered,
     memory,
-    tools,
+    tools: state.values,
+    ...(Object.keys(artifacts.counts).length > 0 && { artifacts: artifacts.counts }),
   })
 }
 
@@ -68,9 +75,11 @@ export async function restoreConversation(kept: KeptConversation, config: AgentC
 
 /** The same conversation again, with a copy of its runtime: what happens in one is not seen in the other. */
 export async function copyConversation(shared: Conversation): Promise<Conversation> {
-  const { runtime, events } = shared
+  const { runtime, events, artifacts } = shared
   if (!runtime.fork) throw new UnsupportedError("This kind of runtime cannot be copied, so its session has no fork().")
-  return foldBack({ events, head: headOf(shared) }, await runtime.fork(), true)
+  const copy = foldBack({ events, head: headOf(shared) }, await runtime.fork(), true)
+  for (const [name, text] of artifacts.unsaved()) copy.artifacts.put(name, text)
+  return copy
 }
 
 function foldBack({ events, head }: KeptConversation, runtime: Runtime, ownsRuntime: boolean): Conversation {
@@ -90,12 +99,18 @@ function foldBack({ events, head }: KeptConversation, runtime: Runtime, ownsRunt
   if (!head) return restored
   for (const name of head.told) restored.told.add(name)
   for (const name of head.gone ?? []) restored.gone.add(name)
-  Object.assign(restored.tools, head.tools)
-  return Object.assign(restored, {
-    approved: [...head.approved],
-    steered: [...head.steered],
-    memory: head.memory ?? initialMemory,
-  })
+  return Object.assign(withState(restored, head), { approved: [...head.approved], steered: [...head.steered] })
+}
+
+/** Gives a conversation the state of its tools, the numbers of its artifacts and its memory from before. */
+export function withState(
+  conversation: Conversation,
+  { tools, artifacts, memory }: Partial<Pick<ConversationHead, "tools" | "artifacts" | "memory">>,
+): Conversation {
+  for (const [key, value] of Object.entries(tools ?? {})) conversation.state.set(key, value)
+  Object.assign(conversation.artifacts.counts, artifacts)
+  conversation.memory = memory ?? initialMemory
+  return conversation
 }
 
 /** Puts in again what the skills that were activated brought. */

@@ -7,10 +7,13 @@ import type { Message } from "../core/message.ts"
 import type { RunOutcome } from "../core/run.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
+import { todosIn } from "../tools/todo-list.ts"
+import { userState } from "../tools/tool-state.ts"
+import type { AgentResult } from "./outputs.ts"
 import type { State } from "./state.ts"
 
 /** What a run came to, before its messages and its record are there. */
-export function resultOf(id: string, state: State, failure: unknown): RunResult {
+export function resultOf(id: string, state: State, failure: unknown): AgentResult {
   const { end, output, cycle: cycles, usage } = state
   const status = end?.status ?? "failed"
   const reason: StopReason | undefined = end?.status === "stopped" ? end.reason : undefined
@@ -25,6 +28,8 @@ export function resultOf(id: string, state: State, failure: unknown): RunResult 
     messages: [],
     trajectory: trajectory([]),
     completion: completionOf(end),
+    state: Object.freeze(userState(state.tools)),
+    todos: todosIn(state.tools),
     ...(end?.status === "done" && end.files && { files: end.files }),
     ...(reason && { reason }),
     ...(end?.status === "stopped" && end.detail !== undefined && { detail: end.detail }),
@@ -105,6 +110,8 @@ export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]):
     usage: noUsage,
     messages: record.messages,
     trajectory: record,
+    state: {},
+    todos: [],
     ...(aborted ? {} : { error: { ...errorData(error), cause: error } }),
   }
   return { result, error }

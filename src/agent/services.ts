@@ -42,8 +42,9 @@ export async function toolsFor(
   allowed: ToolFilter,
   skills: SkillAccess | undefined,
 ): Promise<RunTools> {
+  const { artifacts, messages } = conversation
   const ground = await groundOf(config, conversation)
-  return { ground, ...(await openToolbox(config, ground, { allowed, skills, messages: conversation.messages })) }
+  return { ground, ...(await openToolbox(config, ground, { allowed, skills, artifacts, messages })) }
 }
 
 /** What tools that are called from cells work with, if any is. */
@@ -52,7 +53,8 @@ export async function cellContext({ config, conversation }: LoopSetup): Promise<
 }
 
 function groundOf({ workspace }: AgentConfig, conversation: Conversation): Promise<ToolGround> {
-  conversation.ground ??= openGround(workspace, conversation.tools, () => conversation.events)
+  const { state, artifacts } = conversation
+  conversation.ground ??= openGround(workspace, state, { events: () => conversation.events, artifacts })
   return conversation.ground
 }
 
@@ -87,7 +89,7 @@ export function cycleServices(
   { outputs, tools, system, policy, journal, watch, signal, said, aborted, failed }: RunMeans,
 ): CycleServices {
   const { runtime } = conversation
-  const kept = config.usesCode || !tools ? runtime : tools.ground.artifacts
+  const kept = config.usesCode || !tools ? runtime : conversation.artifacts
   const taken = keptNames(config.messages).union(conversation.spoken)
   return {
     model: journal ? journal.model(config.model) : config.model,
@@ -112,6 +114,7 @@ export function cycleServices(
     ...policy,
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     approved: conversation.approved,
+    state: conversation.state,
     watcher: (id, text) => (control.watched() ? control.decision(id, text) : undefined),
     paused: control.paused,
     pauses: watch.pauses,

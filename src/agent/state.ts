@@ -1,9 +1,9 @@
 import { type CallCounts, noCalls } from "../actions/limits.ts"
 import type { ErrorData } from "../core/errors.ts"
 import type { Pending, StopReason } from "../core/event.ts"
-import type { Json } from "../core/json.ts"
 import { noUsage, type Usage } from "../core/usage.ts"
 import { initialMemory, type MemoryState } from "../memory.ts"
+import type { StateValues } from "../tools/tool-state.ts"
 
 /** The small head of a run: JSON from birth. What was said is in the log, so saving a step costs the same at any length. */
 export interface State {
@@ -22,8 +22,8 @@ export interface State {
   /** What need not be asked about again. */
   approved: string[]
   memory: MemoryState
-  /** What tools remember together. */
-  tools: { [key: string]: Json }
+  /** The state that tools share, by key. */
+  tools: StateValues
   /** Set once the run has come to an end. */
   end?: Ending
 }

@@ -1,7 +1,6 @@
 import type { ToolFilter } from "../actions/tool-policy.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
-import type { Json } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
 import type { ToolSpec } from "../models/model.ts"
 import type { Artifacts } from "../tools/artifacts.ts"
@@ -16,10 +15,8 @@ import type { AgentConfig } from "./config.ts"
 export interface ToolGround {
   workspace: Workspace
   state: ToolState
-  /** What is too long to show, for an agent without a runtime. */
-  artifacts: Artifacts
-  /** The ground of a conversation that goes on from this one. */
-  continued(values: { [key: string]: Json }): ToolGround
+  /** The ground of a conversation that goes on from this one, in the same workspace or another. */
+  continued(state: ToolState, workspace?: Workspace): ToolGround
   /** Ends what tools have left open. */
   close(): Promise<void>
 }
@@ -36,46 +33,38 @@ export interface Toolbox extends AsyncDisposable {
 export interface ToolPlace {
   allowed: ToolFilter
   skills: SkillAccess | undefined
+  artifacts: Artifacts
   /** A live view of the conversation. */
   messages: readonly Message[]
 }
 
-/** The ground that the tools of a conversation stand on; its state is JSON, `events` its log. */
+/** The ground that the tools of a conversation stand on. `events` gives its log. */
 export async function openGround(
   workspace: Workspace | undefined,
-  values: { [key: string]: Json },
-  events: () => readonly AgentEvent[],
+  first: ToolState,
+  log: { events(): readonly AgentEvent[]; artifacts: Artifacts },
 ): Promise<ToolGround> {
-  const [{ artifacts }, { continueSubtasks, closeSubtasks }, { letRecall }] = await groundModules()
-  const place = workspace ?? memoryWorkspace()
-  const kept = artifacts(place)
+  const [{ continueSubtasks, closeSubtasks }, { letRecall }] = await groundModules()
 
-  function ground(state: ToolState): ToolGround {
+  function ground(state: ToolState, place: Workspace): ToolGround {
+    letRecall(state, log)
     return {
       workspace: place,
-      artifacts: kept,
       state,
-      continued(later) {
-        const next = stateOver(later)
+      continued(next, other = place) {
         continueSubtasks(state, next)
-        return ground(next)
+        return ground(next, other)
       },
       close: () => closeSubtasks(state),
     }
   }
 
-  const state = stateOver(values)
-  letRecall(state, events)
-  return ground(state)
+  return ground(first, workspace ?? memoryWorkspace())
 }
 
 // Tools come when the first agent has some. Asked for once: a dynamic import costs at every run, also of what is there.
 const groundModules = once(() =>
-  Promise.all([
-    import("../tools/artifacts.ts"),
-    import("../tools/delegate/tasks.ts"),
-    import("../tools/delegate/recall.ts"),
-  ]),
+  Promise.all([import("../tools/delegate/tasks.ts"), import("../tools/delegate/recall.ts")]),
 )
 const builtinModule = once(() => import("../tools/builtin.ts"))
 
@@ -87,15 +76,6 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-function stateOver(values: { [key: string]: Json }): ToolState {
-  return {
-    get: (key) => (Object.hasOwn(values, key) ? values[key] : undefined),
-    set(key, value) {
-      values[key] = value
-    },
-  }
-}
-
 /** The user's tools and those that follow from what the agent has, as far as the policy allows them. */
 export async function openToolbox(config: AgentConfig, ground: ToolGround, place: ToolPlace): Promise<Toolbox> {
   const { builtinTools } = await builtinModule()
@@ -104,7 +84,7 @@ export async function openToolbox(config: AgentConfig, ground: ToolGround, place
   const { allowed, messages } = place
   const builtin = builtinTools({
     ends: !usesCode,
-    artifacts: usesCode ? undefined : ground.artifacts,
+    artifacts: usesCode ? undefined : place.artifacts,
     workspace,
     images: config.images,
     skills: usesCode ? undefined : place.skills,

@@ -1,5 +1,6 @@
 import type { ErrorData } from "./errors.ts"
 import type { AgentEvent, Metadata, Pending, Status, StopReason } from "./event.ts"
+import type { Json } from "./json.ts"
 import type { Message, Prompt } from "./message.ts"
 import type { AgentSpec } from "./spec.ts"
 import type { Trajectory } from "./trajectory.ts"
@@ -130,10 +131,21 @@ export interface RunResult {
   messages: Message[]
   /** The outputs that the run declared. */
   objects?: Record<string, unknown>
+  /** What the tools have left in their shared `state`, by key; absent where the agent has no such state. Frozen. */
+  state?: { readonly [key: string]: Json }
+  /** The list of todos, as `write_todos` left it. Frozen. */
+  todos?: readonly Todo[]
   /** What `verify` found. */
   verdict?: Verdict
   trajectory: Trajectory
   error?: ErrorData & { cause?: unknown }
+}
+
+/** One entry of the list that the model keeps by `write_todos`. */
+export interface Todo {
+  id: string
+  title: string
+  status: "pending" | "in_progress" | "done"
 }
 
 export interface Session extends AsyncDisposable {

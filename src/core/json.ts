@@ -18,3 +18,38 @@ function copied(value: Json): Json {
   for (const [key, part] of Object.entries(copy)) if (typeof part === "object") copy[key] = copied(part)
   return copy
 }
+
+/** A copy of JSON data that nobody can change. Members that are undefined are left out. Throws a `TypeError` for what is not
+ *  JSON; `what` names the value in its message. */
+export function frozenJson(value: unknown, what: string): Json {
+  return refusingDepth(what, () => frozenCopy(value, what, new Set()))
+}
+
+function frozenCopy(value: unknown, what: string, within: Set<object>): Json {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value
+  if (typeof value === "number" && Number.isFinite(value)) return value
+  if (typeof value !== "object") throw notJson(what, typeof value === "number" ? String(value) : typeof value)
+  if (within.has(value)) throw notJson(what, "a circular reference")
+  within.add(value)
+  const copy: Json = Array.isArray(value)
+    ? value.map((part, index) => frozenCopy(part, `${what}[${index}]`, within))
+    : frozenMembers(value, what, within)
+  within.delete(value)
+  Object.freeze(copy)
+  return copy
+}
+
+function frozenMembers(value: object, what: string, within: Set<object>): { [key: string]: Json } {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw notJson(what, value.constructor?.name || "an object with a prototype")
+  }
+  const members = Object.entries(value).filter(([, part]) => part !== undefined)
+  return Object.fromEntries(members.map(([key, part]) => [key, frozenCopy(part, `${what}.${key}`, within)]))
+}
+
+function notJson(what: string, found: string): TypeError {
+  return new TypeError(
+    `${what} is not JSON: ${found}. Give null, booleans, finite numbers, texts, lists and plain objects.`,
+  )
+}

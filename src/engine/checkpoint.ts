@@ -6,6 +6,7 @@ import type { Json } from "../core/json.ts"
 import type { Lost, Runtime } from "../runtime/runtime.ts"
 import { corrupt } from "../stores/failure.ts"
 import type { Change, Store } from "../stores/store.ts"
+import type { ArtifactCounts } from "../tools/artifacts.ts"
 import type { Attempts } from "./attempts.ts"
 import type { Definition } from "./definition.ts"
 import type { Owner } from "./owner.ts"
@@ -43,6 +44,8 @@ export interface Head {
   told: string[]
   /** The names that it was told are lost; absent where none is. */
   gone?: string[]
+  /** The last numbers of the artifacts of the conversation; absent where it has none. */
+  artifacts?: ArtifactCounts
   /** What the user has said and the model has not heard. */
   unheard: string[]
   metadata: Metadata
@@ -117,6 +120,8 @@ export const keysOf = (id: string) => ({
   journal: `runs/${id}/journal`,
   inbox: `runs/${id}/inbox`,
   snapshot: `runs/${id}/snapshot`,
+  /** The keys of its artifacts begin so. */
+  artifacts: `runs/${id}/artifacts/`,
   /** The options of `submit` for the run. */
   options: `runs/${id}/options`,
   /** The declared outputs of a run that has ended. */

@@ -1,4 +1,5 @@
-import type { Agent, Decision, RunResult } from "../core/agent.ts"
+import type { AgentResult } from "../agent/outputs.ts"
+import type { Agent, Decision } from "../core/agent.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Prompt } from "../core/message.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
@@ -47,7 +48,7 @@ export interface Engine<Name extends string = string> extends AsyncDisposable {
   /** The stored events of a run, from the first or from a sequence number, then those that come, until it has ended. */
   watch(id: string, options?: WatchOptions): AsyncIterable<AgentEvent>
   /** What the run came to; waits until it has ended or waits for somebody. */
-  result(id: string, options?: { signal?: AbortSignal | undefined }): Promise<RunResult>
+  result(id: string, options?: { signal?: AbortSignal | undefined }): Promise<AgentResult>
   /** Answers the question that a run waits with. */
   answer(id: string, text: string): Promise<void>
   /** Answers a call that asked for approval, by its id. */

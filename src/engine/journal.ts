@@ -7,6 +7,7 @@ import type { CallPreview } from "../core/event.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
 import type { Call } from "../runtime/runtime.ts"
 import { errorBack, storedError } from "../sessions/outcome.ts"
+import type { StateChanges } from "../tools/tool-state.ts"
 import type { AskedCall } from "./approvals.ts"
 import { type CellClock, cellClock } from "./cell-clock.ts"
 import { journaledModel, type RecordedAnswer } from "./journal-model.ts"
@@ -18,8 +19,8 @@ export type JournalEntry =
   | ({ type: "model"; key: string } & RecordedAnswer)
   | { type: "started"; key: string; call: CallPreview }
   // Without a value: it could not be stored, so nobody knows it.
-  | { type: "done"; key: string; value?: StoredValue }
-  | { type: "failed"; key: string; error: ErrorData }
+  | { type: "done"; key: string; value?: StoredValue; state?: StateChanges }
+  | { type: "failed"; key: string; error: ErrorData; state?: StateChanges }
   | { type: "time"; key: string; reads: number[] }
   // The cycle failed here and is tried again: the model is asked again where it failed.
   | { type: "retry"; key: string }
@@ -116,10 +117,19 @@ export function createJournal(setup: JournalSetup): RunJournal {
     cycle.asked.add(key)
     if (past?.outcome) {
       await cycle.order.turn(past.outcome.position)
+      steps.state.apply(past.state)
       return past.outcome.give()
     }
     const isUnknown = past && !call.idempotent
-    if (isUnknown) await settleUnknown(call, key, hasUnnamed)
+    if (isUnknown) {
+      try {
+        await settleUnknown(call, key, hasUnnamed)
+      } catch (error) {
+        // The call is not made again. If it ended, its changes to the state were recorded.
+        steps.state.apply(past.state)
+        throw error
+      }
+    }
     // What was begun had been approved, if it was the same call.
     if (call.approve && (!isUnknown || hasUnnamed)) await steps.approve(deciding(call, key, hasUnnamed))
     isOpen()
@@ -133,7 +143,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
       isOpen()
       return steps.make(idempotencyKey, decidingAgain)
     }
-    const work = record(call, key, () => steps.make(idempotencyKey, decidingAgain))
+    const work = record(call, key, steps.state, () => steps.make(idempotencyKey, decidingAgain))
     underWay.add(work)
     return work.finally(() => underWay.delete(work))
   }
@@ -160,18 +170,25 @@ export function createJournal(setup: JournalSetup): RunJournal {
     }
   }
 
-  async function record(call: Call, key: string, make: () => Promise<unknown>) {
+  async function record(call: Call, key: string, state: CallSteps["state"], make: () => Promise<unknown>) {
     // What led to it is written first, and whoever lost the run learns of that.
     await append(call.idempotent ? [] : [{ type: "started", key, call: previewCall(call) }], "now")
     isOpen()
+    const { done, changes } = state.recorded(make)
+    const changed = () => {
+      const made = changes()
+      return made && { state: made }
+    }
     try {
-      const value = await make()
+      const value = await done
       const stored = storedValue(value)
-      await append([{ type: "done", key, ...(stored && { value: stored }) }], "soon")
+      await append([{ type: "done", key, ...(stored && { value: stored }), ...changed() }], "soon")
       return value
     } catch (error) {
       // What was cut off by the end of its cell may have taken effect or not.
-      if (!call.signal.aborted && !closed) await append([{ type: "failed", key, error: storedError(error) }], "soon")
+      if (!call.signal.aborted && !closed) {
+        await append([{ type: "failed", key, error: storedError(error), ...changed() }], "soon")
+      }
       throw error
     }
   }
@@ -209,6 +226,8 @@ interface PastCall {
   key: string
   name: string
   outcome?: { position: number; give(): unknown }
+  /** The changes that it made to the state of tools. */
+  state?: StateChanges | undefined
 }
 
 // What is known of one cycle.
@@ -225,6 +244,7 @@ function readCycle(entries: readonly JournalEntry[], diverged: JournalSetup["div
     else if (entry.type === "started") calls.set(key, { key, name: nameOf(entry.call) })
     else {
       const past = calls.get(key) ?? { key, name: key }
+      past.state = entry.state
       if (entry.type === "failed" || entry.value) past.outcome = { position: position++, give: () => given(entry) }
       calls.set(key, past)
     }

@@ -1,3 +1,4 @@
+import type { AgentResult } from "../agent/outputs.ts"
 import type { RunResult } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
@@ -59,7 +60,7 @@ export async function untilAtRest(
   read: () => Promise<StoredHead>,
   id: string,
   signal: AbortSignal | undefined,
-): Promise<RunResult> {
+): Promise<AgentResult> {
   const over = new AbortController()
   const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
   const rests = followLog(store, keysOf(id).rests, 0, either)

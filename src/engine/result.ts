@@ -1,6 +1,6 @@
+import type { AgentResult } from "../agent/outputs.ts"
 import { resultOf } from "../agent/result.ts"
 import { initialState } from "../agent/state.ts"
-import type { RunResult } from "../core/agent.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { damagedRun, type Head } from "./checkpoint.ts"
@@ -9,7 +9,7 @@ import { damagedRun, type Head } from "./checkpoint.ts"
 export function resultFrom(
   { id, status: stored, state = initialState(), pending }: Head,
   said: readonly AgentEvent[],
-): RunResult {
+): AgentResult {
   const first = said.findIndex(({ run }) => run === id)
   const events = first < 0 ? [] : said.slice(first)
   const record = trajectory(events)

@@ -12,7 +12,14 @@ export async function removeRun(store: Store, id: string): Promise<Removed | und
     if (isUnderWay(found.head)) throw new AgentError(`Run ${id} is under way. Abort it first.`, { code: "running" })
     // Listed there if it was answered at this very moment.
     const calls = found.head.asked.map((asked) => keyOfCall(id, asked.id))
-    const names = [...Object.values(keysOf(id)), ...calls, listKey(found.head.status, id), listKey("queued", id)]
+    const artifacts = await Array.fromAsync(store.keys(keysOf(id).artifacts))
+    const names = [
+      ...Object.values(keysOf(id)),
+      ...artifacts,
+      ...calls,
+      listKey(found.head.status, id),
+      listKey("queued", id),
+    ]
     if (key !== undefined) names.push(keyOfKey(agent, key))
     const changes = names.map((name): Change => ({ type: "delete", key: name }))
     let guard: Guard = { key: keysOf(id).head, ifRevision: found.revision }

@@ -3,6 +3,7 @@ import type { Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { toJsonSchema } from "../runtime/schema.ts"
+import { checkState } from "../tools/tool-state.ts"
 import { type StoredValue, storedBack, storedValue } from "./values.ts"
 
 /** Options of `agent.run` that `submit` takes too: plain data, because another process may work on the run. */
@@ -14,31 +15,38 @@ export interface SubmittedRunOptions {
   outputs?: Outputs | undefined
   /** New values for names of the runtime, before the run begins: what `structuredClone` can copy. */
   values?: Readonly<Record<string, unknown>> | undefined
+  /** Values for the `state` of tools, set before the run begins. */
+  state?: Readonly<Record<string, Json>> | undefined
 }
 
 export interface StoredRunOptions {
   limits?: Limits
   outputs?: { [name: string]: Json }
   values?: { [name: string]: StoredValue }
+  state?: { [key: string]: Json }
 }
 
 /** The options as they are stored; undefined where there are none. */
-export function storedOptions({ limits, outputs, values }: SubmittedRunOptions): StoredRunOptions | undefined {
-  if (!limits && !outputs && !values) return undefined
+export function storedOptions(options: SubmittedRunOptions): StoredRunOptions | undefined {
+  const { limits, outputs, values, state } = options
+  if (!limits && !outputs && !values && !state) return undefined
+  checkState(state, "state")
   return {
     ...(limits && { limits }),
     ...(outputs && { outputs: mapped(outputs, (schema) => toJsonSchema(schema) as Json) }),
     ...(values && { values: mapped(values, storedOrRefused) }),
+    ...(state && { state: { ...state } }),
   }
 }
 
 /** The options for the agent. */
-export function optionsBack({ limits, outputs, values }: StoredRunOptions) {
+export function optionsBack({ limits, outputs, values, state }: StoredRunOptions) {
   return {
     ...(limits && { limits }),
     // Only JSON Schema is stored there.
     ...(outputs && { outputs: outputs as unknown as Outputs }),
     ...(values && { values: mapped(values, storedBack) }),
+    ...(state && { state }),
   }
 }
 

@@ -23,6 +23,7 @@ export interface SavedProgress {
 /** The head after a save. A saved cycle is progress: earlier failures no longer count. */
 export function savedHead(head: Head, progress: SavedProgress): Head {
   const { status, conversation, definition, snapshot, pending } = progress
+  const { counts } = conversation.artifacts
   const { pending: _, gone: __, lease: held, retries, attempts, ...rest } = head
   // A lease that was made longer for this cycle is not needed for the next one.
   const lease = held && progress.isCycle ? { ...held, forMs: progress.leaseMs } : held
@@ -35,6 +36,7 @@ export function savedHead(head: Head, progress: SavedProgress): Head {
     ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
     told: [...conversation.told],
     ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
+    ...(Object.keys(counts).length > 0 && { artifacts: { ...counts } }),
     unheard: progress.unheard,
     ...logged(head, progress.events),
     asked: [],
@@ -64,6 +66,7 @@ function ownState(state: State): State {
     ...state,
     calls: { total: calls.total, of: { ...calls.of } },
     approved: [...approved],
-    tools: Object.keys(tools).length === 0 ? {} : structuredClone(tools),
+    // Its values are frozen.
+    tools: { ...tools },
   }
 }

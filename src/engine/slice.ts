@@ -5,10 +5,10 @@ import { AbortError, ConflictError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
-import type { Change, Store } from "../stores/store.ts"
+import type { Store } from "../stores/store.ts"
 import { createApprovals } from "./approvals.ts"
 import { isPoison, poison, worksAlone } from "./attempts.ts"
-import { type Head, keysOf, readHead } from "./checkpoint.ts"
+import { type Head, readHead } from "./checkpoint.ts"
 import { type Definition, describeDefinition, differences } from "./definition.ts"
 import { readInbox } from "./inbox.ts"
 import { createJournal } from "./journal.ts"
@@ -17,13 +17,13 @@ import { approvalsAsked, failed, refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
 import { changedShape, goesOnChanged, Refusal, sharedRuntime, unknownAgent } from "./refusal.ts"
 import { nextRetry, type RetryPolicy, retryLater } from "./retries.ts"
+import { artifactReader, savedChanges } from "./saved-changes.ts"
 import { failedHead, savedHead } from "./saved-head.ts"
 import type { Silence } from "./silence.ts"
 import { type SliceTimeSetup, startSliceTime } from "./slice-time.ts"
 import type { Slots } from "./slots.ts"
 import { takeSnapshot } from "./snapshots.ts"
 import { type Found, findRun } from "./stored-run.ts"
-import { storedValue } from "./values.ts"
 
 export interface SliceSetup extends SliceTimeSetup {
   store: Store
@@ -91,7 +91,6 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   const { store, stopping } = setup
   const { held, entries, prompt, options, resumed, earlier } = found
   const { id, state: before, seed, metadata } = held.head
-  const keys = keysOf(id)
   const controller = new AbortController()
   const approvals = createApprovals(held, {
     // Other runs wait while this one works alone.
@@ -155,10 +154,8 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     const end = own.findLast((event) => event.type === "run-end")
     const waiting = !ended && state.end?.status === "waiting" ? state.end.pending : undefined
     const leaves = isCycle && !state.end && (await begun.isOver())
-    const changes: Change[] = [...(taken?.changes ?? [])]
-    if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
-    const outputs = objects && storedValue(objects)
-    if (outputs) changes.push({ type: "put", key: keys.objects, value: outputs as unknown as Json })
+    const artifacts = conversation.artifacts.unsaved()
+    const changes = savedChanges(id, { events, artifacts, objects, snapshot: taken?.changes })
     const status = end?.type === "run-end" ? end.status : waiting ? "waiting" : leaves ? "queued" : "running"
     const next = (head: Head): Head =>
       savedHead(head, {
@@ -178,6 +175,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     if (leaves) pushed = setup.push(id, held.revision)
     pushed?.catch(() => undefined)
     await held.commit(next, changes, { endsCycle: true })
+    conversation.artifacts.saved(artifacts)
     if (status !== "running") left = ended ? "ended" : leaves ? "again" : "waiting"
     journal.nextCycle(state.cycle)
     if (!ended) emit({ type: "checkpoint-saved", revision: held.revision })
@@ -187,8 +185,8 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
   async function saveFailure(conversation: Conversation, ended: boolean): Promise<void> {
     if (!ended) return
     const events = conversation.events.slice(saved)
-    const append: Change = { type: "append", log: keys.events, items: events as unknown as Json[] }
-    await held.commit((head) => failedHead(head, events), [append])
+    const changes = savedChanges(id, { events, artifacts: conversation.artifacts.unsaved() })
+    await held.commit((head) => failedHead(head, events), changes)
     left = "ended"
   }
 
@@ -202,6 +200,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     resumed,
     earlier,
     journal: journal.journal,
+    readArtifact: artifactReader(store, held.head),
     async check(given, conversation, tell) {
       config = given
       emit = tell

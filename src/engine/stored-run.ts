@@ -108,13 +108,14 @@ function withoutSkipped(events: AgentEvent[], { skipped = [] }: Head): AgentEven
   return events.filter((_, position) => !skipped.some(([from, to]) => position >= from && position < to))
 }
 
-function conversationHead({ systemRun, told, gone, unheard, state }: Head): ConversationHead {
+function conversationHead({ systemRun, told, gone, artifacts, unheard, state }: Head): ConversationHead {
   const { approved = [], memory = initialMemory, tools = {} } = state ?? {}
   return {
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
     told,
     ...(gone && { gone }),
+    ...(artifacts && { artifacts }),
     steered: unheard,
     approved,
     memory,

@@ -5,10 +5,10 @@ import { toHooks } from "../actions/hooks.ts"
 import { noCalls, stopwatch } from "../actions/limits.ts"
 import type { PerformServices } from "../actions/perform.ts"
 import type { AgentEvent, Emit } from "../core/event.ts"
-import type { Json } from "../core/json.ts"
 import { newId } from "../core/message.ts"
 import { insideRun } from "../core/run-context.ts"
 import type { ToolContext } from "../tools/tool.ts"
+import { createState } from "../tools/tool-state.ts"
 import { memoryWorkspace } from "../workspace/memory.ts"
 import type { McpCall, McpHost, ServeOptions } from "./mcp.ts"
 
@@ -38,7 +38,7 @@ export function hosting(options: ServeOptions): (call: McpCall, session: ClientS
   const id = newId("mcp")
   const hooks = toHooks(options.hooks)
   const budgets = [{ ...limits, counts: noCalls() }]
-  const context = { workspace, state: stateInMemory() }
+  const context = { workspace, state: createState() }
   const emit = stamping(id, options.onEvent)
   const opened = AsyncLocalStorage.snapshot()
   return (call, { approver, approved }) => {
@@ -82,9 +82,4 @@ function stamping(run: string, onEvent: ((event: AgentEvent) => unknown) | undef
     // Who watches can break nothing.
     void (async () => onEvent({ ...body, run, seq: seq++, at: Date.now() }))().catch(() => undefined)
   }
-}
-
-function stateInMemory(): ToolContext["state"] {
-  const values = new Map<string, Json>()
-  return { get: (key) => values.get(key), set: (key, value) => void values.set(key, value) }
 }

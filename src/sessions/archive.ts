@@ -8,6 +8,7 @@ import type { Lost, Snapshot } from "../runtime/runtime.ts"
 import { fileStore } from "../stores/file.ts"
 import { fileOf } from "../stores/file-names.ts"
 import type { Change, Store } from "../stores/store.ts"
+import type { ReadArtifact } from "../tools/artifacts.ts"
 import type { Recorded } from "./recording.ts"
 import { checkEvent, checkRecord, damaged } from "./stored-data.ts"
 import { isAtWork, type Writer } from "./writer-identity.ts"
@@ -91,6 +92,8 @@ export const keys = {
   events: (id: string) => `sessions/${id}/events`,
   recording: (id: string) => `sessions/${id}/recording`,
   snapshot: (id: string) => `sessions/${id}/snapshot`,
+  /** The keys of its artifacts begin so. */
+  artifacts: (id: string) => `sessions/${id}/artifacts/`,
 }
 
 /** Does work on an archive, and closes what it opened for that. */
@@ -130,7 +133,8 @@ export async function deleteSession(archive: ArchiveSource, id: string): Promise
   await withArchive(archive, async (opened) => {
     const found = await readRecord(opened, id).catch((error: unknown) => void unlessDamaged(error))
     if (found) refuseAtWork(found.record)
-    const gone = [keys.record(id), keys.events(id), keys.recording(id), keys.snapshot(id)]
+    const artifacts = await Array.fromAsync(opened.store.keys(keys.artifacts(id)))
+    const gone = [keys.record(id), keys.events(id), keys.recording(id), keys.snapshot(id), ...artifacts]
     const changes = gone.map((key): Change => ({ type: "delete", key }))
     await opened.store.commit(changes, found && { key: keys.record(id), ifRevision: found.revision })
   })
@@ -150,6 +154,27 @@ export async function readSession(archive: Archive, id: string): Promise<StoredS
   const data = record.snapshot && (await archive.store.get(keys.snapshot(id)))?.value
   const snapshot = record.snapshot && data instanceof Uint8Array ? { ...record.snapshot, data } : undefined
   return { record, revision, events, snapshot }
+}
+
+/** Reads artifacts of a session, by name. */
+export function artifactReader({ store }: Archive, id: string): ReadArtifact {
+  return async (name) => {
+    const { value } = (await store.get(keys.artifacts(id) + name)) ?? {}
+    if (value === undefined || typeof value === "string") return value
+    throw damaged(`The artifact "${name}" of session "${id}" is not as Karst writes it.`)
+  }
+}
+
+/** The artifacts of a session, by name. */
+export async function readArtifacts(archive: Archive, id: string): Promise<Map<string, string>> {
+  const artifacts = new Map<string, string>()
+  const read = artifactReader(archive, id)
+  for await (const key of archive.store.keys(keys.artifacts(id))) {
+    const name = key.slice(keys.artifacts(id).length)
+    const text = await read(name)
+    if (text !== undefined) artifacts.set(name, text)
+  }
+  return artifacts
 }
 
 /** All that came from outside the runs of a session. */

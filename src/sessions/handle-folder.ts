@@ -56,7 +56,7 @@ function problemOf(path: string, others: number): string | undefined {
 
 function entriesOf(folder: string): string[] {
   try {
-    return readdirSync(folder).map((name) => join(folder, name))
+    return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
   } catch {
     return []
   }

@@ -5,13 +5,14 @@ import { callName } from "../actions/preview-call.ts"
 import { bytesOf } from "../core/digest.ts"
 import { type RecordedCall, record } from "../models/record.ts"
 import type { Call } from "../runtime/runtime.ts"
+import type { StateChanges } from "../tools/tool-state.ts"
 import { failureOutcome, type Outcome, outcomeOf } from "./outcome.ts"
 
 /** One thing that came from outside a run: an answer of the model, what a call came to, the time and the randomness of a
  *  cell. `in` is the run: its number in the session, and the way to it where another run has started it. */
 export type Recorded =
   | { kind: "model"; in: string; model: number; call: RecordedCall }
-  | { kind: "call"; in: string; name: string; args: string; outcome: Outcome }
+  | { kind: "call"; in: string; name: string; args: string; outcome: Outcome; state?: StateChanges }
   | { kind: "cell"; in: string; times: number[]; randoms: number[] }
 
 /** Writes down all that comes from outside a run, so that it can be replayed with nothing outside. */
@@ -19,15 +20,22 @@ export function recordingJournal(path: string, write: (entry: Recorded) => void)
   let models = 0
   let children = 0
   return {
-    async call(call, { approve, make }) {
+    async call(call, { approve, make, state }) {
       const asked = { kind: "call" as const, in: path, name: callName(call), args: argsText(call) }
-      try {
+      const { done, changes } = state.recorded(async () => {
         await approve()
-        const value = await make(call.id)
-        write({ ...asked, outcome: outcomeOf(value) })
+        return await make(call.id)
+      })
+      const ended = (outcome: Outcome) => {
+        const changed = changes()
+        write({ ...asked, outcome, ...(changed && { state: changed }) })
+      }
+      try {
+        const value = await done
+        ended(outcomeOf(value))
         return value
       } catch (error) {
-        write({ ...asked, outcome: failureOutcome(error) })
+        ended(failureOutcome(error))
         throw error
       }
     },

@@ -23,7 +23,7 @@ export function replayingJournal(path: string, entries: readonly Recorded[], opt
   const turn = inOrder()
 
   return {
-    async call(call, { approve, make }) {
+    async call(call, { approve, make, state }) {
       const [name, args] = [callName(call), argsText(call)]
       if (options.live.includes(name)) {
         await approve()
@@ -37,6 +37,7 @@ export function replayingJournal(path: string, entries: readonly Recorded[], opt
         throw notRecorded(`${why}; let it be called: live: ["${name}"]`, options)
       }
       await turn(entry.position)
+      state.apply(entry.state)
       return replayOutcome(entry.outcome)
     },
     model(model): Model {

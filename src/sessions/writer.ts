@@ -20,12 +20,20 @@ export interface SessionWriter {
   record(event: AgentEvent): void
   /** The same for what came from outside the run. */
   note(entry: Recorded): void
-  /** Stores what was taken since the last time. */
-  saved(): Promise<void>
+  /** Stores what was taken since the last time, and how the conversation is after this cycle, where that is known. */
+  saved(state?: CycleState): Promise<void>
   /** Stores how a run left the conversation and its runtime. */
-  ended(left: { head: Json; snapshot?: Snapshot | undefined }): Promise<void>
+  ended(left: CycleState & { snapshot?: Snapshot | undefined }): Promise<void>
   /** Says that the session has ended, and lets go of it. */
   close(): Promise<number | undefined>
+}
+
+/** What belongs to the events of a cycle and is stored in the same commit. */
+export interface CycleState {
+  /** What of the conversation is not in its events. */
+  head: Json
+  /** New artifacts, by name. */
+  artifacts?: ReadonlyMap<string, string> | undefined
 }
 
 export function createWriter(archive: Archive, id: string, agent: string, stored?: StoredSession): SessionWriter {
@@ -106,15 +114,21 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
     note(entry) {
       notes.push(entry)
     },
-    saved: () => inTurn(() => withNews(guarded)),
-    ended({ head, snapshot }) {
+    saved: (state) =>
+      inTurn(() =>
+        withNews((news) =>
+          state ? put({ head: state.head }, [...news, ...artifactChanges(id, state.artifacts)]) : guarded(news),
+        ),
+      ),
+    ended({ head, artifacts, snapshot }) {
       letGo()
       return inTurn(async () => {
         const at = count + events.length
         const isNew = snapshot && snapshot.hash !== record.snapshot?.hash
         const bytes: Change[] = isNew ? [{ type: "put", key: keys.snapshot(id), value: snapshot.data }] : []
         const known = snapshot && { ...withoutData(snapshot), at }
-        await withNews((news) => put({ writer, head, ...(known && { snapshot: known }) }, [...news, ...bytes]))
+        const more = [...bytes, ...artifactChanges(id, artifacts)]
+        await withNews((news) => put({ writer, head, ...(known && { snapshot: known }) }, [...news, ...more]))
       })
     },
     async close() {
@@ -144,6 +158,10 @@ export async function takeOver(archive: Archive, stored: StoredSession): Promise
   }
   await writer.ended({ head: record.head ?? null })
   return writer
+}
+
+function artifactChanges(id: string, artifacts: ReadonlyMap<string, string> = new Map()): Change[] {
+  return [...artifacts].map(([name, value]) => ({ type: "put", key: keys.artifacts(id) + name, value }))
 }
 
 function endOfInterrupted(events: readonly AgentEvent[]): EventOf<"run-end"> | undefined {

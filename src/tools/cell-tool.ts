@@ -5,7 +5,8 @@ import { type FunctionBinding, fn } from "../runtime/bindings.ts"
 import { currentCall } from "../runtime/gated-call.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
 import { memoryWorkspace } from "../workspace/memory.ts"
-import type { Tool, ToolContext, ToolDefinition, ToolState } from "./tool.ts"
+import type { Tool, ToolContext, ToolDefinition } from "./tool.ts"
+import { createState } from "./tool-state.ts"
 
 /** What a run gives to tools that its cells call as functions. */
 export interface CellGround {
@@ -70,9 +71,5 @@ function inputOf(tool: Tool): StandardSchema {
 
 // Outside of any run there are no files, and nothing is remembered.
 function emptyContext(): Pick<ToolContext, "workspace" | "state"> {
-  const state = new Map<string, Parameters<ToolState["set"]>[1]>()
-  return {
-    workspace: memoryWorkspace(),
-    state: { get: (key) => state.get(key), set: (key, value) => void state.set(key, value) },
-  }
+  return { workspace: memoryWorkspace(), state: createState() }
 }

@@ -1,5 +1,6 @@
 import * as z from "zod"
-import { openTodos, readTodos } from "./todos.ts"
+import { openTodos } from "./todo-list.ts"
+import { readTodos } from "./todos.ts"
 import { type Tool, tool, toolFailure, toolResult } from "./tool.ts"
 
 /** Ends the run with a message. Refuses while todos are open. */

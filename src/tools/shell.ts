@@ -7,6 +7,7 @@ import { type Commands, type CommandsOptions, commands } from "./shell/commands.
 import { progressTeller } from "./shell/progress.ts"
 import { report } from "./shell/report.ts"
 import { type Tool, type ToolResult, tool, toolFailure } from "./tool.ts"
+import { ownKeys } from "./tool-state.ts"
 
 export interface ShellOptions extends CommandsOptions, ShellToolOptions {}
 
@@ -52,11 +53,13 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
       background: z.boolean().optional().describe("Give an id for check_command at once."),
     }),
     approve,
-    run: ({ command, cwd, stdin, timeoutMs = usualMs, background }, { workspace, signal, progress }) =>
+    run: ({ command, cwd, stdin, timeoutMs = usualMs, background }, { workspace, state, signal, progress }) =>
       mended(async () => {
         const teller = progressTeller(progress)
         const tell = background ? undefined : teller.add
-        const started = await commands.start({ command, cwd, stdin, workspace, signal, tell })
+        const lastNumber = Number(state.get(lastCommand) ?? 0)
+        const started = await commands.start({ command, cwd, stdin, workspace, signal, lastNumber, tell })
+        state.set(lastCommand, Math.max(lastNumber, Number(started.id.slice(1))))
         if (background) return await leave(started, "Started in the background")
         const end = await within(started.ended, timeoutMs, signal)
         teller.end()
@@ -69,6 +72,9 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
       }),
   })
 }
+
+/** The key of the state that has the number of the last command: an id never names two commands of a conversation. */
+const lastCommand = `${ownKeys}commands`
 
 /** Tells how a command is doing, waits for it, or kills it. */
 export function checkCommandTool(commands: Commands): Tool {

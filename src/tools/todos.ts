@@ -1,22 +1,12 @@
 import * as z from "zod"
+import type { Todo } from "../core/agent.ts"
 import { newId } from "../core/message.ts"
+import { todoStatuses, todosIn, todosKey } from "./todo-list.ts"
 import { type Tool, type ToolState, tool, toolFailure, toolResult } from "./tool.ts"
 
-const statuses = ["pending", "in_progress", "done"] as const
-
-const todo = z.object({ id: z.string(), title: z.string(), status: z.enum(statuses) })
-
-export type Todo = z.infer<typeof todo>
-
-const key = "todos"
-
-/** The plan of work, as the model keeps it. */
-export function readTodos(state: ToolState): Todo[] {
-  return z.array(todo).catch([]).parse(state.get(key))
-}
-
-export function openTodos(todos: readonly Todo[]): Todo[] {
-  return todos.filter(({ status }) => status !== "done")
+/** The todos in the state of a conversation. */
+export function readTodos(state: ToolState): readonly Todo[] {
+  return todosIn({ [todosKey]: state.get(todosKey) ?? null })
 }
 
 /** Lets the model keep a list of what is to be done. */
@@ -30,7 +20,7 @@ export function todosTool(): Tool {
         z.object({
           id: z.string().optional().describe("That of the todo, as it was given; none for a new one."),
           title: z.string().trim().min(1),
-          status: z.enum(statuses).default("pending"),
+          status: z.enum(todoStatuses).default("pending"),
         }),
       ),
     }),
@@ -52,7 +42,10 @@ export function todosTool(): Tool {
         return known.splice(same, same === -1 ? 0 : 1)[0]?.id ?? newId("todo")
       }
       const todos: Todo[] = given.map(({ id, title, status }) => ({ id: id ?? idOf(title), title, status }))
-      state.set(key, todos)
+      state.set(
+        todosKey,
+        todos.map((todo) => ({ ...todo })),
+      )
       return toolResult({ text: todosText(todos), value: todos })
     },
   })

@@ -58,7 +58,7 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** The agent's files; a tool that needs them is only offered where there are some. */
   readonly workspace: Workspace
-  /** What tools of one run remember together, by name. JSON: it survives with the run. */
+  /** JSON that the tools of a conversation share, by key. It is part of every checkpoint and of every archived cycle. */
   readonly state: ToolState
   /** The conversation, up to the answer that this call is part of; absent outside of a run. */
   messages?(): Message[]
@@ -67,7 +67,9 @@ export interface ToolContext {
 }
 
 export interface ToolState {
+  /** The value, frozen: give `set` a changed copy to change it. */
   get(key: string): Json | undefined
+  /** Stores a copy. Throws a `TypeError` for what is not JSON. */
   set(key: string, value: Json): void
 }
 

@@ -50,7 +50,8 @@ describe("a conversation that is brought back", () => {
     const first = await restoreConversation({ events: [] }, config)
     first.approved.push("wipe")
     first.steered.push("hurry")
-    first.tools.todos = ["a"]
+    first.state.set("todos", ["a"])
+    await first.artifacts.keep("_output", "text")
     first.told.add("df")
     first.memory = { failures: 1, skips: 2 }
     const head = JSON.parse(JSON.stringify(headOf(first)))

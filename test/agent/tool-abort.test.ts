@@ -7,8 +7,8 @@ import { ModelError } from "../../src/core/errors.ts"
 import { isPaired } from "../../src/memory/pairs.ts"
 import { retry } from "../../src/models/retry.ts"
 import { scripted } from "../../src/models/scripted.ts"
+import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool } from "../../src/tools/tool.ts"
-import { memoryWorkspace } from "../../src/workspace/memory.ts"
 import { endless } from "./family.ts"
 import { call, calls, codeOf, finish, toolEnds } from "./tooling.ts"
 
@@ -150,11 +150,11 @@ describe("an abort", () => {
     }
   })
 
-  test("does not wait for a file that what is too long is kept in, nor for a conversation that is made shorter", async () => {
+  test("does not wait for a variable that what is too long is kept in, nor for a conversation that is made shorter", async () => {
     const many = tool({ name: "many", description: "", run: () => "word ".repeat(900) })
     for (const { hangs, options } of [
-      { hangs: "write", options: { maxOutputChars: 100 } },
-      { hangs: "write", options: { contextWindow: 6000 } },
+      { hangs: "keep", options: { maxOutputChars: 100 } },
+      { hangs: "keep", options: { contextWindow: 6000 } },
       { hangs: "beforeCompact", options: { contextWindow: 6000 } },
       { hangs: "afterCompact", options: { contextWindow: 6000 } },
     ]) {
@@ -164,9 +164,8 @@ describe("an abort", () => {
         return new Promise<never>(() => undefined)
       }
       const model = scripted(() => calls(call("many")))
-      const workspace = { ...memoryWorkspace(), ...(hangs === "write" && { write: hang }) }
-      const hooks = hangs === "write" ? {} : { [hangs]: hang }
-      const run = createAgent({ model, tools: [many], workspace, hooks, limits: { cycles: 30 }, ...options }).run("go")
+      const place = hangs === "keep" ? { runtime: { ...jsRuntime(), keep: hang } } : { hooks: { [hangs]: hang } }
+      const run = createAgent({ model, tools: [many], limits: { cycles: 30 }, ...place, ...options }).run("go")
       await begun
       run.abort()
       await assertAborted(run)

@@ -7,9 +7,12 @@ import { isPaired } from "../../src/memory/pairs.ts"
 import { promptWriter } from "../../src/models/ai-sdk-prompt.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import { memoryStore } from "../../src/stores/memory.ts"
+import type { Store } from "../../src/stores/store.ts"
+import { finishTool } from "../../src/tools/control.ts"
+import { handoffTool } from "../../src/tools/delegate/agent.ts"
 import { tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { readOnly } from "../../src/workspace/read-only.ts"
 import { call, calls, codeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
 
 const lines = (count: number, from = 0) =>
@@ -40,12 +43,7 @@ describe("a result that is too long to show", () => {
     assert.ok(read.text.startsWith(whole.slice(head.length, head.length + 1000)))
     assert.equal(shown.kept, "_output_1")
     assert.equal(toolEnds(trajectory.events)[0]?.kept, "_output_1")
-    // The artifact is a file of the workspace, and nowhere else.
-    const files = await Array.fromAsync(workspace.list())
-    assert.deepEqual(
-      files.map(({ size }) => size),
-      [whole.length],
-    )
+    assert.deepEqual(await Array.fromAsync(workspace.list()), [], "the workspace has the user's files alone")
   })
 
   test("is read on by its cursor to the last character, and an unknown name is said to be none", async () => {
@@ -72,18 +70,34 @@ describe("a result that is too long to show", () => {
     assert.match(JSON.stringify(messages), new RegExp(`${lines(2000).length}`))
   })
 
-  test("is kept in memory where the workspace may only be read", async () => {
-    const model = scripted([calls(call("long")), calls(call("read_artifact", { name: "_output_1" })), calls(finish())])
-    const workspace = memoryWorkspace()
-    const { messages } = await createAgent({ model, tools: [long], workspace: readOnly(workspace) }).run("go")
-    assert.equal(resultsIn(messages)[1]?.text, lines(2000).slice(0, 20_000))
-    assert.deepEqual(await Array.fromAsync(workspace.list()), [])
+  test("is read by a run that goes on from the result, also with other files", async () => {
+    const read = calls(call("read_artifact", { name: "_output_1" }), finish())
+    const agent = createAgent({ model: scripted([calls(call("long"), finish()), read, read, read]), tools: [long] })
+    const first = await agent.run("go")
+    for (const changes of [{}, { workspace: memoryWorkspace() }]) {
+      const { messages } = await agent.run("on", { from: first, ...changes })
+      const result = resultsIn(messages).findLast(({ name }) => name === "read_artifact")
+      assert.equal(result?.text, lines(2000).slice(0, 20_000))
+    }
+  })
+
+  test("is read by the agent that a conversation is handed over to, which numbers its own on", async () => {
+    const other = createAgent({
+      name: "other",
+      model: scripted([calls(call("read_artifact", { name: "_output_1" }), call("long"), finish())]),
+      tools: [long],
+    })
+    const model = scripted([calls(call("long")), calls(call("transfer_to_other"))])
+    const { trajectory } = await createAgent({ model, tools: [long, handoffTool(other)] }).run("go")
+    const [first, read, second] = toolEnds(trajectory.events)
+    assert.equal(read?.text, lines(2000).slice(0, 20_000))
+    assert.deepEqual([first?.kept, second?.kept], ["_output_1", "_output_2"])
   })
 
   test("says so where it could not be kept, and the call still has its result", async () => {
     const model = scripted([calls(call("long")), calls(finish())])
-    const workspace = { ...memoryWorkspace(), write: () => Promise.reject(new Error("the disk is full")) }
-    const { status, messages } = await createAgent({ model, tools: [long], workspace }).run("go")
+    const runtime = { ...jsRuntime(), keep: () => Promise.reject(new Error("the disk is full")) }
+    const { status, messages } = await createAgent({ model, tools: [long, finishTool()], runtime }).run("go")
     assert.equal(status, "done")
     assert.match(resultsIn(messages)[0]?.text ?? "", /could not be kept: the disk is full/)
   })
@@ -91,8 +105,10 @@ describe("a result that is too long to show", () => {
   test("is not said to be missing where it could not be read", async () => {
     const model = scripted([calls(call("long")), calls(call("read_artifact", { name: "_output_1" })), calls(finish())])
     const down = new AgentError("The service answered 503.", { code: "server-error" })
-    const workspace = { ...memoryWorkspace(), read: () => Promise.reject(down) }
-    const { trajectory } = await createAgent({ model, tools: [long], workspace }).run("go")
+    const store = memoryStore()
+    const get: Store["get"] = (key) => (key.includes("/artifacts/") ? Promise.reject(down) : store.get(key))
+    await using session = await createAgent({ model, tools: [long] }).session({ archive: { ...store, get } })
+    const { trajectory } = await session.send("go")
     assert.equal(codeOf(toolEnds(trajectory.events)[1]), "server-error")
   })
 

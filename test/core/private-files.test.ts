@@ -4,10 +4,9 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, before, describe, test } from "node:test"
-import { createAgent, fileStore, jsRuntime, localWorkspace, record, scripted, sqliteStore } from "karst"
+import { createAgent, fileStore, jsRuntime, localWorkspace, record, scripted, sqliteStore, tool } from "karst"
 import { suite } from "karst/evals"
 import { openGeminiHome } from "../../src/providers/gemini-home.ts"
-import { artifacts } from "../../src/tools/artifacts.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const agent = () =>
@@ -22,6 +21,16 @@ const writers: [what: string, write: (folder: string) => Promise<unknown>, atLea
       await session.send("Keep it")
     },
     ["events.jsonl", "session.json", "snapshot.bin", "recording.jsonl", "journal"],
+  ],
+  [
+    "an artifact of a session",
+    async (folder) => {
+      const long = tool({ name: "long", description: "", run: () => "secret ".repeat(2000) })
+      const model = scripted([[{ type: "tool-call", id: "1", name: "long", input: {} }], "Done."])
+      await using session = await createAgent({ model, tools: [long], noTool: "answer" }).session({ archive: folder })
+      await session.send("Keep it")
+    },
+    ["_output_1.json"],
   ],
   [
     "a session that is saved to a file",
@@ -72,13 +81,12 @@ const writers: [what: string, write: (folder: string) => Promise<unknown>, atLea
     ["report.json"],
   ],
   [
-    "artifacts and logs in a workspace",
+    "logs in a workspace",
     async (folder) => {
       const workspace = localWorkspace(folder)
-      await artifacts(workspace).keep("_output", "secret")
       await workspace.write(".karst/commands/c1.log", "secret")
     },
-    ["_output_1.txt", "c1.log"],
+    ["c1.log"],
   ],
   [
     "the home of Gemini CLI for one turn",

@@ -3,6 +3,7 @@ import { describe, test } from "node:test"
 import type { Call, Decision, UnknownPolicy } from "karst"
 import { createJournal, type JournalEntry } from "../../src/engine/journal.ts"
 import { storedBack, storedValue } from "../../src/engine/values.ts"
+import { createState } from "../../src/tools/tool-state.ts"
 
 describe("the journal of a cycle", () => {
   test("answers calls that were made side by side in the order they were completed", async () => {
@@ -118,6 +119,7 @@ function journal(
   { unknown = "fail", decision = "deny" }: { unknown?: UnknownPolicy; decision?: Decision } = {},
 ) {
   const diverged: string[] = []
+  const state = createState()
   const { journal, ...rest } = createJournal({
     run: "run_1",
     cycle: 0,
@@ -133,12 +135,13 @@ function journal(
   })
   return {
     ...rest,
+    state,
     diverged,
     ask(binding: string, args: unknown[], make: (key: string) => Promise<unknown>, options: Partial<Call> = {}) {
       const signal = new AbortController().signal
       return journal.call(
         { id: "c", binding, args, approve: false, signal, ...options },
-        { approve: async () => undefined, make },
+        { approve: async () => undefined, make, state },
       )
     },
   }

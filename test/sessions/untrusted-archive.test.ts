@@ -84,6 +84,16 @@ describe("a folder that only a handle names is refused", () => {
       (folder, id) => chmod(join(folder, "sessions", id, "events.jsonl"), 0o606),
       /events\.jsonl", which is not trusted/,
     ],
+    [
+      "when anybody can write one of its artifacts",
+      async (folder, id) => {
+        const path = join(folder, "sessions", id, "artifacts/t1")
+        await mkdir(path, { recursive: true })
+        await writeFile(join(path, "_output_1.json"), '"text"')
+        await chmod(join(path, "_output_1.json"), 0o606)
+      },
+      /_output_1\.json", which is not trusted/,
+    ],
     ["when anybody can write its journal", (folder) => chmod(join(folder, ".store"), 0o777), /\.store"/],
     [
       "when the session is a link to another folder",

@@ -6,6 +6,7 @@ import { jsRuntime } from "../../src/runtime/js.ts"
 import { askTool } from "../../src/tools/control.ts"
 import { agentTool, handoffTool } from "../../src/tools/delegate/agent.ts"
 import { tool } from "../../src/tools/tool.ts"
+import { memoryWorkspace } from "../../src/workspace/memory.ts"
 import { cell, runsOf, story } from "../agent/family.ts"
 import { call, delegate, finish, resultIn, saidIn } from "./delegate-case.ts"
 
@@ -50,6 +51,18 @@ describe("a question of a sub-agent", () => {
     const { status } = await agent.run("red", { from: asked })
     assert.equal(status, "done")
     assert.equal(resultIn(model.requests[2]), "[t1 painter] done.\npainter takes red")
+  })
+
+  test("is answered in the same way when the run is continued with other files", async () => {
+    const model = scripted([delegate(["painter: paint"]), passOn("t1"), call("list_files"), finish("Painted.")])
+    const agent = createAgent({ name: "lead", model, agents: { painter: asker("painter") } })
+    const asked = await agent.run("Paint the shed")
+    const workspace = memoryWorkspace()
+    await workspace.write("plan.txt", "red")
+    const { status } = await agent.run("red", { from: asked, workspace })
+    assert.equal(status, "done")
+    assert.equal(resultIn(model.requests[2]), "[t1 painter] done.\npainter takes red")
+    assert.match(resultIn(model.requests[3]), /plan\.txt/)
   })
 
   test("the sub-agent goes on in its own conversation and runtime", async () => {

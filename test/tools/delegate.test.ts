@@ -242,7 +242,7 @@ describe("in the background", () => {
 })
 
 test("tasks that an earlier process knew are told as lost, and new ones get other ids", async () => {
-  const values = new Map<string, Json>([["subtasks", [{ id: "t1", agent: "w", status: "running" }]]])
+  const values = new Map<string, Json>([["karst:subtasks", [{ id: "t1", agent: "w", status: "running" }]]])
   const context: ToolContext = {
     call: "c",
     signal: new AbortController().signal,

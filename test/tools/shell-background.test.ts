@@ -5,6 +5,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
+import { createAgent } from "../../src/agent/create-agent.ts"
+import { scripted } from "../../src/models/scripted.ts"
+import { memoryStore } from "../../src/stores/memory.ts"
+import { localWorkspace } from "../../src/workspace/local.ts"
+import { call, calls, finish, resultsIn } from "../agent/tooling.ts"
 import { alive, shellCase, until } from "./shell-case.ts"
 
 const untilGo = "while [ ! -e go ]; do sleep 0.01; done"
@@ -28,6 +33,27 @@ describe("a command in the background", () => {
     assert.deepEqual([ended.code, ended.text], ["command-failed", "Exit code 4.\ntwo\n"])
     const again = await checkUp({ id: "c1" })
     assert.deepEqual([again.code, again.text], ["command-failed", "Exit code 4.\n(no output)"])
+  })
+
+  test("has an id that no earlier command of the conversation had, also after a resume", async (t) => {
+    const root = mkdtempSync(join(tmpdir(), "karst-test-shell-"))
+    t.after(() => rmSync(root, { recursive: true, force: true }))
+    const archive = memoryStore()
+    const agent = createAgent({
+      model: scripted(() => calls(call("shell", { command: "true", background: true }), finish())),
+      workspace: localWorkspace(root),
+      shell: { approve: false },
+    })
+    const first = await agent.session({ archive })
+    await first.send("One")
+    await first.send("Two")
+    await first.close()
+    await using second = await agent.session({ archive, resume: first.id })
+    const { messages } = await second.send("Three")
+    assert.deepEqual(
+      resultsIn(messages).flatMap(({ text }) => /command "(\w+)"/.exec(text)?.[1] ?? []),
+      ["c1", "c2", "c3"],
+    )
   })
 
   test("that writes much neither blocks nor loses a line", async (t) => {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
+import type { Todo } from "../../src/core/agent.ts"
 import type { Json } from "../../src/core/json.ts"
 import { scripted } from "../../src/models/scripted.ts"
-import { readTodos, type Todo, todosTool } from "../../src/tools/todos.ts"
+import { readTodos, todosTool } from "../../src/tools/todos.ts"
 import { isToolResult, type ToolContext, type ToolResult } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
 import { call, calls, finish, toolEnds } from "../agent/tooling.ts"
@@ -68,7 +69,7 @@ describe("write_todos", () => {
   })
 })
 
-function list(): { write(todos: Json): Promise<ToolResult>; todos(): Todo[] } {
+function list(): { write(todos: Json): Promise<ToolResult>; todos(): readonly Todo[] } {
   const values = new Map<string, Json>()
   const context: ToolContext = {
     call: "call_1",

@@ -5,6 +5,7 @@ import type { Message } from "../../core/message.ts"
 import { trajectory } from "../../core/trajectory.ts"
 import { noUsage } from "../../core/usage.ts"
 import { isAgent } from "../../runtime/bindings.ts"
+import type { Artifacts } from "../artifacts.ts"
 import {
   isToolResult,
   type Tool,
@@ -15,6 +16,7 @@ import {
   toolFailure,
   toolResult,
 } from "../tool.ts"
+import { artifactsOf, continuations } from "./recall.ts"
 import { reportOf } from "./report.ts"
 import { type Subtask, subtasksOf } from "./tasks.ts"
 
@@ -72,7 +74,7 @@ export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool 
     journal: false,
     ...rest,
     async run({ prompt = handedOver, continue: id }, context) {
-      const from = handover(context.messages?.() ?? [])
+      const from = handover(context.messages?.() ?? [], artifactsOf(context.state))
       const task = await run(agent, name, { prompt, id, from }, context)
       if (isToolResult(task)) return task
       const report = reportOf([task], { goOn: goOn(name) })
@@ -108,9 +110,9 @@ function goOn(name: string): (task: Subtask) => string {
   return ({ id }) => `pass it on: ${name}({ continue: "${id}", prompt: "<the answer>" })`
 }
 
-/** A conversation for another agent to go on with. */
-function handover(messages: readonly Message[]): RunResult {
-  return {
+/** A conversation for another agent to go on with. Its messages may name artifacts, which stay readable. */
+function handover(messages: readonly Message[], artifacts: Artifacts | undefined): RunResult {
+  const result: RunResult = {
     id: "handover",
     status: "done",
     output: "",
@@ -120,6 +122,11 @@ function handover(messages: readonly Message[]): RunResult {
     messages: [...messages],
     trajectory: trajectory([]),
   }
+  if (artifacts) {
+    const head = () => ({ artifacts: { ...artifacts.counts } })
+    continuations.set(result, { head, unsaved: () => new Map(), readArtifact: artifacts.find })
+  }
+  return result
 }
 
 function toolName(name: string): string {

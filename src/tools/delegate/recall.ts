@@ -1,24 +1,65 @@
 import type { RunResult } from "../../core/agent.ts"
 import type { AgentEvent } from "../../core/event.ts"
+import { hiddenField } from "../../core/hidden-field.ts"
+import type { Json } from "../../core/json.ts"
 import { trajectory } from "../../core/trajectory.ts"
+import type { Artifacts, ReadArtifact } from "../artifacts.ts"
 import type { ToolState } from "../tool.ts"
 
-type Events = () => readonly AgentEvent[]
+/** What the sub-tasks of a conversation are stored with. */
+export interface ConversationLog {
+  events(): readonly AgentEvent[]
+  artifacts: Artifacts
+}
 
-const logs = new WeakMap<ToolState, Events>()
+/** What a conversation needs beside its messages to continue in another process. */
+export interface Continuation {
+  /** The state of its tools and the like, in the form of the agent that gave it. */
+  head(): Json
+  /** Texts that only this process has. */
+  unsaved(): ReadonlyMap<string, string>
+  readArtifact: ReadArtifact
+}
+
+/** How the conversation of a result continues, where no runtime of it is left. */
+export const continuations = hiddenField<Continuation>()
+
+const logs = new WeakMap<ToolState, ConversationLog>()
 
 /** Lets sub-tasks that an earlier process knew be found in the log of their conversation. */
-export function letRecall(state: ToolState, events: Events): void {
-  logs.set(state, events)
+export function letRecall(state: ToolState, log: ConversationLog): void {
+  logs.set(state, log)
+}
+
+/** The artifacts of the conversation whose tools share this state. */
+export function artifactsOf(state: ToolState): Artifacts | undefined {
+  return logs.get(state)?.artifacts
+}
+
+/** Keeps the artifacts of a sub-task with those of the conversation that waits for it, and gives the rest of what it
+ *  continues from. */
+export function keepContinuation(state: ToolState, task: string, result: RunResult): Json {
+  const continuation = continuations.of(result)
+  for (const [name, text] of continuation?.unsaved() ?? []) artifactsOf(state)?.put(`${task}/${name}`, text)
+  return continuation?.head() ?? null
+}
+
+/** A sub-task as the state of tools has it. */
+export interface KeptTask {
+  id: string
+  /** The run that waits. */
+  run: string
+  head: Json
 }
 
 /** What a run of a sub-agent came to, as far as the log tells; undefined where it tells of no end. */
-export function recalled(state: ToolState, run: string): RunResult | undefined {
-  const record = trajectory(withThoseBelow(logs.get(state)?.() ?? [], run))
+export function recalled(state: ToolState, { id, run, head }: KeptTask): RunResult | undefined {
+  const log = logs.get(state)
+  const record = trajectory(withThoseBelow(log?.events() ?? [], run))
   const [own] = record.runs
   if (own?.status === undefined) return undefined
   const { status, output = "", cycles, usage, pending } = own
-  return {
+  const result: RunResult = {
     id: run,
     status,
     output,
@@ -29,6 +70,13 @@ export function recalled(state: ToolState, run: string): RunResult | undefined {
     trajectory: record,
     ...(pending && { pending }),
   }
+  const artifacts = log?.artifacts
+  continuations.set(result, {
+    head: () => head,
+    unsaved: () => new Map(),
+    readArtifact: async (name) => await artifacts?.find(`${id}/${name}`),
+  })
+  return result
 }
 
 function withThoseBelow(events: readonly AgentEvent[], run: string): AgentEvent[] {

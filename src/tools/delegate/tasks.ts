@@ -5,7 +5,7 @@ import type { AbortError } from "../../core/errors.ts"
 import type { Status } from "../../core/event.ts"
 import { follow, startingRun } from "../../core/run-context.ts"
 import type { ToolState } from "../tool.ts"
-import { recalled } from "./recall.ts"
+import { keepContinuation, recalled } from "./recall.ts"
 
 /** A piece of work that was given to another agent: a conversation of its own, known to the model by a short id. */
 export interface Subtask {
@@ -73,9 +73,15 @@ export async function closeSubtasks(state: ToolState): Promise<void> {
 
 const conversations = new WeakMap<ToolState, Subtasks>()
 
-const entry = z.object({ id: z.string(), agent: z.string(), status: z.string(), run: z.string().default("") })
+const entry = z.object({
+  id: z.string(),
+  agent: z.string(),
+  status: z.string(),
+  run: z.string().default(""),
+  head: z.json().default(null),
+})
 
-const key = "subtasks"
+const key = "karst:subtasks"
 
 function subtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
   const tasks = new Map(earlier.map((task) => [task.id, task]))
@@ -85,14 +91,16 @@ function subtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
     const all = entries()
     const index = all.findIndex((each) => each.id === id)
     const run = open?.result.id ?? ""
-    all.splice(index === -1 ? all.length : index, 1, { id, agent: name, status, run })
+    const head = open && status === "waiting" ? keepContinuation(state, id, open.result) : null
+    all.splice(index === -1 ? all.length : index, 1, { id, agent: name, status, run, head })
     state.set(key, all)
   }
 
   function broughtBack(id: string, agentOf: (name: string) => Agent | undefined): Subtask | undefined {
-    const { run, agent: name = "", status } = entries().find((each) => each.id === id) ?? {}
+    const kept = entries().find((each) => each.id === id)
+    const { agent: name = "", status } = kept ?? {}
     const agent = agentOf(name)
-    const result = agent && status === "waiting" && run ? recalled(state, run) : undefined
+    const result = agent && status === "waiting" && kept?.run ? recalled(state, kept) : undefined
     if (!agent || !result) return undefined
     const task: Subtask = {
       id,

@@ -33,6 +33,8 @@ export interface CommandRequest {
   cwd?: string | undefined
   /** What the command reads. Default: nothing. */
   stdin?: string | undefined
+  /** The number of the last command that the conversation knows. Ids continue after it. Default 0. */
+  lastNumber?: number | undefined
   /** Told what it writes, as it comes. */
   tell?: ((chunk: Uint8Array) => void) | undefined
 }
@@ -73,7 +75,8 @@ export function commands(options: CommandsOptions = {}): Commands {
       throw cannotStart(error)
     })
     const { folder, watchdog } = await place
-    const id = `c${++count}`
+    count = Math.max(count, request.lastNumber ?? 0) + 1
+    const id = `c${count}`
     const path = join(folder, id)
     const streams = await makeStreams(path, request.stdin)
     try {

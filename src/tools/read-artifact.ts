@@ -1,0 +1,34 @@
+import * as z from "zod"
+import { AgentError } from "../core/errors.ts"
+import { wholeCharacter } from "../core/message.ts"
+import type { Artifacts } from "./artifacts.ts"
+import { type Tool, tool, toolFailure, toolResult } from "./tool.ts"
+
+const shownChars = 20_000
+
+const place = z.object({
+  name: z.string().regex(/^_[a-z]+_\d+$/),
+  start: z.int().min(0).default(0).describe("The first character."),
+})
+
+/** Reads an artifact, a piece at a time. */
+export function readArtifactTool({ retrieve }: Pick<Artifacts, "retrieve">): Tool {
+  return tool({
+    name: "read_artifact",
+    description: "Reads text that was kept because it was too long or too old to show, by its name such as _output_1.",
+    input: place,
+    sideEffect: false,
+    parallel: true,
+    idempotent: true,
+    maxChars: 2 * shownChars,
+    async run({ name, start }) {
+      const text = await retrieve(name).catch((error) => {
+        if (!(error instanceof AgentError) || error.code !== "not-found") throw error
+      })
+      if (typeof text !== "string") return toolFailure("not-found", `There is no artifact "${name}".`)
+      const end = wholeCharacter(text, start + shownChars)
+      const rest = end < text.length ? `\n… ${text.length - end} characters left; go on with start ${end} …` : ""
+      return toolResult({ text: text.slice(wholeCharacter(text, start), end) + rest, value: text })
+    },
+  })
+}
