@@ -3,6 +3,8 @@ import { type Message, userMessage } from "../core/message.ts"
 import type { Name, Runtime } from "../runtime/runtime.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
+import type { Durable } from "./durable.ts"
+import { interruptionText } from "./interruption.ts"
 import type { LoopSetup } from "./loop.ts"
 import { outputsAsked } from "./outputs.ts"
 import { announcement, systemPrompt } from "./prompt.ts"
@@ -59,13 +61,23 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
 }
 
 /** The same for a run that goes on: it has begun before, so only what was lost since is told. */
-export async function reopen({ config, conversation }: LoopSetup, emit: Emit): ReturnType<typeof open> {
+export async function reopen({ config, conversation, durable }: LoopSetup, emit: Emit): ReturnType<typeof open> {
   const { runtime, lost } = conversation
   const skills = await skillsFor(config, runtime)
   const system = conversation.system ?? (await promptFor(config, runtime))
   if (lost.length > 0) emit({ type: "prompt-steered", message: userMessage(lostText(lost), "host") })
   lostIsTold(conversation)
+  if (!durable?.interruption?.answered) tellInterruption(durable, emit)
   return { system, skills }
+}
+
+/** Tells the model, once, that the run goes on after a crash. Where its answer in the interrupted cycle is recorded, that
+ *  comes after the cycle was run again: the answer was given before the crash. */
+export function tellInterruption(durable: Durable | undefined, emit: Emit): void {
+  if (!durable?.interruption) return
+  const text = interruptionText(durable.interruption.calls())
+  durable.interruption = undefined
+  emit({ type: "prompt-steered", message: userMessage(text, "host") })
 }
 
 function lostIsTold(conversation: Conversation): void {

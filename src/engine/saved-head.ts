@@ -23,7 +23,7 @@ export interface SavedProgress {
 /** The head after a save. A saved cycle is progress: earlier failures no longer count. */
 export function savedHead(head: Head, progress: SavedProgress): Head {
   const { status, conversation, definition, snapshot, pending } = progress
-  const { pending: _, gone: __, lease: held, retries, attempts, ...rest } = head
+  const { pending: _, gone: __, interrupted: ___, lease: held, retries, attempts, ...rest } = head
   // A lease that was made longer for this cycle is not needed for the next one.
   const lease = held && progress.isCycle ? { ...held, forMs: progress.leaseMs } : held
   return {

@@ -201,6 +201,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     firstSeq: held.head.seq,
     resumed,
     earlier,
+    interruption: held.head.interrupted && { answered: journal.answered, calls: journal.pastCalls },
     journal: journal.journal,
     async check(given, conversation, tell) {
       config = given
