@@ -5,6 +5,7 @@ import type { Message } from "../core/message.ts"
 import { foldMessages, ownEvents } from "../core/trajectory.ts"
 import { initialMemory, type MemoryState } from "../memory.ts"
 import type { Lost, Runtime } from "../runtime/runtime.ts"
+import type { InterruptedCall } from "./interruption.ts"
 import type { ToolGround } from "./toolbox.ts"
 
 /** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
@@ -28,6 +29,8 @@ export interface Conversation {
   lost: readonly Lost[]
   /** The names that the model was told are gone. */
   readonly gone: Set<string>
+  /** Set where the process of the last run ended before the run did, until the next run tells the model. */
+  interrupted?: { calls: InterruptedCall[] | undefined } | undefined
   /** What the owner should know, told with the next run. */
   readonly warnings: string[]
   /** Names of kept values that what was brought back speaks of: given to nothing else. */

@@ -4,7 +4,7 @@ import type { Name, Runtime } from "../runtime/runtime.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
 import type { Durable } from "./durable.ts"
-import { interruptionText } from "./interruption.ts"
+import { interruptedSessionText, interruptionText } from "./interruption.ts"
 import type { LoopSetup } from "./loop.ts"
 import { outputsAsked } from "./outputs.ts"
 import { announcement, systemPrompt } from "./prompt.ts"
@@ -33,6 +33,8 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     ]
     const system = frozen ?? (await promptFor(config, runtime))
     if (conversation.lost.length > 0) messages.push(userMessage(lostText(conversation.lost), "host"))
+    const { interrupted } = conversation
+    if (interrupted) messages.push(userMessage(interruptedSessionText(interrupted.calls), "host"))
     if (fresh.length > 0) {
       const text = announcement(await runtime.describe(fresh), config.tag(runtime.language))
       messages.push({ ...userMessage(text, "host"), pinned: true })
@@ -41,6 +43,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
       messages.push(userMessage(await outputsAsked(outputs, runtime, config.tag(runtime.language)), "host"))
     }
     lostIsTold(conversation)
+    conversation.interrupted = undefined
     for (const name of fresh) conversation.told.add(name)
     // What one run alone says differently is not for those after it.
     if (!config.freshPrompt) {

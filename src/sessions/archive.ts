@@ -8,8 +8,9 @@ import type { Lost, Snapshot } from "../runtime/runtime.ts"
 import { fileStore } from "../stores/file.ts"
 import { fileOf } from "../stores/file-names.ts"
 import type { Change, Store } from "../stores/store.ts"
+import type { LoggedCall } from "./call-log.ts"
 import type { Recorded } from "./recording.ts"
-import { checkEvent, checkRecord, damaged } from "./stored-data.ts"
+import { checkCalls, checkEvent, checkRecord, damaged } from "./stored-data.ts"
 import { isAtWork, type Writer } from "./writer-identity.ts"
 
 /** Where sessions are kept: a folder, or any store. */
@@ -60,6 +61,8 @@ export interface StoredSession {
   revision: number
   events: AgentEvent[]
   snapshot?: Snapshot | undefined
+  /** The calls of the cycle that was under way when it was last stored; undefined where calls were not logged. */
+  calls?: LoggedCall[] | undefined
 }
 
 export interface Archive {
@@ -91,6 +94,7 @@ export const keys = {
   events: (id: string) => `sessions/${id}/events`,
   recording: (id: string) => `sessions/${id}/recording`,
   snapshot: (id: string) => `sessions/${id}/snapshot`,
+  calls: (id: string) => `sessions/${id}/calls`,
 }
 
 /** Does work on an archive, and closes what it opened for that. */
@@ -130,7 +134,7 @@ export async function deleteSession(archive: ArchiveSource, id: string): Promise
   await withArchive(archive, async (opened) => {
     const found = await readRecord(opened, id).catch((error: unknown) => void unlessDamaged(error))
     if (found) refuseAtWork(found.record)
-    const gone = [keys.record(id), keys.events(id), keys.recording(id), keys.snapshot(id)]
+    const gone = [keys.record(id), keys.events(id), keys.recording(id), keys.snapshot(id), keys.calls(id)]
     const changes = gone.map((key): Change => ({ type: "delete", key }))
     await opened.store.commit(changes, found && { key: keys.record(id), ifRevision: found.revision })
   })
@@ -149,7 +153,8 @@ export async function readSession(archive: Archive, id: string): Promise<StoredS
   }
   const data = record.snapshot && (await archive.store.get(keys.snapshot(id)))?.value
   const snapshot = record.snapshot && data instanceof Uint8Array ? { ...record.snapshot, data } : undefined
-  return { record, revision, events, snapshot }
+  const calls = checkCalls((await archive.store.get(keys.calls(id)))?.value, log)
+  return { record, revision, events, snapshot, calls }
 }
 
 /** All that came from outside the runs of a session. */

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto"
 import { types } from "node:util"
 import type { Journal } from "../actions/journal.ts"
-import { callName } from "../actions/preview-call.ts"
+import { callName, previewCall } from "../actions/preview-call.ts"
 import { bytesOf } from "../core/digest.ts"
 import { type RecordedCall, record } from "../models/record.ts"
 import type { Call } from "../runtime/runtime.ts"
+import type { CallLog } from "./call-log.ts"
 import { failureOutcome, type Outcome, outcomeOf } from "./outcome.ts"
 
 /** One thing that came from outside a run: an answer of the model, what a call came to, the time and the randomness of a
@@ -14,8 +15,9 @@ export type Recorded =
   | { kind: "call"; in: string; name: string; args: string; outcome: Outcome }
   | { kind: "cell"; in: string; times: number[]; randoms: number[] }
 
-/** Writes down all that comes from outside a run, so that it can be replayed with nothing outside. */
-export function recordingJournal(path: string, write: (entry: Recorded) => void): Journal {
+/** Writes down all that comes from outside a run, so that it can be replayed with nothing outside. `calls` logs the calls of
+ *  the cycle under way. */
+export function recordingJournal(path: string, write: (entry: Recorded) => void, calls: CallLog): Journal {
   let models = 0
   let children = 0
   return {
@@ -23,7 +25,8 @@ export function recordingJournal(path: string, write: (entry: Recorded) => void)
       const asked = { kind: "call" as const, in: path, name: callName(call), args: argsText(call) }
       try {
         await approve()
-        const value = await make(call.id)
+        const ended = call.journal === false ? undefined : calls.begin(previewCall(call))
+        const value = await make(call.id).finally(ended)
         write({ ...asked, outcome: outcomeOf(value) })
         return value
       } catch (error) {
@@ -45,7 +48,7 @@ export function recordingJournal(path: string, write: (entry: Recorded) => void)
         random: () => noted(entry.randoms, strongRandom()),
       }
     },
-    child: (name) => recordingJournal(`${path}/${name}.${children++}`, write),
+    child: (name) => recordingJournal(`${path}/${name}.${children++}`, write, calls),
   }
 }
 

@@ -2,6 +2,7 @@ import { type Check, isFlag, isNumber, isObject, isText, listOf, objectWith } fr
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { SessionRecord } from "./archive.ts"
+import { isCallLog, type LoggedCall } from "./call-log.ts"
 
 // An archive is a file that anybody may have changed: what is read from it is checked before anything is done with it.
 
@@ -15,6 +16,13 @@ export function checkRecord(value: unknown, where: string): SessionRecord {
 export function checkEvent(value: unknown, index: number, where: string): AgentEvent {
   if (isEvent(value)) return value as AgentEvent
   throw damaged(`Event ${index + 1} of ${where} is not as Karst writes it.`)
+}
+
+/** The calls of the cycle that was under way. Throws an `AgentError` of code `corrupt`. */
+export function checkCalls(value: unknown, where: string): LoggedCall[] | undefined {
+  if (value === undefined) return undefined
+  if (isCallLog(value)) return value as LoggedCall[]
+  throw damaged(`The calls of ${where} are not as Karst writes them.`)
 }
 
 export function damaged(what: string): AgentError {
