@@ -8,7 +8,7 @@ import { interruptedSessionText, interruptionText } from "./interruption.ts"
 import type { LoopSetup } from "./loop.ts"
 import { outputsAsked } from "./outputs.ts"
 import { announcement, systemPrompt } from "./prompt.ts"
-import { lostText } from "./restore.ts"
+import { lostText, stateLostWarning } from "./restore.ts"
 import type { AgentSkills } from "./skills.ts"
 
 /** Tells how the run begins, and gives the system prompt and the skills it works with. */
@@ -42,7 +42,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     if (outputs) {
       messages.push(userMessage(await outputsAsked(outputs, runtime, config.tag(runtime.language)), "host"))
     }
-    lostIsTold(conversation)
+    const stateLost = lostIsTold(conversation)
     conversation.interrupted = undefined
     for (const name of fresh) conversation.told.add(name)
     // What one run alone says differently is not for those after it.
@@ -51,6 +51,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
       for (const name of names) conversation.told.add(name)
     }
     emit(start(frozen === undefined ? system : undefined))
+    if (stateLost) emit(stateLost)
     for (const message of conversation.warnings.splice(0)) emit({ type: "warning-raised", code: "archive", message })
     if (frozen === undefined) {
       for (const message of runtime.warnings ?? []) emit({ type: "warning-raised", code: "runtime", message })
@@ -69,7 +70,8 @@ export async function reopen({ config, conversation, durable }: LoopSetup, emit:
   const skills = await skillsFor(config, runtime)
   const system = conversation.system ?? (await promptFor(config, runtime))
   if (lost.length > 0) emit({ type: "prompt-steered", message: userMessage(lostText(lost), "host") })
-  lostIsTold(conversation)
+  const stateLost = lostIsTold(conversation)
+  if (stateLost) emit(stateLost)
   if (!durable?.interruption?.answered) tellInterruption(durable, emit)
   return { system, skills }
 }
@@ -83,11 +85,14 @@ export function tellInterruption(durable: Durable | undefined, emit: Emit): void
   emit({ type: "prompt-steered", message: userMessage(text, "host") })
 }
 
-function lostIsTold(conversation: Conversation): void {
+/** Gives the warning for the host about objects whose state is lost. */
+function lostIsTold(conversation: Conversation): EventBody | undefined {
+  const warning = stateLostWarning(conversation.lost)
   for (const { name, path, asInjected } of conversation.lost) {
     if (path === undefined && !asInjected) conversation.gone.add(name)
   }
   conversation.lost = []
+  return warning
 }
 
 // What cells of other conversations left in a runtime that is shared; of much, the newest.

@@ -36,7 +36,7 @@ const isWriter = objectWith({
   until: isNumber,
 })
 
-const isLost = objectWith({ name: isText, reason: isText }, { path: isText, asInjected: isFlag })
+const isLost = objectWith({ name: isText, reason: isText }, { path: isText, asInjected: isFlag, object: isText })
 
 const isRecord = objectWith(
   {
@@ -86,9 +86,13 @@ const eventForms: Record<string, Check> = {
   "prompt-steered": objectWith({ message: isMessage }),
   "code-end": objectWith({
     ...isResult,
-    changes: objectWith({ created: listOf(isText), reassigned: listOf(isText), removed: listOf(isText) }),
+    changes: objectWith(
+      { created: listOf(isText), reassigned: listOf(isText), removed: listOf(isText) },
+      { used: listOf(isText) },
+    ),
   }),
   "tool-end": objectWith({ ...isResult, name: isText }),
+  "warning-raised": objectWith({ code: isText, message: isText }, { names: listOf(isText) }),
   "memory-compacted": objectWith({ from: isText, messages: isMessages }, { to: isText }),
   "skill-activated": objectWith({ name: isText, messages: isMessages }),
 }

@@ -21,8 +21,8 @@ export interface Draft {
 
 export interface DraftOptions {
   codecs: Codecs
-  /** The names that are left out, with the reason. */
-  left: ReadonlyMap<string, string>
+  /** The names that are left out, with the reason; without one, it is reported elsewhere. */
+  left: ReadonlyMap<string, string | undefined>
   /** Where it is given, the names that are not left out. */
   only?: ReadonlySet<string>
   /** Whether what is nested deeply is cut into parts that are not. */
@@ -48,6 +48,7 @@ export function draft(namespace: Namespace, { codecs, left, only, cut }: DraftOp
     if (only && !only.has(name)) continue
     const reason = left.get(name) ?? importReason(origins.moduleOf(name, value))
     if (reason !== undefined) gone.push({ name, reason })
+    else if (left.has(name)) continue
     else if (!isUnchanged(bound.get(name), value)) own.push([name, behindView(value)])
     else addContents(name, value)
   }
