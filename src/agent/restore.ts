@@ -70,7 +70,9 @@ export async function restoreConversation(kept: KeptConversation, config: AgentC
 export async function copyConversation(shared: Conversation): Promise<Conversation> {
   const { runtime, events } = shared
   if (!runtime.fork) throw new UnsupportedError("This kind of runtime cannot be copied, so its session has no fork().")
-  return foldBack({ events, head: headOf(shared) }, await runtime.fork(), true)
+  const copy = foldBack({ events, head: headOf(shared) }, await runtime.fork(), true)
+  // The model of the copy was not told either.
+  return Object.assign(copy, { lost: shared.lost, interrupted: shared.interrupted })
 }
 
 function foldBack({ events, head }: KeptConversation, runtime: Runtime, ownsRuntime: boolean): Conversation {
@@ -221,24 +223,34 @@ export function lostText(lost: readonly Lost[]): string {
       "Look before you rely on any of these; make again what you need.",
     )
   }
-  const warning = stateLostWarning(lost)
-  if (warning) paragraphs.push(`${warning.message} Look at their state before you rely on it.`)
+  const created = createdAnew(lost)
+  if (created) paragraphs.push(`${created.text} Look at the current state before you rely on it.`)
   return paragraphs.join("\n")
 }
 
 /** The warning about injected objects that were created anew; undefined where there are none. */
-export function stateLostWarning(lost: readonly Lost[]): EventOfWarning | undefined {
+export function stateLostWarning(lost: readonly Lost[]): EventBody | undefined {
+  const created = createdAnew(lost)
+  if (!created) return undefined
+  const { names, text } = created
+  const reasons = lost
+    .filter(({ asInjected, object }) => asInjected && object === undefined)
+    .map(({ name, reason }) => oneLine(`${name}: ${reason}`))
+  const cure = "Give their classes a codec, or mark them as external: docs/durability.md."
+  const message = [text, ...(reasons.length > 0 ? [`${reasons.join("; ")}.`] : []), cure].join(" ")
+  return { type: "warning-raised", code: stateLost, message, names }
+}
+
+function createdAnew(lost: readonly Lost[]): { names: string[]; text: string } | undefined {
   // A name that was read from an archive may be any text.
   const names = [...new Set(lost.flatMap(({ name, asInjected }) => (asInjected && isName(name) ? [name] : [])))]
   if (names.length === 0) return undefined
   const [objects, were, them] = names.length === 1 ? ["object", "was", "it"] : ["objects", "were", "them"]
-  const message =
+  const text =
     `The ${objects} ${oneLine(names.join(", "), 2000)} ${were} created anew; ` +
     `changes that earlier cells made to ${them} are gone.`
-  return { type: "warning-raised", code: stateLost, message, names }
+  return { names, text }
 }
-
-type EventOfWarning = Extract<EventBody, { type: "warning-raised" }>
 
 const isName = (text: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]{0,199}$/u.test(text)
 

@@ -1,3 +1,4 @@
+import { realOf } from "./cells/call.ts"
 import type { CellPlace } from "./cells/execute.ts"
 import type { Namespace } from "./cells/namespace.ts"
 import { nameProblem } from "./names.ts"
@@ -8,7 +9,7 @@ import { fillInPlace } from "./snapshot/fill-in-place.ts"
 import { load } from "./snapshot/load.ts"
 import { checkPayload } from "./snapshot/payload.ts"
 import { hashOf, invalidSnapshot, pack, unpack } from "./snapshot/wire.ts"
-import { lostState, objectsIn, withoutSameObjects } from "./used-objects.ts"
+import { lostState, notInjected, objectsIn, withoutSameObjects } from "./used-objects.ts"
 
 export interface SnapshotOptions {
   codecs: Codecs
@@ -26,7 +27,7 @@ export function takeSnapshot({ namespace }: CellPlace, { codecs, maxBytes }: Sna
     const whole = drawn()
     const data = whole.rebound.size === 0 ? packed(whole) : undefined
     // What holds something that cannot be kept is bound again as a whole.
-    if (!data) for (const name of whole.rebound) left.set(name, undefined)
+    if (!data) for (const [name, reason] of whole.rebound) left.set(name, reason)
     else if (data instanceof RangeError && !cut) cut = true
     else if (data instanceof Error) for (const [name, why] of unwritable(whole, drawn, data)) left.set(name, why)
     else {
@@ -72,12 +73,16 @@ export async function loadSnapshot(
     throw invalidSnapshot("its parts do not fit together", cause)
   })
   const values = new Map<string, unknown>()
+  // Objects that a codec made anew for guarded names: the guard holds for them too.
+  const guarded: Record<string, unknown> = {}
   for (const [name, value] of payload.contents) {
     const current = bound.get(name)
-    if (!current) lost.push({ name, reason: "it was injected, and is not in this runtime" })
+    if (!current) lost.push({ name, reason: notInjected })
     else if (!current.isVariable) lost.push({ name, reason: "it was data, and is something else in this runtime" })
     // What could not be decoded is told already; the injected one stays.
-    else if (value !== undefined && (!inPlace || !fillInPlace(current.value, value))) values.set(name, value)
+    else if (isGuarded(current.value)) {
+      if (value !== undefined && value !== realOf(current.value)) guarded[name] = value
+    } else if (value !== undefined && (!inPlace || !fillInPlace(current.value, value))) values.set(name, value)
   }
   for (const [name, value] of payload.names) {
     const problem = nameProblem(name, new Set())
@@ -85,11 +90,13 @@ export async function loadSnapshot(
     else lost.push({ name, reason: `the name ${problem}` })
   }
   namespace.load(values, payload.constants)
+  namespace.update(guarded)
   namespace.noteHeld(payload.declarations.flatMap(({ known }) => known))
   namespace.noteHeld(payload.references.flatMap((each) => (each.type === "binding" ? [each.name] : [])))
-  const all = [...new Map([...snapshot.lost, ...lost].map((each) => [JSON.stringify(each), each])).values()]
-  return withoutSameObjects(all, namespace.bindings, namespace.used)
+  return withoutSameObjects([...snapshot.lost, ...lost], namespace.bindings, namespace.used)
 }
+
+const isGuarded = (value: unknown) => realOf(value) !== value
 
 export interface LoadSnapshotOptions {
   codecs: Codecs

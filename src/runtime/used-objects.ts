@@ -53,14 +53,21 @@ export function withoutSameObjects(
   bindings: ReadonlyMap<string, Binding>,
   used: UsedObjects,
 ): Lost[] {
-  return lost.filter(({ name, object }) => {
-    const binding = object === undefined ? undefined : bindings.get(name)
-    const value = binding?.kind === "variable" ? binding.value : undefined
-    if (typeof value !== "object" || value === null || identityOf(value) !== object) return true
+  const found = lost.flatMap((each): Lost[] => {
+    const { name, object } = each
+    if (object === undefined) return [each]
+    const binding = bindings.get(name)
+    if (!binding) return [{ name, reason: notInjected }]
+    const value = binding.kind === "variable" ? binding.value : undefined
+    if (typeof value !== "object" || value === null || identityOf(value) !== object) return [each]
     used.use(value)
-    return false
+    return []
   })
+  return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
 }
+
+/** Why an injected name is lost that the restoring runtime does not have. */
+export const notInjected = "it was injected, and is not in this runtime"
 
 /** Identifies an object as long as its process lives. */
 function identityOf(value: object): string {
@@ -79,7 +86,8 @@ export function codecOf(value: object, codecs: Codecs): [name: string, codec: Co
   return Object.entries(codecs).find(([, codec]) => Object.prototype.isPrototypeOf.call(codec.class.prototype, value))
 }
 
-function isPlain(value: object): boolean {
+/** Whether an object is an array, a Map, a Set or an object without a class. */
+export function isPlain(value: object): boolean {
   if (types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || plainPrototypes.has(prototype)
