@@ -181,7 +181,7 @@ export type {
   TypedRuntime,
   TypeGateMode,
 } from "./runtime/runtime.ts"
-export type { Codec, Codecs } from "./runtime/snapshot/codec.ts"
+export { type Codec, type CodecMethods, type Codecs, codec } from "./runtime/snapshot/codec.ts"
 export {
   type ArchiveOptions,
   type ArchiveSource,

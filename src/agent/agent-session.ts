@@ -114,13 +114,17 @@ function placeOf({ archive, resume }: ArchiveOptions): SessionPlace {
 }
 
 async function restored(
-  { events, record, snapshot }: StoredSession,
+  { events, record, snapshot, calls }: StoredSession,
   config: AgentConfig,
   isNamedByHandle: boolean,
 ): Promise<Conversation> {
   const stored = readStoredHead(record.head, record.id)
   const head = stored && isNamedByHandle ? { ...stored, approved: [] } : stored
   const shared = await restoreConversation({ events, head, snapshot, covered: record.snapshot?.at }, config)
+  const lastRun = events.filter(ownEvents()).findLast(({ type }) => type === "run-start" || type === "run-end")
+  if (lastRun?.type === "run-end" && lastRun.error?.code === "interrupted") {
+    shared.interrupted = { calls: calls?.map(({ call, ended }) => ({ call, outcome: ended ? "finished" : "unknown" })) }
+  }
   if (stored && isNamedByHandle && stored.approved.length > 0) shared.warnings.push(approvalsLeftOut(stored.approved))
   return shared
 }
@@ -151,8 +155,7 @@ function sessionOn(
         const number = runs++
         if (journal) keepJournal(run, journal(number))
         // One that must not do anything twice has a journal that this one must not replace.
-        else if (writer && keeping?.recording && !isJournaled(run))
-          keepJournal(run, recordingJournal(String(number), writer.note))
+        else if (writer && keeping?.recording && !isJournaled(run)) keepJournal(run, recordingOf(writer, number))
         return shared
       }),
     messages: () => shared.messages,
@@ -180,6 +183,11 @@ function sessionOn(
       return endedAt
     },
   })
+}
+
+function recordingOf({ note, calls }: SessionWriter, number: number): Journal {
+  calls.start()
+  return recordingJournal(String(number), note, calls)
 }
 
 const notKept =

@@ -7,6 +7,7 @@ import type { Lost, Runtime } from "../runtime/runtime.ts"
 import { type Artifacts, createArtifacts } from "../tools/artifacts.ts"
 import { createState, type SharedState } from "../tools/tool-state.ts"
 import type { Workspace } from "../workspace/workspace.ts"
+import type { InterruptedCall } from "./interruption.ts"
 import type { ToolGround } from "./toolbox.ts"
 
 /** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
@@ -30,6 +31,8 @@ export interface Conversation {
   lost: readonly Lost[]
   /** The names that the model was told are gone. */
   readonly gone: Set<string>
+  /** Set where the process of the last run ended before the run did, until the next run tells the model. */
+  interrupted?: { calls: InterruptedCall[] | undefined } | undefined
   /** What the owner should know, told with the next run. */
   readonly warnings: string[]
   /** Names of kept values that what was brought back speaks of: given to nothing else. */

@@ -7,6 +7,7 @@ import type { ReadArtifact } from "../tools/artifacts.ts"
 import type { StateValues } from "../tools/tool-state.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
+import type { Interruption } from "./interruption.ts"
 import type { Outputs } from "./outputs.ts"
 import type { KeptConversation } from "./restore.ts"
 import type { State } from "./state.ts"
@@ -24,6 +25,8 @@ export interface Durable {
   firstSeq: number
   /** Where the run goes on, if it has begun. */
   resumed?: Resumed | undefined
+  /** Set where the run goes on after a crash that the model was not told of yet. */
+  interruption?: Interruption | undefined
   /** The conversation that a new run goes on with. */
   earlier?: KeptConversation | undefined
   journal: Journal

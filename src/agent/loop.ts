@@ -19,7 +19,7 @@ import type { Conversation } from "./conversation.ts"
 import { cycle } from "./cycle.ts"
 import { stoppedBy } from "./decide.ts"
 import type { Durable } from "./durable.ts"
-import { open, reopen } from "./open.ts"
+import { open, reopen, tellInterruption } from "./open.ts"
 import { declaredOutputs, type Outputs } from "./outputs.ts"
 import { failResult, hookedResult, resultOf } from "./result.ts"
 import { cellContext, cycleServices, saidTo, toolsFor } from "./services.ts"
@@ -106,6 +106,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
         state.activeMs = watch.activeMs()
         conversation.memory = state.memory
         if (durable?.suspended) break
+        if (!state.end || state.end.status === "waiting") tellInterruption(durable, emit)
         if (durable || conversation.saved) await save()
       }
     } else {

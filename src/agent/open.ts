@@ -3,10 +3,12 @@ import { type Message, userMessage } from "../core/message.ts"
 import type { Name, Runtime } from "../runtime/runtime.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
+import type { Durable } from "./durable.ts"
+import { interruptedSessionText, interruptionText } from "./interruption.ts"
 import type { LoopSetup } from "./loop.ts"
 import { outputsAsked } from "./outputs.ts"
 import { announcement, systemPrompt } from "./prompt.ts"
-import { lostText } from "./restore.ts"
+import { lostText, stateLostWarning } from "./restore.ts"
 import type { AgentSkills } from "./skills.ts"
 
 /** Tells how the run begins, and gives the system prompt and the skills it works with. */
@@ -31,6 +33,8 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     ]
     const system = frozen ?? (await promptFor(config, runtime))
     if (conversation.lost.length > 0) messages.push(userMessage(lostText(conversation.lost), "host"))
+    const { interrupted } = conversation
+    if (interrupted) messages.push(userMessage(interruptedSessionText(interrupted.calls), "host"))
     if (fresh.length > 0) {
       const text = announcement(await runtime.describe(fresh), config.tag(runtime.language))
       messages.push({ ...userMessage(text, "host"), pinned: true })
@@ -38,7 +42,8 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     if (outputs) {
       messages.push(userMessage(await outputsAsked(outputs, runtime, config.tag(runtime.language)), "host"))
     }
-    lostIsTold(conversation)
+    const stateLost = lostIsTold(conversation)
+    conversation.interrupted = undefined
     for (const name of fresh) conversation.told.add(name)
     // What one run alone says differently is not for those after it.
     if (!config.freshPrompt) {
@@ -46,6 +51,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
       for (const name of names) conversation.told.add(name)
     }
     emit(start(frozen === undefined ? system : undefined))
+    if (stateLost) emit(stateLost)
     for (const message of conversation.warnings.splice(0)) emit({ type: "warning-raised", code: "archive", message })
     if (frozen === undefined) {
       for (const message of runtime.warnings ?? []) emit({ type: "warning-raised", code: "runtime", message })
@@ -59,20 +65,34 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
 }
 
 /** The same for a run that goes on: it has begun before, so only what was lost since is told. */
-export async function reopen({ config, conversation }: LoopSetup, emit: Emit): ReturnType<typeof open> {
+export async function reopen({ config, conversation, durable }: LoopSetup, emit: Emit): ReturnType<typeof open> {
   const { runtime, lost } = conversation
   const skills = await skillsFor(config, runtime)
   const system = conversation.system ?? (await promptFor(config, runtime))
   if (lost.length > 0) emit({ type: "prompt-steered", message: userMessage(lostText(lost), "host") })
-  lostIsTold(conversation)
+  const stateLost = lostIsTold(conversation)
+  if (stateLost) emit(stateLost)
+  if (!durable?.interruption?.answered) tellInterruption(durable, emit)
   return { system, skills }
 }
 
-function lostIsTold(conversation: Conversation): void {
+/** Tells the model, once, that the run goes on after a crash. Where its answer in the interrupted cycle is recorded, that
+ *  comes after the cycle was run again: the answer was given before the crash. */
+export function tellInterruption(durable: Durable | undefined, emit: Emit): void {
+  if (!durable?.interruption) return
+  const text = interruptionText(durable.interruption.calls())
+  durable.interruption = undefined
+  emit({ type: "prompt-steered", message: userMessage(text, "host") })
+}
+
+/** Gives the warning for the host about objects whose state is lost. */
+function lostIsTold(conversation: Conversation): EventBody | undefined {
+  const warning = stateLostWarning(conversation.lost)
   for (const { name, path, asInjected } of conversation.lost) {
     if (path === undefined && !asInjected) conversation.gone.add(name)
   }
   conversation.lost = []
+  return warning
 }
 
 // What cells of other conversations left in a runtime that is shared; of much, the newest.

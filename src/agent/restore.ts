@@ -1,5 +1,5 @@
 import { errorData, UnsupportedError } from "../core/errors.ts"
-import type { AgentEvent } from "../core/event.ts"
+import type { AgentEvent, EventBody } from "../core/event.ts"
 import { oneLine, taggedText } from "../core/tagged-text.ts"
 import { ownEvents } from "../core/trajectory.ts"
 import { keptName } from "../memory/keep.ts"
@@ -79,7 +79,8 @@ export async function copyConversation(shared: Conversation): Promise<Conversati
   if (!runtime.fork) throw new UnsupportedError("This kind of runtime cannot be copied, so its session has no fork().")
   const copy = foldBack({ events, head: headOf(shared) }, await runtime.fork(), true)
   for (const [name, text] of artifacts.unsaved()) copy.artifacts.put(name, text)
-  return copy
+  // The model of the copy was not told either.
+  return Object.assign(copy, { lost: shared.lost, interrupted: shared.interrupted })
 }
 
 function foldBack({ events, head }: KeptConversation, runtime: Runtime, ownsRuntime: boolean): Conversation {
@@ -138,16 +139,50 @@ async function bringBack(
     if (!there.has(name)) lost.push({ name, reason: isLate ? tooLate : why })
     else if (isLate) lost.push({ name, reason: `it is as it was before: ${tooLate}` })
   }
+  const tail = ownsRuntime
+    ? usedIn(events, snapshot && problem === undefined ? (covered ?? events.length) : 0)
+    : noneUsed
+  for (const name of tail.used) {
+    if (there.has(name) && !isTold.has(name)) lost.push({ name, reason: tooLate, asInjected: true })
+  }
   const isBehind = covered !== undefined && events.slice(covered).some((event) => event.type === "code-end")
   if (snapshot && ownsRuntime && isBehind) lost.push({ name: "what was changed inside objects", reason: tooLate })
-  return lost
+  return lost.filter(({ name, asInjected }) => !asInjected || !tail.reported.has(name))
 }
+
+/** Of the events from a position on: the injected objects that cells used and whose state no snapshot keeps, and those that
+ *  were reported as created anew and not used since. */
+function usedIn(events: readonly AgentEvent[], from: number): { used: Set<string>; reported: Set<string> } {
+  const used = new Set<string>()
+  const reported = new Set<string>()
+  const isOwn = ownEvents()
+  for (const [position, event] of events.entries()) {
+    if (!isOwn(event) || position < from) continue
+    if (event.type === "code-end") {
+      for (const name of event.changes.used ?? []) {
+        used.add(name)
+        reported.delete(name)
+      }
+    } else if (event.type === "warning-raised" && event.code === stateLost) {
+      for (const name of event.names ?? []) {
+        used.delete(name)
+        reported.add(name)
+      }
+    }
+  }
+  return { used, reported }
+}
+
+const noneUsed = { used: new Set<string>(), reported: new Set<string>() }
+const stateLost = "state-lost"
 
 /** What a conversation speaks of that goes on in a runtime which never saw it. */
 export async function lostWithProcess(events: readonly AgentEvent[], runtime: Runtime): Promise<Lost[]> {
   const there = new Set((await runtime.names()).map(({ name }) => name))
   const reason = whyNotKept(undefined, true)
-  return [...namesMade(events).keys()].filter((name) => !there.has(name)).map((name) => ({ name, reason }))
+  const made = [...namesMade(events).keys()].filter((name) => !there.has(name)).map((name): Lost => ({ name, reason }))
+  const used = [...usedIn(events, 0).used].filter((name) => there.has(name))
+  return [...made, ...used.map((name): Lost => ({ name, reason, asInjected: true }))]
 }
 
 const tooLate = "it was made or changed in a run that never ended, and objects are kept when a run ends"
@@ -190,18 +225,47 @@ function namesMade(events: readonly AgentEvent[]): Map<string, { changedAt: numb
 /** What the model is told of what did not come back. */
 export function lostText(lost: readonly Lost[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
-  const names = [...new Set(lost.filter(({ asInjected }) => asInjected).map(({ name }) => name))]
   const lines = gone
     .slice(0, mostTold)
     .map(({ name, path = "", reason }) => `- ${oneLine(`${name}${path}: ${reason}`)}`)
   if (gone.length > mostTold) lines.push(`- and ${gone.length - mostTold} more`)
-  const injected =
-    names.length > 0 ? [oneLine(`- as injected again, without what cells did to them: ${names.join(", ")}`, 2000)] : []
-  return [
-    "The session was interrupted and goes on in a fresh runtime. What you made before is there, except:",
-    taggedText("output", [...lines, ...injected].join("\n")),
-    "Look before you rely on any of these; make again what you need.",
-  ].join("\n")
+  const paragraphs: string[] = []
+  if (lines.length > 0) {
+    paragraphs.push(
+      "The session was interrupted and goes on in a fresh runtime. What you made before is there, except:",
+      taggedText("output", lines.join("\n")),
+      "Look before you rely on any of these; make again what you need.",
+    )
+  }
+  const created = createdAnew(lost)
+  if (created) paragraphs.push(`${created.text} Look at the current state before you rely on it.`)
+  return paragraphs.join("\n")
 }
+
+/** The warning about injected objects that were created anew; undefined where there are none. */
+export function stateLostWarning(lost: readonly Lost[]): EventBody | undefined {
+  const created = createdAnew(lost)
+  if (!created) return undefined
+  const { names, text } = created
+  const reasons = lost
+    .filter(({ asInjected, object }) => asInjected && object === undefined)
+    .map(({ name, reason }) => oneLine(`${name}: ${reason}`))
+  const cure = "Give their classes a codec, or mark them as external: docs/durability.md."
+  const message = [text, ...(reasons.length > 0 ? [`${reasons.join("; ")}.`] : []), cure].join(" ")
+  return { type: "warning-raised", code: stateLost, message, names }
+}
+
+function createdAnew(lost: readonly Lost[]): { names: string[]; text: string } | undefined {
+  // A name that was read from an archive may be any text.
+  const names = [...new Set(lost.flatMap(({ name, asInjected }) => (asInjected && isName(name) ? [name] : [])))]
+  if (names.length === 0) return undefined
+  const [objects, were, them] = names.length === 1 ? ["object", "was", "it"] : ["objects", "were", "them"]
+  const text =
+    `The ${objects} ${oneLine(names.join(", "), 2000)} ${were} created anew; ` +
+    `changes that earlier cells made to ${them} are gone.`
+  return { names, text }
+}
+
+const isName = (text: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]{0,199}$/u.test(text)
 
 const mostTold = 50

@@ -87,6 +87,8 @@ export interface NameChanges {
   created: string[]
   reassigned: string[]
   removed: string[]
+  /** Injected objects that the cell used and whose state no snapshot keeps; absent where there are none. */
+  used?: string[]
 }
 
 export type EventBody =
@@ -165,7 +167,8 @@ export type EventBody =
   | { type: "checkpoint-saved"; revision: number }
   | { type: "provider-changed"; from: string; to: string; reason: string }
   | { type: "limit-waiting"; reason: string; until: number }
-  | { type: "warning-raised"; code: string; message: string }
+  // `names`: the names that it is about, where there are some.
+  | { type: "warning-raised"; code: string; message: string; names?: string[] }
   | { type: "raw-received"; source: string; data: Json }
 
 /** Tells one fact. */

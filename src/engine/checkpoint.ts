@@ -70,6 +70,8 @@ export interface Head {
   seed: string
   /** Why no worker goes on with it. */
   refused?: string
+  /** Set when a worker ended in the middle of a cycle, until the cycle that tells the model is saved. */
+  interrupted?: true
   /** The claims since the last saved cycle; absent where there were none before the current one. */
   attempts?: Attempts
   /** The retries since the last saved cycle. */

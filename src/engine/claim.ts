@@ -47,7 +47,9 @@ function withMessages(head: Head, { inbox = [], inboxFrom }: Claim): Head {
 export function claimed(head: Head, { owner, leaseMs }: { owner: Owner; leaseMs: number }): Head {
   const { refused: _, retryAt: __, ...rest } = head
   const claim = nextClaim(head, owner, leaseMs)
-  return { ...rest, status: "running", ...claim, fence: head.fence + 1, updatedAt: Date.now() }
+  // A worker that stops in order gives the run back first. Before the first checkpoint the model was not asked.
+  const interrupted = head.status === "running" && head.state && ({ interrupted: true } as const)
+  return { ...rest, ...interrupted, status: "running", ...claim, fence: head.fence + 1, updatedAt: Date.now() }
 }
 
 /** Whether a worker may take a run. It may always take one that it holds itself: it asks only for runs that it does not

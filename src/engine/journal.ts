@@ -1,5 +1,6 @@
 import type { CallSteps, Journal } from "../actions/journal.ts"
 import { callName, callSubject, fullCallText, previewCall } from "../actions/preview-call.ts"
+import type { InterruptedCall } from "../agent/interruption.ts"
 import { orAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import type { ErrorData } from "../core/errors.ts"
@@ -53,6 +54,10 @@ export interface RunJournal {
   endCycle(): void
   /** So many cycles are saved: forgets what was recorded of them. */
   nextCycle(done: number): void
+  /** Whether the model's own answer of the cycle that is run again is recorded. */
+  readonly answered: boolean
+  /** The calls that were recorded before the cycle was run again, as they are known now. */
+  pastCalls(): InterruptedCall[]
   /** Resolves when no call is under way. */
   idle(): Promise<void>
   /** No call is made any more. */
@@ -182,11 +187,13 @@ export function createJournal(setup: JournalSetup): RunJournal {
     try {
       const value = await done
       const stored = storedValue(value)
+      cycle.made.add(key)
       await append([{ type: "done", key, ...(stored && { value: stored }), ...changed() }], "soon")
       return value
     } catch (error) {
       // What was cut off by the end of its cell may have taken effect or not.
       if (!call.signal.aborted && !closed) {
+        cycle.made.add(key)
         await append([{ type: "failed", key, error: storedError(error), ...changed() }], "soon")
       }
       throw error
@@ -199,6 +206,13 @@ export function createJournal(setup: JournalSetup): RunJournal {
       const unasked = [...cycle.calls.values()].filter(({ key }) => !cycle.asked.has(key)).map(({ name }) => name)
       if (unasked.length === 0) return
       setup.diverged(`these calls had been made and were not asked for again: ${unasked.join(", ")}`)
+    },
+    answered: [...cycle.answers].some(([key, { error }]) => !key.includes("/model ") && !error),
+    pastCalls() {
+      const { calls, made } = cycle
+      return [...calls.values()].flatMap(({ key, call, outcome }): InterruptedCall[] =>
+        call ? [{ call, outcome: outcome ? "recorded" : made.has(key) ? "remade" : "unknown" }] : [],
+      )
     },
     nextCycle(done) {
       cycle = readCycle([], setup.diverged, done)
@@ -225,6 +239,8 @@ const unknownCure = "nobody knows whether it took effect. Find out before you ca
 interface PastCall {
   key: string
   name: string
+  /** Absent where only its outcome was recorded: making it twice is making it once. */
+  call?: CallPreview
   outcome?: { position: number; give(): unknown }
   /** The changes that it made to the state of tools. */
   state?: StateChanges | undefined
@@ -241,7 +257,7 @@ function readCycle(entries: readonly JournalEntry[], diverged: JournalSetup["div
     if (entry.type === "retry") forgetFailedAnswers(answers)
     else if (entry.type === "model") answers.set(key, entry)
     else if (entry.type === "time") reads.set(key, [...(reads.get(key) ?? []), ...entry.reads])
-    else if (entry.type === "started") calls.set(key, { key, name: nameOf(entry.call) })
+    else if (entry.type === "started") calls.set(key, { key, name: nameOf(entry.call), call: entry.call })
     else {
       const past = calls.get(key) ?? { key, name: key }
       past.state = entry.state
@@ -251,7 +267,8 @@ function readCycle(entries: readonly JournalEntry[], diverged: JournalSetup["div
   }
   const order = completionOrder(() => diverged("calls are asked for in another order than before"))
   const clocks = new Map<string, CellClock>()
-  return { number, calls, answers, reads, order, clocks, ordinals: new Map<string, number>(), asked: new Set<string>() }
+  const [asked, made] = [new Set<string>(), new Set<string>()]
+  return { number, calls, answers, reads, order, clocks, ordinals: new Map<string, number>(), asked, made }
 }
 
 // Only the run's own last answers: a failure that a cell or a later answer went on from is part of the path.

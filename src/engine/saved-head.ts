@@ -24,7 +24,7 @@ export interface SavedProgress {
 export function savedHead(head: Head, progress: SavedProgress): Head {
   const { status, conversation, definition, snapshot, pending } = progress
   const { counts } = conversation.artifacts
-  const { pending: _, gone: __, lease: held, retries, attempts, ...rest } = head
+  const { pending: _, gone: __, interrupted: ___, lease: held, retries, attempts, ...rest } = head
   // A lease that was made longer for this cycle is not needed for the next one.
   const lease = held && progress.isCycle ? { ...held, forMs: progress.leaseMs } : held
   return {

@@ -199,6 +199,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     firstSeq: held.head.seq,
     resumed,
     earlier,
+    interruption: held.head.interrupted && { answered: journal.answered, calls: journal.pastCalls },
     journal: journal.journal,
     readArtifact: artifactReader(store, held.head),
     async check(given, conversation, tell) {

@@ -22,7 +22,8 @@ export async function takeSnapshot(
   maxBytes: number,
 ): Promise<TakenSnapshot | undefined> {
   if (!usesCode || !runtime.snapshot) return undefined
-  if (before && !events.some(({ type }) => mayChange.has(type))) return undefined
+  // What was reported as lost is not lost a second time: the next snapshot no longer names it.
+  if (before && before.lost.length === 0 && !events.some(({ type }) => mayChange.has(type))) return undefined
   const key = keysOf(id).snapshot
   const { language } = runtime
   try {

@@ -20,6 +20,8 @@ export interface VariableBinding<T = unknown> {
   readonly guard?: MethodGuard | undefined
   /** Whether cells in another process may add members to the object. */
   readonly extend?: boolean | undefined
+  /** Whether the state of the object lives elsewhere, so that nothing is lost when it is created anew. */
+  readonly external?: boolean | undefined
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any function at all may be bound; its own type is kept in F.
@@ -105,6 +107,9 @@ export interface VariableOptions<T = Record<string, unknown>> {
   /** Lets cells of `processRuntime` and `pythonRuntime` add members to the object; existing fields can always be
    *  assigned. Default false. */
   extend?: boolean | undefined
+  /** The state of the object lives elsewhere, such as that of a database client. When a run or session goes on with a new
+   *  object, nothing is lost, and nothing is reported. Default false. */
+  external?: boolean | undefined
 }
 
 const wrapped: unique symbol = Symbol.for("karst.binding")
@@ -113,7 +118,7 @@ const wrapped: unique symbol = Symbol.for("karst.binding")
 export const asBinding: unique symbol = Symbol.for("karst.as-binding")
 
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
-  const { description, type, guard, extend }: VariableOptions<T> =
+  const { description, type, guard, extend, external }: VariableOptions<T> =
     typeof about === "string" ? { description: about } : about
   const problem = guard && guardProblem(value, guard)
   if (problem !== undefined) throw new ConfigError(`variable(): ${problem}`)
@@ -125,6 +130,7 @@ export function variable<T>(value: T, about: string | VariableOptions<T> = {}): 
     type,
     ...(guard && { guard }),
     ...(extend && { extend }),
+    ...(external && { external }),
   }
 }
 
@@ -168,6 +174,13 @@ export function renewed(old: Binding, given: unknown): Binding {
   if (old.kind === "function" && next.kind === "function") return { ...old, call: next.call }
   if (old.kind === "type" && next.kind === "type") return { ...old, type: next.type }
   return next
+}
+
+/** The bindings, with other values for some names. */
+export function renewedIn(bindings: ReadonlyMap<string, Binding>, values: Record<string, unknown>): Bindings {
+  return Object.fromEntries(
+    [...bindings].map(([name, binding]) => [name, name in values ? renewed(binding, values[name]) : binding]),
+  )
 }
 
 /** What a binding wraps. */

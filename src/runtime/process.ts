@@ -4,6 +4,7 @@ import { startPeerProcess } from "./process/peer-process.ts"
 import { createProcessRuntime } from "./process/runtime.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { TypedRuntime } from "./runtime.ts"
+import type { Codecs } from "./snapshot/codec.ts"
 
 export type { ProcessLimits } from "./process/limits.ts"
 
@@ -27,6 +28,9 @@ export interface ProcessRuntimeOptions {
   env?: Record<string, string | undefined> | undefined
   /** The largest names are left out of a snapshot that would have more bytes. Default 16 MiB. */
   maxSnapshotBytes?: number | undefined
+  /** How the state of your instances, which stay on the host, goes into snapshots, by a name of your choice. Default: it is
+   *  lost and reported. */
+  codecs?: Codecs | undefined
   /** Told of each warning as it comes. */
   onWarning?: ((message: string) => void) | undefined
 }

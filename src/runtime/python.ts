@@ -1,8 +1,9 @@
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
-import type { Bindings } from "./bindings.ts"
+import { type Bindings, renewedIn } from "./bindings.ts"
 import { notStarted } from "./cells/execute.ts"
 import { createQueue } from "./cells/queue.ts"
 import { bindingOf } from "./handles/peer-objects.ts"
+import { createHostState } from "./host-state.ts"
 import { createNameMaker } from "./names.ts"
 import { workingFolder } from "./process/folder.ts"
 import { obtainIsolation } from "./process/isolation.ts"
@@ -20,6 +21,7 @@ import { PythonError } from "./python/told.ts"
 import type { Rule } from "./rules/rules.ts"
 import { type Name, type Runtime, snapshotBytes, type TypedRuntime } from "./runtime.ts"
 import {
+  areCodecs,
   checkOptions,
   confinement,
   isAboveZero,
@@ -29,6 +31,7 @@ import {
 } from "./runtime-options.ts"
 import { validated } from "./schema.ts"
 import { refuseUnsent } from "./sent-env.ts"
+import type { Codecs } from "./snapshot/codec.ts"
 
 export { type KeywordArguments, kwargs, type PyReference, py } from "./python/py.ts"
 export { table } from "./python/table.ts"
@@ -51,6 +54,9 @@ export interface PythonRuntimeOptions extends SandboxOptions {
   rules?: readonly Rule[] | undefined
   /** The largest names are left out of a snapshot that would have more bytes. Default 16 MiB. */
   maxSnapshotBytes?: number | undefined
+  /** How the state of your instances, which stay on the host, goes into snapshots, by a name of your choice. Default: it is
+   *  lost and reported. */
+  codecs?: Codecs | undefined
   /** Told of each warning as it comes. */
   onWarning?: ((message: string) => void) | undefined
 }
@@ -81,7 +87,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   options: PythonRuntimeOptions = {},
 ): PythonRuntime<B> {
   checkOptions("pythonRuntime", options, optionChecks)
-  const { limits = {}, setup, isolation: wanted, python, env, network, read, write } = options
+  const { limits = {}, setup, isolation: wanted, python, env, network, read, write, codecs = {} } = options
   const cwd = options.cwd === undefined ? undefined : workingFolder(options.cwd).path()
   const { memoryMb = 4096, processes = 512, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
   const warnings: string[] = []
@@ -90,10 +96,12 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     options.onWarning?.(message)
   })
   const rules = createRuleCheck(python, options.rules ?? [])
+  const hostState = createHostState(codecs)
   const session = createSession({
     launch: { python, cwd, env, memoryMb, isolation, network, read, write },
     limits: { memoryMb, processes, cpuMs, outputBytes, graceMs },
     setup,
+    codecs,
   })
   const queue = createQueue()
   const maker = createNameMaker((name) => session.known.all.has(name))
@@ -185,11 +193,12 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
         return name
       }),
     snapshot: (limit) =>
-      inTurn("snapshot()", () => takeSnapshot(session, snapshotBytes(options.maxSnapshotBytes, limit))),
-    restore: (snapshot) => inTurn("restore()", () => restoreSnapshot(snapshot, session)),
+      inTurn("snapshot()", () => takeSnapshot(session, snapshotBytes(options.maxSnapshotBytes, limit), hostState)),
+    restore: (snapshot) => inTurn("restore()", () => restoreSnapshot(snapshot, session, hostState)),
     async fork() {
       const snapshot = await inTurn("fork()", () => takeSnapshot(session, Number.POSITIVE_INFINITY))
-      const other = pythonRuntime(Object.fromEntries(session.bindings), options)
+      const given = renewedIn(session.bindings, await hostState.copy(session.bindings))
+      const other = pythonRuntime(given, options)
       for (const file of session.files) await other.load?.(file)
       await inTurn("fork()", () => other.restore?.(snapshot) ?? Promise.resolve([]))
       return other
@@ -235,6 +244,7 @@ const optionChecks: OptionChecks = {
   },
   limits: limitChecks(["memoryMb", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
   maxSnapshotBytes: isAboveZero,
+  codecs: areCodecs,
 }
 
 async function retrieve(name: string, session: Session): Promise<unknown> {

@@ -31,6 +31,13 @@ function unconfined(options: { isolation?: unknown; network?: unknown; read?: un
   return [`${named}: nothing confines files and network without \`isolation: "os"\` (or "auto")`]
 }
 
+/** Codecs by name, as `codec()` makes them. */
+export function areCodecs(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return "is not an object of codecs by name"
+  const wrong = Object.entries(value).find(([, each]) => typeof each?.class !== "function")
+  return wrong && `has "${wrong[0]}", which is not a codec: use codec(Class, { encode, decode })`
+}
+
 /** What both runtimes take to confine a process. */
 export const confinement: OptionChecks = {
   isolation: oneOf("process", "os", "auto"),

@@ -199,6 +199,9 @@ export interface Lost {
   reason: string
   /** The name is there all the same, as it was put in: only what cells may have done to it is gone. */
   asInjected?: boolean | undefined
+  /** With `asInjected`: identifies the object in the process that took the snapshot. Where the same object is bound when
+   *  the snapshot is restored, nothing is lost. */
+  object?: string | undefined
 }
 
 /** What a runtime's namespace held, as bytes that are safe to load. */

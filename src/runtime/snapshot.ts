@@ -1,4 +1,6 @@
+import { realOf } from "./cells/call.ts"
 import type { CellPlace } from "./cells/execute.ts"
+import type { Namespace } from "./cells/namespace.ts"
 import { nameProblem } from "./names.ts"
 import type { Lost, Snapshot } from "./runtime.ts"
 import type { Codecs } from "./snapshot/codec.ts"
@@ -7,6 +9,7 @@ import { fillInPlace } from "./snapshot/fill-in-place.ts"
 import { load } from "./snapshot/load.ts"
 import { checkPayload } from "./snapshot/payload.ts"
 import { hashOf, invalidSnapshot, pack, unpack } from "./snapshot/wire.ts"
+import { lostState, notInjected, objectsIn, withoutSameObjects } from "./used-objects.ts"
 
 export interface SnapshotOptions {
   codecs: Codecs
@@ -17,18 +20,22 @@ export interface SnapshotOptions {
 /** Writes down everything in a namespace that can be kept. Nothing of it is changed, and but for codecs none of its code
  *  runs: accessors are not called, proxies not entered. */
 export function takeSnapshot({ namespace }: CellPlace, { codecs, maxBytes }: SnapshotOptions): Snapshot {
-  const left = new Map<string, string>()
+  const left = new Map<string, string | undefined>()
   let cut = false
   const drawn = (only?: ReadonlySet<string>) => draft(namespace, { codecs, left, cut, ...(only && { only }) })
   for (;;) {
     const whole = drawn()
     const data = whole.rebound.size === 0 ? packed(whole) : undefined
-    if (!data) for (const name of whole.rebound) left.set(name, boundAgain)
+    // What holds something that cannot be kept is bound again as a whole.
+    if (!data) for (const [name, reason] of whole.rebound) left.set(name, reason)
     else if (data instanceof RangeError && !cut) cut = true
     else if (data instanceof Error) for (const [name, why] of unwritable(whole, drawn, data)) left.set(name, why)
     else {
       const sizes = data.length > maxBytes ? sizesOf(whole, drawn) : []
-      if (sizes.length === 0) return { version: 1, language: "typescript", data, hash: hashOf(data), lost: whole.lost }
+      if (sizes.length === 0) {
+        const lost = [...whole.lost, ...usedAndLost(namespace, whole)]
+        return { version: 1, language: "typescript", data, hash: hashOf(data), lost }
+      }
       let excess = data.length - maxBytes
       for (const { name, size } of sizes) {
         if (excess <= 0) break
@@ -37,6 +44,15 @@ export function takeSnapshot({ namespace }: CellPlace, { codecs, maxBytes }: Sna
       }
     }
   }
+}
+
+/** The injected objects that cells used and that are not in the snapshot. */
+function usedAndLost({ bindings, used }: Namespace, whole: Draft): Lost[] {
+  const reported = new Set(whole.lost.flatMap(({ name, path }) => (path === undefined ? [name] : [])))
+  const kept = new Set(namesIn(whole))
+  return objectsIn(bindings)
+    .filter(({ name, value }) => used.has(value) && !kept.has(name) && !reported.has(name))
+    .map(lostState)
 }
 
 /** Replaces a namespace by what a snapshot holds. Runs no code of it but declarations of functions and classes. A
@@ -57,12 +73,16 @@ export async function loadSnapshot(
     throw invalidSnapshot("its parts do not fit together", cause)
   })
   const values = new Map<string, unknown>()
+  // Objects that a codec made anew for guarded names: the guard holds for them too.
+  const guarded: Record<string, unknown> = {}
   for (const [name, value] of payload.contents) {
     const current = bound.get(name)
-    if (!current) lost.push({ name, reason: "it was injected, and is not in this runtime" })
+    if (!current) lost.push({ name, reason: notInjected })
     else if (!current.isVariable) lost.push({ name, reason: "it was data, and is something else in this runtime" })
     // What could not be decoded is told already; the injected one stays.
-    else if (value !== undefined && (!inPlace || !fillInPlace(current.value, value))) values.set(name, value)
+    else if (isGuarded(current.value)) {
+      if (value !== undefined && value !== realOf(current.value)) guarded[name] = value
+    } else if (value !== undefined && (!inPlace || !fillInPlace(current.value, value))) values.set(name, value)
   }
   for (const [name, value] of payload.names) {
     const problem = nameProblem(name, new Set())
@@ -70,8 +90,13 @@ export async function loadSnapshot(
     else lost.push({ name, reason: `the name ${problem}` })
   }
   namespace.load(values, payload.constants)
-  return [...new Map([...snapshot.lost, ...lost].map((each) => [JSON.stringify(each), each])).values()]
+  namespace.update(guarded)
+  namespace.noteHeld(payload.declarations.flatMap(({ known }) => known))
+  namespace.noteHeld(payload.references.flatMap((each) => (each.type === "binding" ? [each.name] : [])))
+  return withoutSameObjects([...snapshot.lost, ...lost], namespace.bindings, namespace.used)
 }
+
+const isGuarded = (value: unknown) => realOf(value) !== value
 
 export interface LoadSnapshotOptions {
   codecs: Codecs
@@ -87,8 +112,6 @@ export function takeCopy(place: CellPlace, codecs: Codecs): Snapshot {
 }
 
 const copies = new WeakSet<Snapshot>()
-const boundAgain =
-  "it holds what no snapshot keeps, so it is bound again as it was given: what cells changed in it is lost"
 
 function readSnapshot({ version, language, data, hash }: Snapshot) {
   if (version !== 1) throw invalidSnapshot(`it is of version ${String(version)}, and this Karst knows version 1`)

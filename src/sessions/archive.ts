@@ -9,8 +9,9 @@ import { fileStore } from "../stores/file.ts"
 import { fileOf } from "../stores/file-names.ts"
 import type { Change, Store } from "../stores/store.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
+import type { LoggedCall } from "./call-log.ts"
 import type { Recorded } from "./recording.ts"
-import { checkEvent, checkRecord, damaged } from "./stored-data.ts"
+import { checkCalls, checkEvent, checkRecord, damaged } from "./stored-data.ts"
 import { isAtWork, type Writer } from "./writer-identity.ts"
 
 /** Where sessions are kept: a folder, or any store. */
@@ -61,6 +62,8 @@ export interface StoredSession {
   revision: number
   events: AgentEvent[]
   snapshot?: Snapshot | undefined
+  /** The calls of the cycle that was under way when it was last stored; undefined where calls were not logged. */
+  calls?: LoggedCall[] | undefined
 }
 
 export interface Archive {
@@ -94,6 +97,7 @@ export const keys = {
   snapshot: (id: string) => `sessions/${id}/snapshot`,
   /** The keys of its artifacts begin so. */
   artifacts: (id: string) => `sessions/${id}/artifacts/`,
+  calls: (id: string) => `sessions/${id}/calls`,
 }
 
 /** Does work on an archive, and closes what it opened for that. */
@@ -134,7 +138,7 @@ export async function deleteSession(archive: ArchiveSource, id: string): Promise
     const found = await readRecord(opened, id).catch((error: unknown) => void unlessDamaged(error))
     if (found) refuseAtWork(found.record)
     const artifacts = await Array.fromAsync(opened.store.keys(keys.artifacts(id)))
-    const gone = [keys.record(id), keys.events(id), keys.recording(id), keys.snapshot(id), ...artifacts]
+    const gone = [keys.record(id), keys.events(id), keys.recording(id), keys.snapshot(id), keys.calls(id), ...artifacts]
     const changes = gone.map((key): Change => ({ type: "delete", key }))
     await opened.store.commit(changes, found && { key: keys.record(id), ifRevision: found.revision })
   })
@@ -153,7 +157,8 @@ export async function readSession(archive: Archive, id: string): Promise<StoredS
   }
   const data = record.snapshot && (await archive.store.get(keys.snapshot(id)))?.value
   const snapshot = record.snapshot && data instanceof Uint8Array ? { ...record.snapshot, data } : undefined
-  return { record, revision, events, snapshot }
+  const calls = checkCalls((await archive.store.get(keys.calls(id)))?.value, log)
+  return { record, revision, events, snapshot, calls }
 }
 
 /** Reads artifacts of a session, by name. */

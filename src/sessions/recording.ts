@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { types } from "node:util"
 import type { Journal } from "../actions/journal.ts"
-import { callName } from "../actions/preview-call.ts"
+import { callName, previewCall } from "../actions/preview-call.ts"
 import { bytesOf } from "../core/digest.ts"
 import { type RecordedCall, record } from "../models/record.ts"
 import type { Call } from "../runtime/runtime.ts"
 import type { StateChanges } from "../tools/tool-state.ts"
+import type { CallLog } from "./call-log.ts"
 import { failureOutcome, type Outcome, outcomeOf } from "./outcome.ts"
 
 /** One thing that came from outside a run: an answer of the model, what a call came to, the time and the randomness of a
@@ -15,8 +16,9 @@ export type Recorded =
   | { kind: "call"; in: string; name: string; args: string; outcome: Outcome; state?: StateChanges }
   | { kind: "cell"; in: string; times: number[]; randoms: number[] }
 
-/** Writes down all that comes from outside a run, so that it can be replayed with nothing outside. */
-export function recordingJournal(path: string, write: (entry: Recorded) => void): Journal {
+/** Writes down all that comes from outside a run, so that it can be replayed with nothing outside. `calls` logs the calls of
+ *  the cycle under way. */
+export function recordingJournal(path: string, write: (entry: Recorded) => void, calls: CallLog): Journal {
   let models = 0
   let children = 0
   return {
@@ -24,7 +26,8 @@ export function recordingJournal(path: string, write: (entry: Recorded) => void)
       const asked = { kind: "call" as const, in: path, name: callName(call), args: argsText(call) }
       const { done, changes } = state.recorded(async () => {
         await approve()
-        return await make(call.id)
+        const logged = call.journal === false ? undefined : calls.begin(previewCall(call))
+        return await make(call.id).finally(logged)
       })
       const ended = (outcome: Outcome) => {
         const changed = changes()
@@ -53,7 +56,7 @@ export function recordingJournal(path: string, write: (entry: Recorded) => void)
         random: () => noted(entry.randoms, strongRandom()),
       }
     },
-    child: (name) => recordingJournal(`${path}/${name}.${children++}`, write),
+    child: (name) => recordingJournal(`${path}/${name}.${children++}`, write, calls),
   }
 }
 

@@ -2,6 +2,7 @@ import { type Check, isFlag, isNumber, isObject, isText, listOf, objectWith } fr
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { SessionRecord } from "./archive.ts"
+import { isCallLog, type LoggedCall } from "./call-log.ts"
 
 // An archive is a file that anybody may have changed: what is read from it is checked before anything is done with it.
 
@@ -17,6 +18,13 @@ export function checkEvent(value: unknown, index: number, where: string): AgentE
   throw damaged(`Event ${index + 1} of ${where} is not as Karst writes it.`)
 }
 
+/** The calls of the cycle that was under way. Throws an `AgentError` of code `corrupt`. */
+export function checkCalls(value: unknown, where: string): LoggedCall[] | undefined {
+  if (value === undefined) return undefined
+  if (isCallLog(value)) return value as LoggedCall[]
+  throw damaged(`The calls of ${where} are not as Karst writes them.`)
+}
+
 export function damaged(what: string): AgentError {
   return new AgentError(`${what} Restore it from a backup, or delete the session.`, { code: "corrupt" })
 }
@@ -28,7 +36,7 @@ const isWriter = objectWith({
   until: isNumber,
 })
 
-const isLost = objectWith({ name: isText, reason: isText }, { path: isText, asInjected: isFlag })
+const isLost = objectWith({ name: isText, reason: isText }, { path: isText, asInjected: isFlag, object: isText })
 
 const isRecord = objectWith(
   {
@@ -78,9 +86,13 @@ const eventForms: Record<string, Check> = {
   "prompt-steered": objectWith({ message: isMessage }),
   "code-end": objectWith({
     ...isResult,
-    changes: objectWith({ created: listOf(isText), reassigned: listOf(isText), removed: listOf(isText) }),
+    changes: objectWith(
+      { created: listOf(isText), reassigned: listOf(isText), removed: listOf(isText) },
+      { used: listOf(isText) },
+    ),
   }),
   "tool-end": objectWith({ ...isResult, name: isText }),
+  "warning-raised": objectWith({ code: isText, message: isText }, { names: listOf(isText) }),
   "memory-compacted": objectWith({ from: isText, messages: isMessages }, { to: isText }),
   "skill-activated": objectWith({ name: isText, messages: isMessages }),
 }

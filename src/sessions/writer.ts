@@ -8,6 +8,7 @@ import { addUsage, noUsage } from "../core/usage.ts"
 import type { Snapshot } from "../runtime/runtime.ts"
 import type { Change } from "../stores/store.ts"
 import { type Archive, keys, refuseAtWork, type SessionRecord, type StoredSession } from "./archive.ts"
+import { type CallLog, createCallLog } from "./call-log.ts"
 import type { Recorded } from "./recording.ts"
 import { forgetWriter, leaseMs, newWriter } from "./writer-identity.ts"
 
@@ -20,6 +21,8 @@ export interface SessionWriter {
   record(event: AgentEvent): void
   /** The same for what came from outside the run. */
   note(entry: Recorded): void
+  /** The calls of the cycle under way; stored as they change. */
+  readonly calls: CallLog
   /** Stores what was taken since the last time, and how the conversation is after this cycle, where that is known. */
   saved(state?: CycleState): Promise<void>
   /** Stores how a run left the conversation and its runtime. */
@@ -50,6 +53,8 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
   let queue: Promise<unknown> = Promise.resolve()
   let lease: NodeJS.Timeout | undefined
   for (const event of stored?.events ?? []) isOwn(event)
+  // A failure to write also fails the next commit, and that one is reported.
+  const calls = createCallLog(() => void inTurn(() => guarded(callChanges())).catch(() => undefined))
 
   // One after the other, each on what the one before it left.
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -66,13 +71,20 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
     record = { ...record, ...change }
   }
 
+  function callChanges(): Change[] {
+    const unstored = calls.takeUnstored()
+    return unstored ? [{ type: "put", key: keys.calls(id), value: unstored as unknown as Json }] : []
+  }
+
   // What comes while this is under way waits for the next time.
   async function withNews(store: (news: Change[]) => Promise<unknown>): Promise<void> {
+    calls.endCycle()
     const [newEvents, newNotes] = [events.length, notes.length]
     // Both are plain JSON; an interface is not known to be.
     await store([
       { type: "append", log: keys.events(id), items: events.slice() as unknown as Json[] },
       { type: "append", log: keys.recording(id), items: notes.slice() as unknown as Json[] },
+      ...callChanges(),
     ])
     count += newEvents
     events = events.slice(newEvents)
@@ -114,6 +126,7 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
     note(entry) {
       notes.push(entry)
     },
+    calls,
     saved: (state) =>
       inTurn(() =>
         withNews((news) =>

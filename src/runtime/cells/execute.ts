@@ -41,6 +41,7 @@ export async function executeCell(
     cell.begin((reason) => resolve({ stopped: reason }))
     if (cell.stopped) return
     if ("error" in prepared) return resolve(prepared)
+    place.namespace.noteUse(prepared.mentions)
     // Not `resolve(promise)`: that would wait for the cell even when it is stopped.
     transaction?.begin(prepared)
     running.run(cell, () => perform(prepared, cell, place, transaction)).then(resolve)

@@ -61,7 +61,7 @@ export function createJsRuntime(
   const guard = createGuard(remote)
   const timers = createTimers(shared)
   const ambient = createAmbient({ shared, timers, cwd, scope: () => namespace.scope })
-  const namespace = createNamespace(ambientNames, shared)
+  const namespace = createNamespace(ambientNames, shared, codecs)
   const place = { namespace, ambient, ambientNames, guard, rules, checksValues: remote !== undefined }
   if (bindings) namespace.inject(bindings)
 

@@ -8,8 +8,10 @@ import { keptGuardProblem } from "../guard.ts"
 import { checkInjection, createNameMaker, isThenable, listNames } from "../names.ts"
 import { sizeOf } from "../preview.ts"
 import type { Lost, Name } from "../runtime.ts"
+import type { Codecs } from "../snapshot/codec.ts"
 import { createOrigins, type Declared, type Origins } from "../snapshot/origins.ts"
 import type { UndoImage } from "../undo.ts"
+import { createUsedObjects, objectsIn, type UsedObjects } from "../used-objects.ts"
 import { originalOf } from "./call.ts"
 import { injectedName } from "./object-names.ts"
 import type { Shared } from "./running-cell.ts"
@@ -34,6 +36,14 @@ export interface Namespace {
   reset(): void
   /** What the host put in, and the classes of what it put in, as cells see them. */
   bound(): Map<string, Bound>
+  /** What the host put in, by name. */
+  readonly bindings: ReadonlyMap<string, Binding>
+  /** The objects among them that cells have used. */
+  readonly used: UsedObjects
+  /** A cell runs that mentions these names; undefined where it may reach any. It counts as using their objects. */
+  noteUse(mentions: ReadyCell["mentions"]): void
+  /** Values that cells made lead to these injected names: a cell that mentions such a value may use them. */
+  noteHeld(names: Iterable<string>): void
   /** What the host put in, to be put into another runtime. */
   given(): Bindings
   /** Takes names over as if cells had made them. */
@@ -67,7 +77,7 @@ export interface NamespaceImage {
   drop(): void
 }
 
-export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): Namespace {
+export function createNamespace(ambient: ReadonlySet<string>, shared: Shared, codecs: Codecs = {}): Namespace {
   let scope = createScope()
   const bindings = new Map<string, Binding>()
   const standIns = createStandIns(shared)
@@ -77,6 +87,8 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
   // Every name with the value it had when a cell last ended: what differs afterwards, a cell has changed.
   const settled = new Map<string, unknown>()
   const origins = createOrigins()
+  const used = createUsedObjects(codecs)
+  const held = new Set<string>()
   const images = new Set<{ names: UndoImage; constants: Set<string> }>()
   shared.nameOf = (value) => injectedName(originalOf(value) as object, bindings)
   const maker = createNameMaker((name) => Object.hasOwn(scope, name))
@@ -201,6 +213,20 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
       }
       return bound
     },
+    bindings,
+    used,
+    noteUse(mentions) {
+      const unused = objectsIn(bindings)
+      if (unused.length === 0) return
+      const mentioned = mentions()
+      const leadsOn = mentioned?.some((name) => !bindings.has(name)) ?? true
+      for (const { name, value } of unused) {
+        if (!mentioned || mentioned.includes(name) || (leadsOn && held.has(name))) used.use(value)
+      }
+    },
+    noteHeld(names) {
+      for (const name of names) if (bindings.has(name)) held.add(name)
+    },
     given: () => Object.fromEntries(bindings),
     load(values, fixed) {
       for (const [name, value] of values) {
@@ -217,7 +243,8 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared): N
       const changes = settle(settled, scope)
       for (const name of changes.created) maker.seen(name)
       for (const name of changes.removed) constants.delete(name)
-      return changes
+      const names = used.takeNames(bindings)
+      return names.length > 0 ? { ...changes, used: names } : changes
     },
     image(take) {
       const place = scope

@@ -1,5 +1,7 @@
 import type { Binding } from "../bindings.ts"
 import { createGuards } from "../guard.ts"
+import type { Codecs } from "../snapshot/codec.ts"
+import { createUsedObjects } from "../used-objects.ts"
 import { createGatedFunctions } from "./gated-functions.ts"
 import { callBound, callMethod, type HostAccess } from "./operations.ts"
 import { isObject } from "./wire.ts"
@@ -11,15 +13,19 @@ export interface PermittedAccess {
   permit(name: string, binding: Binding): void
 }
 
-export function createHostAccess(language: Pick<HostAccess, "missing" | "fit" | "around"> = {}): PermittedAccess {
+export function createHostAccess(
+  language: Pick<HostAccess, "missing" | "fit" | "around"> = {},
+  codecs: Codecs = {},
+): PermittedAccess {
+  const used = createUsedObjects(codecs)
   const guards = createGuards()
   const extensible = new WeakSet<object>()
   const functions = createGatedFunctions({
     callBound: (bound, args, caller) => callBound(bound, args, caller),
-    callMethod: (method, args, caller) => callMethod(method, args, caller, { functions, guards }),
+    callMethod: (method, args, caller) => callMethod(method, args, caller, { functions, guards, used }),
   })
   return {
-    access: { functions, guards, extensible, ...language },
+    access: { functions, guards, extensible, used, ...language },
     permit(name, binding) {
       guards.add(name, binding)
       if (binding.kind === "variable" && binding.extend && isObject(binding.value)) extensible.add(binding.value)

@@ -5,6 +5,7 @@ import { agentCallOptions } from "../cell-agent.ts"
 import { passGate } from "../gated-call.ts"
 import type { Guards } from "../guard.ts"
 import { check, isTuple } from "../schema.ts"
+import type { UsedObjects } from "../used-objects.ts"
 import { refuseBuiltInCallback } from "./builtin-callbacks.ts"
 import { type Caller, callers } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
@@ -37,6 +38,8 @@ export interface HostAccess {
   readonly guards: Guards
   /** Objects to which cells may add members. */
   readonly extensible: WeakSet<object>
+  /** The host objects that cells have used. */
+  readonly used: UsedObjects
   /** The error for reading a member that does not exist. Default: such a member is undefined. */
   readonly missing?: ((title: string) => Error) | undefined
   /** Gives an assigned value the types of the old one, where the peer's language does not tell them apart. */
@@ -47,6 +50,7 @@ export interface HostAccess {
 
 /** Does what a peer asks, as the cell it works for: every call passes the gate. */
 export function performOperation(operation: Operation, access: HostAccess, caller: Caller): Outcome | Promise<Outcome> {
+  access.used.use(operation.object.original)
   // Reading plain data runs no code, so it needs no context, and its answer no promise.
   if (operation.op === "get" && operation.path.length === 1) {
     const { value: owner } = operation.object
@@ -66,7 +70,7 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
     case "new":
       return { value: await call(operation, title, access, caller) }
     case "get": {
-      const owner = readPath(value, path.slice(0, -1))
+      const owner = ownerOf(value, path, access)
       const key = path.at(-1)
       const member = key === undefined ? value : await readMember(owner, key)
       if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
@@ -86,7 +90,7 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
     case "set": {
       const key = path.at(-1)
       if (key === undefined) throw new Forged("an assignment to no member")
-      const owner = readPath(value, path.slice(0, -1))
+      const owner = ownerOf(value, path, access)
       const given = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
       writeMember(owner, key, given, { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
       return { value: undefined }
@@ -126,7 +130,7 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
     return callBound(bound, args, caller, named)
   }
   const key = path.at(-1)
-  const owner = key === undefined ? undefined : readPath(value, path.slice(0, -1))
+  const owner = key === undefined ? undefined : ownerOf(value, path, access)
   const member = key === undefined ? value : readMember(owner, key)
   if (typeof member !== "function") {
     const kind = op === "new" ? "class" : "function"
@@ -163,6 +167,13 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   )
 }
 
+/** The object whose member is meant. A cell that uses a member uses the object. */
+function ownerOf(value: unknown, path: readonly string[], { used }: HostAccess): unknown {
+  const owner = readPath(value, path.slice(0, -1))
+  if (isObject(owner)) used.use(owner)
+  return owner
+}
+
 /** Calls a function binding through the gate of a cell. */
 export async function callBound(
   { name, target }: BoundFunction,
@@ -182,9 +193,10 @@ export async function callMethod(
   method: GatedMethod,
   given: readonly unknown[],
   caller: Caller,
-  { functions, guards }: Pick<HostAccess, "functions" | "guards">,
+  { functions, guards, used }: Pick<HostAccess, "functions" | "guards" | "used">,
   named: Readonly<Record<string, unknown>> = {},
 ): Promise<unknown> {
+  used.use(method.owner)
   const { owner, name, binding, reached, member } = heldMethod(method, functions)
   const title = `${binding}.${reached}`
   if (typeof member !== "function") throw new TypeError(`${title} is not a function`)

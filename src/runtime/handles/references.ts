@@ -19,7 +19,7 @@ export interface References {
 }
 
 export function createReferences(objects: HostObjects, access: HostAccess, peer: Peer): References {
-  const { functions, guards } = access
+  const { functions, guards, used } = access
   const peerObjects = createPeerObjects(peer)
   return {
     encodeReferences: (named) => ({
@@ -33,6 +33,7 @@ export function createReferences(objects: HostObjects, access: HostAccess, peer:
     decodeReferences: (caller) => ({
       hostObject({ id }) {
         const { bound, original } = objects.find(idIn(id))
+        if (caller) used.use(original)
         if (!caller || typeof original !== "function") return original
         if (bound) return functions.passBound(bound, caller)
         // A guarded method that came to the cell as a function by itself.
@@ -44,6 +45,7 @@ export function createReferences(objects: HostObjects, access: HostAccess, peer:
       hostMethod({ of, name: given }) {
         const found = objects.find(idIn(recordIn(of).id))
         const { value: owner, binding } = found
+        if (caller) used.use(found.original)
         const name = textIn(given)
         const method = readMember(owner, name)
         if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)

@@ -5,12 +5,13 @@ import type { Host } from "./host.ts"
 import type { Live } from "./live.ts"
 import { type ExecuteInput, isLost, readExecuted, type Summary } from "./protocol.ts"
 
-/** Runs a cell in the child. A cell that must stop is first told to. If it, or work that it started, goes on, the
+/** Runs a cell in the child. `takeUsed` gives the names of host objects that cells used meanwhile. A cell that must stop is first told to. If it, or work that it started, goes on, the
  *  process is ended, and the execution names what was lost with it. */
 export async function executeRemotely(
   cell: RunningCell,
   input: ExecuteInput,
   host: Host,
+  takeUsed: () => string[],
   check?: () => unknown,
 ): Promise<Execution> {
   const child = await host.connect()
@@ -27,12 +28,19 @@ export async function executeRemotely(
   host.untrack(cell)
   const { changes = { created: [], reassigned: [], removed: [] }, hints: found = [] } = executed?.summary ?? {}
   host.note(changes)
+  const used = takeUsed()
   const hints = [...found, ...cell.hints]
   const lost = [...lostBefore, ...(await host.settle())]
   const { stdout, stderr, output } = cell
   return {
     ...outcome,
-    ...{ stdout, stderr, output, durationMs: performance.now() - startedAt, changes },
+    ...{
+      stdout,
+      stderr,
+      output,
+      durationMs: performance.now() - startedAt,
+      changes: used.length > 0 ? { ...changes, used } : changes,
+    },
     ...(hints.length > 0 && { hints }),
     ...(lost.length > 0 && { lost }),
   }

@@ -135,7 +135,9 @@ export function isLost(value: unknown): value is Lost[] {
       isRecord(lost) &&
       typeof lost.name === "string" &&
       typeof lost.reason === "string" &&
-      (lost.path === undefined || typeof lost.path === "string"),
+      (lost.path === undefined || typeof lost.path === "string") &&
+      (lost.object === undefined || typeof lost.object === "string") &&
+      isFlag(lost.asInjected),
   )
 }
 

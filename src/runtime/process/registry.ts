@@ -9,12 +9,15 @@ import type { HostAccess } from "../handles/operations.ts"
 import { bindingOf, isPeerObject } from "../handles/peer-objects.ts"
 import { CannotCross } from "../handles/wire.ts"
 import { isThenable, nameProblem } from "../names.ts"
+import type { Codecs } from "../snapshot/codec.ts"
 import type { LoadedModule } from "./modules.ts"
 
 /** What the host has injected into a runtime whose namespace is in another process: enough to fill a new process. */
 export interface Registry {
   readonly bindings: ReadonlyMap<string, Binding>
   readonly access: HostAccess
+  /** How the state of host objects is kept. */
+  readonly codecs: Codecs
   /** The binding or path by which a host object is known. */
   nameOf(value: object): string | undefined
   /** The modules that the child has loaded, by file. */
@@ -34,10 +37,10 @@ export interface Registry {
   renewFunctions(): void
 }
 
-export function createRegistry(ambient: ReadonlySet<string>): Registry {
+export function createRegistry(ambient: ReadonlySet<string>, codecs: Codecs = {}): Registry {
   const bindings = new Map<string, Binding>()
   const modules = new Map<string, LoadedModule>()
-  const { access, permit } = createHostAccess()
+  const { access, permit } = createHostAccess({}, codecs)
   const has = (name: string) => bindings.has(name) || [...modules.values()].some(({ names }) => names.includes(name))
 
   const bind = (name: string, binding: Binding) => {
@@ -51,6 +54,7 @@ export function createRegistry(ambient: ReadonlySet<string>): Registry {
     has,
     nameOf: (value) => access.functions.boundBy(value)?.name ?? injectedName(value, bindings),
     access,
+    codecs,
     check(given, sentAtOnce = false) {
       const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
       const problems = entries.flatMap(([name, binding]) => {

@@ -1,13 +1,21 @@
 import { AgentError } from "../../core/errors.ts"
-import type { Bindings } from "../bindings.ts"
+import { type Bindings, renewedIn } from "../bindings.ts"
 import { createAmbient } from "../cells/cell-env.ts"
 import { notStarted } from "../cells/execute.ts"
 import { CellStopped, RunningCell, type Shared } from "../cells/running-cell.ts"
 import { createTimers } from "../cells/timers.ts"
 import { createTurns } from "../cells/turns.ts"
+import { createHostState } from "../host-state.ts"
 import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
 import { type ExecuteOptions, type Execution, type Runtime, snapshotBytes } from "../runtime.ts"
-import { checkOptions, confinement, isAboveZero, limits as limitChecks, type OptionChecks } from "../runtime-options.ts"
+import {
+  areCodecs,
+  checkOptions,
+  confinement,
+  isAboveZero,
+  limits as limitChecks,
+  type OptionChecks,
+} from "../runtime-options.ts"
 import { validated } from "../schema.ts"
 import { refuseUnsent, sentEnv } from "../sent-env.ts"
 import type { RemoteGate } from "../type-gate/remote-gate.ts"
@@ -31,7 +39,7 @@ export function createProcessRuntime<B extends Bindings>(
   startPeer: StartPeer,
 ): ProcessRuntime<B> {
   checkOptions("processRuntime", options, optionChecks)
-  const { rules = [], read = [], write = [], network = "none", limits } = options
+  const { rules = [], read = [], write = [], network = "none", limits, codecs = {} } = options
   const env = definedIn(options.env)
   const warnings: string[] = []
   const isolation = obtainIsolation("processRuntime", options.isolation, (warning) => {
@@ -43,10 +51,13 @@ export function createProcessRuntime<B extends Bindings>(
 
   const shared: Shared = { cells: new Set(), gate: undefined, late: [], lateLength: 0, epoch: 0, onStop() {} }
   const ambient = ambientNames()
-  const registry = createRegistry(ambient)
+  const registry = createRegistry(ambient, codecs)
   const launch = { isolation, folder, bounds: boundsOf(limits), env, read, write, network }
+  const hostState = createHostState(codecs)
   const host = createHost(launch, registry, shared, startPeer)
   if (bindings) registry.add(registry.check(bindings))
+
+  const takeUsed = () => registry.access.used.takeNames(registry.bindings)
 
   const closedError = (use: string) =>
     new AgentError(`${use} came too late: this processRuntime is closed. Make another one with processRuntime().`, {
@@ -89,7 +100,7 @@ export function createProcessRuntime<B extends Bindings>(
     if (timeoutMs !== undefined) input.timeoutMs = timeoutMs
     if (parent) input.within = host.executionOf(parent)
     if (transaction !== false) input.transaction = check ? "check" : "on"
-    return gated(code, executeOptions, () => executeRemotely(cell, input, host, check))
+    return gated(code, executeOptions, () => executeRemotely(cell, input, host, takeUsed, check))
   }
 
   const runtime: Runtime & { warnings: readonly string[] } = {
@@ -147,17 +158,23 @@ export function createProcessRuntime<B extends Bindings>(
     async snapshot(limit) {
       refuseClosed("snapshot()")
       const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
-      return turns.take("snapshot()", async () => takeSnapshot(await host.connect(), maxBytes))
+      return turns.take("snapshot()", async () => takeSnapshot(await host.connect(), maxBytes, registry, hostState))
     },
     async restore(snapshot) {
       refuseClosed("restore()")
       turns.refuseWithin("restore()")
-      return turns.take("restore()", async () => loadSnapshot(snapshot, await host.connect(), host, registry))
+      return turns.take("restore()", async () =>
+        loadSnapshot(snapshot, await host.connect(), host, registry, hostState),
+      )
     },
     async fork() {
       refuseClosed("fork()")
-      const copy = await turns.take("fork()", async () => takeSnapshot(await host.connect(), Number.POSITIVE_INFINITY))
-      const other = createProcessRuntime(Object.fromEntries(registry.bindings), options, startPeer)
+      const { bindings } = registry
+      const copy = await turns.take("fork()", async () =>
+        takeSnapshot(await host.connect(), Number.POSITIVE_INFINITY, registry),
+      )
+      const given = renewedIn(bindings, await hostState.copy(bindings))
+      const other = createProcessRuntime(given, options, startPeer)
       for (const file of registry.modules.keys()) await other.load?.(file)
       await other.restore(copy)
       return other
@@ -193,6 +210,7 @@ const optionChecks: OptionChecks = {
   ...confinement,
   limits: limitChecks(processLimits),
   maxSnapshotBytes: isAboveZero,
+  codecs: areCodecs,
 }
 
 function undone(takeBack: () => void): (error: unknown) => never {

@@ -13,8 +13,10 @@ export interface KnownNames {
   readonly changed: ReadonlySet<string>
   /** These were put in, and are what they are given as. */
   put(names: readonly string[], bridge: Bridge): Promise<void>
-  /** A cell begins: from now on, what was put in may not be what it was. */
-  use(): void
+  /** A cell begins: what its text mentions may not be what it was put in as from now on. */
+  use(code: string): void
+  /** The names that were put in and that cells gave another value or may have changed in place. They are data of cells. */
+  touched(): string[]
   /** What a cell did to them. */
   note(changes: Execution["changes"]): void
   /** Forgets them with their kernel, and tells what is gone. */
@@ -27,6 +29,8 @@ export function knownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
   const changed = new Set<string>()
   // Of what was put in, what cells can change in place: when they do, nobody is told.
   const changeable = new Set<string>()
+  // Those that the text of a cell mentions.
+  const mentioned = new Set<string>()
   let used = false
 
   const isPut = (name: string) => bindings.has(name) || setup.has(name)
@@ -45,13 +49,17 @@ export function knownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
         all.add(name)
         changed.delete(name)
         changeable.delete(name)
+        mentioned.delete(name)
       }
       const found = await bridge.ask("changeable", { names })
       if (Array.isArray(found)) for (const name of names) if (found.includes(name)) changeable.add(name)
     },
-    use() {
+    use(code) {
       used = true
+      const words = reachesAll.test(code) ? undefined : new Set(code.match(/[\p{L}\p{N}_]+/gu))
+      for (const name of changeable) if (!words || words.has(name)) mentioned.add(name)
     },
+    touched: () => [...changed.union(mentioned)].filter((name) => all.has(name) && !isHandle(name)),
     note({ created, reassigned, removed }) {
       for (const name of created) all.add(name)
       for (const name of removed) all.delete(name)
@@ -60,7 +68,7 @@ export function knownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
     lose(reason) {
       const gone = [...all].filter((name) => !isPut(name))
       const again = used ? [...changed.union(changeable)].filter((name) => !isHandle(name)) : []
-      for (const names of [all, changed, changeable]) names.clear()
+      for (const names of [all, changed, changeable, mentioned]) names.clear()
       used = false
       return [
         ...gone.map((name) => ({ name, reason })),
@@ -69,5 +77,8 @@ export function knownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
     },
   }
 }
+
+// Code that may reach a name without its text.
+const reachesAll = /\b(?:globals|locals|vars|eval|exec|get_ipython|__main__)\b/
 
 const asInjected = "it is as it was injected again; what cells did to it is gone"

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import { readFile } from "node:fs/promises"
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import { type Binding, boundValue } from "../bindings.ts"
 import { uncaughtText } from "../cells/errors.ts"
@@ -7,6 +6,8 @@ import { notStarted } from "../cells/execute.ts"
 import { injectedName } from "../cells/object-names.ts"
 import { createHostAccess } from "../handles/host-access.ts"
 import type { ExecuteOptions, Execution, Lost } from "../runtime.ts"
+import type { Codecs } from "../snapshot/codec.ts"
+import type { UsedObjects } from "../used-objects.ts"
 import { AttributeError } from "./bridge.ts"
 import { type CellLimits, createCell, type PythonCell } from "./cell.ts"
 import { fitted } from "./fitted.ts"
@@ -16,18 +17,23 @@ import { lateOutput } from "./late.ts"
 import type { LaunchOptions } from "./launch.ts"
 import { type KernelEvents, type LiveKernel, startKernel } from "./live.ts"
 import { loadModule } from "./modules.ts"
+import { setupFile } from "./setup-file.ts"
 import { watchUse } from "./watch.ts"
 
 export interface SessionOptions {
   launch: LaunchOptions
   limits: CellLimits
   setup?: string | { file: string } | undefined
+  codecs: Codecs
 }
 
 /** One kernel after another, each with what the host has bound. */
 export interface Session {
   /** What the host has bound, by name. */
   readonly bindings: Map<string, Binding>
+  /** The host objects that cells have used. */
+  readonly used: UsedObjects
+  readonly codecs: Codecs
   readonly known: KnownNames
   readonly started: boolean
   /** The kernel's own folder; undefined while there is none. */
@@ -52,16 +58,19 @@ export interface Session {
   close(): Promise<void>
 }
 
-export function createSession({ launch, limits, setup }: SessionOptions): Session {
+export function createSession({ launch, limits, setup, codecs }: SessionOptions): Session {
   const bindings = new Map<string, Binding>()
   const known = knownNames(bindings)
   const loaded = new Map<string, string[]>()
-  const { access, permit } = createHostAccess({
-    missing: (title) => new AttributeError(`${title} does not exist on the host`),
-    fit: (value, old) =>
-      (typeof value === "object" && value !== null) || typeof value === "number" ? fitted(value, old()) : value,
-    around: (owner, call) => betweenKernels.run(holdsFrames(owner), call),
-  })
+  const { access, permit } = createHostAccess(
+    {
+      missing: (title) => new AttributeError(`${title} does not exist on the host`),
+      fit: (value, old) =>
+        (typeof value === "object" && value !== null) || typeof value === "number" ? fitted(value, old()) : value,
+      around: (owner, call) => betweenKernels.run(holdsFrames(owner), call),
+    },
+    codecs,
+  )
   const late = lateOutput()
   let live: LiveKernel | undefined
   let starting: Promise<LiveKernel> | undefined
@@ -213,6 +222,8 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
 
   const session: Session = {
     bindings,
+    used: access.used,
+    codecs,
     known,
     get folder() {
       return live?.folder
@@ -239,11 +250,13 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
         nameOf,
       })
       cell = current
-      known.use()
+      known.use(code)
       const execution = await current.run(code)
       known.note(execution.changes)
       const lost = [...before, ...(execution.lost ?? [])]
-      return lost.length > 0 ? { ...execution, lost } : execution
+      const used = access.used.takeNames(bindings)
+      const changes = used.length > 0 ? { ...execution.changes, used } : execution.changes
+      return { ...execution, changes, ...(lost.length > 0 && { lost }) }
     },
     async start() {
       await ensure()
@@ -276,17 +289,6 @@ export function createSession({ launch, limits, setup }: SessionOptions): Sessio
     },
   }
   return session
-}
-
-async function setupFile(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8")
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ConfigError(`setup: "${file}" cannot be read (${reason}). Give another file, or the code itself.`, {
-      cause,
-    })
-  }
 }
 
 function isGone(error: unknown): boolean {

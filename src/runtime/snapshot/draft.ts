@@ -15,14 +15,15 @@ export interface Draft {
   /** Whether there is enough of it to be nested deeply. */
   deep: boolean
   lost: Lost[]
-  /** Injected names whose value holds something that cannot be kept: then none of it should be. */
-  rebound: Set<string>
+  /** Injected names whose value holds something that cannot be kept: then none of it should be. With the reason, where a
+   *  codec gave one. */
+  rebound: Map<string, string | undefined>
 }
 
 export interface DraftOptions {
   codecs: Codecs
-  /** The names that are left out, with the reason. */
-  left: ReadonlyMap<string, string>
+  /** The names that are left out, with the reason; without one, it is reported elsewhere. */
+  left: ReadonlyMap<string, string | undefined>
   /** Where it is given, the names that are not left out. */
   only?: ReadonlySet<string>
   /** Whether what is nested deeply is cut into parts that are not. */
@@ -38,6 +39,7 @@ export function draft(namespace: Namespace, { codecs, left, only, cut }: DraftOp
   const names: Payload["names"] = []
   const contents: Payload["contents"] = []
   const gone: Lost[] = []
+  const failed = new Map<string, string>()
   const own: [string, unknown][] = []
   const injected = new Set([...bound.values()].map(({ value }) => value))
   // A view of what a guarded object gave is kept as the data behind it.
@@ -47,12 +49,14 @@ export function draft(namespace: Namespace, { codecs, left, only, cut }: DraftOp
   for (const [name, value] of Object.entries(scope)) {
     if (only && !only.has(name)) continue
     const reason = left.get(name) ?? importReason(origins.moduleOf(name, value))
-    if (reason !== undefined) gone.push({ name, reason })
-    else if (!isUnchanged(bound.get(name), value)) own.push([name, behindView(value)])
+    const isInjected = isUnchanged(bound.get(name), value)
+    if (reason !== undefined) gone.push({ name, reason, ...(isInjected && { asInjected: true }) })
+    else if (left.has(name)) continue
+    else if (!isInjected) own.push([name, behindView(value)])
     else addContents(name, value)
   }
   finish(walk)
-  const rebound = new Set(walk.incomplete)
+  const rebound = new Map([...walk.incomplete].map((name) => [name, failed.get(name)]))
   for (const [name, value] of own) {
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
@@ -82,8 +86,14 @@ export function draft(namespace: Namespace, { codecs, left, only, cut }: DraftOp
     if (!bound.get(name)?.isVariable || !isObject(value)) return
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
-    const encoded = types.isProxy(value) ? undefined : encode(walk, value, -1)
-    if (typeof encoded === "string") return void lose(walk, -1, encoded, { value })
+    // A guarded object is a Proxy in cells; the object behind it is encoded.
+    const real = realOf(value)
+    const encoded = isObject(real) && !types.isProxy(real) ? encode(walk, real, -1) : undefined
+    if (typeof encoded === "string") {
+      failed.set(name, encoded)
+      lose(walk, -1, encoded, { value })
+      return
+    }
     if (encoded === undefined && !isPlainContainer(value)) return
     surveyContents(walk, entry, 1, value, encoded ?? kept)
     contents.push(entry)

@@ -4,6 +4,7 @@ import { classNameOf, classOf, globalName, isObject, type Kind, singletons } fro
 import { hasPrivateState, hasPrivateStatics } from "../heap/private-fields.ts"
 import { note } from "../heap/trail.ts"
 import { bufferOf } from "../undo/bytes.ts"
+import { codecOf } from "../used-objects.ts"
 import { type Code, readCode } from "./code.ts"
 import type { Codecs } from "./codec.ts"
 import type { Origin, Origins } from "./origins.ts"
@@ -112,9 +113,7 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
   }
 
   function encode(walk: Survey, value: object, above: number): number | string | undefined {
-    const found = Object.entries(codecs).find(([, codec]) =>
-      Object.prototype.isPrototypeOf.call(codec.class.prototype, value),
-    )
+    const found = codecOf(value, codecs)
     if (!found) return undefined
     const [name, codec] = found
     const reference: Reference = { type: "codec", codec: name, data: undefined }

@@ -1,9 +1,11 @@
 import { types } from "node:util"
+import { realOf } from "../cells/call.ts"
 import type { CellPlace } from "../cells/execute.ts"
 import type { Bound } from "../cells/namespace.ts"
 import { globalName, isObject } from "../heap/kinds.ts"
 import type { Lost } from "../runtime.ts"
 import { ordinary } from "../undo/properties.ts"
+import { notInjected } from "../used-objects.ts"
 import type { Codecs } from "./codec.ts"
 import { declareAgain } from "./declare-again.ts"
 import { innermostFirst } from "./innermost-first.ts"
@@ -43,7 +45,7 @@ export async function load(payload: Payload, place: CellPlace, options: LoadOpti
   for (const number of innermostFirst(payload)) {
     const reference = references[number]
     if (reference?.type !== "codec") continue
-    const current = options.inPlace ? options.bound.get(injected.get(number) ?? "")?.value : undefined
+    const current = options.inPlace ? realOf(options.bound.get(injected.get(number) ?? "")?.value) : undefined
     const decoded = decode(reference, current, options.codecs)
     if ("problem" in decoded) {
       lost.push({ name: injected.get(number) ?? own.get(number) ?? reference.codec, reason: decoded.problem })
@@ -85,7 +87,7 @@ async function findReferences(payload: Payload, place: CellPlace, options: LoadO
 
 function findBound(name: string, contents: ReadonlyMap<string, unknown>, options: LoadOptions, lost: Lost[]): unknown {
   const bound = options.bound.get(name)
-  if (!bound) lost.push({ name, reason: "it was injected, and is not in this runtime" })
+  if (!bound) lost.push({ name, reason: notInjected })
   return !options.inPlace && contents.has(name) ? contents.get(name) : bound?.value
 }
 

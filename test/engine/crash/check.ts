@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import type { AgentEvent } from "karst"
+import { type AgentEvent, messageText } from "karst"
 import { mayRepeat } from "./kinds.ts"
 import { callLabel, type Line } from "./ledger.ts"
 import type { Told } from "./program.ts"
@@ -29,6 +29,9 @@ export function checkRecovered(where: string, baseline: Outcome, { told, ledger 
   assert.equal(told.output, baseline.told.output, where)
   checkStory(where, told.events)
   checkAnswersFirst(where, ledger)
+  const notices = told.events.filter(isNotice).length
+  const kills = ledger.filter(({ what }) => what === "killed").length
+  assert.ok(notices <= kills, `${where}: ${notices} notices of ${kills} interruptions`)
   assert.deepEqual(tally(told.events), tally(baseline.told.events), `${where}: another story`)
   const before = ledger.slice(
     0,
@@ -98,6 +101,11 @@ function checkStory(where: string, events: readonly AgentEvent[]): void {
   }
 }
 
+/** Whether the event tells the model that the run was interrupted. */
+function isNotice(event: AgentEvent): boolean {
+  return event.type === "prompt-steered" && messageText(event.message).startsWith("This run was interrupted")
+}
+
 /** How many of each kind of event there are, for those that say what was done. */
 function tally(events: readonly AgentEvent[]): Record<string, number> {
   const kinds: readonly string[] = [
@@ -113,7 +121,8 @@ function tally(events: readonly AgentEvent[]): Record<string, number> {
     "prompt-steered",
     "memory-compacted",
   ]
-  return Object.fromEntries(kinds.map((kind) => [kind, events.filter(({ type }) => type === kind).length]))
+  const counted = events.filter((event) => !isNotice(event))
+  return Object.fromEntries(kinds.map((kind) => [kind, counted.filter(({ type }) => type === kind).length]))
 }
 
 /** The calls that the model was told nobody knows about. */

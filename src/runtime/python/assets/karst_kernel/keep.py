@@ -48,7 +48,7 @@ def restore(namespace, data):
         except Exception as error:
             lost.append({"name": name, "reason": f"the module {module} cannot be imported: {error}"})
     namespace.update(found["values"])
-    return lost
+    return list(found["values"]), lost
 
 
 def size_of(value):

@@ -215,9 +215,9 @@ class Server:
         return keep.snapshot(self.namespace, names, message["most"])
 
     def ask_restore(self, message):
-        lost = keep.restore(self.namespace, message["data"])
+        values, lost = keep.restore(self.namespace, message["data"])
         self.cells.settle()
-        return {"names": self.cells.names(), "lost": lost}
+        return {"names": self.cells.names(), "values": values, "lost": lost}
 
     def _member(self, number, path):
         value = self.values.given_object(number)
