@@ -5,6 +5,7 @@ import { hiddenField } from "../core/hidden-field.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
+import type { Turn } from "../core/serial-queue.ts"
 import { ownEvents } from "../core/trajectory.ts"
 import {
   type Archive,
@@ -36,7 +37,7 @@ export interface SessionSeat {
   start(
     prompt: Prompt,
     sent: CodeRunOptions | undefined,
-    turn: Promise<unknown>,
+    turn: Turn,
     enter: (run: RunContext) => Promise<Conversation>,
   ): Run
 }

@@ -6,6 +6,7 @@ import { ConfigError } from "../core/errors.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
+import type { Turn } from "../core/serial-queue.ts"
 import type { AgentSpec } from "../core/spec.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -163,8 +164,8 @@ interface RunPlace {
   /** Whether this run's own options change what the system prompt says. */
   freshPrompt: boolean
   conversation(config: AgentConfig, run: RunContext): Promise<Conversation>
-  /** What must end before this run begins. */
-  turn?: Promise<unknown>
+  /** Waits for the run's turn in its session. */
+  turn?: Turn
   outputs: Outputs | undefined
   verify: Verify | undefined
   values: Record<string, unknown> | undefined
@@ -200,7 +201,7 @@ async function agentRun(
   let shared: Conversation
   letInherit(control.context, config)
   try {
-    if (place.turn) await unlessAborted(place.turn, control.signal)
+    await unlessAborted(place.turn?.(control.signal), control.signal)
     shared = await place.conversation(config, control.context)
   } catch (error) {
     // The conversation never hears of it, whoever watches the run does.
@@ -215,8 +216,8 @@ async function agentRun(
   return outcome
 }
 
-// A run that is aborted while it waits for the one before it, or for its runtime, need not wait any longer.
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+// A run that is aborted while it waits for its turn, or for its runtime, need not wait any longer.
+async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await orAbort(work, signal)
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Run } from "../core/agent.ts"
 import { errorData } from "../core/errors.ts"
 import { newId, type Prompt } from "../core/message.ts"
+import type { Turn } from "../core/serial-queue.ts"
 import {
   type Archive,
   type ArchiveOptions,
@@ -29,7 +30,7 @@ export interface CliSeat {
   start(
     prompt: Prompt,
     sent: CliRunOptions | undefined,
-    place: { options: CliOptions; turn: Promise<unknown>; conversation(): Promise<CliConversation> },
+    place: { options: CliOptions; turn: Turn; conversation(): Promise<CliConversation> },
   ): Run
 }
 
