@@ -52,9 +52,9 @@ export interface ToolsOutcome {
   stopped?: { tool: string; text: string } | undefined
 }
 
-/** Makes the calls of one answer: one after the other in the model's order, neighbours that may run together at once.
- *  After a directive that ends the run, or a word of the user, those that are left are answered without being made: every
- *  call has exactly one result, in the order of the calls. Never throws. */
+/** Makes the calls of one answer: one after the other in the model's order, neighbours that may run together at once. Each call has
+ *  exactly one `tool-end`, emitted when that call ends. After a directive that ends the run, or a steer of the user, the calls
+ *  that are left are answered without being made. Never throws. */
 export async function performTools(
   calls: readonly ToolCallPart[],
   { tools, context }: ToolsAtHand,
@@ -76,10 +76,8 @@ export async function performTools(
     }
     const [only] = group
     const all = only && group.length === 1 ? [await performTool(only, batch)] : await performTogether(group, batch)
-    for (const performed of all) {
-      emit(toolEnd(performed))
-      note(performed, outcome, services)
-    }
+    // The first directive counts in the order of the calls, not in the order in which they ended.
+    for (const performed of all) note(performed, outcome, services)
     reason = reasonToSkip(outcome, services)
   }
   return outcome
@@ -146,6 +144,7 @@ async function performTogether(group: readonly ToolCallPart[], batch: Batch): Pr
       const reason = results.length > 0 ? reasonToSkip(soFar, batch.services) : undefined
       if (reason) batch.reservation.release(call.id)
       const performed = reason ? notMade(call, reason) : await performTool(call, batch)
+      if (reason) batch.emit(toolEnd(performed))
       results[index] = performed
       note(performed, soFar, batch.services)
     }
@@ -162,7 +161,9 @@ async function performTool(call: ToolCallPart, batch: Batch): Promise<Performed>
   const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxChars
   const shown = short ? { shown: result.text } : await shortened(result.text, maxChars, services)
-  return { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
+  const performed = { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
+  emit(toolEnd(performed))
+  return performed
 }
 
 function seen(result: ToolResult, { seesImages }: ToolServices): ToolResult {
