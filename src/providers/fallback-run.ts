@@ -91,7 +91,6 @@ interface Attempt {
 
 async function sent(control: RunControl, place: FallbackPlace, passing: Passing): Promise<Attempt> {
   try {
-    await place.conversation.saved?.(false)
     return await tryAll(control, place, passing)
   } catch (error) {
     return { error }
@@ -210,6 +209,8 @@ function passingOn(control: RunControl, { name, prompt, changes, conversation }:
       ...(system !== undefined && { system }),
       metadata,
     })
+    // If this fails, the save at the end of the run fails as well and reports it.
+    conversation.saved?.(false).catch(() => undefined)
     if (inner?.runtime) control.useRuntime(inner.runtime)
     for (const message of warnings.splice(0)) control.emit({ type: "warning-raised", code: "resumed", message })
   }
