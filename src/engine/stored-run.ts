@@ -6,7 +6,7 @@ import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
 import { initialMemory } from "../memory.ts"
 import type { Store } from "../stores/store.ts"
-import { damagedRun, type Head, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
+import { damagedRun, type Head, hasEnded, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
 import { claimRun } from "./claim.ts"
 import { type HeldRun, holdRun } from "./held-run.ts"
 import { messagesFrom } from "./inbox.ts"
@@ -70,11 +70,22 @@ async function readClaimed(store: Store, claimed: StoredHead, leaseMs: number): 
   return { held, prompt, entries, options: given, resumed, earlier }
 }
 
-/** Whether the run before it in its session has ended. */
-async function isItsTurn(store: Store, { after, state }: Head): Promise<boolean> {
-  if (after === undefined || state) return true
-  const before = (await readHead(store, after))?.head
-  return !before || (before.lease === undefined && !["queued", "running", "waiting"].includes(before.status))
+/** Whether the runs before it in its session have ended. */
+async function isItsTurn(store: Store, head: Head): Promise<boolean> {
+  if (head.state) return true
+  const before = await lastBegun(store, head)
+  return !before || (before.lease === undefined && hasEnded(before))
+}
+
+/** The last run before this one in its session, without those that ended before they began: a queued run that was aborted holds
+ *  nothing of the conversation, and the run before it may still be under way. */
+async function lastBegun(store: Store, { after }: Head): Promise<Head | undefined> {
+  for (let id = after; id !== undefined; ) {
+    const found = await readHead(store, id)
+    if (!found || found.head.state || !hasEnded(found.head)) return found?.head
+    id = found.head.after
+  }
+  return undefined
 }
 
 /** Where a run goes on. */
@@ -86,11 +97,13 @@ async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["st
 }
 
 /** What the runs of the same session before this one have left. */
-async function earlierOf(store: Store, { after }: Head): Promise<KeptConversation | undefined> {
-  const last = after === undefined ? undefined : await readHead(store, after)
-  if (!last) return undefined
-  const [events, snapshot] = await Promise.all([conversationOf(store, last.head), storedSnapshot(store, last.head)])
-  return { events, head: conversationHead(last.head), snapshot }
+async function earlierOf(store: Store, head: Head): Promise<KeptConversation | undefined> {
+  const before = head.after === undefined ? undefined : await readHead(store, head.after)
+  if (!before) return undefined
+  // Only a run that began knows the names, approvals and objects of the conversation.
+  const last = (await lastBegun(store, head)) ?? before.head
+  const [events, snapshot] = await Promise.all([conversationOf(store, before.head), storedSnapshot(store, last)])
+  return { events, head: conversationHead(last), snapshot }
 }
 
 /** The events of a run, after those of the runs before it in its session. */

@@ -3,6 +3,7 @@ import { describe, test } from "node:test"
 import { createAgent, createEngine, jsRuntime, memoryStore, messageText, type ScriptedStep, scripted } from "karst"
 import { askTool } from "karst/tools"
 import { queuedMark } from "../../src/engine/checkpoint.ts"
+import { until } from "../providers/kit.ts"
 
 describe("the runs of one session", () => {
   test("go on after a wait with all that was said before", async () => {
@@ -27,6 +28,61 @@ describe("the runs of one session", () => {
     const { messages, trajectory } = await engine.result((await engine.submit("agent", "Two", { session: "s" })).id)
     assert.equal(messages.length, 4)
     assert.equal(trajectory.runs.length, 1)
+  })
+
+  test("keep their order when a queued one is aborted, and go on from the last one that began", async () => {
+    const gate = Promise.withResolvers<void>()
+    const model = scripted(async ({ messages }): Promise<ScriptedStep> => {
+      const heard = messages.filter(({ role }) => role === "user").map((message) => messageText(message).split("\n")[0])
+      if (heard.at(-1) === "a" && messages.at(-1)?.role === "user") return "```ts\nconst best = 'May'\n```\n"
+      if (heard.at(-1) === "a") await gate.promise
+      if (heard.at(-1) === "d" && messages.at(-1)?.role === "user") return "```ts\nbest\n```\n"
+      return `heard: ${heard.join(" | ")}`
+    })
+    const agent = createAgent({ model, runtime: () => jsRuntime() })
+    await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+    const submit = async (prompt: string) => (await engine.submit("agent", prompt, { session: "s" })).id
+    const [a, b, c, d] = [await submit("a"), await submit("b"), await submit("c"), await submit("d")]
+    await until("the first run is under way", () => model.requests.length === 2)
+    await engine.abort(b, "not needed")
+    await engine.abort(c)
+    // A worker that looks for work at this moment must not take the last one either.
+    await engine.recover()
+    assert.deepEqual([(await engine.get(a))?.status, (await engine.get(d))?.status], ["running", "queued"])
+    assert.equal(model.requests.length, 2)
+    gate.resolve()
+    const result = await engine.result(d)
+    assert.equal(result.output, "heard: a | d")
+    assert.match(JSON.stringify(result.messages), /May/, "with the objects of the first")
+    assert.equal(new Set(model.requests.map(({ system }) => system)).size, 1)
+    const statuses = await Promise.all([a, b, c, d].map(async (id) => (await engine.get(id))?.status))
+    assert.deepEqual(statuses, ["done", "aborted", "aborted", "done"])
+  })
+
+  test("do not begin while the one before them waits for an answer", async () => {
+    const { agent, requests } = listener()
+    await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+    const [asking, later] = [
+      (await engine.submit("agent", "ask me", { session: "s" })).id,
+      (await engine.submit("agent", "later", { session: "s" })).id,
+    ]
+    assert.equal((await engine.result(asking)).status, "waiting")
+    await engine.recover()
+    assert.equal((await engine.get(later))?.status, "queued")
+    assert.equal(requests().length, 1)
+    await engine.answer(asking, "blue")
+    assert.equal((await engine.result(later)).output, "heard: ask me | blue | later")
+  })
+
+  test("are listed by session", async () => {
+    const { agent } = listener()
+    await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+    const asking = await engine.submit("agent", "ask me", { session: "s" })
+    const queued = await engine.submit("agent", "later", { session: "s" })
+    await engine.result((await engine.submit("agent", "other", { session: "t" })).id)
+    await engine.result(asking.id)
+    const found = await Array.fromAsync(engine.list({ session: "s", agent: "agent" }))
+    assert.deepEqual(found.map(({ id }) => id).toSorted(), [asking.id, queued.id].toSorted())
   })
 
   test("are removed from the last one on: the next goes on from what is left", async () => {
