@@ -54,8 +54,8 @@ export async function openSession(
   try {
     const stored = archive && id !== undefined ? await readSession(archive, id) : undefined
     const writer = archive && stored ? await takeOver(archive, stored) : undefined
-    const shared = stored ? await restored(stored, seat.config, isNamedByHandle) : await seat.open()
-    const { recording = true } = options
+    const { recording = true, keepPrompt } = options
+    const shared = stored ? await restored(stored, seat.config, { isNamedByHandle, keepPrompt }) : await seat.open()
     const keeping = archive && source !== undefined ? { archive, source, writer, recording } : undefined
     return sessionOn(seat, shared, id ?? newId("s"), keeping, journal)
   } catch (error) {
@@ -115,11 +115,12 @@ function placeOf({ archive, resume }: ArchiveOptions): SessionPlace {
 async function restored(
   { events, record, snapshot }: StoredSession,
   config: AgentConfig,
-  isNamedByHandle: boolean,
+  { isNamedByHandle, keepPrompt }: { isNamedByHandle: boolean; keepPrompt: boolean | undefined },
 ): Promise<Conversation> {
   const stored = readStoredHead(record.head, record.id)
   const head = stored && isNamedByHandle ? { ...stored, approved: [] } : stored
-  const shared = await restoreConversation({ events, head, snapshot, covered: record.snapshot?.at }, config)
+  const kept = { events, head, snapshot, covered: record.snapshot?.at }
+  const shared = await restoreConversation(kept, config, { keepPrompt })
   if (stored && isNamedByHandle && stored.approved.length > 0) shared.warnings.push(approvalsLeftOut(stored.approved))
   return shared
 }

@@ -18,8 +18,8 @@ import { type AgentConfig, type AgentOptions, resolveConfig } from "./config.ts"
 import { type Conversation, conversation, conversations } from "./conversation.ts"
 import { canBeDurable, type Durable } from "./durable.ts"
 import { runLoop } from "./loop.ts"
-import { promptFor } from "./open.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
+import { promptFor } from "./prompt-for.ts"
 import { lostWithProcess, restoreConversation } from "./restore.ts"
 import { brokenOutcome } from "./result.ts"
 import { specOf } from "./spec.ts"
@@ -86,9 +86,10 @@ export function createAgent(options: AgentOptions): CodeAgent {
       // A run that is done has each output that `outputs` declares: that is what its loop sees to.
       return run as Run<ResultWith<O>>
     },
-    async session({ signal, archive, resume, recording, ...changes } = {}) {
+    async session({ signal, archive, resume, recording, keepPrompt, ...changes } = {}) {
+      const opening = { archive, resume, recording, keepPrompt }
       // The same sends, with the outputs typed as above.
-      return (await openSession(seatOf(options, changes, signal), { archive, resume, recording })) as CodeSession
+      return (await openSession(seatOf(options, changes, signal), opening)) as CodeSession
     },
     async describe() {
       const { runtime, ownsRuntime } = await openConversation(config)
@@ -146,7 +147,7 @@ function startDurableRun(options: AgentOptions, durable: Durable): Run {
       letInherit(control.context, config)
       const kept = resumed ?? earlier
       const shared = kept
-        ? await restoreConversation(kept, config)
+        ? await restoreConversation(kept, config, { keepPrompt: resumed !== undefined })
         : await openConversation(config, undefined, control.signal)
       try {
         control.useRecord(shared.record)

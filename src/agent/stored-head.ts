@@ -25,5 +25,5 @@ const isHead = objectWith(
     ),
     tools: isObject,
   },
-  { systemRun: isText, gone: listOf(isText) },
+  { systemRun: isText, promptHash: isText, gone: listOf(isText) },
 )

@@ -39,6 +39,8 @@ export interface Head {
   state?: State
   /** The run whose first event has the system prompt. */
   systemRun?: string
+  /** Identifies the definition of the agent that this prompt was written for. */
+  promptHash?: string
   /** The names the model was told about. */
   told: string[]
   /** The names that it was told are lost; absent where none is. */

@@ -33,6 +33,7 @@ export function savedHead(head: Head, progress: SavedProgress): Head {
     status,
     state: ownState(progress.state),
     ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
+    ...(conversation.promptHash !== undefined && { promptHash: conversation.promptHash }),
     told: [...conversation.told],
     ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
     unheard: progress.unheard,

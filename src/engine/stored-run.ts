@@ -121,11 +121,12 @@ function withoutSkipped(events: AgentEvent[], { skipped = [] }: Head): AgentEven
   return events.filter((_, position) => !skipped.some(([from, to]) => position >= from && position < to))
 }
 
-function conversationHead({ systemRun, told, gone, unheard, state }: Head): ConversationHead {
+function conversationHead({ systemRun, promptHash, told, gone, unheard, state }: Head): ConversationHead {
   const { approved = [], memory = initialMemory, tools = {} } = state ?? {}
   return {
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
+    ...(promptHash !== undefined && { promptHash }),
     told,
     ...(gone && { gone }),
     steered: unheard,
