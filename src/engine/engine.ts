@@ -18,6 +18,7 @@ import { checkAgents, checkNumbers, heldElsewhere } from "./refusal.ts"
 import { pruneRuns, removeRun } from "./retention.ts"
 import { retryRun } from "./retries.ts"
 import { infoOf } from "./run-info.ts"
+import { continueQueue, sessionQueue } from "./session-queue.ts"
 import { createSilence, type Silence } from "./silence.ts"
 import { type SliceSetup, workSlice } from "./slice.ts"
 import { createSlots } from "./slots.ts"
@@ -227,6 +228,15 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
         const isWanted = (agent ?? head.agent) === head.agent && (session ?? head.session) === head.session
         if (isWanted) yield infoOf(head)
       }
+    },
+    queue: (agent, session) => sessionQueue(store, agent, session),
+    async continueQueue(agent, session) {
+      const first = await continueQueue(store, agent, session)
+      if (first !== undefined) await push(first)
+    },
+    async clearQueue(agent, session) {
+      const { pending } = await sessionQueue(store, agent, session)
+      for (const { id } of pending) await engine.abort(id, "The queue of the session was cleared.")
     },
     work,
     drain,

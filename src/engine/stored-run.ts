@@ -6,7 +6,7 @@ import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
 import { initialMemory } from "../memory.ts"
 import type { Store } from "../stores/store.ts"
-import { damagedRun, type Head, hasEnded, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
+import { damagedRun, type Head, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
 import { claimRun } from "./claim.ts"
 import { type HeldRun, holdRun } from "./held-run.ts"
 import { messagesFrom } from "./inbox.ts"
@@ -14,6 +14,7 @@ import type { JournalEntry } from "./journal.ts"
 import { refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
 import { optionsBack, type StoredRunOptions } from "./run-options.ts"
+import { isItsTurn, previousOf, runBefore } from "./session-queue.ts"
 import type { Silence } from "./silence.ts"
 import { storedSnapshot } from "./snapshots.ts"
 
@@ -36,7 +37,9 @@ export async function findRun(
   const { id } = found.head
   if (!(await isItsTurn(store, found.head))) return { type: "none" }
   const inbox = await messagesFrom(store, id, found.head.inbox)
-  const claimed = await claimRun(store, id, { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox }, found)
+  const after = await previousOf(store, found.head)
+  const claim = { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox, after }
+  const claimed = await claimRun(store, id, claim, found)
   if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
   try {
     return await readClaimed(store, claimed, leaseMs)
@@ -70,24 +73,6 @@ async function readClaimed(store: Store, claimed: StoredHead, leaseMs: number): 
   return { held, prompt, entries, options: given, resumed, earlier }
 }
 
-/** Whether the runs before it in its session have ended. */
-async function isItsTurn(store: Store, head: Head): Promise<boolean> {
-  if (head.state) return true
-  const before = await lastBegun(store, head)
-  return !before || (before.lease === undefined && hasEnded(before))
-}
-
-/** The last run before this one in its session, without those that ended before they began: a queued run that was aborted holds
- *  nothing of the conversation, and the run before it may still be under way. */
-async function lastBegun(store: Store, { after }: Head): Promise<Head | undefined> {
-  for (let id = after; id !== undefined; ) {
-    const found = await readHead(store, id)
-    if (!found || found.head.state || !hasEnded(found.head)) return found?.head
-    id = found.head.after
-  }
-  return undefined
-}
-
 /** Where a run goes on. */
 async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["state"]>): Promise<Resumed> {
   const { end, ...rest } = state
@@ -98,11 +83,11 @@ async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["st
 
 /** What the runs of the same session before this one have left. */
 async function earlierOf(store: Store, head: Head): Promise<KeptConversation | undefined> {
-  const before = head.after === undefined ? undefined : await readHead(store, head.after)
+  const before = await runBefore(store, head)
   if (!before) return undefined
-  // Only a run that began knows the names, approvals and objects of the conversation.
-  const last = (await lastBegun(store, head)) ?? before.head
-  const [events, snapshot] = await Promise.all([conversationOf(store, before.head), storedSnapshot(store, last)])
+  // Only a run with a saved cycle knows the names, approvals and objects of the conversation.
+  const last = (await runBefore(store, head, ({ state }) => !state)) ?? before
+  const [events, snapshot] = await Promise.all([conversationOf(store, before), storedSnapshot(store, last)])
   return { events, head: conversationHead(last), snapshot }
 }
 
@@ -111,7 +96,7 @@ export async function conversationOf(store: Store, head: Head): Promise<AgentEve
   const events: AgentEvent[][] = []
   for (let each: Head | undefined = head; each; ) {
     events.unshift(withoutSkipped(await eventsOf(store, each), each))
-    each = each.after === undefined ? undefined : (await readHead(store, each.after))?.head
+    each = await runBefore(store, each)
   }
   return events.flat()
 }
