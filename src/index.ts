@@ -45,6 +45,7 @@ export type {
   Decision,
   Limits,
   LiveObjects,
+  QueuedRun,
   Run,
   RunOptions,
   RunResult,

@@ -32,7 +32,7 @@ const types = `
   AskFirst BeforeCall CallContext CallOptions CallOutcome Hooks MakeCall MethodGuard Pauses
   CompactHooks Compacted FullConversation MemoryOptions SummaryPart SummarySections
   AgentResult ObjectsOf Outputs ResultWith Todo Verify Verdict Judgement
-  OutputChunk Pending Price Prompt PromptContext PromptPart ProviderErrorCode
+  OutputChunk Pending Price Prompt PromptContext PromptPart ProviderErrorCode QueuedRun
   PromptSections Put ReasoningPart RecordedCall RecordOptions
   ReplayOptions ResolveOptions ResultMessage Retry RetryOptions RetryPolicy RotateOptions Rule RuleContext RuleData RuleOptions Run RunOptions
   RunRecord RunResult Runtime RuntimeSource SchemaLike ScriptedAnswer ScriptedModel ScriptedOptions ScriptedStep

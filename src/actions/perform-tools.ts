@@ -52,9 +52,9 @@ export interface ToolsOutcome {
   stopped?: { tool: string; text: string } | undefined
 }
 
-/** Makes the calls of one answer: one after the other in the model's order, neighbours that may run together at once.
- *  After a directive that ends the run, or a word of the user, those that are left are answered without being made: every
- *  call has exactly one result, in the order of the calls. Never throws. */
+/** Makes the calls of one answer: one after the other in the model's order, neighbours that may run together at once. Each call has
+ *  exactly one `tool-end`, emitted when that call ends. After a directive that ends the run, or a steer of the user, the calls
+ *  that are left are answered without being made. Never throws. */
 export async function performTools(
   calls: readonly ToolCallPart[],
   { tools, context }: ToolsAtHand,
@@ -76,10 +76,8 @@ export async function performTools(
     }
     const [only] = group
     const all = only && group.length === 1 ? [await performTool(only, batch)] : await performTogether(group, batch)
-    for (const performed of all) {
-      emit(toolEnd(performed))
-      note(performed, outcome, services)
-    }
+    // The first directive counts in the order of the calls, not in the order in which they ended.
+    for (const performed of all) note(performed, outcome, services)
     reason = reasonToSkip(outcome, services)
   }
   return outcome
@@ -150,6 +148,7 @@ async function performTogether(group: readonly ToolCallPart[], batch: Batch): Pr
       if (reason) batch.reservation.release(call.id)
       const earlier = async () => inOrder && (await Promise.all(ended.slice(0, index).map(({ promise }) => promise)))
       const performed = reason ? notMade(call, reason) : await performTool(call, batch, earlier)
+      if (reason) batch.emit(toolEnd(performed))
       ended[index]?.resolve()
       results[index] = performed
       note(performed, soFar, batch.services)
@@ -169,7 +168,9 @@ async function performTool(call: ToolCallPart, batch: Batch, earlier?: () => Pro
   const short = result.text.length <= maxChars
   if (!short) await earlier?.()
   const shown = short ? { shown: result.text } : await shortened(result.text, maxChars, services)
-  return { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
+  const performed = { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
+  emit(toolEnd(performed))
+  return performed
 }
 
 function seen(result: ToolResult, { seesImages }: ToolServices): ToolResult {

@@ -5,6 +5,7 @@ import { hiddenField } from "../core/hidden-field.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
+import type { Turn } from "../core/serial-queue.ts"
 import { ownEvents } from "../core/trajectory.ts"
 import {
   type Archive,
@@ -38,7 +39,7 @@ export interface SessionSeat {
   start(
     prompt: Prompt,
     sent: CodeRunOptions | undefined,
-    turn: Promise<unknown>,
+    turn: Turn,
     enter: (run: RunContext) => Promise<Conversation>,
   ): Run
 }
@@ -55,8 +56,8 @@ export async function openSession(
   try {
     const stored = archive && id !== undefined ? await readSession(archive, id) : undefined
     const writer = archive && stored ? await takeOver(archive, stored) : undefined
-    const shared = stored ? await restored(stored, seat.config, isNamedByHandle) : await seat.open()
-    const { recording = true } = options
+    const { recording = true, keepPrompt } = options
+    const shared = stored ? await restored(stored, seat.config, { isNamedByHandle, keepPrompt }) : await seat.open()
     const keeping = archive && source !== undefined ? { archive, source, writer, recording } : undefined
     return sessionOn(seat, shared, id ?? newId("s"), keeping, journal)
   } catch (error) {
@@ -116,11 +117,12 @@ function placeOf({ archive, resume }: ArchiveOptions): SessionPlace {
 async function restored(
   { events, record, snapshot, calls }: StoredSession,
   config: AgentConfig,
-  isNamedByHandle: boolean,
+  { isNamedByHandle, keepPrompt }: { isNamedByHandle: boolean; keepPrompt: boolean | undefined },
 ): Promise<Conversation> {
   const stored = readStoredHead(record.head, record.id)
   const head = stored && isNamedByHandle ? { ...stored, approved: [] } : stored
-  const shared = await restoreConversation({ events, head, snapshot, covered: record.snapshot?.at }, config)
+  const kept = { events, head, snapshot, covered: record.snapshot?.at }
+  const shared = await restoreConversation(kept, config, { keepPrompt })
   const lastRun = events.filter(ownEvents()).findLast(({ type }) => type === "run-start" || type === "run-end")
   if (lastRun?.type === "run-end" && lastRun.error?.code === "interrupted") {
     shared.interrupted = { calls: calls?.map(({ call, ended }) => ({ call, outcome: ended ? "finished" : "unknown" })) }

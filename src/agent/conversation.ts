@@ -21,6 +21,9 @@ export interface Conversation {
   system: string | undefined
   /** The run whose `run-start` has that prompt. */
   systemRun: string | undefined
+  /** Identifies the definition that the prompt was written for: a hash of the prompt over a new runtime, before runs change its
+   *  objects. */
+  promptHash: string | undefined
   /** Names the model was told about. */
   told: Set<string>
   /** The skills that were activated, each with the id of the message that has its instructions. */
@@ -73,6 +76,7 @@ export function conversation(
     ownsRuntime,
     system: earlier?.system,
     systemRun: undefined,
+    promptHash: earlier?.promptHash,
     told,
     activated: new Map(earlier?.activated),
     steered: [...(earlier?.steered ?? [])],

@@ -7,6 +7,7 @@ import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
+import type { Turn } from "../core/serial-queue.ts"
 import type { AgentSpec } from "../core/spec.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -21,8 +22,8 @@ import { type Conversation, conversation, conversations } from "./conversation.t
 import { canBeDurable, type Durable } from "./durable.ts"
 import { continueFrom, letContinue } from "./from-result.ts"
 import { runLoop } from "./loop.ts"
-import { promptFor } from "./open.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
+import { promptFor } from "./prompt-for.ts"
 import { restoreConversation } from "./restore.ts"
 import { brokenOutcome } from "./result.ts"
 import { specOf } from "./spec.ts"
@@ -90,9 +91,10 @@ export function createAgent(options: AgentOptions): CodeAgent {
       // A run that is done has each output that `outputs` declares: that is what its loop sees to.
       return run as Run<ResultWith<O>>
     },
-    async session({ signal, archive, resume, recording, ...changes } = {}) {
+    async session({ signal, archive, resume, recording, keepPrompt, ...changes } = {}) {
+      const opening = { archive, resume, recording, keepPrompt }
       // The same sends, with the outputs typed as above.
-      return (await openSession(seatOf(options, changes, signal), { archive, resume, recording })) as CodeSession
+      return (await openSession(seatOf(options, changes, signal), opening)) as CodeSession
     },
     async describe() {
       const { runtime, ownsRuntime } = await openConversation(config)
@@ -151,7 +153,7 @@ function startDurableRun(options: AgentOptions, durable: Durable): Run {
       letInherit(control.context, config)
       const kept = resumed ?? earlier
       const shared = kept
-        ? await restoreConversation(kept, config)
+        ? await restoreConversation(kept, config, { keepPrompt: resumed !== undefined })
         : await openConversation(config, undefined, control.signal)
       try {
         control.useRecord(shared.record)
@@ -171,8 +173,8 @@ interface RunPlace {
   /** Whether this run's own options change what the system prompt says. */
   freshPrompt: boolean
   conversation(config: AgentConfig, run: RunContext): Promise<Conversation>
-  /** What must end before this run begins. */
-  turn?: Promise<unknown>
+  /** Waits for the run's turn in its session. */
+  turn?: Turn
   outputs: Outputs | undefined
   verify: Verify | undefined
   values: Record<string, unknown> | undefined
@@ -210,7 +212,7 @@ async function agentRun(
   let shared: Conversation
   letInherit(control.context, config)
   try {
-    if (place.turn) await unlessAborted(place.turn, control.signal)
+    await unlessAborted(place.turn?.(control.signal), control.signal)
     shared = await place.conversation(config, control.context)
   } catch (error) {
     // The conversation never hears of it, whoever watches the run does.
@@ -225,8 +227,8 @@ async function agentRun(
   return outcome
 }
 
-// A run that is aborted while it waits for the one before it, or for its runtime, need not wait any longer.
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+// A run that is aborted while it waits for its turn, or for its runtime, need not wait any longer.
+async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await orAbort(work, signal)
   } catch (error) {

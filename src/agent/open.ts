@@ -1,13 +1,13 @@
 import type { Emit, EventBody } from "../core/event.ts"
 import { type Message, userMessage } from "../core/message.ts"
-import type { Name, Runtime } from "../runtime/runtime.ts"
-import type { AgentConfig } from "./config.ts"
+import type { Name } from "../runtime/runtime.ts"
 import type { Conversation } from "./conversation.ts"
 import type { Durable } from "./durable.ts"
 import { interruptedSessionText, interruptionText } from "./interruption.ts"
 import type { LoopSetup } from "./loop.ts"
 import { outputsAsked } from "./outputs.ts"
-import { announcement, systemPrompt } from "./prompt.ts"
+import { announcement } from "./prompt.ts"
+import { hashOfPrompt, promptFor, skillsFor } from "./prompt-for.ts"
 import { lostText, stateLostWarning } from "./restore.ts"
 import type { AgentSkills } from "./skills.ts"
 
@@ -22,8 +22,10 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     return { type: "run-start", agent, model: model.id, messages, metadata, ...(system !== undefined && { system }) }
   }
   try {
-    if (values) await runtime.update(values)
     const skills = await skillsFor(config, runtime)
+    // The values of one run are no part of the definition.
+    const before = values && !config.freshPrompt && !conversation.promptHash && (await promptFor(config, runtime))
+    if (values) await runtime.update(values)
     const there = config.usesCode ? await runtime.names() : []
     const names = there.filter((name) => name.injected).map(({ name }) => name)
     const frozen = config.freshPrompt ? undefined : conversation.system
@@ -48,6 +50,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     // What one run alone says differently is not for those after it.
     if (!config.freshPrompt) {
       conversation.system = system
+      conversation.promptHash ??= hashOfPrompt(before || system)
       for (const name of names) conversation.told.add(name)
     }
     emit(start(frozen === undefined ? system : undefined))
@@ -102,18 +105,3 @@ function madeByOthers(there: readonly Name[], told: ReadonlySet<string>): string
 }
 
 const mostAnnounced = 30
-
-/** The system prompt of an agent over a runtime: exactly what the model sees. */
-export async function promptFor(config: AgentConfig, runtime: Runtime): Promise<string> {
-  const { language } = runtime
-  const skills = (await skillsFor(config, runtime))?.offered
-  const declarations = config.usesCode ? await runtime.describe() : ""
-  const context = { ...config, skills, language, tag: config.tag(language), declarations }
-  return systemPrompt(context, config.prompt)
-}
-
-async function skillsFor({ skills, usesCode }: AgentConfig, runtime: Runtime): Promise<AgentSkills | undefined> {
-  if (!skills) return undefined
-  const { openSkills } = await import("./skills.ts")
-  return openSkills(skills, usesCode ? runtime : undefined)
-}

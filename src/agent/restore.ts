@@ -11,12 +11,14 @@ import type { StateValues } from "../tools/tool-state.ts"
 import { foldersToolsWrite } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
 import { type Conversation, conversation } from "./conversation.ts"
+import { hashOfPrompt, promptFor } from "./prompt-for.ts"
 
 /** What of a conversation is not in its events: small and JSON, so that saving it costs the same at any length. */
 export interface ConversationHead {
   version: 1
   /** The run whose `run-start` has the frozen system prompt. */
   systemRun?: string
+  promptHash?: string
   told: string[]
   /** Absent where nothing is. */
   gone?: string[]
@@ -40,10 +42,11 @@ export interface KeptConversation {
 
 /** What to store beside the events; plain data of its own. */
 export function headOf(conversation: Conversation): ConversationHead {
-  const { systemRun, told, gone, approved, steered, memory, state, artifacts } = conversation
+  const { systemRun, promptHash, told, gone, approved, steered, memory, state, artifacts } = conversation
   return structuredClone({
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
+    ...(promptHash !== undefined && { promptHash }),
     told: [...told],
     ...(gone.size > 0 && { gone: [...gone] }),
     approved,
@@ -54,15 +57,27 @@ export function headOf(conversation: Conversation): ConversationHead {
   })
 }
 
+export interface RestoreOptions {
+  /** Keeps the stored system prompt even if the definition of the agent has changed since. Default false. */
+  keepPrompt?: boolean | undefined
+}
+
 /** Brings a conversation back: its messages are folded from the events, its runtime is made by the agent's factory and
  *  gets what the snapshot holds. What could not be brought back is in `lost`, and the next run tells the model. A runtime
- *  that is an instance is its owner's: nothing is put into it. */
-export async function restoreConversation(kept: KeptConversation, config: AgentConfig): Promise<Conversation> {
+ *  that is an instance is its owner's: nothing is put into it. If the definition of the agent has changed, the conversation has no
+ *  system prompt, so that the next run writes a new one. */
+export async function restoreConversation(
+  kept: KeptConversation,
+  config: AgentConfig,
+  { keepPrompt = false }: RestoreOptions = {},
+): Promise<Conversation> {
   const { runtime: source = () => jsRuntime() } = config
   const owns = typeof source === "function"
   const runtime = owns ? await source() : source
   try {
     const restored = foldBack(kept, runtime, owns)
+    // Before objects are brought back, because their types are part of the prompt.
+    if (!keepPrompt) await renewPrompt(restored, config)
     if (!config.usesCode) return restored
     await bringSkills(config, restored)
     restored.lost = await bringBack(kept, restored)
@@ -71,6 +86,13 @@ export async function restoreConversation(kept: KeptConversation, config: AgentC
     if (owns) await runtime.close()
     throw error
   }
+}
+
+/** Removes the stored system prompt if the agent would begin a new conversation with another one than it did then. */
+async function renewPrompt(restored: Conversation, config: AgentConfig): Promise<void> {
+  const promptHash = hashOfPrompt(await promptFor(config, restored.runtime))
+  const isSame = promptHash === (restored.promptHash ?? hashOfPrompt(restored.system ?? ""))
+  Object.assign(restored, { promptHash, ...(!isSame && { system: undefined, systemRun: undefined }) })
 }
 
 /** The same conversation again, with a copy of its runtime: what happens in one is not seen in the other. */
@@ -100,7 +122,11 @@ function foldBack({ events, head }: KeptConversation, runtime: Runtime, ownsRunt
   if (!head) return restored
   for (const name of head.told) restored.told.add(name)
   for (const name of head.gone ?? []) restored.gone.add(name)
-  return Object.assign(withState(restored, head), { approved: [...head.approved], steered: [...head.steered] })
+  return Object.assign(withState(restored, head), {
+    approved: [...head.approved],
+    steered: [...head.steered],
+    promptHash: head.promptHash,
+  })
 }
 
 /** Gives a conversation the state of its tools, the numbers of its artifacts and its memory from before. */

@@ -35,5 +35,5 @@ const isHead = objectWith(
     memory: isMemory,
     tools: isObject,
   },
-  { systemRun: isText, gone: listOf(isText), artifacts: isCounts },
+  { systemRun: isText, promptHash: isText, gone: listOf(isText), artifacts: isCounts },
 )

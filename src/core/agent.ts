@@ -148,23 +148,39 @@ export interface Todo {
   status: "pending" | "in_progress" | "done"
 }
 
+/** A run of a session that has not begun. */
+export interface QueuedRun {
+  readonly id: string
+  readonly prompt: Prompt
+}
+
 export interface Session extends AsyncDisposable {
   readonly id: string
   /** A string that finds this session again. */
   readonly handle: string
   readonly directory?: string | undefined
   readonly runtime: LiveObjects | undefined
-  /** Runs are FIFO: a send waits for the one before it. */
+  /** The run that is under way. */
+  readonly running: Run | undefined
+  /** The runs that are queued, in the order in which they will run. */
+  readonly pending: readonly QueuedRun[]
+  /** Starts a run, or queues it behind those that were sent before. When a run ends as `waiting`, `failed` or `aborted`, the runs
+   *  that are queued are held back: `continueQueue` or `clearQueue` decides about them. What is sent later goes before them. */
   send(prompt: Prompt, options?: RunOptions): Run
   /** Says something to the running model, or with the next send. */
   steer(text: string): void
   /** The same as `send`; also from within a run of the session, which it follows. */
   followUp(prompt: Prompt, options?: RunOptions): Run
+  /** Lets the runs that are held back run. */
+  continueQueue(): void
+  /** Aborts every queued run. The run under way goes on. */
+  clearQueue(): void
   fork?(): Promise<Session>
   messages(): Message[]
   trajectory(): Trajectory
   /** Writes the trajectory as JSON. */
   save(path: string): Promise<void>
-  /** Waits for the runs under way, ends the session and what it opened. Twice is fine. `await using` aborts them instead. */
+  /** Aborts the queued runs, waits for the run under way, then ends the session and what it opened. Twice is fine. `await using`
+   *  aborts the run under way as well. */
   close(): Promise<Trajectory>
 }

@@ -97,7 +97,7 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
       messages.push(result(event, codeResult(event)))
       return
     case "tool-end":
-      messages.push(result(event, toolResult(event)))
+      messages.splice(placeOf(event.id, messages), 0, result(event, toolResult(event)))
       return
     case "memory-compacted": {
       // The record of one run of many does not have what was said before it.
@@ -107,6 +107,19 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
       return
     }
   }
+}
+
+/** Where the result of a call belongs: results follow the answer that made the calls, in the order of the calls. Calls that run
+ *  together may end in another order. */
+function placeOf(call: string, messages: readonly Message[]): number {
+  let first = messages.length
+  while (messages[first - 1]?.role === "result") first--
+  const calls = messages[first - 1]?.parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : [])) ?? []
+  const position = calls.indexOf(call)
+  if (position < 0) return messages.length
+  const isLater = ({ parts: [part] }: Message) => part?.type === "tool-result" && calls.indexOf(part.id) > position
+  const later = messages.slice(first).findIndex(isLater)
+  return later < 0 ? messages.length : first + later
 }
 
 function indexOf(messages: readonly Message[], id: string): number {

@@ -33,13 +33,17 @@ export interface Head {
   agent: string
   key?: string
   session?: string
-  /** The run of the same session before it. */
+  /** The run of the same session before it. Until the run has begun, its place in the queue may name another. */
   after?: string
+  /** Whether a run of its session had not ended when it was submitted. It is then held back where that run fails or is aborted. */
+  isQueued?: boolean
   status: RunStatus
   /** Absent until the run has begun. */
   state?: State
   /** The run whose first event has the system prompt. */
   systemRun?: string
+  /** Identifies the definition of the agent that this prompt was written for. */
+  promptHash?: string
   /** The names the model was told about. */
   told: string[]
   /** The names that it was told are lost; absent where none is. */
@@ -128,6 +132,8 @@ export const keysOf = (id: string) => ({
   options: `runs/${id}/options`,
   /** The declared outputs of a run that has ended. */
   objects: `runs/${id}/objects`,
+  /** Where a run that has not begun stands in the queue of its session, if that changed. */
+  place: `runs/${id}/place`,
   /** The run of the same session that follows. */
   next: `runs/${id}/next`,
   /** A log that grows when the run comes to rest: whoever waits for that reads nothing else. */

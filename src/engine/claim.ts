@@ -13,13 +13,16 @@ export interface Claim {
   /** The messages to the run from position `inboxFrom` on. They are stored with the claim, so that the first cycle has them. */
   inbox?: readonly InboxMessage[]
   inboxFrom?: number
+  /** The run before it in its session. */
+  after?: string | undefined
 }
 
 /** Takes a run that waits for a worker, or whose worker is gone; undefined where there is nothing to take. */
 export function claimRun(store: Store, id: string, claim: Claim, known?: StoredHead): Promise<StoredHead | undefined> {
   const take = (found: Head) => {
     if (!isClaimable(found, claim)) return undefined
-    const head = withMessages(claimed(found, claim), claim)
+    const { after } = claim
+    const head = withMessages({ ...claimed(found, claim), ...(after !== undefined && { after }) }, claim)
     const warning = blockedWarning(found, claim.owner)
     const commits = [warning && withEvents(id, [warning], (next) => next), unloggedDecisions(head)].filter(
       (each) => !!each,

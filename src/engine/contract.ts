@@ -8,6 +8,7 @@ import type { Backend } from "./backend.ts"
 import type { WatchOptions } from "./read-run.ts"
 import type { RetryPolicy } from "./retries.ts"
 import type { ListFilter, RunInfo } from "./run-info.ts"
+import type { SessionQueue } from "./session-queue.ts"
 import type { SubmitOptions } from "./submit.ts"
 
 export interface EngineOptions<Name extends string = string> {
@@ -67,6 +68,13 @@ export interface Engine<Name extends string = string> extends AsyncDisposable {
   /** One run; undefined where there is none. */
   get(id: string): Promise<RunInfo | undefined>
   list(filter?: ListFilter): AsyncIterable<RunInfo>
+  /** The runs of a session that have not begun, and the one that is under way or waits. */
+  queue(agent: Name, session: string): Promise<SessionQueue>
+  /** Lets the runs of a session run that are held back: when a run fails or is aborted, those queued behind it are. A run that is
+   *  submitted later goes before them. */
+  continueQueue(agent: Name, session: string): Promise<void>
+  /** Aborts the runs of a session that have not begun. */
+  clearQueue(agent: Name, session: string): Promise<void>
   /** Takes jobs until `drain`. */
   work(options?: { concurrency?: number | undefined }): Promise<void>
   /** Takes no more jobs; those under way are saved at the end of their cycle, for others to go on with. */

@@ -18,6 +18,7 @@ import { checkAgents, checkNumbers, heldElsewhere } from "./refusal.ts"
 import { pruneRuns, removeRun } from "./retention.ts"
 import { retryRun } from "./retries.ts"
 import { infoOf } from "./run-info.ts"
+import { continueQueue, sessionQueue } from "./session-queue.ts"
 import { createSilence, type Silence } from "./silence.ts"
 import { type SliceSetup, workSlice } from "./slice.ts"
 import { createSlots } from "./slots.ts"
@@ -102,10 +103,15 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       stopLooking ??= lookForWork({ store, queued: setup.queued, recover: () => recover(0, isKnown) })
   }
 
-  // The run of the same session that waited for this one.
+  // The next run of the same session has waited for this one. Runs that were aborted while they waited are passed over.
   async function pushNext(id: string): Promise<void> {
-    const next = await store.get(keysOf(id).next)
-    if (typeof next?.value === "string") await push(next.value)
+    for (let last = id; ; ) {
+      const next = (await store.get(keysOf(last).next))?.value
+      const found = typeof next === "string" ? await readHead(store, next) : undefined
+      if (!found) return
+      if (!hasEnded(found.head)) return await push(found.head.id, found.revision)
+      last = found.head.id
+    }
   }
 
   // Runs of other agents are left to the engines that have them.
@@ -217,10 +223,20 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       const found = await readHead(store, id)
       return found && infoOf(found.head)
     },
-    async *list({ status = runStatuses, agent } = {}) {
+    async *list({ status = runStatuses, agent, session } = {}) {
       for await (const { head } of listed(store, [status].flat())) {
-        if (agent === undefined || head.agent === agent) yield infoOf(head)
+        const isWanted = (agent ?? head.agent) === head.agent && (session ?? head.session) === head.session
+        if (isWanted) yield infoOf(head)
       }
+    },
+    queue: (agent, session) => sessionQueue(store, agent, session),
+    async continueQueue(agent, session) {
+      const first = await continueQueue(store, agent, session)
+      if (first !== undefined) await push(first)
+    },
+    async clearQueue(agent, session) {
+      const { pending } = await sessionQueue(store, agent, session)
+      for (const { id } of pending) await engine.abort(id, "The queue of the session was cleared.")
     },
     work,
     drain,

@@ -1,6 +1,7 @@
 import { AgentError, ConflictError } from "../core/errors.ts"
 import type { Change, Guard, Store } from "../stores/store.ts"
 import { isUnderWay, keyOfCall, keyOfKey, keyOfSession, keysOf, listed, listKey, readHead } from "./checkpoint.ts"
+import { previousOf } from "./session-queue.ts"
 
 /** Removes everything of a run; undefined where there is none. One that is under way, or that others of its session go on
  *  from, stays. */
@@ -8,7 +9,8 @@ export async function removeRun(store: Store, id: string): Promise<Removed | und
   for (;;) {
     const found = await readHead(store, id)
     if (!found) return undefined
-    const { agent, key, session, after } = found.head
+    const { agent, key, session } = found.head
+    const after = await previousOf(store, found.head)
     if (isUnderWay(found.head)) throw new AgentError(`Run ${id} is under way. Abort it first.`, { code: "running" })
     // Listed there if it was answered at this very moment.
     const calls = found.head.asked.map((asked) => keyOfCall(id, asked.id))

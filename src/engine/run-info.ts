@@ -45,4 +45,6 @@ export function infoOf(head: Head): RunInfo {
 export interface ListFilter {
   status?: RunStatus | readonly RunStatus[] | undefined
   agent?: string | undefined
+  /** The name that `submit` was given for the session. */
+  session?: string | undefined
 }

@@ -34,6 +34,7 @@ export function savedHead(head: Head, progress: SavedProgress): Head {
     status,
     state: ownState(progress.state),
     ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
+    ...(conversation.promptHash !== undefined && { promptHash: conversation.promptHash }),
     told: [...conversation.told],
     ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
     ...(Object.keys(counts).length > 0 && { artifacts: { ...counts } }),

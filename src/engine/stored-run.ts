@@ -14,6 +14,7 @@ import type { JournalEntry } from "./journal.ts"
 import { refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
 import { optionsBack, type StoredRunOptions } from "./run-options.ts"
+import { isItsTurn, previousOf, runBefore } from "./session-queue.ts"
 import type { Silence } from "./silence.ts"
 import { storedSnapshot } from "./snapshots.ts"
 
@@ -36,7 +37,9 @@ export async function findRun(
   const { id } = found.head
   if (!(await isItsTurn(store, found.head))) return { type: "none" }
   const inbox = await messagesFrom(store, id, found.head.inbox)
-  const claimed = await claimRun(store, id, { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox }, found)
+  const after = await previousOf(store, found.head)
+  const claim = { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox, after }
+  const claimed = await claimRun(store, id, claim, found)
   if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
   try {
     return await readClaimed(store, claimed, leaseMs)
@@ -70,13 +73,6 @@ async function readClaimed(store: Store, claimed: StoredHead, leaseMs: number): 
   return { held, prompt, entries, options: given, resumed, earlier }
 }
 
-/** Whether the run before it in its session has ended. */
-async function isItsTurn(store: Store, { after, state }: Head): Promise<boolean> {
-  if (after === undefined || state) return true
-  const before = (await readHead(store, after))?.head
-  return !before || (before.lease === undefined && !["queued", "running", "waiting"].includes(before.status))
-}
-
 /** Where a run goes on. */
 async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["state"]>): Promise<Resumed> {
   const { end, ...rest } = state
@@ -86,11 +82,13 @@ async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["st
 }
 
 /** What the runs of the same session before this one have left. */
-async function earlierOf(store: Store, { after }: Head): Promise<KeptConversation | undefined> {
-  const last = after === undefined ? undefined : await readHead(store, after)
-  if (!last) return undefined
-  const [events, snapshot] = await Promise.all([conversationOf(store, last.head), storedSnapshot(store, last.head)])
-  return { events, head: conversationHead(last.head), snapshot }
+async function earlierOf(store: Store, head: Head): Promise<KeptConversation | undefined> {
+  const before = await runBefore(store, head)
+  if (!before) return undefined
+  // Only a run with a saved cycle knows the names, approvals and objects of the conversation.
+  const last = (await runBefore(store, head, ({ state }) => !state)) ?? before
+  const [events, snapshot] = await Promise.all([conversationOf(store, before), storedSnapshot(store, last)])
+  return { events, head: conversationHead(last), snapshot }
 }
 
 /** The events of a run, after those of the runs before it in its session. */
@@ -98,7 +96,7 @@ export async function conversationOf(store: Store, head: Head): Promise<AgentEve
   const events: AgentEvent[][] = []
   for (let each: Head | undefined = head; each; ) {
     events.unshift(withoutSkipped(await eventsOf(store, each), each))
-    each = each.after === undefined ? undefined : (await readHead(store, each.after))?.head
+    each = await runBefore(store, each)
   }
   return events.flat()
 }
@@ -108,11 +106,12 @@ function withoutSkipped(events: AgentEvent[], { skipped = [] }: Head): AgentEven
   return events.filter((_, position) => !skipped.some(([from, to]) => position >= from && position < to))
 }
 
-function conversationHead({ systemRun, told, gone, artifacts, unheard, state }: Head): ConversationHead {
+function conversationHead({ systemRun, promptHash, told, gone, artifacts, unheard, state }: Head): ConversationHead {
   const { approved = [], memory = initialMemory, tools = {} } = state ?? {}
   return {
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
+    ...(promptHash !== undefined && { promptHash }),
     told,
     ...(gone && { gone }),
     ...(artifacts && { artifacts }),

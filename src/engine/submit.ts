@@ -4,8 +4,9 @@ import type { Metadata } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import type { Change, Guard, Store } from "../stores/store.ts"
-import { type Head, headChanges, keyOfKey, keyOfSession, keysOf } from "./checkpoint.ts"
+import { type Head, headChanges, keyOfKey, keysOf } from "./checkpoint.ts"
 import { type StoredRunOptions, type SubmittedRunOptions, storedOptions } from "./run-options.ts"
+import { enqueue } from "./session-queue.ts"
 
 export interface SubmitOptions extends SubmittedRunOptions {
   /** Submitting twice with the same key is the same as once. */
@@ -80,7 +81,7 @@ async function runChanges(
   const keys = keysOf(head.id)
   const changes: Change[] = [{ type: "put", key: keys.input, value: input as unknown as Json }]
   if (options) changes.push({ type: "put", key: keys.options, value: options as unknown as Json })
-  let guard = { key: keys.head, ifRevision: 0 }
+  let guard: Guard = { key: keys.head, ifRevision: 0 }
   if (key !== undefined) {
     head.key = key
     const name = keyOfKey(head.agent, key)
@@ -94,15 +95,9 @@ async function runChanges(
     if (!isReserved) changes.push(reserve)
   }
   if (session !== undefined) {
-    const name = keyOfSession(head.agent, session)
-    const last = await store.get(name)
-    head.session = session
-    guard = { key: name, ifRevision: last?.revision ?? 0 }
-    changes.push({ type: "put", key: name, value: head.id })
-    if (typeof last?.value === "string") {
-      head.after = last.value
-      changes.push({ type: "put", key: keysOf(last.value).next, value: head.id })
-    }
+    const [queued, queueGuard] = await enqueue(store, head, session)
+    guard = queueGuard
+    changes.push(...queued)
   }
   return [[...changes, ...headChanges(head)], guard]
 }

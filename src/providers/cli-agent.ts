@@ -82,9 +82,9 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
       }
       return startCliRun(place, signal, end)
     },
-    async session({ signal, archive, resume, recording, ...changes } = {}) {
+    async session({ signal, archive, resume, recording, keepPrompt, ...changes } = {}) {
       const used = mergeOptions(options, changes)
-      return await openCliSession(seatOf(provider, used, signal), { archive, resume, recording })
+      return await openCliSession(seatOf(provider, used, signal), { archive, resume, recording, keepPrompt })
     },
     async describe() {
       const runtime = typeof config.runtime === "function" ? await config.runtime() : config.runtime

@@ -4,6 +4,7 @@ import { errorData, isAbort } from "../core/errors.ts"
 import type { AgentEvent, EventBody } from "../core/event.ts"
 import type { UserMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, runEnd } from "../core/run.ts"
+import type { Turn } from "../core/serial-queue.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
 import type { CliConversation } from "./conversation.ts"
@@ -17,8 +18,8 @@ export interface CliRunPlace {
   config: CliConfig
   prompt: UserMessage
   conversation(): Promise<CliConversation>
-  /** What must end before this run begins. */
-  turn?: Promise<unknown> | undefined
+  /** Waits for the run's turn in its session. */
+  turn?: Turn | undefined
   /** Called when it never came to have its conversation. */
   abandoned?: (() => void) | undefined
   /** Called when it is over, with what it was part of. */
@@ -30,7 +31,7 @@ export async function cliRun(control: RunControl, place: CliRunPlace): Promise<R
   const { config, prompt } = place
   let shared: CliConversation
   try {
-    if (place.turn) await orAbort(place.turn, control.signal)
+    await place.turn?.(control.signal)
     shared = await orAbort(place.conversation(), control.signal)
   } catch (error) {
     place.abandoned?.()

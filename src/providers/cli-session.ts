@@ -1,6 +1,7 @@
 import type { Run } from "../core/agent.ts"
 import { errorData } from "../core/errors.ts"
 import { newId, type Prompt } from "../core/message.ts"
+import type { Turn } from "../core/serial-queue.ts"
 import {
   type Archive,
   type ArchiveOptions,
@@ -15,7 +16,7 @@ import { approvalsLeftOut, refuseForeignArchive, refuseForeignCwd } from "../ses
 import { createSession, sessionTrajectory } from "../sessions/session.ts"
 import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
 import type { CliRunOptions, CliSession } from "./cli-agent.ts"
-import { checkedKey, headOf, noHandleYet, notFound, readHead, refuseOther } from "./cli-head.ts"
+import { type CliHead, checkedKey, headOf, noHandleYet, notFound, readHead, refuseOther } from "./cli-head.ts"
 import { type CliConversation, cliConversation } from "./conversation.ts"
 import { type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
 import { requireFolder } from "./program.ts"
@@ -29,7 +30,7 @@ export interface CliSeat {
   start(
     prompt: Prompt,
     sent: CliRunOptions | undefined,
-    place: { options: CliOptions; turn: Promise<unknown>; conversation(): Promise<CliConversation> },
+    place: { options: CliOptions; turn: Turn; conversation(): Promise<CliConversation> },
   ): Run
 }
 
@@ -49,7 +50,8 @@ export async function openCliSession(seat: CliSeat, opening: ArchiveOptions): Pr
     if (parts && stored) refuseOther(provider, parts.id, head?.provider)
     if (parts && !stored && parts.key === undefined) throw notFound(parts.id, archive?.name)
     const key = checkedKey(head?.key ?? parts?.key)
-    const options = mergeOptions({ ...head?.options, cwd: head?.cwd ?? parts?.cwd }, seat.options)
+    const given = opening.keepPrompt && head ? withPromptOf(head, seat.options) : seat.options
+    const options = mergeOptions({ ...head?.options, cwd: head?.cwd ?? parts?.cwd }, given)
     const isFromHandle = isNamedByHandle || head?.cwd === undefined
     if (parts && isFromHandle && seat.options.cwd === undefined && options.cwd !== undefined)
       refuseForeignCwd(options.cwd)
@@ -64,6 +66,10 @@ export async function openCliSession(seat: CliSeat, opening: ArchiveOptions): Pr
     await archive?.close()
     throw error
   }
+}
+
+function withPromptOf({ options: { instructions, systemPrompt } }: CliHead, options: CliOptions): CliOptions {
+  return { ...options, instructions, systemPrompt }
 }
 
 interface Keeping {

@@ -4,6 +4,7 @@ import { errorData, ProviderError } from "../core/errors.ts"
 import type { AgentEvent, EventBody, EventOf } from "../core/event.ts"
 import { newId, type PromptPart, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, runEnd, startRun } from "../core/run.ts"
+import type { Turn } from "../core/serial-queue.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { allFailed, type Candidate, type Failed, movesOn } from "./candidates.ts"
 import { brokenOutcome } from "./cli-run.ts"
@@ -29,8 +30,8 @@ export interface FallbackPlace {
   seat(candidate: Candidate, runtime: Run["runtime"]): Promise<Seat>
   signal?: AbortSignal | undefined
   onEvent: CliOptions["onEvent"]
-  /** What must end, and what must be done, before it begins. */
-  turn?: (() => Promise<unknown>) | undefined
+  /** Waits for the run's turn in its session. */
+  turn?: Turn | undefined
   /** Called with its result, and that of the candidate whose it is. */
   ended?: ((result: RunResult, inner: RunResult | undefined) => void) | undefined
   dispose?: (() => Promise<void>) | undefined
@@ -59,7 +60,7 @@ export function startFallbackRun(place: FallbackPlace): Run {
 async function fallbackRun(control: RunControl, place: FallbackPlace, passing: Passing): Promise<RunOutcome> {
   const { conversation } = place
   try {
-    if (place.turn) await orAbort(place.turn(), control.signal)
+    await orAbort(place.turn?.(control.signal), control.signal)
   } catch (error) {
     // The conversation never hears of it, whoever watches the run does.
     passing.begin()
@@ -90,7 +91,6 @@ interface Attempt {
 
 async function sent(control: RunControl, place: FallbackPlace, passing: Passing): Promise<Attempt> {
   try {
-    await place.conversation.saved?.(false)
     return await tryAll(control, place, passing)
   } catch (error) {
     return { error }
@@ -209,6 +209,8 @@ function passingOn(control: RunControl, { name, prompt, changes, conversation }:
       ...(system !== undefined && { system }),
       metadata,
     })
+    // If this fails, the save at the end of the run fails as well and reports it.
+    conversation.saved?.(false).catch(() => undefined)
     if (inner?.runtime) control.useRuntime(inner.runtime)
     for (const message of warnings.splice(0)) control.emit({ type: "warning-raised", code: "resumed", message })
   }

@@ -1,6 +1,7 @@
 import type { Run, Session } from "../core/agent.ts"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
 import { newId, type Prompt, userMessage } from "../core/message.ts"
+import type { Turn } from "../core/serial-queue.ts"
 import {
   type Archive,
   type ArchiveOptions,
@@ -82,7 +83,7 @@ function sessionOn(
   if (file !== undefined)
     followInFile(conversation, file, () => sessionTrajectory(id, conversation.events, completedAt))
 
-  function start(prompt: Prompt, sent: CliRunOptions = {}, turn: Promise<unknown>): Run {
+  function start(prompt: Prompt, sent: CliRunOptions = {}, turn: Turn): Run {
     const { signal, from, onEvent = own.onEvent, logger = own.logger, ...changes } = sent
     if (from) throw new ConfigError("session.send: from cannot change within a session. Give it to agent.run().")
     const signals = [seats.signal, signal].filter((each) => each !== undefined)
@@ -93,8 +94,8 @@ function sessionOn(
       prompt: userMessage(prompt).parts.filter((part) => part.type !== "summary"),
       signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
       onEvent: observerOf({ onEvent, logger }),
-      async turn() {
-        await turn
+      async turn(signal) {
+        await turn(signal)
         await writer?.claim()
       },
       async seat(candidate, runtime) {

@@ -104,7 +104,8 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
         },
       })
     },
-    async session({ signal, archive, resume, recording: _, ...given } = {}) {
+    async session({ signal, archive, resume, recording: _, keepPrompt, ...given } = {}) {
+      if (keepPrompt) throw new ConfigError(cannotKeepPrompt)
       const { own, changes } = split(options, given)
       const seats = { ...place, candidates: candidatesOf(agents, own.autoWait), own, changes, signal }
       return await openFallbackSession(seats, { archive, resume })
@@ -132,6 +133,9 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
   cliParts.set(agent, { options: {}, isInstalled: () => candidates.some((candidate) => candidate.isInstalled()) })
   return agent
 }
+
+const cannotKeepPrompt =
+  "session: keepPrompt is not supported by a fallback, which does not store the instructions of its agents. Give the agents the instructions that they are to have."
 
 const ownKeys = ["name", "description", "autoWait", "logger", "onEvent", "trajectoryPath"] as const
 

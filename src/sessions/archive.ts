@@ -26,6 +26,9 @@ export interface ArchiveOptions {
   /** Whether all that comes from outside its runs is archived as well, so that it can be replayed: what models said and
    *  functions gave. Default true. */
   recording?: boolean | undefined
+  /** Goes on with the system prompt of the session that is resumed, even if the definition of the agent has changed since. Default
+   *  false: the next run begins with the current one. */
+  keepPrompt?: boolean | undefined
 }
 
 /** A session as lists show it. */

@@ -1,9 +1,10 @@
 import type { LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
 import { AgentError } from "../core/errors.ts"
-import type { AgentEvent } from "../core/event.ts"
+import type { AgentEvent, Status } from "../core/event.ts"
 import { type Message, newId, type Prompt } from "../core/message.ts"
 import { replacePrivateFile } from "../core/private-files.ts"
 import { outsideRuns, startingRun, upwards } from "../core/run-context.ts"
+import { serialQueue, type Turn } from "../core/serial-queue.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
 import { handleOf } from "./handle.ts"
 
@@ -16,8 +17,8 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
   /** What finds it again, where that is more than its id and archive; it may change with each run. */
   handle?: (() => string) | undefined
   runtime: LiveObjects | undefined
-  /** Starts a run that waits for `turn` before it does anything. */
-  start(prompt: Prompt, options: O | undefined, turn: Promise<unknown>): Run
+  /** Starts a run that waits for its turn before it does anything. */
+  start(prompt: Prompt, options: O | undefined, turn: Turn): Run
   messages(): readonly Message[]
   events(): readonly AgentEvent[]
   /** Another session with the same past and a copy of the runtime. Called when no run is under way. */
@@ -30,9 +31,9 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
 export function createSession<O extends RunOptions>(driver: SessionDriver<O>): SessionOf<O> {
   const id = driver.id ?? newId("s")
   const { fork, archive } = driver
-  const open = new Set<Run>()
+  const queue = serialQueue<{ run: Run; prompt: Prompt }>()
+  const unsettled = new Set<Run>()
   let steered: string[] = []
-  let last: Promise<unknown> = Promise.resolve()
   let closing: Promise<void> | undefined
   let completedAt: number | undefined
 
@@ -42,17 +43,32 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
 
   function begin(prompt: Prompt, options?: O): Run {
     refuseClosed()
-    const run = driver.start(prompt, options, last)
-    for (const text of steered.splice(0)) run.steer(text)
-    open.add(run)
-    last = run.settled.finally(() => open.delete(run))
+    const entry = queue.add((turn) => {
+      const run = driver.start(prompt, options, async (signal) => {
+        await turn(signal)
+        for (const text of steered.splice(0)) run.steer(text)
+      })
+      return { run, prompt }
+    })
+    const { run } = entry.value
+    unsettled.add(run)
+    void run.settled.then(({ status }) => {
+      unsettled.delete(run)
+      entry.end({ hold: holdsQueue.has(status) })
+    })
     return run
   }
 
-  // Whether this is asked by a cell or a call of one of the session's own runs, which would have to end first.
+  const runUnderWay = () => queue.running?.value.run
+
+  function abortQueued(reason: string): void {
+    for (const { value } of queue.pending) value.run.abort(reason)
+  }
+
+  // Whether this is asked by a cell or a call of the run under way, which would have to end first.
   function isOwnRun(): boolean {
-    const ids = new Set([...open].map((run) => run.id))
-    return upwards(startingRun()?.parent).some((run) => ids.has(run.id))
+    const id = runUnderWay()?.id
+    return upwards(startingRun()?.parent).some((run) => run.id === id)
   }
 
   function send(prompt: Prompt, options?: O): Run {
@@ -65,7 +81,8 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   }
 
   async function end(): Promise<void> {
-    await last
+    abortQueued("The session was closed before this run began.")
+    await Promise.all([...unsettled].map((run) => run.settled))
     completedAt = (await driver.close()) ?? Date.now()
   }
 
@@ -78,17 +95,25 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     },
     directory: archive?.directory,
     runtime: driver.runtime,
+    get running() {
+      return runUnderWay()
+    },
+    get pending() {
+      return queue.pending.map(({ value: { run, prompt } }) => ({ id: run.id, prompt }))
+    },
     send,
     followUp: (prompt, options) => (isOwnRun() ? outsideRuns(() => begin(prompt, options)) : begin(prompt, options)),
     steer(text) {
-      const [current] = open
-      if (current) current.steer(text)
+      const run = runUnderWay()
+      if (run) run.steer(text)
       else steered = [...steered, text]
     },
+    continueQueue: queue.release,
+    clearQueue: () => abortQueued("The queue of the session was cleared."),
     ...(fork && {
       async fork() {
         refuseClosed()
-        await last
+        for (let run = runUnderWay(); run; run = runUnderWay()) await run.settled
         return await fork()
       },
     }),
@@ -101,12 +126,15 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
       return told()
     },
     async [Symbol.asyncDispose]() {
-      for (const run of open) run.abort("The session was disposed of.")
+      for (const run of unsettled) run.abort("The session was disposed of.")
       closing ??= end()
       await closing
     },
   }
 }
+
+// The owner must see such an end before the next prompt is sent: a queued prompt would be taken for the answer to a question.
+const holdsQueue: ReadonlySet<Status> = new Set(["waiting", "failed", "aborted"])
 
 /** The record of a session. */
 export function sessionTrajectory(

@@ -50,6 +50,8 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
     : { version: 1, id, agent, title: "", createdAt: Date.now(), updatedAt: 0, runs: 0, metadata: {}, writer }
   let events: AgentEvent[] = []
   let notes: Recorded[] = []
+  /** Whether a run has begun since the record was written: its title and metadata are stored with the next commit. */
+  let hasBegun = false
   let queue: Promise<unknown> = Promise.resolve()
   let lease: NodeJS.Timeout | undefined
   for (const event of stored?.events ?? []) isOwn(event)
@@ -65,6 +67,7 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
 
   // The record is changed meanwhile by what comes: only what was asked for is put over it.
   async function put(changed: Partial<SessionRecord>, more: Change[] = []): Promise<void> {
+    hasBegun = false
     const change = { ...changed, updatedAt: Date.now() }
     const value = { ...record, ...change } as unknown as Json
     revision = await guarded([...more, { type: "put", key: keys.record(id), value }])
@@ -120,7 +123,10 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
       if (isDelta(event)) return
       events.push(event)
       if (!isOwn(event)) return
-      if (event.type === "run-start") record = { ...record, ...begun(record, event) }
+      if (event.type === "run-start") {
+        record = { ...record, ...begun(record, event) }
+        hasBegun = true
+      }
       if (event.type === "run-end") record = { ...record, ...done(record, event) }
     },
     note(entry) {
@@ -130,7 +136,11 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
     saved: (state) =>
       inTurn(() =>
         withNews((news) =>
-          state ? put({ head: state.head }, [...news, ...artifactChanges(id, state.artifacts)]) : guarded(news),
+          state
+            ? put({ head: state.head }, [...news, ...artifactChanges(id, state.artifacts)])
+            : hasBegun
+              ? put({}, news)
+              : guarded(news),
         ),
       ),
     ended({ head, artifacts, snapshot }) {

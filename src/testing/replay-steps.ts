@@ -35,6 +35,20 @@ export function stepsOf(events: readonly AgentEvent[], { strict, mask }: StepOpt
   })
 }
 
+/** The events without those of sub-agents, where the ends of tool calls are in the order of the calls: calls that run together
+ *  may end in another order. */
+export function inCallOrder(events: readonly AgentEvent[]): AgentEvent[] {
+  const own = events.filter(ownEvents())
+  const position = new Map<string, number>()
+  for (const event of own) {
+    if (event.type !== "message-end") continue
+    for (const part of event.message.parts) if (part.type === "tool-call") position.set(part.id, position.size)
+  }
+  const ends = own.filter((event) => event.type === "tool-end")
+  ends.sort((one, other) => (position.get(one.id) ?? -1) - (position.get(other.id) ?? -1))
+  return own.map((event) => (event.type === "tool-end" ? (ends.shift() ?? event) : event))
+}
+
 export function divergence(
   expected: readonly Step[],
   actual: readonly Step[],

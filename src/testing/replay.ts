@@ -8,7 +8,7 @@ import { messageText, type PromptPart } from "../core/message.ts"
 import { ownEvents, type Trajectory } from "../core/trajectory.ts"
 import { loadRecording, type Recording, type RecordingSource } from "../sessions/load-recording.ts"
 import { replayingJournal } from "../sessions/replay.ts"
-import { type Divergence, divergence, type Step, stepsOf } from "./replay-steps.ts"
+import { type Divergence, divergence, inCallOrder, type Step, stepsOf } from "./replay-steps.ts"
 
 export interface ReplayCheckOptions {
   /** Functions and tools that are called all the same, as `binding` or `binding.method`: what they give is not data. */
@@ -47,9 +47,9 @@ export async function replayRecording(
     for (const [index, recorded] of runsOf(recording).entries()) {
       const run = resend(recorded, options.options?.(index), (prompt, sent) => session.send(prompt, sent))
       const { trajectory } = await run.settled
-      const { events, isCut } = beforeCut(recorded)
+      const { events, isCut } = beforeCut(inCallOrder(recorded))
       const expected = steps(events)
-      const actual = steps(trajectory.events).slice(0, isCut ? expected.length : undefined)
+      const actual = steps(inCallOrder(trajectory.events)).slice(0, isCut ? expected.length : undefined)
       const found = divergence(expected, actual, index, missing)
       if (found) return { trajectory: session.trajectory(), divergence: found }
     }

@@ -135,6 +135,36 @@ describe("an agent with tools", () => {
     )
   })
 
+  test("tells that a call has ended when it has, and not when those beside it have; the model sees the order of the calls", async () => {
+    const slow = Promise.withResolvers<string>()
+    const wait = tool({ name: "wait", description: "", parallel: true, run: () => slow.promise })
+    const quick = tool({ name: "quick", description: "", parallel: true, run: () => "quick" })
+    const model = scripted([calls(call("quick"), call("wait"), call("quick"), call("quick")), calls(finish())])
+    const run = createAgent({ model, tools: [wait, quick], maxParallelTools: 2 }).run("go")
+    const ended: string[] = []
+    for await (const event of run) {
+      if (event.type !== "tool-end") continue
+      ended.push(event.name)
+      // The slow one ends only after the others were told to have ended.
+      if (ended.length === 3) slow.resolve("slow")
+    }
+    assert.deepEqual(ended, ["quick", "quick", "quick", "wait", "finish"])
+    const { messages, trajectory } = await run
+    const texts = ["quick", "slow", "quick", "quick", "Finished."]
+    assert.deepEqual(
+      resultsIn(messages).map(({ text }) => text),
+      texts,
+    )
+    assert.deepEqual(
+      resultsIn(trajectory.messages).map(({ text }) => text),
+      texts,
+    )
+    assert.deepEqual(
+      resultsIn(model.requests[1]?.messages ?? []).map(({ text }) => text),
+      texts.slice(0, 4),
+    )
+  })
+
   test("never has more than maxParallelTools under way", async () => {
     let under = 0
     let most = 0

@@ -125,6 +125,28 @@ describe("a recording", () => {
     await assertReplays(createAgent({ model: noModel, runtime: factory }), { archive: store, id: session.id })
   })
 
+  test("compares the results of tool calls that ran together in the order of the calls", async () => {
+    const store = memoryStore()
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const slow = tool({ name: "slow", description: "", parallel: true, run: () => promise })
+    const quick = tool({ name: "quick", description: "", parallel: true, run: () => "q".repeat(20_000) })
+    const calls: ScriptedStep = ["slow", "quick"].map((name) => ({ type: "tool-call", id: name, name, input: {} }))
+    const tools = [slow, quick]
+    const session = await createAgent({ model: scripted([calls, "ok"]), tools, noTool: "answer" }).session({
+      archive: store,
+    })
+    const run = session.send("Race")
+    const ended: string[] = []
+    for await (const event of run) {
+      if (event.type === "tool-end") ended.push(event.name)
+      if (event.type === "tool-end") resolve("s".repeat(20_000))
+    }
+    assert.deepEqual(ended, ["quick", "slow"])
+    await session.close()
+    const replaying = createAgent({ model: noModel, tools, noTool: "answer" })
+    await assertReplays(replaying, { archive: store, id: session.id }, { strict: true })
+  })
+
   test("names a call that it does not have, and one whose value is no data", async () => {
     const store = memoryStore()
     class Light {

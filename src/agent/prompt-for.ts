@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto"
+import type { Runtime } from "../runtime/runtime.ts"
+import type { AgentConfig } from "./config.ts"
+import { systemPrompt } from "./prompt.ts"
+import type { AgentSkills } from "./skills.ts"
+
+/** The system prompt of an agent over a runtime: exactly what the model sees. */
+export async function promptFor(config: AgentConfig, runtime: Runtime): Promise<string> {
+  const { language } = runtime
+  const skills = (await skillsFor(config, runtime))?.offered
+  const declarations = config.usesCode ? await runtime.describe() : ""
+  const context = { ...config, skills, language, tag: config.tag(language), declarations }
+  return systemPrompt(context, config.prompt)
+}
+
+/** Identifies a prompt. */
+export function hashOfPrompt(prompt: string): string {
+  return createHash("sha256").update(prompt).digest("base64url").slice(0, 22)
+}
+
+/** The skills of an agent, loaded once; undefined if it has none. */
+export async function skillsFor({ skills, usesCode }: AgentConfig, runtime: Runtime): Promise<AgentSkills | undefined> {
+  if (!skills) return undefined
+  const { openSkills } = await import("./skills.ts")
+  return openSkills(skills, usesCode ? runtime : undefined)
+}
