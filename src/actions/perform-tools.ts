@@ -25,8 +25,8 @@ export interface ToolServices extends GateServices {
   maxOutputChars: number
   /** How many tools that may run together do. */
   maxParallelTools: number
-  /** Keeps a result that is too long to show, and gives its name. */
-  keepResult(text: string): Promise<string>
+  /** Keeps a result that is too long to show, and gives its name. `position`: see `outputPrefix`. */
+  keepResult(text: string, position: number): Promise<string>
   /** What the model knows the place as. */
   keptIn: "variable" | "artifact"
   /** Whether the model does: then images of results go to it. */
@@ -138,18 +138,15 @@ async function performTogether(group: readonly ToolCallPart[], batch: Batch): Pr
   const results: Performed[] = []
   const soFar: ToolsOutcome = {}
   const queue = group.entries()
-  const ended = group.map(() => Promise.withResolvers<void>())
   // A run that may be run again gives the same names to what it keeps, whichever call ends first.
-  const inOrder = batch.services.journal !== undefined
+  const isNumbered = batch.services.journal !== undefined
   const worker = async () => {
     for (const [index, call] of queue) {
       // One that waited for its turn may be too late.
       const reason = results.length > 0 ? reasonToSkip(soFar, batch.services) : undefined
       if (reason) batch.reservation.release(call.id)
-      const earlier = async () => inOrder && (await Promise.all(ended.slice(0, index).map(({ promise }) => promise)))
-      const performed = reason ? notMade(call, reason) : await performTool(call, batch, earlier)
+      const performed = reason ? notMade(call, reason) : await performTool(call, batch, isNumbered ? index : 0)
       if (reason) batch.emit(toolEnd(performed))
-      ended[index]?.resolve()
       results[index] = performed
       note(performed, soFar, batch.services)
     }
@@ -158,16 +155,15 @@ async function performTogether(group: readonly ToolCallPart[], batch: Batch): Pr
   return results
 }
 
-// `earlier` resolves when the calls before it have ended, where what is kept must be kept in their order.
-async function performTool(call: ToolCallPart, batch: Batch, earlier?: () => Promise<unknown>): Promise<Performed> {
+// `position`: the number of calls before it in its group, where that is part of the name of what is kept.
+async function performTool(call: ToolCallPart, batch: Batch, position = 0): Promise<Performed> {
   const { services, tools, emit } = batch
   const started = services.now()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
   const result = seen(await resultOf(call, batch), services)
   const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxChars
-  if (!short) await earlier?.()
-  const shown = short ? { shown: result.text } : await shortened(result.text, maxChars, services)
+  const shown = short ? { shown: result.text } : await shortened(result.text, maxChars, position, services)
   const performed = { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
   emit(toolEnd(performed))
   return performed
@@ -251,10 +247,11 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
 async function shortened(
   text: string,
   maxChars: number,
+  position: number,
   { keepResult, keptIn }: ToolServices,
 ): Promise<{ shown: string; kept?: string }> {
   try {
-    const kept = await keepResult(text)
+    const kept = await keepResult(text, position)
     const where = (shown: number) =>
       keptIn === "artifact"
         ? `the whole text is in the artifact ${kept}, read on with read_artifact from start ${shown}`

@@ -5,7 +5,7 @@ import type { ToolFilter } from "../actions/tool-policy.ts"
 import type { Message } from "../core/message.ts"
 import type { RunControl } from "../core/run.ts"
 import { estimateTokens } from "../core/usage.ts"
-import { keep, keptName } from "../memory/keep.ts"
+import { keep, keptName, outputPrefix } from "../memory/keep.ts"
 import type { SkillAccess } from "../tools/skills.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { AgentConfig } from "./config.ts"
@@ -129,7 +129,7 @@ export function cycleServices(
     callIds: callIdsOf(conversation),
     kept,
     keptIn: kept === runtime ? "variable" : "artifact",
-    keepResult: (text) => keep("_output", text, { kept, taken, signal }),
+    keepResult: (text, position) => keep(outputPrefix(position), text, { kept, taken, signal }),
     interrupted: () => said.count() > 0,
     steered: said.take,
     taken,

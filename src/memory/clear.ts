@@ -78,7 +78,7 @@ function heldIn({ type, ok, text, kept }: CodeResultPart | ToolResultPart): stri
   if (type === "tool-result") return kept
   // One block of output and nothing behind it.
   if (!ok || kept === undefined || text.indexOf(close) !== text.length - close.length) return undefined
-  const named = text.match(/\b_output_\d+\b/g) ?? []
+  const named = text.match(/\b_output(?:_p\d+)?_\d+\b/g) ?? []
   return text.includes(`the whole text is in the variable ${kept}`) && named.every((name) => name === kept)
     ? kept
     : undefined

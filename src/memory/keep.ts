@@ -4,11 +4,19 @@ import { oneLine } from "../core/tagged-text.ts"
 import type { MemoryServices } from "../memory.ts"
 
 /** What memory keeps is known by these names, with a number. */
-export const keptName = /\b_(?:output|history|image)_\d+\b/g
+export const keptName = /\b_(?:output(?:_p\d+)?|history|image)_\d+\b/g
+
+type KeptPrefix = "_output" | `_output_p${number}` | "_history" | "_image"
+
+/** The prefix of a long result. That of a call that runs beside others has its position in the name, so that the name does
+ *  not depend on which of them ends first. */
+export function outputPrefix(position: number): KeptPrefix {
+  return position === 0 ? "_output" : `_output_p${position + 1}`
+}
 
 /** Binds a value under a fresh name that the conversation has not spoken of. Gives up when the signal fires, if there is one. */
 export async function keep(
-  prefix: "_output" | "_history" | "_image",
+  prefix: KeptPrefix,
   value: unknown,
   { kept, taken, signal }: Pick<MemoryServices, "kept" | "taken"> & Partial<Pick<MemoryServices, "signal">>,
 ): Promise<string> {

@@ -217,7 +217,10 @@ describe("the artifacts of a durable run", () => {
       ends.filter(({ name }) => name === "count").map((event) => event.text),
       ["Counted 1.", "Counted 2."],
     )
-    const texts = ends.filter(({ name }) => name === "read_artifact").map((event) => event.text.split(" ")[0])
+    const reads = trajectory.events.flatMap((event) => (event.type === "tool-start" ? [event] : []))
+    const texts = reads
+      .filter(({ name }) => name === "read_artifact")
+      .map(({ id }) => ends.find((end) => end.id === id)?.text.split(" ")[0])
     assert.deepEqual(texts, ["May", "June"])
   })
 
@@ -262,8 +265,10 @@ describe("the artifacts of a durable run", () => {
     await using two = createEngine({ agents: { lead }, store, holdMs: 0 })
     await two.approve(id, pending?.id ?? "", "allow")
     assert.equal((await two.result(id)).status, "done")
-    const inOrder = ["May _output_1", "June _output_2"]
-    assert.deepEqual(names, [inOrder, inOrder])
+    assert.deepEqual(names, [
+      ["June _output_p2_1", "May _output_1"],
+      ["May _output_1", "June _output_p2_1"],
+    ])
   })
 
   test("are not stored where the run was lost to another worker", async () => {

@@ -120,8 +120,10 @@ describe("the artifacts of a session", () => {
     await using second = await lead.session({ archive, resume: first.id })
     const { trajectory } = await second.send("Yes.")
     const ends = trajectory.events.flatMap((event) => (event.type === "tool-end" ? [event] : []))
+    const asked = trajectory.events.flatMap((event) => (event.type === "tool-start" ? [event] : []))
+    const reads = asked.filter(({ name }) => name === "read_artifact")
     assert.deepEqual(
-      ends.filter(({ name }) => name === "read_artifact").map(({ text }) => text.split(" ")[0]),
+      reads.map(({ id }) => ends.find((end) => end.id === id)?.text.split(" ")[0]),
       ["May", "June"],
     )
     assert.deepEqual(
