@@ -13,7 +13,7 @@ import * as testing from "karst/testing"
 // A change here is a change of what users may rely on, and belongs in CHANGELOG.md.
 const values = `
   AbortError AgentError ConfigError ConflictError MissingPeerError ModelError ProviderError UnsupportedError addUsage
-  aiSdk attributeRule createAgent createEngine currentCall defaultSections fenced fn functionRule guardInput guardOutput importRule isDelta jsRuntime 
+  aiSdk attributeRule codec createAgent createEngine currentCall defaultSections fenced fn functionRule guardInput guardOutput importRule isDelta jsRuntime 
   loadSkills memoryStore messageText outsideRuns record regexRule replay resolve retry rotate skill
   safeRules scripted timeouts totalTokens trajectory tool toolFailure toolResult type validateOutput variable
   bullmqBackend fileStore inlineBackend redisStore sqliteStore workerBackend
@@ -23,7 +23,7 @@ const values = `
 const types = `
   ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AgentReply AgentSpec CellAgent CellRunOptions CellTask AiSdkOptions Append Approver
   AssistantMessage Bindings Call CallGate CallPreview CellEnv Change CodeAgent CodePart CodeResultPart CodeRunOptions
-  CodeSession CodeSessionOptions Codec Codecs Decision Delete Entry EndpointChange ErrorData EventOf EventType ExecuteOptions Executed Execution
+  CodeSession CodeSessionOptions Codec CodecMethods Codecs Decision Delete Entry EndpointChange ErrorData EventOf EventType ExecuteOptions Executed Execution
   FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions Json JsonSchema Limits LiveObjects
   Lost Message Metadata Model ModelErrorCode ModelPart ModelRequest ModelSource Name NameChanges Names NotExecuted
   AfterCall AfterCycle AfterModel AfterRun BeforeModel BeforeRun Completion CycleEnding Guarded Guardrail HookContext ModelAnswer ModelTurn
