@@ -13,7 +13,7 @@ import type { AgentSkills } from "./skills.ts"
 
 /** Tells how the run begins, and gives the system prompt and the skills it works with. */
 export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: string; skills: AgentSkills | undefined }> {
-  const { config, conversation, prompt, metadata, outputs, values } = setup
+  const { config, conversation, prompt, metadata, outputs, values, durable } = setup
   const { runtime } = conversation
   const messages: Message[] = conversation.messages.length === 0 ? [...config.messages] : []
   const start = (system?: string): EventBody => {
@@ -55,6 +55,7 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     }
     emit(start(frozen === undefined ? system : undefined))
     if (stateLost) emit(stateLost)
+    if (durable && config.workspace?.inMemory) emit(workspaceNotDurable)
     for (const message of conversation.warnings.splice(0)) emit({ type: "warning-raised", code: "archive", message })
     if (frozen === undefined) {
       for (const message of runtime.warnings ?? []) emit({ type: "warning-raised", code: "runtime", message })
@@ -65,6 +66,14 @@ export async function open(setup: LoopSetup, emit: Emit): Promise<{ system: stri
     emit(start())
     throw error
   }
+}
+
+const workspaceNotDurable: EventBody = {
+  type: "warning-raised",
+  code: "workspace-not-durable",
+  message:
+    "The files of this durable run are in a memoryWorkspace, and are lost when the process ends or another worker goes on. " +
+    "Use localWorkspace(folder) or s3Workspace().",
 }
 
 /** The same for a run that goes on: it has begun before, so only what was lost since is told. */

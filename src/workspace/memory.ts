@@ -43,6 +43,7 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
   }
 
   return {
+    inMemory: true,
     async read(path, options = {}) {
       const clean = cleanPath(path)
       const range = rangeOf(clean, options)

@@ -77,6 +77,7 @@ export function overlay(base: Workspace, top: Workspace): Workspace {
   }
 
   return {
+    ...(top.inMemory && { inMemory: true }),
     writable: () => writableFolders(top),
     async read(path, options) {
       const clean = cleanPath(path)

@@ -13,6 +13,7 @@ export function scoped(workspace: Workspace, folder: string): Workspace {
   })
   return {
     ...(workspace.root !== undefined && { root: join(workspace.root, base) }),
+    ...(workspace.inMemory && { inMemory: true }),
     // A link inside the folder may lead to another folder of the same workspace.
     writable: () => writableFolders(workspace),
     read: async (path, options) => workspace.read(outer(path), options),

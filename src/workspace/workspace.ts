@@ -10,6 +10,9 @@ export interface Workspace {
   /** The folder on this machine, where a shell may run. Only where there is such a folder, and it may be written. */
   readonly root?: string | undefined
 
+  /** Whether what is written ends with the process: a durable run then raises a warning. Default false. */
+  readonly inMemory?: boolean | undefined
+
   /** The folders on this machine that writes can change: code of a skill is never run on the host from there. Default: `root` alone. */
   writable?(): readonly string[]
 

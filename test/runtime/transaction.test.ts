@@ -44,7 +44,7 @@ test("a cell that throws leaves objects of the host and of cells as they were, a
   )
   assert.equal(execution.error.kind, "throw")
   assert.deepEqual(execution.notRolledBack, [])
-  assert.deepEqual(execution.changes, { created: [], reassigned: [], removed: [] })
+  assert.deepEqual(execution.changes, { created: [], reassigned: [], removed: [], used: ["light"] })
   assert.equal(light.brightness, 100)
   assert.equal(await runtime.retrieve("list"), list)
   assert.deepEqual(list, [{ n: 1 }])

@@ -11,7 +11,7 @@ describe("processRuntime refuses, when it is made,", () => {
   for (const [what, options, told] of [
     ["an isolation that is none", { isolation: "docker" }, /`isolation` is not one of "process", "os", "auto"/],
     ["an option that is not there", { heapMb: 5 }, /no option `heapMb`; there is isolation, .*limits/],
-    ["codecs, which have no work there", { codecs: {} }, /no option `codecs`/],
+    ["codecs that are none", { codecs: { Light: class {} } }, /`codecs` has "Light", which is not a codec/],
     ["a limit that is not there", { limits: { processes: 5 } }, /no option `limits\.processes`; there is heapMb, /],
     ["a negative heap", { limits: { heapMb: -5 } }, /`limits\.heapMb` is not a number above 0/],
     ["a limit that is no number", { limits: { cpuMs: "1s" } }, /`limits\.cpuMs`/],

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import {
+  createAgent,
+  createEngine,
+  fn,
+  jsRuntime,
+  localWorkspace,
+  type ModelRequest,
+  memoryStore,
+  memoryWorkspace,
+  overlay,
+  readOnly,
+  scoped,
+  scripted,
+  type Workspace,
+} from "karst"
+
+const turn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === "assistant").length
+
+/** How often a durable run that goes on in a second engine raises the warning. */
+async function warnings(workspace: Workspace): Promise<number> {
+  const store = memoryStore()
+  const agent = createAgent({
+    model: scripted((request) => (turn(request) === 0 ? "```ts\nawait pause()\n```" : "Done.")),
+    runtime: () => jsRuntime({ pause: fn(async () => 1, { approve: true }) }),
+    workspace,
+  })
+  const first = createEngine({ agents: { agent }, store, holdMs: 0 })
+  const { id } = await first.submit("agent", "Go")
+  const { pending } = await first.result(id)
+  await first.close()
+  await using second = createEngine({ agents: { agent }, store })
+  await second.approve(id, pending?.id ?? "", "allow")
+  assert.equal((await second.result(id)).status, "done")
+  const events = await Array.fromAsync(second.watch(id))
+  assert.equal(events[0]?.type, "run-start")
+  return events.filter((event) => event.type === "warning-raised" && event.code === "workspace-not-durable").length
+}
+
+test("a durable run whose files are in memory raises a warning, once", async () => {
+  assert.equal(await warnings(memoryWorkspace()), 1)
+  assert.equal(await warnings(scoped(memoryWorkspace(), "notes")), 1)
+  assert.equal(await warnings(overlay(localWorkspace(import.meta.dirname), memoryWorkspace())), 1)
+})
+
+test("a durable run whose files are kept, or cannot be changed, raises none", async () => {
+  assert.equal(await warnings(localWorkspace(import.meta.dirname)), 0)
+  assert.equal(await warnings(readOnly(memoryWorkspace({ "a.txt": "a" }))), 0)
+})
+
+test("a run that is not durable raises none", async () => {
+  const agent = createAgent({ model: scripted(["Done."]), workspace: memoryWorkspace(), runtime: () => jsRuntime() })
+  const { trajectory } = await agent.run("Go")
+  assert.ok(!trajectory.events.some(({ type }) => type === "warning-raised"))
+})
