@@ -41,7 +41,7 @@ const types = `
   ArchiveOptions ArchiveSource Atif AtifStep SessionInfo
   FileStoreOptions RedisClient RedisStoreOptions SqliteStoreOptions
   Backend BackendOptions BullmqBackendOptions Job RedisConnection StartOptions WorkerBackendOptions
-  Engine EngineOptions ListFilter RunInfo RunStatus SubmitOptions UnknownPolicy WatchOptions
+  Engine EngineOptions ListFilter RunInfo RunStatus SessionQueue SubmitOptions UnknownPolicy WatchOptions
   FileData FileInfo S3Credentials S3Options Workspace`
 
 describe("the public surface", () => {

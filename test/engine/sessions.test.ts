@@ -230,7 +230,7 @@ describe("the runs of one session", () => {
         assert.equal(most, 1)
         assert.deepEqual(promptsIn(messages), began, "each run goes on from all that began before it")
       }),
-      { numRuns: 40, interruptAfterTimeLimit: 20_000 },
+      { numRuns: 40, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: true },
     )
   })
 
