@@ -8,8 +8,10 @@ import { functionCases } from "./handles-functions.ts"
 import { gateCases } from "./handles-gate.ts"
 import { guardCases } from "./handles-guards.ts"
 import { implicitCases } from "./handles-implicit.ts"
+import { iterationCases } from "./handles-iteration.ts"
 import { lifetimeCases } from "./handles-lifetime.ts"
 import { memberCases } from "./handles-members.ts"
+import { optionalCases } from "./handles-optional.ts"
 import { peerCases } from "./handles-peers.ts"
 import { shapeCases } from "./handles-shapes.ts"
 import { valueCases } from "./handles-values.ts"
@@ -21,6 +23,7 @@ export const handleGroups: { readonly [group: string]: HandleCases } = {
   "shapes of values": shapeCases,
   members: memberCases,
   "missing awaits": awaitCases,
+  "optional chains and default values": optionalCases,
   copies: copyCases,
   "writing back": writeBackCases,
   assignments: assignmentCases,
@@ -31,5 +34,6 @@ export const handleGroups: { readonly [group: string]: HandleCases } = {
   guards: guardCases,
   "nothing implicit": implicitCases,
   "lifetime and limits": lifetimeCases,
-  "iteration, classes and agents": classCases,
+  iteration: iterationCases,
+  "classes and agents": classCases,
 }

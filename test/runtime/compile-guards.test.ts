@@ -17,6 +17,9 @@ function stoppingGuard(steps: number): Guard {
     resume: (value) => (stopped ? stop() : value),
     value: (value) => value,
     fields: (value) => value,
+    defaults() {},
+    optional: (value) => value,
+    optionalMethods: (value) => value,
   }
   return guard
 }

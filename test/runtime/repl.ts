@@ -62,6 +62,9 @@ export function patientGuard(changes: Partial<Guard> = {}): Guard {
     resume: (value) => value,
     value: (value) => value,
     fields: (value) => value,
+    defaults() {},
+    optional: (value) => value,
+    optionalMethods: (value) => value,
     ...changes,
   }
   return guard

@@ -9,8 +9,18 @@ import { refuseBuiltInCallback } from "./builtin-callbacks.ts"
 import { type Caller, callers } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
 import { type HostObject, reachedPath } from "./host-objects.ts"
+import { iteratorMethod, iteratorOf, listOf, symbolMember } from "./iteration.ts"
 import { withKeywords } from "./keyword-arguments.ts"
-import { findProperty, hasMember, isMethod, isReserved, readMember, readPath, writeMember } from "./members.ts"
+import {
+  findProperty,
+  hasMember,
+  isMethod,
+  isReserved,
+  pathEnded,
+  readMember,
+  readPath,
+  writeMember,
+} from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
 import { shapeOf } from "./shapes.ts"
 import { Forged, isObject, memberPath } from "./wire.ts"
@@ -21,6 +31,8 @@ export interface Operation {
   object: HostObject
   /** Members from the object to what is meant. */
   path: readonly string[]
+  /** `get`, `call` and `new`: after so many steps of the path, null and undefined end it, and the result is undefined. */
+  optional: readonly number[]
   args: readonly unknown[]
   /** Arguments passed by keyword. */
   named: Readonly<Record<string, unknown>>
@@ -66,7 +78,8 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
     case "new":
       return { value: await call(operation, title, access, caller) }
     case "get": {
-      const owner = readPath(value, path.slice(0, -1))
+      const owner = readPath(value, path.slice(0, -1), operation.optional)
+      if (owner === pathEnded) return { value: undefined }
       const key = path.at(-1)
       const member = key === undefined ? value : await readMember(owner, key)
       if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
@@ -119,15 +132,17 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
 }
 
 async function call(operation: Operation, title: string, access: HostAccess, caller: Caller): Promise<unknown> {
-  const { op, object, path, args, named } = operation
+  const { op, object, path, optional, args, named } = operation
   const { value, binding, bound } = object
   if (bound && path.length === 0) {
     if (op === "new") throw new TypeError(`${title} is a function binding and cannot be constructed`)
     return callBound(bound, args, caller, named)
   }
   const key = path.at(-1)
-  const owner = key === undefined ? undefined : readPath(value, path.slice(0, -1))
-  const member = key === undefined ? value : readMember(owner, key)
+  const owner = key === undefined ? undefined : readPath(value, path.slice(0, -1), optional)
+  const member = owner === pathEnded ? undefined : key === undefined ? value : readMember(owner, key)
+  const isOptional = owner === pathEnded || optional.includes(path.length)
+  if (isOptional && (member === null || member === undefined)) return undefined
   if (typeof member !== "function") {
     const kind = op === "new" ? "class" : "function"
     throw new TypeError(member === undefined ? `${title} does not exist` : `${title} is not a ${kind}`)
@@ -241,31 +256,6 @@ function writeRules({ functions, guards, extensible }: HostAccess) {
   }
 }
 
-function iteratorOf(value: unknown, title: string): object {
-  const start = iteratorMethod(value)
-  const iterator: unknown = start && Reflect.apply(start, value, [])
-  if (typeof iterator !== "object" || iterator === null) throw new TypeError(`${title} is not iterable`)
-  return iterator
-}
-
-async function listOf(value: unknown, title: string): Promise<unknown[]> {
-  const start = iteratorMethod(value)
-  if (!start) throw new TypeError(`${title} is not iterable`)
-  const items: unknown[] = []
-  const iterable = { [Symbol.asyncIterator]: () => Reflect.apply(start, value, []) } as AsyncIterable<unknown>
-  for await (const item of iterable) {
-    if (items.length === mostListed) {
-      throw new RangeError(
-        `${title} has more than ${mostListed} elements, which cannot be listed at once. Ask for a part.`,
-      )
-    }
-    items.push(item)
-  }
-  return items
-}
-
-const mostListed = 1_000_000
-
 function memberNames(value: unknown): string[] {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return []
   const { methods, values } = shapeOf(value)
@@ -274,14 +264,4 @@ function memberNames(value: unknown): string[] {
 
 function isInstance(value: unknown, type: AnyFunction | object): boolean {
   return typeof type === "function" && value instanceof (type as AnyFunction)
-}
-
-function iteratorMethod(value: unknown): AnyFunction | undefined {
-  return symbolMember(value, Symbol.asyncIterator) ?? symbolMember(value, Symbol.iterator)
-}
-
-function symbolMember(value: unknown, symbol: symbol): AnyFunction | undefined {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined
-  const method: unknown = Reflect.get(value, symbol)
-  return typeof method === "function" ? (method as AnyFunction) : undefined
 }

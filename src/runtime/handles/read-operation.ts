@@ -12,6 +12,8 @@ export function readOperation(message: WireObject, objects: HostObjects, decode:
   if (path.reduce((sum, name) => sum + name.length, 0) > longestNames) {
     throw new RangeError(`The names of members are longer than ${longestNames} characters in all.`)
   }
+  const optional = listIn(message.o ?? []).map(idIn)
+  if (optional.length > path.length + 1) throw new Forged("a path with more optional steps than steps")
   const object = objects.find(idIn(message.t))
   const value = message.v === undefined ? [] : decode(message.v)
   const [first, second] = Array.isArray(value) ? value : []
@@ -22,6 +24,7 @@ export function readOperation(message: WireObject, objects: HostObjects, decode:
     op,
     object,
     path,
+    optional,
     args: isCall ? first : [first],
     named: isCall && isKeywords(second) ? second : {},
     isCopy: message.back === true,

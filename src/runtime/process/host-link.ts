@@ -89,6 +89,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     copies.sent(cell, args)
     const message: WireObject = { k: "op", x: execution, op, t: target.id, p: [...target.path], v: encoded.json }
     if (back) message.back = true
+    if (target.optional?.length) message.o = [...target.optional]
     const work = request(message, encoded).then(({ value, frame }) => {
       if (op === "get" && isObject(value) && !handles.referenceOf(value)) copies.note(cell, target, value, frame)
       return value
