@@ -14,6 +14,7 @@ import { memberCases } from "./handles-members.ts"
 import { optionalCases } from "./handles-optional.ts"
 import { peerCases } from "./handles-peers.ts"
 import { shapeCases } from "./handles-shapes.ts"
+import { staleCopyCases } from "./handles-stale-copies.ts"
 import { valueCases } from "./handles-values.ts"
 import { writeBackCases } from "./handles-write-back.ts"
 
@@ -26,6 +27,7 @@ export const handleGroups: { readonly [group: string]: HandleCases } = {
   "optional chains and default values": optionalCases,
   copies: copyCases,
   "writing back": writeBackCases,
+  "copies that are out of date": staleCopyCases,
   assignments: assignmentCases,
   "objects of cells": peerCases,
   callbacks: callbackCases,

@@ -1,6 +1,7 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { type Caller, callers } from "./caller.ts"
+import { currentDigest } from "./copy-digest.ts"
 import { createExecutions } from "./executions.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
@@ -145,13 +146,15 @@ export function openConnection(options: ConnectionOptions): Connection {
   const read = (json: Json | undefined, frame: Frame) =>
     codec.decode(json ?? null, frame, decodeReferences(callers.getStore()))
 
+  const digest = (value: unknown) => currentDigest(value, codec)
+
   const serve = (message: WireObject, frame: Frame) => {
     const i = idIn(message.i)
     // Read before anything is awaited, so that operations begin in the order they were sent.
     const asked = attempt(() => {
       const caller = executions.callerOf(message.x)
       const decode = (json: Json) => codec.decode(json, frame, decodeReferences(caller))
-      return { caller, operation: readOperation(message, objects, decode) }
+      return { caller, operation: readOperation(message, objects, decode, digest) }
     })
     if ("error" in asked) return fail(i, asked.error)
     const { caller, operation } = asked.value

@@ -38,6 +38,9 @@ export interface Operation {
   named: Readonly<Record<string, unknown>>
   /** `set`: the value is a changed copy of what the field holds. */
   isCopy: boolean
+  /** The digest of the copy when it was read, empty where the peer does not know it, and how to make that of the field
+   *  now. */
+  readAs?: { digest: string; now(value: unknown): string | undefined } | undefined
 }
 
 /** What came of an operation: a value, or a method, which the peer calls through its owner. */
@@ -101,8 +104,12 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       if (key === undefined) throw new Forged("an assignment to no member")
       const owner = readPath(value, path.slice(0, -1))
       const given = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
+      const { readAs } = operation
+      const isStale =
+        readAs !== undefined && readAs.digest !== "" && readAs.now(readMember(owner, key)) !== readAs.digest
       writeMember(owner, key, given, { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
-      return { value: undefined }
+      // Whether the assignment replaced something that the cell had not seen, and what the field holds now.
+      return { value: readAs && [isStale, readAs.now(readMember(owner, key)) ?? ""] }
     }
     case "iterate": {
       const target = readPath(value, path)

@@ -4,7 +4,12 @@ import type { Operation } from "./operations.ts"
 import { Forged, idIn, isRecord, listIn, textIn, type WireObject } from "./wire.ts"
 
 /** Reads an operation that a peer asks for. Throws `Forged` for a message that our own code never sends. */
-export function readOperation(message: WireObject, objects: HostObjects, decode: (json: Json) => unknown): Operation {
+export function readOperation(
+  message: WireObject,
+  objects: HostObjects,
+  decode: (json: Json) => unknown,
+  digest: (value: unknown) => string | undefined,
+): Operation {
   const op = textIn(message.op)
   if (!isOperation(op)) throw new Forged("an unknown operation")
   const path = listIn(message.p ?? []).map(textIn)
@@ -28,6 +33,7 @@ export function readOperation(message: WireObject, objects: HostObjects, decode:
     args: isCall ? first : [first],
     named: isCall && isKeywords(second) ? second : {},
     isCopy: message.back === true,
+    ...(message.was !== undefined && { readAs: { digest: textIn(message.was), now: digest } }),
   }
 }
 

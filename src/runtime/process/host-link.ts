@@ -88,10 +88,13 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     const encoded = encode(op === "call" || op === "new" ? [args, {}] : args, "the arguments")
     copies.sent(cell, args)
     const message: WireObject = { k: "op", x: execution, op, t: target.id, p: [...target.path], v: encoded.json }
+    const was = back ? copies.writeBack(args[0]) : undefined
     if (back) message.back = true
+    if (was !== undefined) message.was = was
     if (target.optional?.length) message.o = [...target.optional]
     const work = request(message, encoded).then(({ value, frame }) => {
       if (op === "get" && isObject(value) && !handles.referenceOf(value)) copies.note(cell, target, value, frame)
+      if (was !== undefined) copies.wroteBack(cell, target.title, args[0], value)
       return value
     })
     const failed = (error: unknown): never => {

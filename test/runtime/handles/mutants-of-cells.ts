@@ -25,6 +25,7 @@ const copyForgotten = {
 }
 const assignmentLost = { "makes no assignment": operations((message) => ({ ...message, op: "get" }), "set") }
 const optionalForgotten = { "forgets where a path may end": operations(({ o: _, ...message }) => message) }
+const versionLost = { "forgets what was read": operations(({ was: _, ...message }) => message, "set") }
 const refusalLost = { "takes a refused assignment for a done one": failuresAsResults }
 
 /** Altered messages by the number of the case that catches them: missing awaits, copies and assignments. */
@@ -116,6 +117,15 @@ export const cellMutants: { [number: number]: { [what: string]: Mutant } } = {
   },
   142: assignmentLost,
   143: assignmentLost,
+
+  148: { ...hintLost, ...versionLost },
+  149: { ...hintLost, ...versionLost },
+  172: {
+    ...hintInvented,
+    "says that each field was changed": results((value) =>
+      Array.isArray(value) && value[0] === false ? [true, value[1] ?? ""] : value,
+    ),
+  },
 
   150: assignmentLost,
   151: assignmentLost,

@@ -33,9 +33,11 @@ class HostObject:
     def __setattr__(self, name, value):
         copies = self._karst_channel.copies
         back = copies.is_from(self, name, value)
-        self._karst_channel.operate("set", self, [name], [value], **({"back": True} if back else {}))
+        was = copies.digest_of(value) if back else None
+        more = {"back": True, **({"was": was} if was is not None else {})} if back else {}
+        answer = self._karst_channel.operate("set", self, [name], [value], **more).get("v")
         if back:
-            copies.wrote_back(value)
+            copies.wrote_back(value, answer)
         else:
             copies.sent([value])
 
