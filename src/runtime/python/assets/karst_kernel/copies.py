@@ -223,14 +223,16 @@ def _is_container(value):
 def _most_references(copy):
     """The largest number of references to the container of a copy or to one of those in it."""
     most = 0
+    seen = set()
     waiting = [copy.value]
     while waiting:
         value = waiting.pop()
         if arrays.is_frame(value):
             # Its columns may be held without it.
             return sys.maxsize
-        if not _is_container(value):
+        if id(value) in seen or not _is_container(value):
             continue
+        seen.add(id(value))
         most = max(most, sys.getrefcount(value))
         if type(value) is dict:
             waiting.extend(value.values())
