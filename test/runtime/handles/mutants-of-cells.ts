@@ -127,6 +127,8 @@ export const cellMutants: { [number: number]: { [what: string]: Mutant } } = {
     ),
   },
 
+  173: { "copies what is shared": tagged("r", () => ({ n: 1 }), "host") },
+
   150: assignmentLost,
   151: assignmentLost,
   152: { ...assignmentLost, "takes a Set for an array": tagged("s", ({ e = [] }) => e, "host") },

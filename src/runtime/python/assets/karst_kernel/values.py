@@ -211,7 +211,9 @@ class Encoding:
         self.buffers = []
         self.special = False
         self.json = None
-        self._open = set()
+        # The JSON of each list, dict and set by its id, with the value, whose id must stay its own; None while it is made.
+        self._made = {}
+        self._shared = {}
 
     def start(self, value):
         if isinstance(value, WITHOUT_FORM):
@@ -249,13 +251,37 @@ class Encoding:
     def _inside(self, value, depth, encode):
         if depth >= DEEPEST:
             raise CannotCross(f"the value is nested more than {DEEPEST} deep")
-        if id(value) in self._open:
-            raise CannotCross("the value contains itself, and data that does so cannot cross")
-        self._open.add(id(value))
+        key = id(value)
+        if key in self._made:
+            return self._again(self._made[key])
+        self._made[key] = None
         try:
-            return encode(value, depth + 1)
-        finally:
-            self._open.discard(id(value))
+            result = encode(value, depth + 1)
+        except BaseException:
+            del self._made[key]
+            raise
+        # What cannot change needs no identity: Python itself makes one of equal tuples.
+        if isinstance(value, (tuple, range, frozenset)):
+            del self._made[key]
+        else:
+            self._made[key] = (value, result)
+        return result
+
+    def _again(self, made):
+        """A reference to a list, dict or set that came earlier, which gets a number now: one object stays one on the host."""
+        if made is None:
+            raise CannotCross("the value contains itself, and data that does so cannot cross")
+        _value, result = made
+        number = self._shared.get(id(result))
+        if number is None:
+            number = self._shared[id(result)] = len(self._shared) + 1
+            if type(result) is list:
+                result.insert(0, {"$": "q", "n": number})
+            else:
+                whole = dict(result)
+                result.clear()
+                result.update({"$": "q", "n": number, "v": whole})
+        return self.tagged("r", n=number)
 
     def _items(self, values, depth):
         result = []
@@ -284,6 +310,9 @@ class Encoding:
                 raise error.within(f"[{key!r}]") from None
         return self.tagged("m", e=entries)
 
+    def _set(self, value, depth):
+        return self.tagged("s", e=self._items(list(value), depth))
+
     def _other(self, value, depth):
         if isinstance(value, HostObject):
             return self.tagged("h", id=value._karst_id)
@@ -298,7 +327,7 @@ class Encoding:
         if isinstance(value, datetime.date) and not arrays.is_missing(value):
             return self._date(datetime.datetime(value.year, value.month, value.day))
         if isinstance(value, (set, frozenset)):
-            return self.tagged("s", e=self._inside(list(value), depth, self._items))
+            return self._inside(value, depth, self._set)
         if self.whole and arrays.is_frame(value):
             return self.object(value)
         found = arrays.encode(value, self)
@@ -340,11 +369,9 @@ class Comparison(Encoding):
             return self.tagged(value.tag, **value.parts)
         return self.tagged("p", id=self.values.number_of(value))
 
-    def _other(self, value, depth):
-        if isinstance(value, (set, frozenset)):
-            # Two equal sets may have different orders.
-            return self.tagged("s", e=sorted(self._inside(list(value), depth, self._items), key=json.dumps))
-        return super()._other(value, depth)
+    def _set(self, value, depth):
+        # Two equal sets may have different orders.
+        return self.tagged("s", e=sorted(self._items(list(value), depth), key=json.dumps))
 
 
 def type_name(value):
