@@ -120,6 +120,20 @@ export const iterationCases = {
     errors: /iterable|no branches|write `await\b/,
     notApplicable: { python: "a call in Python gives its result" },
   }),
+  343: define({
+    title: "async for takes the elements of a host object one at a time",
+    host: () => ({ source: new Source(), bag: new Bag(["a", "b"]), count: (to: number) => later(to) }),
+    python: `seen = []
+async for n in $source:
+    seen.append(n)
+    if n == 3: break
+seen += [item async for item in $bag]
+async for n in $count(2): seen.append(n)
+seen`,
+    value: [1, 2, 3, "a", "b", 1, 2],
+    notApplicable: { typescript: "TypeScript always takes one at a time" },
+    holds: ({ host: { source } }) => assert.equal(source.given, 3),
+  }),
 } as const
 
 class Bag {
