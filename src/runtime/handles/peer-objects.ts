@@ -121,9 +121,10 @@ function member(object: PeerObject, path: readonly string[], root?: object): obj
     construct: (_target, args: unknown[]) => called(object, title, () => peer.call(object, path, args)),
     get(_target, key) {
       if (key === Symbol.toStringTag) return "PeerObject"
-      if (key === Symbol.toPrimitive && path.length > 0) return () => forgottenAwait(title, peer)
+      if (key === Symbol.toPrimitive)
+        return path.length > 0 ? () => forgottenAwait(title, peer) : () => noPrimitive(title, peer)
       // The language asks for these and cannot wait for an answer.
-      if (key === Symbol.toPrimitive || key === "toString" || key === "toJSON") return shown
+      if (key === "toString" || key === "toJSON") return shown
       if (typeof key === "symbol") return undefined
       // Host code passes callbacks on by these, as event emitters do.
       if (object.isCallable && path.length === 0 && functionMethods.has(key))
@@ -168,6 +169,10 @@ function noteForgotten(title: string, caller: Caller | undefined): void {
 
 function forgottenAwait(title: string, peer: Peer): never {
   throw new TypeError(`${title} is ${peer.place}: write \`await\` before it to read it.`)
+}
+
+function noPrimitive(title: string, peer: Peer): never {
+  throw new TypeError(`${title} lives ${peer.place} and has no primitive value: await one of its members or methods.`)
 }
 
 function use(object: PeerObject, ask: () => Promise<unknown>): Promise<unknown> {

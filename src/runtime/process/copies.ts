@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from "node:util"
 import type { Json } from "../../core/json.ts"
 import type { RunningCell } from "../cells/running-cell.ts"
 import { digestOf } from "../handles/copy-digest.ts"
 import { type Encoded, type Frame, isObject } from "../handles/wire.ts"
+import { haveSameContents } from "./same-contents.ts"
 
 // Values that a cell reads as fields of host objects are copies. A cell that changes a copy probably means the field: when
 // the cell ends, each copy is compared with what was read, and the result names those that differ.
@@ -43,7 +43,7 @@ export function createCopies(
 
   const report = (cell: RunningCell, { baselines, unchecked }: Noted) => {
     for (const { value, text, frame, origin } of baselines) {
-      if (isDeepStrictEqual(decode(JSON.parse(text), frame), value)) continue
+      if (haveSameContents(decode(JSON.parse(text), frame), value)) continue
       const { title } = origin
       cell.hints.push(
         `${title} is a copy, and the cell changed only the copy. Write it back: ${title} = <the changed value>`,
@@ -82,7 +82,7 @@ export function createCopies(
     },
     isCopyOf(value, id, path) {
       const origin = typeof value === "object" && value !== null ? origins.get(value) : undefined
-      return origin?.id === id && isDeepStrictEqual(origin.path, path)
+      return origin?.id === id && haveSameContents(origin.path, path)
     },
     writeBack(value) {
       if (!isObject(value)) return undefined

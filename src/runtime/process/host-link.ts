@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
+import { thrownText } from "../../core/errors.ts"
 import { keepOriginal, originalOf } from "../cells/call.ts"
 import { cellFrames } from "../cells/errors.ts"
 import { type RunningCell, running } from "../cells/running-cell.ts"
@@ -193,7 +194,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       }
     },
     fail(i, error) {
-      const encoded = encode(error instanceof Error ? error : new Error(String(error)), "the error")
+      const encoded = encode(error instanceof Error ? error : new Error(thrownText(error)), "the error")
       send({ k: "fail", i, e: { error: encoded.json } }, encoded)
     },
     take(frame) {
