@@ -59,6 +59,8 @@ export interface Connection {
   /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones, unless it
    *  works for a cell. */
   read(json: Json | undefined, frame: Frame): unknown
+  /** The peer was reset: host code that uses an object of an earlier cell gets an error. */
+  forgetPeerObjects(): void
   /** Rejects every request that waits for an answer, and all later ones, with the reason. */
   end(reason: string): void
   readonly objects: HostObjects
@@ -93,7 +95,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
     onForgottenFailure: options.onForgottenFailure,
   }
-  const { encodeReferences, decodeReferences } = createReferences(objects, access, peer)
+  const { encodeReferences, decodeReferences, forgetPeerObjects } = createReferences(objects, access, peer)
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()
@@ -260,6 +262,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     objects,
     peer,
     read,
+    forgetPeerObjects,
     callerOf: executions.callerOf,
     begin: executions.begin,
     end(reason) {

@@ -162,7 +162,7 @@ test("a member that was not awaited does not cross by itself", async () => {
   await runtime.execute("const wrong = [light.brightness]; 1")
   await assert.rejects(
     runtime.retrieve("wrong"),
-    /wrong\[0\] is light.brightness, which was not awaited: await it first/,
+    /wrong\[0\] is light.brightness, which was not awaited: write `await` before it/,
   )
 })
 

@@ -12,6 +12,7 @@ import math
 import threading
 
 from . import arrays
+from .crossing import CannotCross
 from .objects import HostMethod, HostObject, host_error
 
 SAFE = 2**53 - 1
@@ -21,19 +22,6 @@ MILLISECOND = datetime.timedelta(milliseconds=1)
 
 # Values, not objects with behaviour, for which JavaScript has nothing that means the same.
 WITHOUT_FORM = (decimal.Decimal, fractions.Fraction, complex, datetime.timedelta, datetime.time)
-
-
-class CannotCross(TypeError):
-    def __init__(self, reason, path=""):
-        super().__init__(reason)
-        self.reason = reason
-        self.path = path
-
-    def within(self, step):
-        return CannotCross(self.reason, step + self.path)
-
-    def __str__(self):
-        return f"{self.path}: {self.reason}" if self.path else self.reason
 
 
 class Values:
@@ -337,7 +325,7 @@ class Encoding:
             return bool(value)
         if isinstance(value, WITHOUT_FORM):
             name = type(value).__name__
-            raise CannotCross(f"a {name} has no form in JavaScript; make it a float or a str, or cross it by itself")
+            raise CannotCross(f"a {name} has no form in JavaScript: convert it with float() or str()")
         if isinstance(value, int):
             return self._encode(int(value), depth)
         if isinstance(value, float):
@@ -349,7 +337,7 @@ class Encoding:
         if isinstance(value, dict):
             return self._inside(value, depth, self._dict)
         if inspect.isawaitable(value):
-            raise CannotCross("it is awaitable: await it in a cell first")
+            raise CannotCross("it was not awaited: write await before it")
         return self.object(value)
 
     def _date(self, value):
