@@ -29,6 +29,8 @@ export interface Guard {
   fields<T>(value: T): T
   /** Throws if a value that a default value could have replaced is a remote member that was not awaited. */
   defaults(...values: unknown[]): void
+  /** Passes a default value through, which may be a remote member. */
+  chosen<T>(value: T): T
   /** The value before `?.`: a remote member that was not awaited stands for undefined, with everything after it, where it
    *  is null or undefined. */
   optional(value: unknown): unknown

@@ -99,8 +99,9 @@ export const optionalCases = {
     typescript: `const first = ({ note = "none", total = 1 }) => [note, total]
       const second = async (order = 5, result = 6, callback = 7) => [await order.total, await result, typeof callback]
       const { a = 1, b = 2 } = { a: await $order.total, b: await $order.missing }
-      ;[first({ note: await $order.missing, total: await $order.total }), await second($order, $order.sum(), () => 1), a, b]`,
-    value: [["none", 5], [5, 5, "function"], 5, 2],
+      const third = ({ total = $order.total }, own = $order.note) => Promise.all([total, own])
+      ;[await third({}), first({ note: await $order.missing, total: await $order.total }), await second($order, $order.sum(), () => 1), a, b]`,
+    value: [[5, "first"], ["none", 5], [5, 5, "function"], 5, 2],
     notApplicable: readsAtOnce,
   }),
 } as const

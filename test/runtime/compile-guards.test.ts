@@ -18,6 +18,7 @@ function stoppingGuard(steps: number): Guard {
     value: (value) => value,
     fields: (value) => value,
     defaults() {},
+    chosen: (value) => value,
     optional: (value) => value,
     optionalMethods: (value) => value,
   }

@@ -63,6 +63,7 @@ export function patientGuard(changes: Partial<Guard> = {}): Guard {
     value: (value) => value,
     fields: (value) => value,
     defaults() {},
+    chosen: (value) => value,
     optional: (value) => value,
     optionalMethods: (value) => value,
     ...changes,

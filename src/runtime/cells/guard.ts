@@ -32,6 +32,7 @@ export function createGuard(checks?: ValueChecks): CellGuard {
   const collected = new FinalizationRegistry<undefined>(() => {
     zombies--
   })
+  const chosen = new WeakSet<object>()
   const guard: CellGuard = {
     left: smallest,
     tick() {
@@ -64,7 +65,11 @@ export function createGuard(checks?: ValueChecks): CellGuard {
       return value
     },
     defaults(...values) {
-      for (const value of values) if (typeof value === "function") checks?.checkDefault(value)
+      for (const value of values) if (typeof value === "function" && !chosen.has(value)) checks?.checkDefault(value)
+    },
+    chosen(value) {
+      if (typeof value === "function") chosen.add(value)
+      return value
     },
     optional: (value) => (typeof value === "function" && checks ? checks.optional(value) : value),
     optionalMethods: (value) => (Object(value) === value && checks ? checks.optionalMethods(value) : value),

@@ -52,6 +52,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     block,
     terminate,
     named,
+    note: checks.note,
     checkDefaults: (patterns, read) => (checksValues ? defaultsCheck(patterns, read) : undefined),
     fail(message, node) {
       throw new CellSyntaxError(message, positionAt(code, node.start))

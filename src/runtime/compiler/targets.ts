@@ -49,6 +49,7 @@ export function rewritePattern(rewriting: Rewriting, node: AnyNode, bind: Bind):
       rewritePattern(rewriting, node.argument, bind)
       return skip(out, node.typeAnnotation)
     case "AssignmentPattern":
+      rewriting.note(node)
       if (node.left.type === "Identifier") return rewriteDefault(rewriting, node, bind(node.left, false))
       rewritePattern(rewriting, node.left, bind)
       return rewriting.emit(node.right)
@@ -71,6 +72,7 @@ export function rewritePattern(rewriting: Rewriting, node: AnyNode, bind: Bind):
 function rewriteShorthand(rewriting: Rewriting, node: Pattern, bind: Bind): void {
   if (node.type === "Identifier") bind(node, true)
   if (node.type !== "AssignmentPattern" || node.left.type !== "Identifier") return
+  rewriting.note(node)
   rewriteDefault(rewriting, node, bind(node.left, true))
 }
 

@@ -8,7 +8,7 @@ export interface ValueChecks {
   take(node: AnyNode): readonly Check[]
 }
 
-type Check = "value" | "fields" | "optional" | "optionalMethods"
+type Check = "value" | "fields" | "chosen" | "optional" | "optionalMethods"
 
 export function createValueChecks(isEnabled: boolean): ValueChecks {
   const toCheck = new Map<AnyNode, Check[]>()
@@ -17,6 +17,8 @@ export function createValueChecks(isEnabled: boolean): ValueChecks {
     if (!isEnabled) return
     for (const operand of operandsToCheck(node)) add(operand, "value")
     for (const object of objectsToCheck(node)) add(object, "fields")
+    // A member that is the default value itself is one that the cell chose.
+    if (node.type === "AssignmentPattern" && mayBeMember(node.right)) add(node.right, "chosen")
     noteOptionalStep(node, add)
   }
   return {
