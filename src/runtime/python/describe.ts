@@ -1,5 +1,5 @@
 import { types } from "node:util"
-import { ConfigError } from "../../core/errors.ts"
+import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { JsonSchema } from "../../core/json.ts"
 import { type Binding, boundValue, type FunctionBinding, type VariableBinding } from "../bindings.ts"
 import { type KnownAgents, lookAtAgents, pythonAgent } from "../declare/agent.ts"
@@ -46,7 +46,7 @@ export async function describePython(names: readonly string[] | undefined, sessi
 
 async function ask(session: Session, wanted: { names: readonly string[]; about: object }): Promise<string[]> {
   try {
-    return (await session.ask("describe", wanted)) as string[]
+    return textsFrom(await session.ask("describe", wanted), wanted.names.length)
   } catch (error) {
     if (!(error instanceof PythonError) || !error.names) throw error
     throw new ConfigError(unknownName(error.message, error.names))
@@ -204,3 +204,12 @@ function className(value: object): string {
   const type = classOf(value)
   return (type && nameOfClass(type)) ?? "object"
 }
+
+/** Descriptions that a kernel wrote: one for each name, of a bounded length. */
+function textsFrom(value: unknown, count: number): string[] {
+  const isList = Array.isArray(value) && value.length === count && value.every((text) => typeof text === "string")
+  if (!isList) throw new AgentError("The kernel sent an invalid description of its names.", { code: "runtime" })
+  return value.map((text: string) => (text.length > longestText ? `${text.slice(0, longestText)}…` : text))
+}
+
+const longestText = 20_000
