@@ -1,5 +1,5 @@
 import type { RunResult } from "../core/agent.ts"
-import { ConfigError } from "../core/errors.ts"
+import { ConfigError, thrownText } from "../core/errors.ts"
 import type { Status } from "../core/event.ts"
 import { codeBlock, indented, taggedText } from "../core/tagged-text.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
@@ -94,7 +94,7 @@ async function readOutput(
   try {
     value = await runtime.retrieve(name)
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return error instanceof Error ? error.message : thrownText(error)
   }
   const validation = await validate(schema, value)
   if (!validation.ok) return validation.message

@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import type { Json } from "./json.ts"
 
 export interface AgentErrorOptions {
@@ -162,7 +163,16 @@ export function errorData(error: unknown): ErrorData {
     return { name, message, code, retryable, ...(retryAt !== undefined && { retryAt }) }
   }
   if (error instanceof Error) return { name: error.name, message: error.message }
-  return { name: "Error", message: String(error) }
+  return { name: "Error", message: thrownText(error) }
+}
+
+/** The text of something that was thrown and is no error. An object that cannot be converted to text is shown. */
+export function thrownText(thrown: unknown): string {
+  try {
+    return String(thrown)
+  } catch {
+    return inspect(thrown, { depth: 0 })
+  }
 }
 
 export function isAbort(error: unknown): boolean {

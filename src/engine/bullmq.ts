@@ -1,4 +1,4 @@
-import { AgentError, ConfigError } from "../core/errors.ts"
+import { AgentError, ConfigError, thrownText } from "../core/errors.ts"
 import { redisFailure, sentence } from "../stores/redis-client.ts"
 import type { Backend, BackendOptions, Handle, Job, Stop } from "./backend.ts"
 import { type BullQueue, type BullWorker, connect, loadBullmq, type RedisConnection } from "./bullmq-client.ts"
@@ -91,7 +91,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
       } catch (error) {
         report(error, data)
         // Some names of errors mean something to BullMQ; this one only means "again".
-        const again = new Error(error instanceof Error ? error.message : String(error))
+        const again = new Error(error instanceof Error ? error.message : thrownText(error))
         throw error instanceof AgentError ? Object.assign(again, { code: error.code }) : again
       } finally {
         underWay.delete(work)

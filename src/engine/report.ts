@@ -1,4 +1,4 @@
-import { AgentError } from "../core/errors.ts"
+import { AgentError, thrownText } from "../core/errors.ts"
 import { type BackendOptions, type Job, laterCode } from "./backend.ts"
 
 /** Tells what went wrong outside of runs. Never throws. */
@@ -8,7 +8,7 @@ export function createReport(backend: string, { onError }: BackendOptions): Repo
   const told = new Set<string>()
   return (error, job) => {
     if (error instanceof AgentError && error.code === laterCode) return
-    const problem = error instanceof Error ? error : new Error(String(error))
+    const problem = error instanceof Error ? error : new Error(thrownText(error))
     if (onError) return observe(onError, problem, job)
     const text = `${backend}: ${problem.message || problem.name}${job ? ` (run ${job.run}, which is tried again)` : ""}`
     if (told.has(text)) return

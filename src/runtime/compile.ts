@@ -27,6 +27,15 @@ export interface Guard {
   value<T>(value: T): T
   /** Passes an object through whose fields are compared with null or undefined, unless it is remote. */
   fields<T>(value: T): T
+  /** Throws if a value that a default value could have replaced is a remote member that was not awaited. */
+  defaults(...values: unknown[]): void
+  /** Passes a default value through, which may be a remote member. */
+  chosen<T>(value: T): T
+  /** The value before `?.`: a remote member that was not awaited stands for undefined, with everything after it, where it
+   *  is null or undefined. */
+  optional(value: unknown): unknown
+  /** The object of `object.method?.()`: its remote members are such values. */
+  optionalMethods(value: unknown): unknown
 }
 
 export interface CompiledCell {

@@ -275,7 +275,7 @@ function isPending(promise: object): boolean {
 }
 
 const few = 16
-const aProxy = "a proxy: what is behind it cannot be seen"
+const aProxy = "a Proxy, such as an object of the host: what the cell changed behind it is not undone"
 const privateStatics = "the static #private fields of a class can be seen by nobody else"
 const closedByCell = "the cell froze, sealed or gave it away, or removed what cannot be added again"
 

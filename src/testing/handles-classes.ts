@@ -1,91 +1,8 @@
 import assert from "node:assert/strict"
-import { setTimeout as sleep } from "node:timers/promises"
 import { define, memberOf } from "./handles-case.ts"
 
-/** Iterating over host objects, classes of the host, and agents. */
+/** Disposing of host objects, classes of the host, and agents. */
 export const classCases = {
-  330: define({
-    title: "a host object that can be iterated gives its items in order",
-    host: () => ({ bag: new Bag(["a", "b", "c"]) }),
-    typescript: "const seen = []\nfor await (const item of $bag) seen.push(item)\nseen",
-    python: "[item for item in $bag]",
-    value: ["a", "b", "c"],
-  }),
-  331: define({
-    title: "a generator of the host is iterated",
-    host: () => ({ count: (to: number) => upTo(to) }),
-    typescript: "const seen = []\nfor await (const n of await $count(3)) seen.push(n)\nseen",
-    python: "list($count(3))",
-    value: [1, 2, 3],
-  }),
-  332: define({
-    title: "an async generator of the host is iterated",
-    host: () => ({ ticks: (to: number) => later(to) }),
-    typescript: "const seen = []\nfor await (const n of await $ticks(3)) seen.push(n)\nseen",
-    python: "list($ticks(3))",
-    value: [1, 2, 3],
-  }),
-  333: define({
-    title: "items of an iteration may be host objects",
-    host: () => {
-      const bags = [new Bag(["a"]), new Bag(["b"])]
-      return { bags, outer: new Bag(bags) }
-    },
-    inject: ({ outer }) => ({ outer }),
-    typescript:
-      "const sizes = []\nfor await (const bag of $outer) { sizes.push(await bag.size()); await $take(bag) }\nsizes",
-    python: "sizes = []\nfor bag in $outer:\n    sizes.append(bag.size())\n    $take(bag)\nsizes",
-    value: [1, 1],
-    holds: ({ taken, host: { bags } }) => assert.ok(taken[0] === bags[0] && taken[1] === bags[1]),
-  }),
-  334: define({
-    title: "leaving a loop early ends the host's iterator",
-    host: () => ({ source: new Source() }),
-    typescript: "for await (const n of $source) if (n === 3) break\nawait $source.closed",
-    value: true,
-    notApplicable: { python: "Python gets all items at once" },
-    holds: ({ host: { source } }) => assert.equal(source.given, 3),
-  }),
-  335: define({
-    title: "a cell that throws inside a loop ends the host's iterator",
-    host: () => ({ source: new Source() }),
-    typescript: "for await (const n of $source) throw new Error('enough')",
-    error: /enough/,
-    notApplicable: { python: "Python gets all items at once" },
-    holds: ({ host: { source } }) => assert.equal(source.closed, true),
-  }),
-  336: define({
-    title: "an iteration of more than a million items is an error that says so",
-    host: () => ({ endless: new Endless() }),
-    python: "list($endless)",
-    error: /1[,_]?000[,_]?000|million/,
-    notApplicable: { typescript: "TypeScript gets one item at a time" },
-    holds: async ({ value }) => assert.equal(await value({ typescript: "1", python: "1 + 1" }), 2),
-  }),
-  337: define({
-    title: "an iterator that throws fails the cell with its message",
-    host: () => ({ broken: new Broken() }),
-    typescript: "for await (const n of $broken) n",
-    python: "for n in $broken: n",
-    error: /out of paper/,
-  }),
-  338: define({
-    title: "what cannot be iterated says so",
-    host: () => ({ light: { level: 1, dim: () => 1 } }),
-    typescript: "for await (const n of $light) n",
-    python: "for n in $light: n",
-    error: /itera/,
-  }),
-  339: define({
-    title: "an object of a library that gives pairs is iterated as pairs",
-    host: () => ({ headers: new Headers({ a: "b", c: "d" }) }),
-    typescript: "const pairs = []\nfor await (const pair of $headers) pairs.push(pair)\npairs",
-    python: "[list(pair) for pair in $headers]",
-    value: [
-      ["a", "b"],
-      ["c", "d"],
-    ],
-  }),
   340: define({
     title: "a disposable of the host is disposed at the end of its block",
     host: () => ({ gone: [] as string[] }),
@@ -115,7 +32,7 @@ export const classCases = {
   }),
   347: define({
     title: "instanceof and isinstance know the classes of host objects",
-    host: () => ({ Lamp, Bright, lamp: new Lamp("a"), bright: new Bright("b"), other: new Bag([]) }),
+    host: () => ({ Lamp, Bright, lamp: new Lamp("a"), bright: new Bright("b"), other: new Other() }),
     typescript:
       "[$lamp instanceof $Lamp, $bright instanceof $Lamp, $lamp instanceof $Bright, $other instanceof $Lamp, 5 instanceof $Lamp]",
     python:
@@ -188,44 +105,6 @@ export const classCases = {
   }),
 } as const
 
-class Bag {
-  readonly #items: readonly unknown[]
-  constructor(items: readonly unknown[]) {
-    this.#items = items
-  }
-  size() {
-    return this.#items.length
-  }
-  *[Symbol.iterator]() {
-    yield* this.#items
-  }
-}
-
-class Source {
-  given = 0
-  closed = false
-  async *[Symbol.asyncIterator]() {
-    try {
-      for (;;) yield ++this.given
-    } finally {
-      this.closed = true
-    }
-  }
-}
-
-class Endless {
-  *[Symbol.iterator]() {
-    for (let n = 0; ; n++) yield n
-  }
-}
-
-class Broken {
-  // biome-ignore lint/correctness/useYield: it fails before its first item.
-  *[Symbol.iterator](): Generator<number> {
-    throw new Error("out of paper")
-  }
-}
-
 class Lamp {
   static kind = "lamp"
   static named(name: string) {
@@ -248,14 +127,9 @@ class Lamp {
 
 class Bright extends Lamp {}
 
-function* upTo(to: number) {
-  for (let n = 1; n <= to; n++) yield n
-}
-
-async function* later(to: number) {
-  for (let n = 1; n <= to; n++) {
-    await sleep(1)
-    yield n
+class Other {
+  size() {
+    return 0
   }
 }
 

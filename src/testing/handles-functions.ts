@@ -197,6 +197,36 @@ export const functionCases = {
     value: "wiped 7",
     holds: ({ called }) => assert.deepEqual(called, ["run", "wipe"]),
   }),
+  248: define({
+    title: "host functions run beside each other in asyncio.gather, wait_for, tasks and by async_",
+    host: () => ({ add: (a: number, b = 1) => a + b, desk: { lamps: 2, count: (n: number) => n * 2 } }),
+    python: [
+      "import asyncio\nfrom asyncio import gather",
+      `async def own(n): return n * 10
+async def grouped():
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task($add(3)), group.create_task(own(2))]
+    return [task.result() for task in tasks]
+[await asyncio.gather($add(1), $add(2, b=5), own(1)),
+ await gather(*[$desk.count(n) for n in range(3)]),
+ await asyncio.wait_for($add(1), 5),
+ await asyncio.create_task($add(2)),
+ await asyncio.gather($add.async_(1), $desk.count.async_(4)),
+ [await done for done in asyncio.as_completed([$add(9)])],
+ await grouped()]`,
+    ],
+    value: [[2, 7, 10], [0, 2, 4], 2, 3, [2, 8], [10], [4, 20]],
+    notApplicable: { typescript: "a call in TypeScript is a promise" },
+    holds: async ({ run, host: { desk } }) => {
+      const failed = await run({
+        python: "results = [$add(1), $add(2)]\nawait asyncio.gather(*results)",
+        typescript: "",
+      })
+      assert.ok(!failed.ok)
+      assert.match(failed.error.message, /host function.*f\.async_\(x\)/)
+      assert.equal(desk.lamps, 2)
+    },
+  }),
 } as const
 
 class Button {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { inspect } from "node:util"
 import { callable, define, type HandleCase, memberOf, type Outcome } from "./handles-case.ts"
 import type { Language } from "./runtime-case.ts"
 
@@ -103,14 +104,24 @@ export const implicitCases = {
   }),
   301: define({
     ...withPoke(),
-    title: "a handle of a cell's object is written as text and JSON without asking the cell",
+    title: "a handle of a cell's object is shown and written as JSON without asking the cell, and is no primitive",
     typescript:
       "class Loud { toString() { throw new Error('asked') }\n toJSON() { throw new Error('asked') } }\nawait $take(new Loud())",
     python:
       "class Loud:\n    def toString(self): raise ValueError('asked')\n    def toJSON(self): raise ValueError('asked')\n$take(Loud())",
     holds({ taken: [loud] }) {
       assert.match(JSON.stringify({ loud }), /Loud/)
-      assert.match(`${loud}`, /Loud/)
+      assert.match(inspect(loud), /Loud/)
+      const uses = [
+        () => `${loud}`,
+        () => String(loud),
+        () => (loud as number) + 1,
+        () => Number(loud),
+        () => (loud as number) > 1,
+        () => [loud].join(),
+        () => Reflect.get({}, loud as string),
+      ]
+      for (const use of uses) assert.throws(use, /Loud.* await /)
     },
   }),
 } as const

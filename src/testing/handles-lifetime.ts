@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { define } from "./handles-case.ts"
+import { callable, callMember, define, memberOf } from "./handles-case.ts"
 import { collector } from "./handles-peers.ts"
 
 /** How long handles live, and how much one side may ask of the other. */
@@ -104,6 +104,43 @@ export const lifetimeCases = {
       assert.equal(await retrieve("light"), light)
     },
   }),
+  321: define({
+    title: "functions and objects of cells are gone after a reset, with the code gone",
+    ownRuntime: true,
+    host: () => ({ light: new Light() }),
+    typescript: "class Model { n = 1; get() { return 1 } }\nawait $take((n) => n, new Model())",
+    python: "class Model:\n    n = 1\n    def get(self): return 1\n$take(lambda n: n, Model())",
+    async holds({ runtime, value, taken: [callback, model] }) {
+      assert.equal(await callable(callback)(1), 1)
+      await runtime.reset()
+      const isGone = { code: "gone", message: /is gone: .*(reset|ended)/ }
+      await assert.rejects(async () => await callable(callback)(1), isGone)
+      await assert.rejects(async () => await callMember(model, "get"), isGone)
+      await assert.rejects(async () => await memberOf(model, "n"), isGone)
+      assert.equal(await value({ typescript: "1 + 1", python: "1 + 1" }), 2)
+    },
+  }),
+  322: define({
+    title: "the error for a value that cannot cross names the argument, the cause and the cure",
+    host: () => ({ light: new Light() }),
+    typescript: [
+      "await $take(1, { a: [$light.level] })",
+      "await $light.set([$light.level])",
+      "$light.level = $light.level",
+      "await $take(Promise.resolve(1))",
+    ],
+    python: [
+      "async def later(): pass\n$take(1, {'a': [later()]})",
+      "$light.set([later()])",
+      "$light.level = later()",
+      "$take(later())",
+    ],
+    errors: /(Arg|arg)ument \d of (take|light\.set)\(…\).*await|value for light\.level.*await/,
+    holds: ({ executions }) => {
+      const [first] = executions
+      assert.match(first?.ok ? "" : (first?.error.message ?? ""), /[Aa]rgument 2 of take_\d+\(…\), at .*a/)
+    },
+  }),
   318: define({
     title: "a message that is nested far too deeply is an error, and host and runtime live on",
     host: () => ({ hold: () => {} }),
@@ -153,6 +190,9 @@ class Light {
   level = 1
   up() {
     return ++this.level
+  }
+  set(level: number) {
+    this.level = level
   }
   itself() {
     return this

@@ -8,10 +8,13 @@ import { functionCases } from "./handles-functions.ts"
 import { gateCases } from "./handles-gate.ts"
 import { guardCases } from "./handles-guards.ts"
 import { implicitCases } from "./handles-implicit.ts"
+import { iterationCases } from "./handles-iteration.ts"
 import { lifetimeCases } from "./handles-lifetime.ts"
 import { memberCases } from "./handles-members.ts"
+import { optionalCases } from "./handles-optional.ts"
 import { peerCases } from "./handles-peers.ts"
 import { shapeCases } from "./handles-shapes.ts"
+import { staleCopyCases } from "./handles-stale-copies.ts"
 import { valueCases } from "./handles-values.ts"
 import { writeBackCases } from "./handles-write-back.ts"
 
@@ -21,8 +24,10 @@ export const handleGroups: { readonly [group: string]: HandleCases } = {
   "shapes of values": shapeCases,
   members: memberCases,
   "missing awaits": awaitCases,
+  "optional chains and default values": optionalCases,
   copies: copyCases,
   "writing back": writeBackCases,
+  "copies that are out of date": staleCopyCases,
   assignments: assignmentCases,
   "objects of cells": peerCases,
   callbacks: callbackCases,
@@ -31,5 +36,6 @@ export const handleGroups: { readonly [group: string]: HandleCases } = {
   guards: guardCases,
   "nothing implicit": implicitCases,
   "lifetime and limits": lifetimeCases,
-  "iteration, classes and agents": classCases,
+  iteration: iterationCases,
+  "classes and agents": classCases,
 }

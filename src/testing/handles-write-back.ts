@@ -177,6 +177,38 @@ export const writeBackCases = {
     value: ["a", "b", "c"],
     holds: ({ host: { frozen } }) => assert.deepEqual(frozen, ["a", "b"]),
   }),
+  173: define({
+    title: "one object in two places of a copy is one object after it is written back",
+    host: () => {
+      const part = { n: 1 }
+      const shared = { left: part, right: part, list: [part] }
+      return { part, store: Object.assign(new Store(), { shared, rows: [{ n: 1 }] }) }
+    },
+    inject: ({ store }) => ({ store }),
+    typescript: `const shared = await $store.shared
+      shared.left.n = 5
+      $store.shared = shared
+      const row = { n: 7 }
+      $store.rows = [row, row]
+      const list = [1]
+      await $take({ b: list, 1: list, deep: [list, [row]], row })`,
+    python: `shared = $store.shared
+shared['left']['n'] = 5
+$store.shared = shared
+row = {'n': 7}
+$store.rows = [row, row]
+items = [1]
+$take({'b': items, '1': items, 'deep': [items, (row,)], 'row': row})`,
+    holds({ host: { part, store }, taken: [taken] }) {
+      const { left, right, list } = store.shared
+      assert.ok(left === part && right === part && list[0] === part)
+      assert.equal(part.n, 5)
+      assert.equal(store.rows[0], store.rows[1])
+      const found = taken as { b: object; 1: object; deep: [object, [object]]; row: object }
+      assert.deepEqual(found, { b: [1], 1: [1], deep: [[1], [{ n: 7 }]], row: { n: 7 } })
+      assert.ok(found.b === found[1] && found.b === found.deep[0] && found.row === found.deep[1][0])
+    },
+  }),
 } as const
 
 class Member {

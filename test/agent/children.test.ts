@@ -74,7 +74,10 @@ test("a cell that is rolled back says that an agent was run, and the agent is st
   const cells = ['const reply = await child.run("go")\nthrow new Error("no")', '(await child.run("go")).output']
   const model = scripted([...cells.map((code) => cell(code)), "Done."])
   await createAgent({ model, runtime: jsRuntime({ child }), transaction: true }).run("go")
-  assert.match(shown(model, 1), /except: child\.run \(was called once: what it did outside the namespace stays done\)/)
+  assert.match(
+    shown(model, 1),
+    /except: child\.run \(was called once: its effects outside the namespace are not undone; check them before you call it again\)/,
+  )
   assert.match(shown(model, 2), /Two\./)
 })
 

@@ -17,6 +17,10 @@ function stoppingGuard(steps: number): Guard {
     resume: (value) => (stopped ? stop() : value),
     value: (value) => value,
     fields: (value) => value,
+    defaults() {},
+    chosen: (value) => value,
+    optional: (value) => value,
+    optionalMethods: (value) => value,
   }
   return guard
 }

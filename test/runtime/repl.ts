@@ -62,6 +62,10 @@ export function patientGuard(changes: Partial<Guard> = {}): Guard {
     resume: (value) => value,
     value: (value) => value,
     fields: (value) => value,
+    defaults() {},
+    chosen: (value) => value,
+    optional: (value) => value,
+    optionalMethods: (value) => value,
     ...changes,
   }
   return guard

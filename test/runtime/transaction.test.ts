@@ -194,7 +194,11 @@ test("calls that were made are named, with how many; calls that were refused are
   })
   assert.deepEqual(sent, ["a", "b"])
   assert.deepEqual(execution.notRolledBack, [
-    { name: "send", reason: "was called 2 times: what it did outside the namespace stays done" },
+    {
+      name: "send",
+      reason:
+        "was called 2 times: its effects outside the namespace are not undone; check them before you call it again",
+    },
   ])
 })
 
@@ -284,7 +288,10 @@ test("undo names the calls that were made", async () => {
   const execution = await runtime.execute("await send()", { transaction: true })
   assert.ok(execution.ok)
   assert.deepEqual(await execution.undo?.(), [
-    { name: "send", reason: "was called once: what it did outside the namespace stays done" },
+    {
+      name: "send",
+      reason: "was called once: its effects outside the namespace are not undone; check them before you call it again",
+    },
   ])
 })
 

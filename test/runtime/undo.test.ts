@@ -290,7 +290,13 @@ test("a proxy is not entered and is named with its place", () => {
   const traps = new Proxy({}, { get: () => assert.fail("a trap ran") })
   const proxy = new Proxy({}, traps)
   const { beyond } = undone({ deep: [proxy] }, () => undefined)
-  assert.deepEqual(beyond, [{ name: "value", path: ".deep[0]", reason: "a proxy: what is behind it cannot be seen" }])
+  assert.deepEqual(beyond, [
+    {
+      name: "value",
+      path: ".deep[0]",
+      reason: "a Proxy, such as an object of the host: what the cell changed behind it is not undone",
+    },
+  ])
   const { beyond: none } = undone({ deep: [proxy] }, () => undefined, {
     behind: (value) => (value === proxy ? null : undefined),
   })

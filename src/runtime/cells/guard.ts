@@ -13,6 +13,12 @@ export interface ValueChecks {
   checkValue(value: unknown): void
   /** Throws for an object whose fields cannot be compared with null or undefined before they are awaited. */
   checkFields(value: unknown): void
+  /** Throws for a member that is not known to be undefined before it is awaited. */
+  checkDefault(value: unknown): void
+  /** A remote member that stands for undefined, with everything after it, where it is null or undefined. */
+  optional(value: unknown): unknown
+  /** An object whose remote members are such ones. */
+  optionalMethods(value: unknown): unknown
 }
 
 /** Stops the cells of one runtime that are out of time or aborted. Asking costs more than counting, so code asks once in
@@ -26,6 +32,7 @@ export function createGuard(checks?: ValueChecks): CellGuard {
   const collected = new FinalizationRegistry<undefined>(() => {
     zombies--
   })
+  const chosen = new WeakSet<object>()
   const guard: CellGuard = {
     left: smallest,
     tick() {
@@ -57,6 +64,15 @@ export function createGuard(checks?: ValueChecks): CellGuard {
       checks?.checkFields(value)
       return value
     },
+    defaults(...values) {
+      for (const value of values) if (typeof value === "function" && !chosen.has(value)) checks?.checkDefault(value)
+    },
+    chosen(value) {
+      if (typeof value === "function") chosen.add(value)
+      return value
+    },
+    optional: (value) => (typeof value === "function" && checks ? checks.optional(value) : value),
+    optionalMethods: (value) => (Object(value) === value && checks ? checks.optionalMethods(value) : value),
     watch(cell) {
       zombies++
       guard.left = 0

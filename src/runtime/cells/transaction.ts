@@ -86,5 +86,8 @@ export function createTransaction(
 
 function calledAlready(name: string, count: number): Lost {
   const times = count === 1 ? "once" : `${count} times`
-  return { name, reason: `was called ${times}: what it did outside the namespace stays done` }
+  return {
+    name,
+    reason: `was called ${times}: its effects outside the namespace are not undone; check them before you call it again`,
+  }
 }

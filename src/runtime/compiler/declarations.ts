@@ -7,13 +7,17 @@ import { bindProperty, bindVariable, type Rewriting } from "./rewriting.ts"
 import { find } from "./strip.ts"
 import { rewritePattern } from "./targets.ts"
 
+// A declaration can hold no expression of its own, so that the check of a `var` is the value of this one.
+const checkedName = "$$checked"
+
 /** A declaration whose names are properties of `home`, or ordinary variables where there is none. */
 export function declare(rewriting: Rewriting, node: AnyNode, home: string | undefined): void {
   const { out } = rewriting
   switch (node.type) {
     case "VariableDeclaration":
       rewriteVariables(rewriting, node, home)
-      return rewriting.terminate(node)
+      rewriting.terminate(node)
+      return checkDeclared(rewriting, node, home)
     case "FunctionDeclaration":
       // The engine hoists it; whoever owns the home takes it from there.
       return rewriteFunction(rewriting, node)
@@ -46,9 +50,23 @@ export function rewriteVariables(rewriting: Rewriting, node: VariableDeclaration
     for (const { id, init } of node.declarations) {
       rewritePattern(rewriting, id, bindVariable(rewriting))
       if (init) rewriting.emit(init)
+      const check = node.kind === "var" ? rewriting.checkDefaults([id]) : undefined
+      if (!check || !init) continue
+      rewriting.out.copyTo(init.end)
+      rewriting.out.write(`,${checkedName}=${check}`)
     }
   } else if (node.kind === "using" || node.kind === "await using") keepResources(rewriting, node, home)
   else assignProperties(rewriting, node, home)
+}
+
+/** `let` and `const` are never the only statement of an `if`, so that another statement may follow. */
+function checkDeclared(
+  rewriting: Rewriting,
+  { kind, declarations }: VariableDeclaration,
+  home: string | undefined,
+): void {
+  const check = home || kind === "var" ? undefined : rewriting.checkDefaults(declarations.map(({ id }) => id))
+  if (check) rewriting.out.write(`${check};`)
 }
 
 /** `let a = 1, { b } = c` becomes `home.a = 1, void({ b: home.b } = c)`. */
@@ -75,6 +93,8 @@ function assignProperties(rewriting: Rewriting, node: VariableDeclaration, home:
       if (init) rewriting.emit(init)
       out.copyTo(end)
       out.write(")")
+      const check = rewriting.checkDefaults([id], ({ name }) => `${home}.${name}`)
+      if (check) out.write(`,void ${check}`)
     }
   }
 }

@@ -88,16 +88,23 @@ function rewriteArrow(rewriting: Rewriting, node: FunctionNode): void {
     out.write("=>")
     out.skipTo(arrow + 2)
   } else out.copyTo(arrow + 2)
-  if (node.body.type === "BlockStatement") return rewriting.block(node.body, countdown(node.body))
-  out.write(`{${countdown(node.body)}return(`)
+  const entry = entryOf(rewriting, node)
+  if (node.body.type === "BlockStatement") return rewriting.block(node.body, entry)
+  out.write(`{${entry}return(`)
   rewriting.emit(node.body)
   out.copyTo(node.end)
   out.write(")}")
 }
 
+/** What a function does first: it counts down, and checks the default values of its parameters. */
+function entryOf(rewriting: Rewriting, { body, params }: FunctionNode): string {
+  const check = rewriting.checkDefaults(params)
+  return countdown(body) + (check ? `${check};` : "")
+}
+
 function rewriteBody(rewriting: Rewriting, node: FunctionNode, derived: boolean): void {
   if (node.body.type !== "BlockStatement") return
-  const guard = countdown(node.body)
+  const guard = entryOf(rewriting, node)
   const properties = node.params.map(parameterProperty).filter((name) => name !== undefined)
   const assignments = properties.map((name) => `this.${name}=${name};`).join("")
   if (!derived || !assignments) return rewriting.block(node.body, guard + assignments)

@@ -5,13 +5,14 @@ import type {
   ForInStatement,
   ForOfStatement,
   ForStatement,
+  Identifier,
   WhileStatement,
 } from "acorn"
-import { variableHome } from "./declarations.ts"
+import { rewriteVariables, variableHome } from "./declarations.ts"
 import { cellObject, memberObject } from "./homes.ts"
 import { bindProperty, bindVariable, checkpoint, countdown, type Rewriting } from "./rewriting.ts"
 import { copyName } from "./strip.ts"
-import { rewritePattern, rewriteTarget } from "./targets.ts"
+import { assignedName, rewritePattern, rewriteTarget } from "./targets.ts"
 
 type Loop = ForStatement | ForInStatement | ForOfStatement | WhileStatement | DoWhileStatement
 
@@ -28,6 +29,12 @@ export function rewriteLoopBody(rewriting: Rewriting, loop: Loop, first = ""): v
   out.write("}")
 }
 
+/** What a loop does before its first turn. */
+export function rewriteLoopStart(rewriting: Rewriting, node: AnyNode): void {
+  if (node.type !== "VariableDeclaration") return rewriting.emit(node)
+  rewriteVariables(rewriting, node, variableHome(rewriting, node))
+}
+
 /** What a for-of or for-in loop sets at each turn. */
 export function rewriteLoopTarget(rewriting: Rewriting, node: AnyNode): void {
   const { out } = rewriting
@@ -40,6 +47,17 @@ export function rewriteLoopTarget(rewriting: Rewriting, node: AnyNode): void {
     }
     rewritePattern(rewriting, id, home ? bindProperty(rewriting, home) : bindVariable(rewriting))
   }
+}
+
+/** A statement for the start of a loop's body that checks the default values in the head of the loop. */
+export function loopDefaultsCheck(rewriting: Rewriting, head: AnyNode | null | undefined): string {
+  if (!head) return ""
+  const isDeclaration = head.type === "VariableDeclaration"
+  const home = isDeclaration ? variableHome(rewriting, head) : undefined
+  const read = isDeclaration ? ({ name }: Identifier) => (home ? `${home}.${name}` : name) : assignedName(rewriting)
+  const patterns = isDeclaration ? head.declarations.map(({ id }) => id) : [head]
+  const check = rewriting.checkDefaults(patterns, read)
+  return check ? `${check};` : ""
 }
 
 /** A stopped cell must not go on in a handler, and what is caught there should speak of the cell's own code. */
@@ -55,7 +73,8 @@ export function rewriteHandler(rewriting: Rewriting, { param, body }: CatchClaus
   out.write(`${thrown}){${checkpoint}const `)
   rewritePattern(rewriting, param, bindVariable(rewriting))
   out.copyTo(param.end)
-  out.write(`=${cellObject}.caught(${thrown});`)
+  const check = rewriting.checkDefaults([param])
+  out.write(`=${cellObject}.caught(${thrown});${check ? `${check};` : ""}`)
   out.skipTo(body.start + 1)
   rewriting.statements(body.body)
 }

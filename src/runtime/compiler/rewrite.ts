@@ -2,17 +2,18 @@ import type { AnyNode, BlockStatement, Identifier, UnaryExpression } from "acorn
 import type { CompileOptions } from "../compile.ts"
 import { analyseScope } from "../scope.ts"
 import { CellSyntaxError, eachChild, isTypeOnly, type ParsedCell } from "../syntax.ts"
-import { declare, rewriteVariables, variableHome } from "./declarations.ts"
+import { declare, variableHome } from "./declarations.ts"
+import { defaultsCheck } from "./default-values.ts"
 import { isNameless, rewriteClass, rewriteFunction } from "./functions.ts"
 import { ambientObject, cellObject, findHomes, guardObject, scopeObject } from "./homes.ts"
-import { rewriteHandler, rewriteLoopBody, rewriteLoopTarget } from "./loops.ts"
+import { loopDefaultsCheck, rewriteHandler, rewriteLoopBody, rewriteLoopStart, rewriteLoopTarget } from "./loops.ts"
 import { createOutput, type Output } from "./output.ts"
 import { unwrapped } from "./patterns.ts"
 import { positionAt } from "./positions.ts"
 import { rewriteProgram } from "./program.ts"
 import { checkpoint, type Rewriting } from "./rewriting.ts"
 import { copyName, skip, stripTyped } from "./strip.ts"
-import { rewriteTarget } from "./targets.ts"
+import { rewriteAssignment, rewriteTarget } from "./targets.ts"
 import { createValueChecks } from "./value-checks.ts"
 
 export interface Rewritten {
@@ -32,7 +33,8 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   let nextName = ""
   let peeked: AnyNode | undefined
   let deleted: AnyNode | undefined
-  const checks = createValueChecks(options.checksValues === true)
+  const checksValues = options.checksValues === true
+  const checks = createValueChecks(checksValues)
 
   const rewriting: Rewriting = {
     code,
@@ -50,6 +52,8 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     block,
     terminate,
     named,
+    note: checks.note,
+    checkDefaults: (patterns, read) => (checksValues ? defaultsCheck(patterns, read) : undefined),
     fail(message, node) {
       throw new CellSyntaxError(message, positionAt(code, node.start))
     },
@@ -58,13 +62,13 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   return { output: out, prologue: homes.prologue() + rewriting.hoisted, hasValue }
 
   function emit(node: AnyNode): void {
-    const check = checks.take(node)
-    if (!check) return emitNode(node)
+    const needed = checks.take(node)
+    if (needed.length === 0) return emitNode(node)
     out.copyTo(node.start)
-    out.write(`${guardObject}.${check}(`)
+    for (const check of needed) out.write(`${guardObject}.${check}(`)
     emitNode(node)
     out.copyTo(node.end)
-    out.write(")")
+    out.write(")".repeat(needed.length))
   }
 
   function emitNode(node: AnyNode): void {
@@ -93,10 +97,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
         if (node.computed) emit(node.key)
         return emit(node.value)
       case "AssignmentExpression":
-        rewriteTarget(rewriting, node.left)
-        return node.left.type === "Identifier" && homeOf(node.left)
-          ? named(node.left.name, node.right)
-          : emit(node.right)
+        return rewriteAssignment(rewriting, node)
       case "UpdateExpression":
         return rewriteTarget(rewriting, node.argument)
       case "UnaryExpression":
@@ -140,18 +141,20 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       case "LabeledStatement":
         return emit(node.body)
       case "ForStatement":
-        if (node.init) loopStart(node.init)
+        if (node.init) rewriteLoopStart(rewriting, node.init)
         if (node.test) emit(node.test)
         if (node.update) emit(node.update)
-        return rewriteLoopBody(rewriting, node)
+        return rewriteLoopBody(rewriting, node, loopDefaultsCheck(rewriting, node.init))
       case "ForInStatement":
         rewriteLoopTarget(rewriting, node.left)
         emit(node.right)
         return rewriteLoopBody(rewriting, node)
-      case "ForOfStatement":
+      case "ForOfStatement": {
         rewriteLoopTarget(rewriting, node.left)
         emit(node.right)
-        return rewriteLoopBody(rewriting, node, node.await ? `${guardObject}.resume();` : "")
+        const resumed = node.await ? `${guardObject}.resume();` : ""
+        return rewriteLoopBody(rewriting, node, resumed + loopDefaultsCheck(rewriting, node.left))
+      }
       case "WhileStatement":
         emit(node.test)
         return rewriteLoopBody(rewriting, node)
@@ -174,11 +177,6 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       default:
         return eachChild(node, emit)
     }
-  }
-
-  function loopStart(node: AnyNode): void {
-    if (node.type !== "VariableDeclaration") return emit(node)
-    rewriteVariables(rewriting, node, variableHome(rewriting, node))
   }
 
   function emitAll(nodes: readonly AnyNode[]): void {

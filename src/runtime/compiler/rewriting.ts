@@ -26,6 +26,11 @@ export interface Rewriting {
   terminate(node: AnyNode): void
   /** The value of something called `name`: an anonymous function or class gets that name. */
   named(name: string, value: AnyNode): void
+  /** Takes note of the checks that parts of a node need which `emit` is not given. */
+  note(node: AnyNode): void
+  /** An expression that throws if a name with a default value in the patterns is a remote member that was not awaited;
+   *  undefined where no such check is needed. `read` gives the text that reads a name. */
+  checkDefaults(patterns: readonly AnyNode[], read?: (name: Identifier) => string): string | undefined
   fail(message: string, node: { start: number }): never
 }
 

@@ -6,7 +6,7 @@ export function withoutGenerated(text: string): string {
   return text
     .replace(/\(0 , (\$\$\w+\.[\w$]+)\)/g, "$1")
     .replace("$$guard.resume is not a function or its return value", "(intermediate value)")
-    .replaceAll("$$guard.resume(...)", "(intermediate value)")
+    .replace(/\$\$guard\.\w+\(\.\.\.\)/g, "(intermediate value)")
     .replace(/\$\$(?:scope|ambient|cell_\d+)\./g, "")
 }
 

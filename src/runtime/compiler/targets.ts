@@ -1,10 +1,28 @@
-import type { AnyNode, Pattern } from "acorn"
+import type { AnyNode, AssignmentExpression, Identifier, Pattern } from "acorn"
 import { type Bind, bindProperty, bindVariable, type Rewriting } from "./rewriting.ts"
 import { skip, stripTyped } from "./strip.ts"
 
 /** What an assignment, `++` or the head of a loop writes to. */
 export function rewriteTarget(rewriting: Rewriting, node: AnyNode): void {
   rewritePattern(rewriting, node, bindAssigned(rewriting))
+}
+
+/** An assignment, with a check of the default values in its pattern. */
+export function rewriteAssignment(rewriting: Rewriting, { left, right }: AssignmentExpression): void {
+  const { out, homes, analysis } = rewriting
+  const check = rewriting.checkDefaults([left], assignedName(rewriting))
+  if (check) {
+    out.copyTo(left.start)
+    out.write("[")
+  }
+  rewriteTarget(rewriting, left)
+  const reference = left.type === "Identifier" ? analysis.references.get(left) : undefined
+  if (left.type === "Identifier" && reference && homes.of(reference)) rewriting.named(left.name, right)
+  else rewriting.emit(right)
+  if (!check) return
+  // The value of the assignment is its right side, which is evaluated before the check.
+  out.copyTo(right.end)
+  out.write(`,${check}][0]`)
 }
 
 /** A name or a destructuring pattern, each of its names written by `bind`. */
@@ -31,6 +49,7 @@ export function rewritePattern(rewriting: Rewriting, node: AnyNode, bind: Bind):
       rewritePattern(rewriting, node.argument, bind)
       return skip(out, node.typeAnnotation)
     case "AssignmentPattern":
+      rewriting.note(node)
       if (node.left.type === "Identifier") return rewriteDefault(rewriting, node, bind(node.left, false))
       rewritePattern(rewriting, node.left, bind)
       return rewriting.emit(node.right)
@@ -53,12 +72,22 @@ export function rewritePattern(rewriting: Rewriting, node: AnyNode, bind: Bind):
 function rewriteShorthand(rewriting: Rewriting, node: Pattern, bind: Bind): void {
   if (node.type === "Identifier") bind(node, true)
   if (node.type !== "AssignmentPattern" || node.left.type !== "Identifier") return
+  rewriting.note(node)
   rewriteDefault(rewriting, node, bind(node.left, true))
 }
 
 function rewriteDefault(rewriting: Rewriting, { left, right }: { left: Pattern; right: AnyNode }, isProperty: boolean) {
   if (isProperty && left.type === "Identifier") rewriting.named(left.name, right)
   else rewriting.emit(right)
+}
+
+/** The text that reads a name to which a pattern assigned. */
+export function assignedName({ homes, analysis }: Rewriting): (node: Identifier) => string {
+  return (node) => {
+    const reference = analysis.references.get(node)
+    const home = reference && homes.of(reference)
+    return home ? `${home}.${node.name}` : node.name
+  }
 }
 
 function bindAssigned(rewriting: Rewriting): Bind {

@@ -4,24 +4,30 @@ import type { AnyNode } from "acorn"
 export interface ValueChecks {
   /** Takes note of the parts of a node that need a check. */
   note(node: AnyNode): void
-  /** The same, and the check that the node itself needs: the name of a method of the guard. */
-  take(node: AnyNode): "value" | "fields" | undefined
+  /** The same, and the checks that the node itself needs: names of methods of the guard, the outermost first. */
+  take(node: AnyNode): readonly Check[]
 }
 
+type Check = "value" | "fields" | "chosen" | "optional" | "optionalMethods"
+
 export function createValueChecks(isEnabled: boolean): ValueChecks {
-  const toCheck = new Map<AnyNode, "value" | "fields">()
+  const toCheck = new Map<AnyNode, Check[]>()
+  const add = (node: AnyNode, check: Check) => void toCheck.set(node, [...(toCheck.get(node) ?? []), check])
   const note = (node: AnyNode) => {
     if (!isEnabled) return
-    for (const operand of operandsToCheck(node)) toCheck.set(operand, "value")
-    for (const object of objectsToCheck(node)) toCheck.set(object, "fields")
+    for (const operand of operandsToCheck(node)) add(operand, "value")
+    for (const object of objectsToCheck(node)) add(object, "fields")
+    // A member that is the default value itself is one that the cell chose.
+    if (node.type === "AssignmentPattern" && mayBeMember(node.right)) add(node.right, "chosen")
+    noteOptionalStep(node, add)
   }
   return {
     note,
     take(node) {
       note(node)
-      const check = toCheck.get(node)
+      const checks = toCheck.get(node)
       toCheck.delete(node)
-      return check
+      return checks ?? []
     },
   }
 }
@@ -33,31 +39,46 @@ function operandsToCheck(node: AnyNode): readonly AnyNode[] {
   return decisiveOperands(node).filter(mayBeMember)
 }
 
-/** The objects whose fields a node compares with null or undefined without reading them by an expression of the cell:
- *  those that a pattern with default values takes apart, and those of `object.field ??= value`. A field of a remote
- *  object is not known before it is awaited, so the default would never be used; a check around the object throws. */
+/** The object of `object.field ??= value`, which compares a field with null or undefined. A field of a remote object is
+ *  not known before it is awaited, so the assignment would never be made; a check around the object throws. */
 function objectsToCheck(node: AnyNode): readonly AnyNode[] {
-  if (node.type === "VariableDeclaration") {
-    return node.declarations.flatMap(({ id, init }) => (init && hasDefault(id) ? [init] : [])).filter(mayBeRemote)
-  }
   if (node.type !== "AssignmentExpression") return []
-  if (node.operator === "=") return hasDefault(node.left) && mayBeRemote(node.right) ? [node.right] : []
   const { left } = node
   const isLogical = node.operator === "??=" || node.operator === "||=" || node.operator === "&&="
-  return isLogical && left.type === "MemberExpression" && mayBeRemote(left.object) ? [left.object] : []
+  const isRemote =
+    left.type === "MemberExpression" && (left.object.type === "AwaitExpression" || mayBeMember(left.object))
+  return isLogical && isRemote ? [left.object] : []
 }
 
-function mayBeRemote(node: AnyNode): boolean {
-  return node.type === "AwaitExpression" || mayBeMember(node)
+/** Marks the value before `?.`. A member of a remote object that was not awaited is never null or undefined: the guard
+ *  replaces it by one that is undefined, with everything after it, where the remote value is null or undefined. In
+ *  `object.method?.()` the object is marked and not the method, which must keep its object. */
+function noteOptionalStep(node: AnyNode, add: (node: AnyNode, check: Check) => void): void {
+  if (node.type === "MemberExpression" && node.optional && mayBeMember(node.object)) add(node.object, "optional")
+  if (node.type !== "CallExpression" || !node.optional) return
+  const { callee } = node
+  if (callee.type !== "MemberExpression") {
+    if (mayBeMember(callee)) add(callee, "optional")
+    return
+  }
+  const { object, property, optional } = callee
+  // A call of the guard would end the chain that the object is a part of, and evaluate what comes after it.
+  const endsChain = !optional && isPartOfChain(object)
+  if (!endsChain && property.type !== "PrivateIdentifier" && mayBeMember(object)) add(object, "optionalMethods")
 }
 
-/** Whether a pattern for an object has default values. One for an array iterates, which remote objects refuse. */
-function hasDefault(pattern: AnyNode): boolean {
-  if (pattern.type !== "ObjectPattern") return false
-  return pattern.properties.some((property) => {
-    if (property.type === "RestElement") return false
-    return property.value.type === "AssignmentPattern" || hasDefault(property.value)
-  })
+/** Whether an expression inside a chain has an optional step before its end. */
+function isPartOfChain(node: AnyNode): boolean {
+  switch (node.type) {
+    case "MemberExpression":
+      return node.optional || isPartOfChain(node.object)
+    case "CallExpression":
+      return node.optional || isPartOfChain(node.callee)
+    case "TSNonNullExpression":
+      return isPartOfChain(node.expression)
+    default:
+      return false
+  }
 }
 
 function decisiveOperands(node: AnyNode): readonly AnyNode[] {

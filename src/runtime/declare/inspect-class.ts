@@ -86,7 +86,7 @@ export function isGlobalClass(type: LiveClass): boolean {
 const globals = new WeakMap<LiveClass, boolean>()
 
 /** Classes that are no user's: what they bring is known, and long. */
-function isPlatform(type: LiveClass): boolean {
+export function isPlatform(type: LiveClass): boolean {
   return isGlobalClass(type) || type === EventEmitter || streams.has(type) || isNative(type)
 }
 

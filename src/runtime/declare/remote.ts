@@ -1,7 +1,7 @@
 import { types } from "node:util"
 import type { TypeBinding } from "../bindings.ts"
 import type { Block } from "./block.ts"
-import { classMembers, type LiveClass, nameOfClass } from "./inspect-class.ts"
+import { classMembers, isPlatform, type LiveClass, nameOfClass } from "./inspect-class.ts"
 import { handleMembers } from "./remote-type.ts"
 import { readSource } from "./source-types.ts"
 import { jsDoc, type Member, named, printMembers, printType, type TypeTree } from "./type-tree.ts"
@@ -33,7 +33,8 @@ export function declareRemoteType(name: string, { type, options }: TypeBinding, 
   const comment = doc ? jsDoc(description ?? written?.doc) : ""
   const shown = remoteInterface(`${name}${generics}${heritage}`, members, block, written ? "" : " // inferred")
   const own = members.some(({ form }) => form === "constructor")
-  const all = own ? members : [...inheritedConstructors(parent, block), ...members]
+  const constructors = own ? [] : inheritedConstructors(parent, block)
+  const all = [...constructors, ...members, ...inheritedStatics(parent, members, block)]
   return `${comment}${shown}\ndeclare const ${name}: ${printType(constructorType(name, generics, all, abstract, block))}`
 }
 
@@ -44,6 +45,17 @@ function inheritedConstructors(parent: unknown, block: Block): readonly Member[]
     ({ form }) => form === "constructor",
   )
   return found.length > 0 ? found : inheritedConstructors(Object.getPrototypeOf(parent), block)
+}
+
+/** Static members of the classes that a class extends. The interface of its instances names its base; the constant for the
+ *  class itself has no base to name. */
+function inheritedStatics(parent: unknown, known: readonly Member[], block: Block): readonly Member[] {
+  if (typeof parent !== "function" || parent === Function.prototype || types.isProxy(parent) || isPlatform(parent))
+    return []
+  const isKnown = ({ name }: Member) => known.some((member) => member.static && member.name === name)
+  const own = classMembers(parent, block.look("any"), block.nameOf).members.filter((member) => member.static)
+  const found = own.filter((member) => !isKnown(member))
+  return [...found, ...inheritedStatics(Object.getPrototypeOf(parent), [...known, ...found], block)]
 }
 
 /** The class itself: `new` and the static members. */

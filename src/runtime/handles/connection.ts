@@ -1,6 +1,7 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { type Caller, callers } from "./caller.ts"
+import { currentDigest } from "./copy-digest.ts"
 import { createExecutions } from "./executions.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
 import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
@@ -58,6 +59,8 @@ export interface Connection {
   /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones, unless it
    *  works for a cell. */
   read(json: Json | undefined, frame: Frame): unknown
+  /** The peer was reset: host code that uses an object of an earlier cell gets an error. */
+  forgetPeerObjects(): void
   /** Rejects every request that waits for an answer, and all later ones, with the reason. */
   end(reason: string): void
   readonly objects: HostObjects
@@ -92,7 +95,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
     onForgottenFailure: options.onForgottenFailure,
   }
-  const { encodeReferences, decodeReferences } = createReferences(objects, access, peer)
+  const { encodeReferences, decodeReferences, forgetPeerObjects } = createReferences(objects, access, peer)
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()
@@ -145,13 +148,15 @@ export function openConnection(options: ConnectionOptions): Connection {
   const read = (json: Json | undefined, frame: Frame) =>
     codec.decode(json ?? null, frame, decodeReferences(callers.getStore()))
 
+  const digest = (value: unknown) => currentDigest(value, codec)
+
   const serve = (message: WireObject, frame: Frame) => {
     const i = idIn(message.i)
     // Read before anything is awaited, so that operations begin in the order they were sent.
     const asked = attempt(() => {
       const caller = executions.callerOf(message.x)
       const decode = (json: Json) => codec.decode(json, frame, decodeReferences(caller))
-      return { caller, operation: readOperation(message, objects, decode) }
+      return { caller, operation: readOperation(message, objects, decode, digest) }
     })
     if ("error" in asked) return fail(i, asked.error)
     const { caller, operation } = asked.value
@@ -257,6 +262,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     objects,
     peer,
     read,
+    forgetPeerObjects,
     callerOf: executions.callerOf,
     begin: executions.begin,
     end(reason) {

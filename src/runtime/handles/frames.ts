@@ -106,7 +106,7 @@ export function frameParts({ message, buffers, special }: Frame, maxSent: number
 
 /** The JSON of a message. Generated code in a child may have given all objects or arrays a `toJSON`, which must not change
  *  what is sent. */
-function wireText(json: Json): string {
+export function wireText(json: Json): string {
   if (!("toJSON" in Object.prototype) && !("toJSON" in Array.prototype)) return JSON.stringify(json)
   if (typeof json !== "object" || json === null) return JSON.stringify(json)
   if (Array.isArray(json)) return `[${json.map(wireText).join(",")}]`

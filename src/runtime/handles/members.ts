@@ -14,10 +14,20 @@ export function readMember(target: unknown, key: string): unknown {
   return isReachable(target, key) ? Reflect.get(target, key, target) : undefined
 }
 
-/** Reads the member that a path leads to. */
-export function readPath(target: unknown, path: readonly string[]): unknown {
-  return path.reduce((found: unknown, key) => readMember(found, key), target)
+/** Reads the member that a path leads to; `pathEnded` where null or undefined is found after one of the `optional`
+ *  numbers of steps. */
+export function readPath(target: unknown, path: readonly string[], optional: readonly number[] = []): unknown {
+  let found = target
+  for (const [step, key] of path.entries()) {
+    if ((found === null || found === undefined) && optional.includes(step)) return pathEnded
+    found = readMember(found, key)
+  }
+  const isEnd = (found === null || found === undefined) && optional.includes(path.length)
+  return isEnd ? pathEnded : found
 }
+
+/** In the place of a value: a path with `?.` ended before it. */
+export const pathEnded = Symbol("the path ended")
 
 /** Whether an object has a member that a peer may reach. */
 export function isReachable(target: object, key: string): boolean {

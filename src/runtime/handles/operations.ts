@@ -10,8 +10,18 @@ import { refuseBuiltInCallback } from "./builtin-callbacks.ts"
 import { type Caller, callers } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
 import { type HostObject, reachedPath } from "./host-objects.ts"
+import { iteratorMethod, iteratorOf, listOf, symbolMember } from "./iteration.ts"
 import { withKeywords } from "./keyword-arguments.ts"
-import { findProperty, hasMember, isMethod, isReserved, readMember, readPath, writeMember } from "./members.ts"
+import {
+  findProperty,
+  hasMember,
+  isMethod,
+  isReserved,
+  pathEnded,
+  readMember,
+  readPath,
+  writeMember,
+} from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
 import { shapeOf } from "./shapes.ts"
 import { Forged, isObject, memberPath } from "./wire.ts"
@@ -22,11 +32,16 @@ export interface Operation {
   object: HostObject
   /** Members from the object to what is meant. */
   path: readonly string[]
+  /** `get`, `call` and `new`: after so many steps of the path, null and undefined end it, and the result is undefined. */
+  optional: readonly number[]
   args: readonly unknown[]
   /** Arguments passed by keyword. */
   named: Readonly<Record<string, unknown>>
   /** `set`: the value is a changed copy of what the field holds. */
   isCopy: boolean
+  /** The digest of the copy when it was read, empty where the peer does not know it, and how to make that of the field
+   *  now. */
+  readAs?: { digest: string; now(value: unknown): string | undefined } | undefined
 }
 
 /** What came of an operation: a value, or a method, which the peer calls through its owner. */
@@ -70,7 +85,8 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
     case "new":
       return { value: await call(operation, title, access, caller) }
     case "get": {
-      const owner = ownerOf(value, path, access)
+      const owner = ownerOf(value, path, access, operation.optional)
+      if (owner === pathEnded) return { value: undefined }
       const key = path.at(-1)
       const member = key === undefined ? value : await readMember(owner, key)
       if (member === undefined && access.missing && !hasMember(owner, key)) throw access.missing(title)
@@ -92,8 +108,12 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       if (key === undefined) throw new Forged("an assignment to no member")
       const owner = ownerOf(value, path, access)
       const given = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
+      const { readAs } = operation
+      const isStale =
+        readAs !== undefined && readAs.digest !== "" && readAs.now(readMember(owner, key)) !== readAs.digest
       writeMember(owner, key, given, { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
-      return { value: undefined }
+      // Whether the assignment replaced something that the cell had not seen, and what the field holds now.
+      return { value: readAs && [isStale, readAs.now(readMember(owner, key)) ?? ""] }
     }
     case "iterate": {
       const target = readPath(value, path)
@@ -123,15 +143,17 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
 }
 
 async function call(operation: Operation, title: string, access: HostAccess, caller: Caller): Promise<unknown> {
-  const { op, object, path, args, named } = operation
+  const { op, object, path, optional, args, named } = operation
   const { value, binding, bound } = object
   if (bound && path.length === 0) {
     if (op === "new") throw new TypeError(`${title} is a function binding and cannot be constructed`)
     return callBound(bound, args, caller, named)
   }
   const key = path.at(-1)
-  const owner = key === undefined ? undefined : ownerOf(value, path, access)
-  const member = key === undefined ? value : readMember(owner, key)
+  const owner = key === undefined ? undefined : ownerOf(value, path, access, optional)
+  const member = owner === pathEnded ? undefined : key === undefined ? value : readMember(owner, key)
+  const isOptional = owner === pathEnded || optional.includes(path.length)
+  if (isOptional && (member === null || member === undefined)) return undefined
   if (typeof member !== "function") {
     const kind = op === "new" ? "class" : "function"
     throw new TypeError(member === undefined ? `${title} does not exist` : `${title} is not a ${kind}`)
@@ -168,8 +190,13 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
 }
 
 /** The object whose member is meant. A cell that uses a member uses the object. */
-function ownerOf(value: unknown, path: readonly string[], { used }: HostAccess): unknown {
-  const owner = readPath(value, path.slice(0, -1))
+function ownerOf(
+  value: unknown,
+  path: readonly string[],
+  { used }: HostAccess,
+  optional: readonly number[] = [],
+): unknown {
+  const owner = readPath(value, path.slice(0, -1), optional)
   if (isObject(owner)) used.use(owner)
   return owner
 }
@@ -253,31 +280,6 @@ function writeRules({ functions, guards, extensible }: HostAccess) {
   }
 }
 
-function iteratorOf(value: unknown, title: string): object {
-  const start = iteratorMethod(value)
-  const iterator: unknown = start && Reflect.apply(start, value, [])
-  if (typeof iterator !== "object" || iterator === null) throw new TypeError(`${title} is not iterable`)
-  return iterator
-}
-
-async function listOf(value: unknown, title: string): Promise<unknown[]> {
-  const start = iteratorMethod(value)
-  if (!start) throw new TypeError(`${title} is not iterable`)
-  const items: unknown[] = []
-  const iterable = { [Symbol.asyncIterator]: () => Reflect.apply(start, value, []) } as AsyncIterable<unknown>
-  for await (const item of iterable) {
-    if (items.length === mostListed) {
-      throw new RangeError(
-        `${title} has more than ${mostListed} elements, which cannot be listed at once. Ask for a part.`,
-      )
-    }
-    items.push(item)
-  }
-  return items
-}
-
-const mostListed = 1_000_000
-
 function memberNames(value: unknown): string[] {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return []
   const { methods, values } = shapeOf(value)
@@ -286,14 +288,4 @@ function memberNames(value: unknown): string[] {
 
 function isInstance(value: unknown, type: AnyFunction | object): boolean {
   return typeof type === "function" && value instanceof (type as AnyFunction)
-}
-
-function iteratorMethod(value: unknown): AnyFunction | undefined {
-  return symbolMember(value, Symbol.asyncIterator) ?? symbolMember(value, Symbol.iterator)
-}
-
-function symbolMember(value: unknown, symbol: symbol): AnyFunction | undefined {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined
-  const method: unknown = Reflect.get(value, symbol)
-  return typeof method === "function" ? (method as AnyFunction) : undefined
 }

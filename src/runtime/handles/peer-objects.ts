@@ -29,12 +29,16 @@ export interface PeerObject {
   caller?: Caller | undefined
   /** Why an assignment failed, for the next use of the handle: an assignment cannot be awaited. */
   failure?: unknown
+  /** Whether the peer was reset since. */
+  isForgotten?: boolean
 }
 
 /** The objects of one peer that the host holds. The same object is the same handle as long as someone holds it. */
 export interface PeerObjects {
   /** `caller`: the cell that passes the object to host code. */
   receive(tagged: WireObject, caller?: Caller): object
+  /** The peer was reset: every object that was received before is gone. */
+  forget(): void
 }
 
 /** A handle reads and calls in the peer: `await model.predict(x)`, `await model.name`, `model.name = "x"`. An
@@ -68,6 +72,14 @@ export function createPeerObjects(peer: Peer): PeerObjects {
       dropped.register(handle, id)
       return handle
     },
+    forget() {
+      for (const [id, { handle, count }] of held) {
+        const object = peerObjectOf(handle.deref())
+        if (object) object.isForgotten = true
+        if (peer.alive) peer.release(id, count)
+      }
+      held.clear()
+    },
   }
 }
 
@@ -96,8 +108,8 @@ export function bindingOf(given: unknown): Binding {
 /** The tagged value by which a peer finds its own object again. */
 export function peerReference(value: object, peer: Peer): WireObject {
   const found = peerObjectOf(value)
+  if (found && isGone(found)) throw gone(found)
   if (found?.peer === peer) return { $: "p", id: found.id }
-  if (found && !found.peer.alive) throw gone(found)
   throw new CannotCross(
     "An object that lives in another runtime's process cannot cross to this one. Retrieve its data.",
   )
@@ -121,9 +133,10 @@ function member(object: PeerObject, path: readonly string[], root?: object): obj
     construct: (_target, args: unknown[]) => called(object, title, () => peer.call(object, path, args)),
     get(_target, key) {
       if (key === Symbol.toStringTag) return "PeerObject"
-      if (key === Symbol.toPrimitive && path.length > 0) return () => forgottenAwait(title, peer)
+      if (key === Symbol.toPrimitive)
+        return path.length > 0 ? () => forgottenAwait(title, peer) : () => noPrimitive(title, peer)
       // The language asks for these and cannot wait for an answer.
-      if (key === Symbol.toPrimitive || key === "toString" || key === "toJSON") return shown
+      if (key === "toString" || key === "toJSON") return shown
       if (typeof key === "symbol") return undefined
       // Host code passes callbacks on by these, as event emitters do.
       if (object.isCallable && path.length === 0 && functionMethods.has(key))
@@ -170,18 +183,27 @@ function forgottenAwait(title: string, peer: Peer): never {
   throw new TypeError(`${title} is ${peer.place}: write \`await\` before it to read it.`)
 }
 
+function noPrimitive(title: string, peer: Peer): never {
+  throw new TypeError(`${title} lives ${peer.place} and has no primitive value: await one of its members or methods.`)
+}
+
 function use(object: PeerObject, ask: () => Promise<unknown>): Promise<unknown> {
-  if (!object.peer.alive) return Promise.reject(gone(object))
+  if (isGone(object)) return Promise.reject(gone(object))
   const { failure } = object
   if (failure === undefined) return ask()
   object.failure = undefined
   return Promise.reject(failure)
 }
 
+function isGone({ peer, isForgotten }: PeerObject): boolean {
+  return !peer.alive || isForgotten === true
+}
+
 function gone({ type, peer }: PeerObject): AgentError {
-  return new AgentError(`The object ${type} is gone: it lived ${peer.place}, in a process that has ended.`, {
-    code: "gone",
-  })
+  const what = type === "function" ? "A function of a cell" : `The object ${type} of a cell`
+  const why = peer.alive ? "the runtime was reset" : "its process has ended"
+  const message = `${what} is gone: it lived ${peer.place}, and ${why}. Get it again from a new cell.`
+  return new AgentError(message, { code: "gone" })
 }
 
 type Then = Promise<unknown>["then"]

@@ -41,7 +41,9 @@ export function pendingResult(
         return key === "constructor" ? Promise : forgotten(`read (.${key})`)
       }
       if (key === Symbol.toPrimitive) return () => forgotten("used as a value")
-      if (key === Symbol.iterator || key === Symbol.asyncIterator) return forgotten("iterated")
+      if (key === Symbol.iterator) return forgotten("iterated")
+      // `for await` waits for each element, and so for the result too.
+      if (key === Symbol.asyncIterator) return () => elementsOf(noted(), title)
       return Reflect.get(target, key)
     },
     set: (_, key) => forgotten(`changed (.${String(key)})`),
@@ -52,6 +54,21 @@ export function pendingResult(
   })
   pendings.set(result, pending)
   return { result, pending }
+}
+
+async function* elementsOf(result: Promise<unknown>, title: string): AsyncGenerator<unknown> {
+  const value = await result
+  if (!isIterable(value)) throw new TypeError(`The result of ${title} is not iterable.`)
+  yield* value
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> | Iterable<unknown> {
+  if (value === null || value === undefined) return false
+  const object: object = Object(value)
+  return (
+    typeof Reflect.get(object, Symbol.asyncIterator) === "function" ||
+    typeof Reflect.get(object, Symbol.iterator) === "function"
+  )
 }
 
 type Reaction = (value: unknown) => unknown

@@ -22,18 +22,25 @@ export function decodePython(
   { buffers, special }: Pick<Frame, "buffers" | "special">,
   references: DecodeReferences,
 ): unknown {
-  return special ? new Decoding(buffers, references).value(json) : json
+  return special ? new Decoding(json, buffers, references).value(json) : json
 }
 
 class Decoding {
+  readonly #root: Json
   readonly #buffers: readonly Uint8Array[]
   readonly #references: DecodeReferences
   readonly #sent: number
   #read = 0
   #heapBytes = 0
   #depth = 0
+  /** The values that are in several places, by their numbers; undefined while one is decoded. */
+  readonly #shared = new Map<number, unknown>()
+  #numbered: Map<number, Json> | undefined
+  /** How many values are decoded before their place, one inside the other. */
+  #ahead = 0
 
-  constructor(buffers: readonly Uint8Array[], references: DecodeReferences) {
+  constructor(root: Json, buffers: readonly Uint8Array[], references: DecodeReferences) {
+    this.#root = root
     this.#buffers = buffers
     this.#sent = buffers.reduce((sum, buffer) => sum + buffer.length, 0)
     this.#references = references
@@ -44,11 +51,41 @@ class Decoding {
     if (typeof json !== "object" || json === null) return json
     if (++this.#depth > deepestPython) throw new Forged("a value that is nested too deeply")
     const value = Array.isArray(json)
-      ? json.map((item) => this.value(item))
+      ? this.#array(json)
       : Object.hasOwn(json, "$")
         ? this.#tagged(json)
         : this.#object(Object.entries(json))
     this.#depth--
+    return value
+  }
+
+  #array(json: Json[]): unknown[] {
+    const number = numberOf(json)
+    const items = () => json.slice(number === undefined ? 0 : 1).map((item) => this.value(item))
+    return number === undefined ? items() : (this.#once(number, items) as unknown[])
+  }
+
+  /** A value that is in several places is decoded once. An object's keys may have another order here than in Python, so
+   *  that the first reference may come before the value. */
+  #once(number: number, decode: () => unknown): unknown {
+    if (!this.#shared.has(number)) {
+      this.#shared.set(number, undefined)
+      this.#shared.set(number, decode())
+    }
+    const value = this.#shared.get(number)
+    if (value === undefined) throw new Forged("a value that contains itself")
+    return value
+  }
+
+  #again(number: number): unknown {
+    if (this.#shared.has(number)) return this.#once(number, () => undefined)
+    this.#numbered ??= numberedIn(this.#root)
+    if (++this.#ahead > mostAhead) throw new Forged("references that lead to references")
+    const depth = this.#depth
+    this.#depth = 0
+    const value = this.value(this.#numbered.get(number))
+    this.#depth = depth
+    this.#ahead--
     return value
   }
 
@@ -85,6 +122,10 @@ class Decoding {
         return this.#object(pairsIn(tagged.e).map(([key, held]) => [textIn(key), held]))
       case "s":
         return new Set(listIn(tagged.e).map((item) => this.value(item)))
+      case "q":
+        return this.#once(idIn(tagged.n), () => this.value(tagged.v))
+      case "r":
+        return this.#again(idIn(tagged.n))
       case "h":
         return this.#references.hostObject(tagged)
       case "hm":
@@ -127,9 +168,30 @@ class Decoding {
   }
 }
 
+/** The number of a value that is in several places: its JSON is `{ $: "q", n, v }`, or an array that begins with
+ *  `{ $: "q", n }`. */
+function numberOf(json: Json): number | undefined {
+  const mark = Array.isArray(json) ? json[0] : json
+  if (typeof mark !== "object" || mark === null || Array.isArray(mark) || mark.$ !== "q") return undefined
+  return Array.isArray(json) === (mark.v === undefined) ? idIn(mark.n) : undefined
+}
+
+function numberedIn(root: Json): Map<number, Json> {
+  const found = new Map<number, Json>()
+  const waiting: Json[] = [root]
+  for (let json = waiting.pop(); json !== undefined; json = waiting.pop()) {
+    if (typeof json !== "object" || json === null) continue
+    const number = numberOf(json)
+    if (number !== undefined) found.set(number, json)
+    for (const part of Object.values(json)) waiting.push(part)
+  }
+  return found
+}
+
 // Somewhat more than Python's own side sends.
 export const deepestPython = 250
 const mostText = 2 ** 26
+const mostAhead = 20
 
 // Not by an object's keys, among which are those that every object has.
 const floats = new Map<unknown, number>([

@@ -4,7 +4,12 @@ import type { Operation } from "./operations.ts"
 import { Forged, idIn, isRecord, listIn, textIn, type WireObject } from "./wire.ts"
 
 /** Reads an operation that a peer asks for. Throws `Forged` for a message that our own code never sends. */
-export function readOperation(message: WireObject, objects: HostObjects, decode: (json: Json) => unknown): Operation {
+export function readOperation(
+  message: WireObject,
+  objects: HostObjects,
+  decode: (json: Json) => unknown,
+  digest: (value: unknown) => string | undefined,
+): Operation {
   const op = textIn(message.op)
   if (!isOperation(op)) throw new Forged("an unknown operation")
   const path = listIn(message.p ?? []).map(textIn)
@@ -12,6 +17,8 @@ export function readOperation(message: WireObject, objects: HostObjects, decode:
   if (path.reduce((sum, name) => sum + name.length, 0) > longestNames) {
     throw new RangeError(`The names of members are longer than ${longestNames} characters in all.`)
   }
+  const optional = listIn(message.o ?? []).map(idIn)
+  if (optional.length > path.length + 1) throw new Forged("a path with more optional steps than steps")
   const object = objects.find(idIn(message.t))
   const value = message.v === undefined ? [] : decode(message.v)
   const [first, second] = Array.isArray(value) ? value : []
@@ -22,9 +29,11 @@ export function readOperation(message: WireObject, objects: HostObjects, decode:
     op,
     object,
     path,
+    optional,
     args: isCall ? first : [first],
     named: isCall && isKeywords(second) ? second : {},
     isCopy: message.back === true,
+    ...(message.was !== undefined && { readAs: { digest: textIn(message.was), now: digest } }),
   }
 }
 

@@ -16,12 +16,15 @@ export interface References {
   encodeReferences(named: NameLive): EncodeReferences
   /** With a caller, host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
   decodeReferences(caller: Caller | undefined): DecodeReferences
+  /** Objects that the peer sent before are gone. */
+  forgetPeerObjects(): void
 }
 
 export function createReferences(objects: HostObjects, access: HostAccess, peer: Peer): References {
   const { functions, guards, used } = access
   const peerObjects = createPeerObjects(peer)
   return {
+    forgetPeerObjects: () => peerObjects.forget(),
     encodeReferences: (named) => ({
       isHandle: isPeerObject,
       reference(value, where) {

@@ -1,3 +1,4 @@
+import { thrownText } from "../../core/errors.ts"
 import { describeThrown } from "../cells/errors.ts"
 import { CellStopped, type RunningCell } from "../cells/running-cell.ts"
 import type { Executed, Execution, Lost, NotExecuted } from "../runtime.ts"
@@ -98,7 +99,7 @@ async function execute(
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return error instanceof Error ? error.message : thrownText(error)
 }
 
 async function undoCell(child: Live): Promise<Lost[]> {

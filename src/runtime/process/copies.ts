@@ -1,7 +1,8 @@
-import { isDeepStrictEqual } from "node:util"
 import type { Json } from "../../core/json.ts"
 import type { RunningCell } from "../cells/running-cell.ts"
-import type { Encoded, Frame } from "../handles/wire.ts"
+import { digestOf } from "../handles/copy-digest.ts"
+import { type Encoded, type Frame, isObject } from "../handles/wire.ts"
+import { haveSameContents } from "./same-contents.ts"
 
 // Values that a cell reads as fields of host objects are copies. A cell that changes a copy probably means the field: when
 // the cell ends, each copy is compared with what was read, and the result names those that differ.
@@ -18,6 +19,11 @@ export interface Copies {
   note(cell: RunningCell, origin: Origin, value: unknown, frame: Frame): void
   /** Whether a value is the copy of this very field. */
   isCopyOf(value: unknown, id: number, path: readonly string[]): boolean
+  /** A copy is written back. Returns the digest of what was read, for the host to compare: empty while another assignment
+   *  of the copy is on its way, undefined for a copy that is not compared. */
+  writeBack(value: unknown): string | undefined
+  /** The host has made the assignment of a copy, and answered whether that replaced changes of its own. */
+  wroteBack(cell: RunningCell, title: string, value: unknown, answer: unknown): void
   /** The values were sent to the host, which has them as they are now. */
   sent(cell: RunningCell, values: readonly unknown[]): void
 }
@@ -29,14 +35,24 @@ export function createCopies(
 ): Copies {
   const origins = new WeakMap<object, Origin>()
   const ofCell = new WeakMap<RunningCell, Noted>()
+  const digests = new WeakMap<object, string | (() => string)>()
+  const digest = (value: object): string | undefined => {
+    const known = digests.get(value)
+    return typeof known === "function" ? known() : known
+  }
 
   const report = (cell: RunningCell, { baselines, unchecked }: Noted) => {
     for (const { value, text, frame, origin } of baselines) {
-      if (isDeepStrictEqual(decode(JSON.parse(text), frame), value)) continue
+      if (haveSameContents(decode(JSON.parse(text), frame), value)) continue
       const { title } = origin
       cell.hints.push(
         `${title} is a copy, and the cell changed only the copy. Write it back: ${title} = <the changed value>`,
       )
+    }
+    // The text that was read is not kept longer than the cell.
+    for (const { value } of baselines) {
+      const known = digest(value)
+      if (known !== undefined) digests.set(value, known)
     }
     for (const title of unchecked) {
       cell.hints.push(
@@ -60,11 +76,25 @@ export function createCopies(
         return
       }
       noted.bytes += size
-      noted.baselines.push({ value, text: JSON.stringify(frame.message.v), frame, origin })
+      const text = JSON.stringify(frame.message.v)
+      noted.baselines.push({ value, text, frame, origin })
+      digests.set(value, () => digestOf(text, frame.buffers))
     },
     isCopyOf(value, id, path) {
       const origin = typeof value === "object" && value !== null ? origins.get(value) : undefined
-      return origin?.id === id && isDeepStrictEqual(origin.path, path)
+      return origin?.id === id && haveSameContents(origin.path, path)
+    },
+    writeBack(value) {
+      if (!isObject(value)) return undefined
+      const known = digest(value)
+      if (known !== undefined) digests.set(value, "")
+      return known
+    },
+    wroteBack(cell, title, value, answer) {
+      if (!Array.isArray(answer) || !isObject(value)) return
+      const [wasChanged, now] = answer
+      if (wasChanged) cell.hints.push(overwriteHint(title))
+      digests.set(value, String(now))
     },
     sent(cell, values) {
       const noted = ofCell.get(cell)
@@ -78,6 +108,10 @@ export function createCopies(
       }
     },
   }
+}
+
+function overwriteHint(title: string): string {
+  return `${title} had changed on the host after the cell read it, and the assignment overwrote those changes. Read ${title} again right before changing it.`
 }
 
 interface Noted {

@@ -7,6 +7,7 @@ import { Forged } from "../handles/wire.ts"
 import { listNames } from "../names.ts"
 import type { Name } from "../runtime.ts"
 import type { RemoteSights } from "../type-gate/remote-gate.ts"
+import { isDeclarations, typeFromChild } from "./child-types.ts"
 import type { Host } from "./host.ts"
 import type { Live } from "./live.ts"
 import { isStrings, type NameReport, readNames } from "./protocol.ts"
@@ -109,14 +110,14 @@ async function typesOf(child: Live, names: readonly string[]): Promise<Map<strin
   if (names.length === 0) return new Map()
   const types = await child.ask("types", { names })
   if (!isStrings(types) || types.length !== names.length) throw child.accuse("invalid types")
-  return new Map(names.map((name, index) => [name, types[index] ?? "any"]))
+  return new Map(names.map((name, index) => [name, typeFromChild(types[index] ?? "any", name)]))
 }
 
 /** Declarations of what a module put in: only the child knows its types and comments. */
 async function ownWords(child: Live, names: readonly string[]): Promise<string> {
   if (names.length === 0) return ""
   const text = await child.ask("describe", { names })
-  if (typeof text !== "string") throw child.accuse("invalid declarations")
+  if (typeof text !== "string" || !isDeclarations(text)) throw child.accuse("invalid declarations")
   return text
 }
 

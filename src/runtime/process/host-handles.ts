@@ -1,18 +1,27 @@
 import { inspect } from "node:util"
 import type { Shape } from "../handles/shapes.ts"
 import { memberPath, type WireObject } from "../handles/wire.ts"
-import { checkedMember, noteHandle, noteMember } from "./unawaited.ts"
+import { iterate } from "./iterate.ts"
+import { checkedMember, type Member, noteHandle, noteMember } from "./unawaited.ts"
 
 // The host's objects, as the cells of a child process use them.
 
 /** Asks the host to do something with one of its objects. */
 export type Operate = (
   op: "call" | "new" | "get" | "set" | "iterate" | "dispose",
-  target: { id: number; path: readonly string[]; title: string },
+  target: Target,
   args: readonly unknown[],
   /** Made where the cell asked, if that is not where this is called. */
   askedAt?: Error,
 ) => Promise<unknown>
+
+export interface Target {
+  id: number
+  path: readonly string[]
+  title: string
+  /** After so many steps of the path, null and undefined end it: the result is undefined. */
+  optional?: readonly number[]
+}
 
 export interface HostHandles {
   /** Takes note of shapes that a message brings. */
@@ -192,13 +201,10 @@ function createHandle(held: Held, parts: HandleParts): object {
 
 /** A member that is no method: awaiting it reads it, calling it calls it, and its own members are one dot away, so that
  *  `await agent.runtime.retrieve("x")` needs one `await`. */
-function createMember(
-  { id, path, title: name }: { id: number; path: readonly string[]; title: string },
-  askedAt: Error,
-  operate: Operate,
-): { proxy: object; title: string; isUsed: () => boolean } {
-  const title = path.reduce(memberPath, name)
-  const itself = { id, path, title }
+function createMember(given: Target, askedAt: Error, operate: Operate): Member {
+  const { id, path, optional = [] } = given
+  const title = path.reduce(memberPath, given.title)
+  const itself = { id, path, title, optional }
   let used = false
   let reading: Promise<unknown> | undefined
   const read = () => {
@@ -228,7 +234,7 @@ function createMember(
       if (Object.hasOwn(reactions, key)) return reactions[key]
       if (key === "toJSON") return forgotten
       used = true
-      return noteMember((at) => createMember({ id, path: [...path, key], title: name }, at, operate))
+      return noteMember((at) => createMember({ ...given, path: [...path, key] }, at, operate))
     },
     set(_, key, value) {
       if (typeof key === "symbol") return false
@@ -251,7 +257,15 @@ function createMember(
     deleteProperty: (_, key) => refuseDelete(title, key),
     setPrototypeOf: () => false,
   })
-  return { proxy, title, isUsed: () => used }
+  return {
+    proxy,
+    title,
+    isUsed: () => used,
+    optional() {
+      used = true
+      return noteMember((at) => createMember({ ...given, optional: [...optional, path.length] }, at, operate))
+    },
+  }
 }
 
 function refuseDelete(title: string, key: string | symbol): never {
@@ -268,22 +282,4 @@ function proxyTarget(isCallable: boolean, show: () => string): object {
   // to show.
   const target = isCallable ? function handle() {}.bind(undefined) : {}
   return Object.defineProperty(target, inspect.custom, { value: show, configurable: true })
-}
-
-async function* iterate(target: Parameters<Operate>[1], operate: Operate): AsyncGenerator<unknown> {
-  // The handle of the host's iterator, which has `next` and perhaps `return`.
-  const iterator = (await operate("iterate", target, [])) as Required<AsyncIterator<unknown>>
-  let done = false
-  try {
-    for (;;) {
-      const step = await iterator.next()
-      if (step.done) {
-        done = true
-        return step.value
-      }
-      yield step.value
-    }
-  } finally {
-    if (!done && "return" in iterator) await iterator.return()
-  }
 }

@@ -1,3 +1,4 @@
+import { thrownText } from "../../core/errors.ts"
 import { keepOriginal, originalOf } from "../cells/call.ts"
 import { cellFrames } from "../cells/errors.ts"
 import { type RunningCell, running } from "../cells/running-cell.ts"
@@ -16,6 +17,7 @@ import {
   type WireObject,
 } from "../handles/wire.ts"
 import type { CallGate } from "../runtime.ts"
+import { withArgumentNamed } from "./argument-names.ts"
 import { createCellObjects, type Within } from "./cell-objects.ts"
 import { createCopies } from "./copies.ts"
 import { createHostHandles, type Operate } from "./host-handles.ts"
@@ -85,12 +87,16 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     }
     const isAssignment = op === "set"
     const back = isAssignment && copies.isCopyOf(args[0], target.id, target.path)
-    const encoded = encode(op === "call" || op === "new" ? [args, {}] : args, "the arguments")
+    const encoded = encodeArguments(op, target.title, args)
     copies.sent(cell, args)
     const message: WireObject = { k: "op", x: execution, op, t: target.id, p: [...target.path], v: encoded.json }
+    const was = back ? copies.writeBack(args[0]) : undefined
     if (back) message.back = true
+    if (was !== undefined) message.was = was
+    if (target.optional?.length) message.o = [...target.optional]
     const work = request(message, encoded).then(({ value, frame }) => {
       if (op === "get" && isObject(value) && !handles.referenceOf(value)) copies.note(cell, target, value, frame)
+      if (was !== undefined) copies.wroteBack(cell, target.title, args[0], value)
       return value
     })
     const failed = (error: unknown): never => {
@@ -149,12 +155,22 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       const reference = handles.referenceOf(value)
       if (reference) return reference
       const title = memberTitle(value) ?? pendingOf(value)?.title
-      if (title !== undefined) throw new CannotCross(`${where} is ${title}, which was not awaited: await it first.`)
+      if (title !== undefined)
+        throw new CannotCross(`${where} is ${title}, which was not awaited: write \`await\` before it.`)
       if (value instanceof Promise) throw new CannotCross(`${where} is a promise: await it first.`)
       return objects.give(value, running.getStore() ? undefined : withinLatest, owner)
     },
   }
   const encode = (value: unknown, name: string) => encodeJavaScript(value, name, encodeReferences, true)
+
+  const encodeArguments = (op: string, title: string, args: readonly unknown[]) => {
+    try {
+      return encode(op === "call" || op === "new" ? [args, {}] : args, "the arguments")
+    } catch (error) {
+      if (!(error instanceof CannotCross)) throw error
+      throw new CannotCross(withArgumentNamed(error.message, op, title))
+    }
+  }
 
   const reply = (i: number, value: unknown, name = "the value") => {
     const encoded = encode(value, name)
@@ -192,7 +208,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       }
     },
     fail(i, error) {
-      const encoded = encode(error instanceof Error ? error : new Error(String(error)), "the error")
+      const encoded = encode(error instanceof Error ? error : new Error(thrownText(error)), "the error")
       send({ k: "fail", i, e: { error: encoded.json } }, encoded)
     },
     take(frame) {

@@ -2,6 +2,7 @@ import type { ActionError, NameChanges } from "../../core/event.ts"
 import type { WireObject } from "../handles/wire.ts"
 import type { Lost, Name, Snapshot } from "../runtime.ts"
 import type { SentEnv } from "../sent-env.ts"
+import { shortTypeFromChild } from "./child-types.ts"
 
 // What a child process answers when the host asks it for something. The child may be under the control of generated
 // code: the host checks the form of each answer, and ends a child whose answer has another.
@@ -107,7 +108,7 @@ export function readNames(value: unknown): NameReport[] | undefined {
     if (kind !== "variable" && kind !== "function" && kind !== "type" && kind !== "agent") return undefined
     if (size !== undefined && typeof size !== "number") return undefined
     if (handle !== undefined && typeof handle !== "number") return undefined
-    return { name, kind, type, injected, handle, ...(size !== undefined && { size }) }
+    return { name, kind, type: shortTypeFromChild(type), injected, handle, ...(size !== undefined && { size }) }
   })
   const whole = reports.filter((report) => report !== undefined)
   return whole.length === reports.length ? whole : undefined

@@ -187,6 +187,7 @@ export function createProcessRuntime<B extends Bindings>(
         shared.late.length = shared.lateLength = 0
         registry.renewFunctions()
         await host.reset()
+        host.live?.connection.forgetPeerObjects()
       })
     },
     async close() {

@@ -16,7 +16,7 @@ import { createNews } from "./news.ts"
 import { createPrinter } from "./printing.ts"
 import type { BindInput, ExecuteInput, NameReport, Summary } from "./protocol.ts"
 import { sightsIn, type Wanted } from "./sights.ts"
-import { checkedMember, checkFields } from "./unawaited.ts"
+import { checkDefault, checkedMember, checkFields, optionalMember, optionalMethods } from "./unawaited.ts"
 
 export interface ServerEvents {
   /** The longest message that the host accepts. The host sends it first. */
@@ -47,6 +47,9 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
   const core = createJsRuntime(undefined, {}, undefined, {
     checkValue: checkedMember,
     checkFields,
+    checkDefault,
+    optional: optionalMember,
+    optionalMethods,
     resultOf: (promise, name) => awaitable(promise, `${name}(…)`),
     onCell: host.onCell,
     onBound: host.onBound,

@@ -1,16 +1,19 @@
 import { type RunningCell, running } from "../cells/running-cell.ts"
 import { pendingOf } from "../handles/pending.ts"
+import { isObject } from "../handles/wire.ts"
 
 // Members of host objects that a cell reads but does not await. Such a member is a Proxy that throws where JavaScript
 // lets a Proxy notice its use; this part covers conditions and equalities, and members that are never used at all.
 
-interface Member {
+export interface Member {
   proxy: object
   title: string
   isUsed(): boolean
+  /** The same member, which stands for undefined, with everything after it, where it is null or undefined. */
+  optional(): object
 }
 
-const members = new WeakMap<object, string>()
+const members = new WeakMap<object, Member>()
 const handles = new WeakMap<object, string>()
 const ofCell = new WeakMap<RunningCell, { member: Member; readAt: Error }[]>()
 
@@ -18,7 +21,7 @@ const ofCell = new WeakMap<RunningCell, { member: Member; readAt: Error }[]>()
 export function noteMember(create: (readAt: Error) => Member): object {
   const readAt = new Error()
   const member = create(readAt)
-  members.set(member.proxy, member.title)
+  members.set(member.proxy, member)
   const cell = running.getStore()
   if (cell && !cell.over) listOf(cell).push({ member, readAt })
   return member.proxy
@@ -26,7 +29,7 @@ export function noteMember(create: (readAt: Error) => Member): object {
 
 /** What a member is called, as a program would write it; undefined for anything else. */
 export function memberTitle(value: unknown): string | undefined {
-  return typeof value === "function" ? members.get(value) : undefined
+  return typeof value === "function" ? members.get(value)?.title : undefined
 }
 
 /** Remembers how a handle is called, as a program would write it. */
@@ -34,14 +37,34 @@ export function noteHandle(proxy: object, title: string): void {
   handles.set(proxy, title)
 }
 
-/** Throws for an object of the host: none of its fields is null or undefined before it is awaited, so that default values
- *  and `??=` would never apply. */
-export function checkFields(value: unknown): void {
-  const isObject = typeof value === "object" && value !== null
-  const title = memberTitle(value) ?? (isObject || typeof value === "function" ? handles.get(value) : undefined)
+/** The value before `?.`. */
+export function optionalMember(value: unknown): unknown {
+  const member = typeof value === "function" ? members.get(value) : undefined
+  return member ? member.optional() : value
+}
+
+/** The object of `object.method?.()`: a host object whose members are optional, or the object itself. */
+export function optionalMethods(value: unknown): unknown {
+  if (!isObject(value) || (!members.has(value) && !handles.has(value))) return value
+  return new Proxy({}, { get: (_, key) => optionalMember(Reflect.get(value, key)) })
+}
+
+/** Throws for a member that a default value was to replace where it is undefined. */
+export function checkDefault(value: unknown): void {
+  const title = memberTitle(value)
   if (title === undefined) return
   throw new TypeError(
-    `${title} is on the host: default values and \`??=\` do not see its fields. Write \`await\`: (await ${title}.field) ?? value.`,
+    `${title} is on the host: default values do not replace it, because it is not read yet. Write \`await\`: (await ${title}) ?? value.`,
+  )
+}
+
+/** Throws for an object of the host: none of its fields is null or undefined before it is awaited, so that `??=` would
+ *  never apply. */
+export function checkFields(value: unknown): void {
+  const title = memberTitle(value) ?? (isObject(value) ? handles.get(value) : undefined)
+  if (title === undefined) return
+  throw new TypeError(
+    `${title} is on the host: \`??=\`, \`||=\` and \`&&=\` do not see its fields. Write \`await\`: (await ${title}.field) ?? value.`,
   )
 }
 

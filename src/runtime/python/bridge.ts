@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
-import { ConfigError } from "../../core/errors.ts"
+import { ConfigError, thrownText } from "../../core/errors.ts"
 import { newId } from "../../core/message.ts"
 import type { Caller } from "../handles/caller.ts"
 import { openConnection } from "../handles/connection.ts"
@@ -134,7 +134,7 @@ const boundName: NameLive = (where) => {
 /** Errors of the host as Python gets them. */
 function failureOf(error: unknown): { name: string; message: string } {
   try {
-    if (!(error instanceof Error)) return { name: "Error", message: String(error).slice(0, longest) }
+    if (!(error instanceof Error)) return { name: "Error", message: thrownText(error).slice(0, longest) }
     return { name: `${error.name}` || "Error", message: `${error.message}`.slice(0, longest) }
   } catch {
     return { name: "Error", message: "something that cannot be shown was thrown" }

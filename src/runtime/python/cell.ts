@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
+import { thrownText } from "../../core/errors.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
 import type { ImagePart } from "../../core/message.ts"
 import { startDeadline } from "../deadline.ts"
@@ -268,7 +269,7 @@ async function settled(calls: ReadonlySet<Promise<unknown>>): Promise<void> {
 }
 
 function failureText(error: unknown): string {
-  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : thrownText(error)
   return shortened(`${message} (in a callback that the host called and did not await)`)
 }
 

@@ -1,5 +1,5 @@
 import { types } from "node:util"
-import { ConfigError } from "../../core/errors.ts"
+import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { JsonSchema } from "../../core/json.ts"
 import { type Binding, boundValue, type FunctionBinding, type VariableBinding } from "../bindings.ts"
 import { type KnownAgents, lookAtAgents, pythonAgent } from "../declare/agent.ts"
@@ -37,7 +37,10 @@ export async function describePython(names: readonly string[] | undefined, sessi
   const about = Object.fromEntries(wanted.flatMap((name) => noteOf(name, own(name))))
   const texts = await ask(session, { names: wanted, about })
   const agents = await lookAtAgents(wanted.flatMap((name) => own(name) ?? []))
-  const classes = new Map<string, string>()
+  const types = new Set(
+    wanted.map((name) => own(name)).map((binding) => (binding?.kind === "type" ? binding.type : undefined)),
+  )
+  const classes = new Classes((type) => types.has(type))
   const lines = wanted.map((name, at) => onHost(name, own(name), classes, agents) ?? texts[at] ?? "")
   const declared = wanted.filter((name) => own(name)?.kind === "type")
   for (const name of declared) classes.delete(name)
@@ -46,7 +49,7 @@ export async function describePython(names: readonly string[] | undefined, sessi
 
 async function ask(session: Session, wanted: { names: readonly string[]; about: object }): Promise<string[]> {
   try {
-    return (await session.ask("describe", wanted)) as string[]
+    return textsFrom(await session.ask("describe", wanted), wanted.names.length)
   } catch (error) {
     if (!(error instanceof PythonError) || !error.names) throw error
     throw new ConfigError(unknownName(error.message, error.names))
@@ -55,6 +58,17 @@ async function ask(session: Session, wanted: { names: readonly string[]; about: 
 
 function isShown(name: string): boolean {
   return !name.startsWith("_")
+}
+
+/** The texts of classes by name, and the base classes that are declared by a name: the members of all others are shown with
+ *  those of the class itself. */
+class Classes extends Map<string, string> {
+  readonly baseName: (base: object) => string | undefined
+
+  constructor(isDeclared: (type: object) => boolean) {
+    super()
+    this.baseName = (base) => (isDeclared(base) || isGlobalClass(base) ? nameOfClass(base) : undefined)
+  }
 }
 
 /** What the host says of a name, for the kernel to tell beside what it finds. */
@@ -70,12 +84,7 @@ function noteOf(name: string, binding: Binding | undefined): [string, object][] 
   return []
 }
 
-function onHost(
-  name: string,
-  binding: Binding | undefined,
-  classes: Map<string, string>,
-  agents: KnownAgents,
-): string | undefined {
+function onHost(name: string, binding: Binding | undefined, classes: Classes, agents: KnownAgents): string | undefined {
   if (!binding || isPyReference(boundValue(binding))) return undefined
   switch (binding.kind) {
     case "function":
@@ -85,7 +94,7 @@ function onHost(
     case "type": {
       const { description, schema = true } = binding.options
       if (isStandardSchema(binding.type)) return schemaText(name, binding.type, description)
-      return classText(name, binding.type, { description, schema })
+      return classText(name, binding.type, classes, { description, schema })
     }
     case "variable":
       return objectText(name, binding, classes)
@@ -116,7 +125,7 @@ function inputParameters(schema: JsonSchema, tuple: boolean): string[] {
 }
 
 /** An object of the host: its class, with the members that its author wrote or that can be seen. */
-function objectText(name: string, binding: VariableBinding, classes: Map<string, string>): string | undefined {
+function objectText(name: string, binding: VariableBinding, classes: Classes): string | undefined {
   const { value, description, type: text } = binding
   if (typeof value !== "object" || value === null) return undefined
   const comment = description ? `  # ${description}` : ""
@@ -127,7 +136,7 @@ function objectText(name: string, binding: VariableBinding, classes: Map<string,
   if (!written && !isPlainObject && (!type || isGlobalClass(type))) return undefined
   if (!written && !isPlainObject && type) {
     const typeName = className(value)
-    classes.set(typeName, classText(typeName, type, { instance: value }))
+    classes.set(typeName, classText(typeName, type, classes, { instance: value }))
     return `${name}: ${typeName}${comment}`
   }
   const seen = written ? undefined : inspection((found) => nameOfClass(found)).typeOf(value)
@@ -167,9 +176,14 @@ interface ClassOptions {
   instance?: object | undefined
 }
 
-function classText(name: string, type: object, { description, schema = true, instance }: ClassOptions): string {
+function classText(
+  name: string,
+  type: object,
+  { baseName }: Classes,
+  { description, schema = true, instance }: ClassOptions,
+): string {
   const look = inspection((found) => nameOfClass(found))
-  const { members, heritage } = classMembers(type, look, nameOfClass, instance)
+  const { members, heritage } = classMembers(type, look, baseName, instance)
   const head = `class ${name}${heritage.replace(/^ extends (\w+).*$/, "($1)")}:`
   const doc = description === undefined ? [] : [docText(description, "    ")]
   const body = [...doc, ...(schema ? members.flatMap((member) => memberText(member) ?? []) : [])]
@@ -204,3 +218,12 @@ function className(value: object): string {
   const type = classOf(value)
   return (type && nameOfClass(type)) ?? "object"
 }
+
+/** Descriptions that a kernel wrote: one for each name, of a bounded length. */
+function textsFrom(value: unknown, count: number): string[] {
+  const isList = Array.isArray(value) && value.length === count && value.every((text) => typeof text === "string")
+  if (!isList) throw new AgentError("The kernel sent an invalid description of its names.", { code: "runtime" })
+  return value.map((text: string) => (text.length > longestText ? `${text.slice(0, longestText)}…` : text))
+}
+
+const longestText = 20_000

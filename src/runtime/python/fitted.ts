@@ -4,37 +4,43 @@ import { isPlain } from "../declare/inspect.ts"
 /** A value from Python that replaces another. Python has one type where JavaScript has several; the value becomes one of the
  *  old value's type, also inside of arrays, objects and Maps: a dict a Map, an int a bigint, bytes a Buffer. */
 export function fitted(value: unknown, old: unknown): unknown {
-  if (typeof old === "bigint") return Number.isSafeInteger(value) ? BigInt(Number(value)) : value
-  if (typeof value !== "object" || value === null || typeof old !== "object" || old === null) return value
-  if (types.isProxy(value) || types.isProxy(old)) return value
-  const binary = fittedBytes(value, old)
-  if (binary) return binary
-  if (Array.isArray(value)) {
-    if (Array.isArray(old)) for (const [index, item] of value.entries()) value[index] = fittedPart(item, old, index)
-    return value
-  }
-  if (types.isMap(value)) {
-    if (types.isMap(old)) for (const [key, item] of value) value.set(key, fitted(item, old.get(key)))
-    return value
-  }
-  if (!isPlain(value)) return value
-  if (types.isMap(old)) return new Map(Object.entries(value).map(([key, item]) => [key, fitted(item, old.get(key))]))
-  if (!isPlain(old)) return value
-  for (const [key, item] of Object.entries(value)) {
-    const held = Object.getOwnPropertyDescriptor(old, key)?.value
-    Object.defineProperty(value, key, {
-      value: item === null && held === undefined && Object.hasOwn(old, key) ? undefined : fitted(item, held),
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    })
-  }
-  return value
+  return new Fitting().value(value, old)
 }
 
-/** Undefined was read as None, so None stands for it where it was. */
-function fittedPart(item: unknown, old: readonly unknown[], index: number): unknown {
-  return item === null && index in old && old[index] === undefined ? undefined : fitted(item, old[index])
+class Fitting {
+  /** What became of each part: a part that is in several places is fitted once. */
+  readonly #done = new Map<object, object>()
+
+  value(value: unknown, old: unknown): unknown {
+    if (typeof old === "bigint") return Number.isSafeInteger(value) ? BigInt(Number(value)) : value
+    if (typeof value !== "object" || value === null || typeof old !== "object" || old === null) return value
+    if (types.isProxy(value) || types.isProxy(old)) return value
+    const done = this.#done.get(value)
+    if (done) return done
+    const made =
+      fittedBytes(value, old) ?? (isPlain(value) && types.isMap(old) ? new Map(Object.entries(value)) : value)
+    this.#done.set(value, made)
+    if (Array.isArray(made)) {
+      if (Array.isArray(old)) for (const [index, item] of made.entries()) made[index] = this.#element(item, old, index)
+    } else if (types.isMap(made)) {
+      if (types.isMap(old)) for (const [key, item] of made) made.set(key, this.value(item, old.get(key)))
+    } else if (isPlain(made) && isPlain(old)) this.#members(made, old)
+    return made
+  }
+
+  /** Undefined was read as None, so None stands for it where it was. */
+  #element(item: unknown, old: readonly unknown[], index: number): unknown {
+    return item === null && index in old && old[index] === undefined ? undefined : this.value(item, old[index])
+  }
+
+  #members(value: object, old: object): void {
+    for (const [key, item] of Object.entries(value)) {
+      const held = Object.getOwnPropertyDescriptor(old, key)?.value
+      const isUndefined = item === null && held === undefined && Object.hasOwn(old, key)
+      const made = isUndefined ? undefined : this.value(item, held)
+      Object.defineProperty(value, key, { value: made, enumerable: true, writable: true, configurable: true })
+    }
+  }
 }
 
 function fittedBytes(value: object, old: object): object | undefined {

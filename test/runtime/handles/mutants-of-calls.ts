@@ -190,6 +190,8 @@ export const callMutants: { [number: number]: { [what: string]: Mutant } } = {
   338: failureLost,
   339: endsAfter(0),
   340: { "does not dispose": operations((message) => ({ ...message, op: "members" }), "dispose") },
+  341: endsAfter(1),
+  342: failureLost,
   345: { "makes an instance of other arguments": callArguments(() => ["other"]) },
   346: { "does not know static fields": renamed("kind") },
   347: { "forgets the classes of an object": shapes((shape) => ({ ...shape, classes: [] })) },

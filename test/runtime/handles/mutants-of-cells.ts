@@ -13,6 +13,7 @@ import {
   results,
   shapes,
   tagged,
+  values,
 } from "./altering.ts"
 import { listOf } from "./mutants-of-values.ts"
 
@@ -23,6 +24,8 @@ const copyForgotten = {
   "forgets that the value is a copy of the field": operations(({ back: _, ...message }) => message, "set"),
 }
 const assignmentLost = { "makes no assignment": operations((message) => ({ ...message, op: "get" }), "set") }
+const optionalForgotten = { "forgets where a path may end": operations(({ o: _, ...message }) => message) }
+const versionLost = { "forgets what was read": operations(({ was: _, ...message }) => message, "set") }
 const refusalLost = { "takes a refused assignment for a done one": failuresAsResults }
 
 /** Altered messages by the number of the case that catches them: missing awaits, copies and assignments. */
@@ -63,6 +66,14 @@ export const cellMutants: { [number: number]: { [what: string]: Mutant } } = {
   104: { "reads another value": results((value) => (value === 5 ? 6 : value)) },
   105: { "calls another method": renamed("add", "sum") },
   106: { "takes every object for a function": shapes((shape) => ({ ...shape, is: "function" })) },
+
+  107: optionalForgotten,
+  108: optionalForgotten,
+  109: failureLost,
+  144: { "loses the value of the cell": values(() => []) },
+  145: failureLost,
+  146: failureLost,
+  147: { "reads another value": results((value) => (value === 5 ? 6 : value)) },
 
   110: {
     ...hintLost,
@@ -106,6 +117,17 @@ export const cellMutants: { [number: number]: { [what: string]: Mutant } } = {
   },
   142: assignmentLost,
   143: assignmentLost,
+
+  148: { ...hintLost, ...versionLost },
+  149: { ...hintLost, ...versionLost },
+  172: {
+    ...hintInvented,
+    "says that each field was changed": results((value) =>
+      Array.isArray(value) && value[0] === false ? [true, value[1] ?? ""] : value,
+    ),
+  },
+
+  173: { "copies what is shared": tagged("r", () => ({ n: 1 }), "host") },
 
   150: assignmentLost,
   151: assignmentLost,

@@ -187,6 +187,8 @@ export const valueMutants: { [number: number]: { [what: string]: Mutant } } = {
       values: listOf(message.values).map(() => null),
     })),
   },
+  321: { "answers for objects that are gone": peerAnswers("call", (message) => ({ ...message, v: 2 })) },
+  322: { "does not name the argument": cellErrors((error) => ({ ...error, message: "It cannot cross: await it." })) },
   318: { "does not say what was too deep": values((value) => (typeof value === "string" ? "" : value)) },
   319: {
     "cuts long messages": callArguments((args) =>

@@ -13,8 +13,10 @@ const mutants: { [number: number]: { [what: string]: string } } = {
   39: { "renames columns": "if found.get('name') == 'n': found['name'] = 'm'" },
   40: { "empties sets": "if found.get('$') == 's': found['e'] = []" },
   119: { "loses the hints": "if found.get('k') == 'cell': found['hints'] = []" },
+  248: { "calls with other arguments": "if found.get('op') == 'call': found['v'][0] = [7]" },
   300: { "renames columns": "if found.get('name') == 'then': found['name'] = 'than'" },
   336: { "lists something else": "if found.get('op') == 'list': found['op'] = 'members'" },
+  343: { "asks for something else": "if found.get('op') == 'iterate': found['op'] = 'members'" },
   358: { "drops keywords": "if found.get('op') == 'call': found['v'][1] = {}" },
 }
 

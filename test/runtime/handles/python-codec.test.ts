@@ -37,12 +37,35 @@ describe("values from Python", () => {
         { $: "t", n: -1, c: [] },
         { $: "t", n: 1, c: [{ name: "a", kind: "text", i: 0 }] },
       ],
+      ...[
+        { $: "r", n: 1 },
+        { $: "r", n: -1 },
+        { $: "q", n: 1 },
+        { $: "q", n: 1, v: [{ $: "r", n: 1 }] },
+        [{ $: "q", n: 1 }, { a: { $: "r", n: 1 } }],
+        Array.from({ length: 100 }, (_, n) => ({ $: "q", n, v: [{ $: "r", n: n + 1 }] })),
+      ],
     ] as Json[]) {
       assert.throws(() => decode(json, [new Uint8Array(3)]), Forged, JSON.stringify(json))
     }
     let deep: Json = 1
     for (let level = 0; level < 300; level++) deep = [deep]
     assert.throws(() => decode(deep), /nested too deeply/)
+  })
+
+  test("that are in several places are one object, in whatever order they come", () => {
+    const shared = decode({
+      first: [{ $: "q", n: 1 }, 5],
+      2: { $: "r", n: 1 },
+      own: [
+        { $: "q", n: 2, v: { a: 1 } },
+        { $: "r", n: 2 },
+      ],
+    })
+    assert.deepEqual(shared, { first: [5], 2: [5], own: [{ a: 1 }, { a: 1 }] })
+    const found = shared as { first: object; 2: object; own: [object, object] }
+    assert.ok(found.first === found[2] && found.own[0] === found.own[1])
+    assert.throws(() => decode([{ $: "q", n: 1, v: { $: "h", id: 1 } }, { then: { $: "r", n: 1 } }]), CannotCross)
   })
 
   test("that hold a function where the language would call it do not arrive", () => {
@@ -68,7 +91,7 @@ describe("values from Python", () => {
       const leaf = pick<Json>([null, true, 0, -1, 1.5, 2 ** 53, "", "x", "__proto__", "toString", "int", "float64", []])
       if (depth === 0) return leaf
       const keys = ["$", "e", "v", "i", "t", "c", "n", "name", "kind", "id", "of", "type", "then", "__proto__"]
-      const tags = ["n", "f", "d", "b", "a", "t", "m", "o", "s", "h", "hm", "p", "r", "sh", "k", "zzz"]
+      const tags = ["n", "f", "d", "b", "a", "t", "m", "o", "s", "h", "hm", "p", "r", "q", "sh", "k", "zzz"]
       return pick<() => Json>([
         () => leaf,
         () => [make(depth - 1), make(depth - 1)],

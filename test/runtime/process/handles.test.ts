@@ -162,7 +162,7 @@ test("a member that was not awaited does not cross by itself", async () => {
   await runtime.execute("const wrong = [light.brightness]; 1")
   await assert.rejects(
     runtime.retrieve("wrong"),
-    /wrong\[0\] is light.brightness, which was not awaited: await it first/,
+    /wrong\[0\] is light.brightness, which was not awaited: write `await` before it/,
   )
 })
 
@@ -316,6 +316,32 @@ test("a large copy that was written back is not named as unchecked", async () =>
     "const all = await light.rows; all[0] = 'first'; light.rows = all; await light.name",
   )
   assert.deepEqual([ran.ok, ran.hints, rows[0]], [true, undefined, "first"])
+})
+
+test("static members of base classes are declared", async () => {
+  class Base {
+    static kind = "base"
+    static make() {
+      return new Lamp()
+    }
+    run() {}
+  }
+  class Lamp extends Base {
+    static own() {}
+  }
+  class Spot extends Lamp {
+    static override make() {
+      return new Spot()
+    }
+  }
+  class Rows extends Array {}
+  await using runtime = processRuntime({ Base, Lamp, Spot, Rows })
+  const text = await runtime.describe()
+  const declared = (name: string) => /\{[\s\S]*?\}/.exec(text.split(`declare const ${name}: `)[1] ?? "")?.[0] ?? ""
+  assert.match(declared("Lamp"), /own\(\)[\s\S]*get kind\(\): Promise<string>[\s\S]*make\(\)/)
+  assert.match(declared("Spot"), /make\(\)[\s\S]*own\(\)[\s\S]*get kind\(\)/)
+  assert.equal(declared("Spot").split("make()").length, 2)
+  assert.doesNotMatch(declared("Rows"), /from|isArray/)
 })
 
 test("a class without a constructor is declared with that of its base class", async () => {

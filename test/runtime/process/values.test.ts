@@ -128,7 +128,7 @@ test("arguments that cannot cross are refused before anything is called", async 
   let called = 0
   await using runtime = processRuntime({ take: () => ++called })
   const code = "await take({ deep: [Symbol('s')] }).catch((error) => error.message)"
-  assert.match(String(await cellValue(runtime, code)), /the arguments\[0\]\[0\]\.deep\[0\] is Symbol/)
+  assert.match(String(await cellValue(runtime, code)), /Argument 1 of take\(…\), at \.deep\[0\], is Symbol/)
   assert.equal(called, 0)
 })
 

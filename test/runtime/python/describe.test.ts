@@ -64,3 +64,20 @@ test("objects of the host are described in Python as they behave there", { skip 
     assert.ok(execution.ok, code)
   }
 })
+
+test("members of a base class are shown with the class, unless the base class has a declaration of its own", async () => {
+  class Base {
+    static make() {}
+    run() {}
+  }
+  class Lamp extends Base {
+    dim() {}
+  }
+  await using alone = pythonRuntime({ Lamp })
+  assert.match(await alone.describe(), /^class Lamp:\n {4}def dim[\s\S]*def run[\s\S]*@staticmethod\n {4}def make/)
+  await using both = pythonRuntime({ Base, Lamp })
+  assert.match(
+    await both.describe(),
+    /class Base:\n {4}def run[\s\S]*def make[\s\S]*class Lamp\(Base\):\n {4}def dim\(self\): \.\.\.$/,
+  )
+})

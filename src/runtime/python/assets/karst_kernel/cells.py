@@ -1,19 +1,17 @@
 """The report of each cell: the names it changed, the value of its last expression, its error, and hints."""
 
-import ast
-import builtins
 import linecache
 import re
 import traceback
 import warnings
 
-from .objects import HostMethod, HostObject, awaitable
+from . import awaits
+from .objects import HostMethod, HostObject
 from .values import CannotCross
 
 LARGEST_VALUE = 64 * 1024
 LARGEST_MESSAGE = 100_000
 MOST_HINTS = 20
-AWAITED = "__karst_await__"
 OWN = re.compile(r"_+|_i+|_\d+|_i\d+|_dh|_oh|_ih")
 
 
@@ -31,8 +29,7 @@ class Cells:
         self._hidden = {*shell.user_ns, *shell.user_ns_hidden, "In", "Out"}
         self._settled = {}
         shell.compile.get_code_name = self._name_cell
-        shell.ast_transformers.append(_Awaits())
-        setattr(builtins, AWAITED, awaitable)
+        awaits.install(shell)
         # Errors are told in the report; the shell's own picture of them is slow to draw and shown to nobody.
         shell._last_traceback = None
         for name in ("showtraceback", "showsyntaxerror", "showindentationerror"):
@@ -104,6 +101,7 @@ class Cells:
             before, during = result.error_before_exec, result.error_in_exec
             error = before or during
             if error is not None:
+                awaits.explain(error)
                 report["error"] = failure(error, f"cell-{self._count}.py", isinstance(before, SyntaxError))
                 # Jupyter's own answer would tell it once more: it may be large, or fail when it is asked for its text.
                 result.error_before_exec, result.error_in_exec = None, Told()
@@ -191,16 +189,3 @@ def _is_small(value, depth=0):
         members = value.values() if isinstance(value, dict) else value
         return all(_is_small(member, depth + 1) for member in members)
     return True
-
-
-class _Awaits(ast.NodeTransformer):
-    """Lets `await f(x)` work for functions of the host, which answer at once when they are merely called."""
-
-    def visit_Await(self, node):
-        self.generic_visit(node)
-        call = node.value
-        if isinstance(call, ast.Call):
-            name = ast.copy_location(ast.Name(AWAITED, ast.Load()), call.func)
-            args = [call.func, *call.args]
-            node.value = ast.copy_location(ast.Call(name, args, call.keywords), call)
-        return node

@@ -5,11 +5,13 @@ import collections
 import itertools
 import json
 import os
+import re
 import select
 import socket
 import struct
 import threading
 
+from .crossing import CannotCross
 from .executions import current
 
 # Length of the rest, whether the JSON holds more than plain data, length of the JSON, number of buffers. The length of
@@ -77,7 +79,11 @@ class Channel:
         message = {"k": "op", "op": op, "x": execution, "t": owner._karst_id, "p": list(path), **more}
         if value is None:
             return (message,)
-        coded = self.values.encode(value, whole)
+        try:
+            coded = self.values.encode(value, whole)
+        except CannotCross as error:
+            title = ".".join([owner._karst_title, *path])
+            raise CannotCross(error.reason, argument_place(op, title, error.path)) from None
         message["v"] = coded.json
         return message, coded.buffers, coded.special
 
@@ -303,6 +309,20 @@ class Channel:
     def _check(self, reply):
         if reply["k"] == "fail":
             raise self.values.host_error(reply["e"])
+
+
+def argument_place(op, title, path):
+    """The place of a part of an operation's values, as people call it: "argument 1 of take(…), at ['name']"."""
+    steps = re.findall(r"\[[^\]]*\]", path)
+    if op == "set":
+        name, rest = f"the value for {title}", steps[1:]
+    elif len(steps) < 2:
+        return path
+    elif steps[0] == "[0]":
+        name, rest = f"argument {int(steps[1][1:-1]) + 1} of {title}(…)", steps[2:]
+    else:
+        name, rest = f"the argument {steps[1][2:-2]} of {title}(…)", steps[2:]
+    return f"{name}, at {''.join(rest)}" if rest else name
 
 
 class TooLarge(ValueError):

@@ -1,7 +1,10 @@
 """Copies that the running cell read as fields of host objects. A cell that changes such a copy changes nothing on the host, so
 its report names each copy that was changed and not written back."""
 
+import base64
+import hashlib
 import json
+import re
 import sys
 import threading
 
@@ -14,6 +17,8 @@ LARGEST_COPY = 2**20
 MOST_LARGE = 8
 MOST_COPIES = 2000
 MOST_BYTES = 2**23
+# Copies of earlier cells that are recognised when they are written back.
+MOST_KEPT = 200
 
 
 class Copies:
@@ -23,6 +28,7 @@ class Copies:
         self._namespace = namespace
         self._copies = {}
         self._large = {}
+        self._kept = {}
         self._bytes = 0
         self._hints = {}
         # Threads of the cell read fields too.
@@ -45,37 +51,59 @@ class Copies:
         copy = self._find(value)
         return copy is not None and copy.owner is owner and copy.name == name
 
-    def wrote_back(self, value):
-        """The host has the copy as it is now: only later changes count."""
+    def digest_of(self, value):
+        """The digest of what the host held when the copy was read, for the host to compare; None for a large copy."""
+        copy = self._find(value)
+        return copy and copy.digest()
+
+    def wrote_back(self, value, answer):
+        """The host has the copy as it is now: only later changes count. It answers whether it held something else than what was
+        read, and the digest of what it holds now."""
         with self._lock:
             copy = self._find(value)
-            if copy is not None:
-                self._bytes -= copy.weight
-                copy.renew(self._values)
+            if copy is None:
+                return
+            if answer and answer[0]:
+                path = self._path(copy)
+                self._hints.setdefault(
+                    f"{path} had changed on the host after the cell read it, and the assignment overwrote those changes. "
+                    f"Read {path} again right before changing it."
+                )
+            self._bytes -= copy.weight
+            copy.renew(self._values, answer[1] if answer else None)
 
     def sent(self, values):
         """The cell gave these to the host itself, as arguments or as another field."""
         if not self._copies:
             return
         with self._lock:
-            for copy in filter(None, map(self._find, values)):
+            for copy in filter(None, (self._copies.get(id(value)) for value in values)):
                 self._remove(copy)
 
     def end(self):
-        """The hints for the report of the cell. Nothing is remembered after that."""
+        """The hints for the report of the cell. Of copies that later cells can use, only the digest is remembered."""
         with self._lock:
             for copy in self._copies.values():
                 self._check(copy)
             hints = list(self._hints)
-            self._copies, self._large, self._bytes, self._hints = {}, {}, 0, {}
+            known = [*self._kept.values(), *(copy.without_frame() for copy in self._copies.values())]
+            self._copies, self._large, self._bytes, self._hints, self._kept = {}, {}, 0, {}, {}
+            # What only this list holds cannot be written back any more.
+            while known and len(self._kept) < MOST_KEPT:
+                copy = known.pop()
+                if copy.digest() is not None and copy.is_held_elsewhere():
+                    self._kept.setdefault(id(copy.value), copy)
         return hints
 
     def _find(self, value):
         # The copy is held, so its id cannot have become that of another value.
-        return self._copies.get(id(value))
+        return self._copies.get(id(value)) or self._kept.get(id(value))
+
+    def _path(self, copy):
+        return f"{_label(copy.owner, self._namespace)}.{copy.name}"
 
     def _check(self, copy):
-        path = f"{_label(copy.owner, self._namespace)}.{copy.name}"
+        path = self._path(copy)
         if copy.is_changed(self._values):
             self._hints.setdefault(
                 f"{path} is a copy, and the cell changed only the copy. Write it back: {path} = <the changed value>"
@@ -113,7 +141,7 @@ class Copies:
 class Copy:
     """A container that was read as a field, and what it held then."""
 
-    __slots__ = ("owner", "name", "value", "is_large", "weight", "unchecked", "_frame", "_before")
+    __slots__ = ("owner", "name", "value", "is_large", "weight", "unchecked", "_frame", "_before", "_digest")
 
     def __init__(self, owner, name, value, frame):
         text, buffers, _special = frame
@@ -126,9 +154,23 @@ class Copy:
         self.weight = 0 if self.is_large else size
         self._frame = None if self.is_large else frame
         self._before = None
+        self._digest = None
 
-    def renew(self, values):
+    def digest(self):
+        if self._digest is None and self._frame is not None:
+            self._digest = _digest(*self._frame)
+        return self._digest
+
+    def without_frame(self):
+        """The same for a later cell, which does not report whether it changes the copy."""
+        self.digest()
+        self._frame = self._before = None
+        self.weight = 0
+        return self
+
+    def renew(self, values, digest):
         """Takes what the value holds now for what it held."""
+        self._digest = digest
         self._before = None if self.is_large else values.digest(self.value)
         self.weight, self._frame, self.unchecked = 0, None, None
 
@@ -155,6 +197,24 @@ class Copy:
     def is_held_only_here(self):
         return _most_references(self) <= HELD_ONCE
 
+    def is_held_elsewhere(self):
+        """Of a table this is not known, because its columns may be held without it."""
+        return not arrays.is_frame(self.value) and not self.is_held_only_here()
+
+
+def _digest(text, buffers, _special):
+    """The digest of a reply's value, as the host makes it of the same value."""
+    start = text.index(b',"v":', text.index(b'"k":"reply"')) + 5
+    digest = hashlib.sha256(_HANDLES.sub(rb'{"$":"\1"}', text[start:-1]))
+    for buffer in buffers:
+        digest.update(b"%d:" % len(buffer))
+        digest.update(buffer)
+    return base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
+
+
+# Objects that stay on their side count as equal. A quote inside a text is escaped, so that no text looks like this.
+_HANDLES = re.compile(rb'\{"\$":"([hp])","id":\d+(?:,"s":\d+,"b":"(?:[^"\\]|\\.)*")?\}')
+
 
 def _is_container(value):
     return type(value) in (list, dict, set) or arrays.is_array(value) or arrays.is_frame(value)
@@ -163,14 +223,16 @@ def _is_container(value):
 def _most_references(copy):
     """The largest number of references to the container of a copy or to one of those in it."""
     most = 0
+    seen = set()
     waiting = [copy.value]
     while waiting:
         value = waiting.pop()
         if arrays.is_frame(value):
             # Its columns may be held without it.
             return sys.maxsize
-        if not _is_container(value):
+        if id(value) in seen or not _is_container(value):
             continue
+        seen.add(id(value))
         most = max(most, sys.getrefcount(value))
         if type(value) is dict:
             waiting.extend(value.values())

@@ -33,9 +33,11 @@ class HostObject:
     def __setattr__(self, name, value):
         copies = self._karst_channel.copies
         back = copies.is_from(self, name, value)
-        self._karst_channel.operate("set", self, [name], [value], **({"back": True} if back else {}))
+        was = copies.digest_of(value) if back else None
+        more = {"back": True, **({"was": was} if was is not None else {})} if back else {}
+        answer = self._karst_channel.operate("set", self, [name], [value], **more).get("v")
         if back:
-            copies.wrote_back(value)
+            copies.wrote_back(value, answer)
         else:
             copies.sent([value])
 
@@ -46,6 +48,11 @@ class HostObject:
         if not self._karst_shape.get("iterable", True) and not self._karst_shape.get("open"):
             raise _unsupported(self, "is not iterable")
         return iter(self._karst_channel.operate("list", self)["v"])
+
+    def __aiter__(self):
+        if not self._karst_shape.get("iterable", True) and not self._karst_shape.get("open"):
+            raise _unsupported(self, "is not iterable")
+        return _elements(self)
 
     def __contains__(self, value):
         return any(item is value or item == value for item in self)
@@ -78,6 +85,22 @@ class HostObject:
 
     def __repr__(self):
         return f"<host {self._karst_shape['name']}>"
+
+
+async def _elements(owner):
+    """The elements one at a time, as `async for` takes them. Leaving the loop ends the host's iterator."""
+    iterator = await owner._karst_channel.operate_later("iterate", owner)
+    ended = False
+    try:
+        while True:
+            step = await HostMethod(iterator, "next").async_()
+            if step.get("done"):
+                ended = True
+                return
+            yield step.get("value")
+    finally:
+        if not ended and "return" in iterator._karst_shape["methods"]:
+            await HostMethod(iterator, "return").async_()
 
 
 def _unsupported(owner, problem):
@@ -218,11 +241,6 @@ def call(owner, op, path, args, kwargs, later=False):
     answer = operate(op, owner, path, [list(args), kwargs], whole)
     channel.copies.sent([*args, *kwargs.values()])
     return answer if later else answer.get("v")
-
-
-def awaitable(function, *args, **kwargs):
-    """What `await function(…)` in a cell awaits: for a host function, the call that lets other tasks run."""
-    return (function.async_ if isinstance(function, (HostFunction, HostMethod)) else function)(*args, **kwargs)
 
 
 def host_error(told):

@@ -167,7 +167,7 @@ class Server:
         value = self.namespace[name]
         if inspect.isawaitable(value):
             # What an operation gives is awaited; what a variable holds is not ours to wait for.
-            raise CannotCross("it is awaitable: await it in a cell first")
+            raise CannotCross("it was not awaited: write await before it")
         return frames.Whole(value) if message.get("whole") and arrays.is_frame(value) else value
 
     def ask_names(self, _message):

@@ -12,6 +12,7 @@ import math
 import threading
 
 from . import arrays
+from .crossing import CannotCross
 from .objects import HostMethod, HostObject, host_error
 
 SAFE = 2**53 - 1
@@ -21,19 +22,6 @@ MILLISECOND = datetime.timedelta(milliseconds=1)
 
 # Values, not objects with behaviour, for which JavaScript has nothing that means the same.
 WITHOUT_FORM = (decimal.Decimal, fractions.Fraction, complex, datetime.timedelta, datetime.time)
-
-
-class CannotCross(TypeError):
-    def __init__(self, reason, path=""):
-        super().__init__(reason)
-        self.reason = reason
-        self.path = path
-
-    def within(self, step):
-        return CannotCross(self.reason, step + self.path)
-
-    def __str__(self):
-        return f"{self.path}: {self.reason}" if self.path else self.reason
 
 
 class Values:
@@ -211,7 +199,9 @@ class Encoding:
         self.buffers = []
         self.special = False
         self.json = None
-        self._open = set()
+        # The JSON of each list, dict and set by its id, with the value, whose id must stay its own; None while it is made.
+        self._made = {}
+        self._shared = {}
 
     def start(self, value):
         if isinstance(value, WITHOUT_FORM):
@@ -249,13 +239,37 @@ class Encoding:
     def _inside(self, value, depth, encode):
         if depth >= DEEPEST:
             raise CannotCross(f"the value is nested more than {DEEPEST} deep")
-        if id(value) in self._open:
-            raise CannotCross("the value contains itself, and data that does so cannot cross")
-        self._open.add(id(value))
+        key = id(value)
+        if key in self._made:
+            return self._again(self._made[key])
+        self._made[key] = None
         try:
-            return encode(value, depth + 1)
-        finally:
-            self._open.discard(id(value))
+            result = encode(value, depth + 1)
+        except BaseException:
+            del self._made[key]
+            raise
+        # What cannot change needs no identity: Python itself makes one of equal tuples.
+        if isinstance(value, (tuple, range, frozenset)):
+            del self._made[key]
+        else:
+            self._made[key] = (value, result)
+        return result
+
+    def _again(self, made):
+        """A reference to a list, dict or set that came earlier, which gets a number now: one object stays one on the host."""
+        if made is None:
+            raise CannotCross("the value contains itself, and data that does so cannot cross")
+        _value, result = made
+        number = self._shared.get(id(result))
+        if number is None:
+            number = self._shared[id(result)] = len(self._shared) + 1
+            if type(result) is list:
+                result.insert(0, {"$": "q", "n": number})
+            else:
+                whole = dict(result)
+                result.clear()
+                result.update({"$": "q", "n": number, "v": whole})
+        return self.tagged("r", n=number)
 
     def _items(self, values, depth):
         result = []
@@ -284,6 +298,9 @@ class Encoding:
                 raise error.within(f"[{key!r}]") from None
         return self.tagged("m", e=entries)
 
+    def _set(self, value, depth):
+        return self.tagged("s", e=self._items(list(value), depth))
+
     def _other(self, value, depth):
         if isinstance(value, HostObject):
             return self.tagged("h", id=value._karst_id)
@@ -298,7 +315,7 @@ class Encoding:
         if isinstance(value, datetime.date) and not arrays.is_missing(value):
             return self._date(datetime.datetime(value.year, value.month, value.day))
         if isinstance(value, (set, frozenset)):
-            return self.tagged("s", e=self._inside(list(value), depth, self._items))
+            return self._inside(value, depth, self._set)
         if self.whole and arrays.is_frame(value):
             return self.object(value)
         found = arrays.encode(value, self)
@@ -308,7 +325,7 @@ class Encoding:
             return bool(value)
         if isinstance(value, WITHOUT_FORM):
             name = type(value).__name__
-            raise CannotCross(f"a {name} has no form in JavaScript; make it a float or a str, or cross it by itself")
+            raise CannotCross(f"a {name} has no form in JavaScript: convert it with float() or str()")
         if isinstance(value, int):
             return self._encode(int(value), depth)
         if isinstance(value, float):
@@ -320,7 +337,7 @@ class Encoding:
         if isinstance(value, dict):
             return self._inside(value, depth, self._dict)
         if inspect.isawaitable(value):
-            raise CannotCross("it is awaitable: await it in a cell first")
+            raise CannotCross("it was not awaited: write await before it")
         return self.object(value)
 
     def _date(self, value):
@@ -340,11 +357,9 @@ class Comparison(Encoding):
             return self.tagged(value.tag, **value.parts)
         return self.tagged("p", id=self.values.number_of(value))
 
-    def _other(self, value, depth):
-        if isinstance(value, (set, frozenset)):
-            # Two equal sets may have different orders.
-            return self.tagged("s", e=sorted(self._inside(list(value), depth, self._items), key=json.dumps))
-        return super()._other(value, depth)
+    def _set(self, value, depth):
+        # Two equal sets may have different orders.
+        return self.tagged("s", e=sorted(self._items(list(value), depth), key=json.dumps))
 
 
 def type_name(value):

@@ -1,0 +1,13 @@
+/** A message about a part of the arguments, which is named as people count: `Argument 1 of take(…), at [0].name,`. */
+export function withArgumentNamed(message: string, op: string, title: string): string {
+  if (op === "set")
+    return message.replace(/^the arguments\[0\]([^\s:]*)/, (_, rest) => `The value for ${title}${at(rest)}`)
+  return message.replace(
+    /^the arguments\[0\]\[(\d+)\]([^\s:]*)/,
+    (_, index, rest) => `Argument ${Number(index) + 1} of ${title}(…)${at(rest)}`,
+  )
+}
+
+function at(path: string): string {
+  return path === "" ? "" : `, at ${path},`
+}
