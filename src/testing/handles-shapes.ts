@@ -205,6 +205,33 @@ export const shapeCases = {
       assert.deepEqual(taken, [[1, 2], [0, 1, 2], ...bytes, new Map(entries), new Set([1])])
     },
   }),
+  41: define({
+    title: "members of an enum arrive as their values, and views of a dict as arrays",
+    python: `import enum
+class Color(enum.Enum):
+    RED = "red"
+    POINT = (1, 2)
+class Level(enum.IntEnum):
+    LOW = 1
+$take(Color.RED, Color.POINT, [Level.LOW], {"color": Color.RED})
+d = {"a": 1, "b": [2]}
+$take(d.keys(), d.values(), d.items())
+[Color.RED, d.keys()]`,
+    value: ["red", ["a", "b"]],
+    notApplicable: { typescript: "TypeScript has objects and iterators for these" },
+    holds: ({ taken }) =>
+      assert.deepEqual(taken, [
+        ...["red", [1, 2], [1], { color: "red" }],
+        ...[
+          ["a", "b"],
+          [1, [2]],
+          [
+            ["a", 1],
+            ["b", [2]],
+          ],
+        ],
+      ]),
+  }),
 } as const
 
 interface Twice {

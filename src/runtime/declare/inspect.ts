@@ -1,5 +1,6 @@
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
+import { formOf } from "../handles/value-forms.ts"
 import { functionSignature } from "./function-head.ts"
 import { classOf, instanceMembers, isGlobalClass, type LiveClass, type Looking, nameOfClass } from "./inspect-class.ts"
 import { attempt, globalType } from "./signatures.ts"
@@ -52,17 +53,7 @@ export function isPlain(value: object): boolean {
 /** Whether a value reaches another process as a copy. Everything else is a handle there. */
 export function isCopied(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return typeof value !== "function"
-  if (types.isProxy(value) || types.isModuleNamespaceObject(value)) return false
-  if (types.isNativeError(value)) return true
-  if (isPlain(value)) {
-    const own: PropertyDescriptor[] = attempt(() => Object.values(Object.getOwnPropertyDescriptors(value))) ?? []
-    if (types.isArgumentsObject(value) || Object.getOwnPropertySymbols(value).length > 0) return false
-    return own.every((property) => property.enumerable && "value" in property && typeof property.value !== "function")
-  }
-  const type = classOf(value)
-  if (!type || !isGlobalClass(type)) return false
-  const isData = [types.isMap, types.isSet, types.isDate, types.isRegExp, types.isArrayBuffer, types.isArrayBufferView]
-  return Array.isArray(value) || isData.some((is) => is(value)) || types.isBoxedPrimitive(value)
+  return (attempt(() => formOf(value)) ?? "live") !== "live"
 }
 
 const maxTypes = 1_000

@@ -39,7 +39,8 @@ export class Light {
 /** The same function under other names. */
 export class Aliased extends Light {
   erase = this.wipe;
-  [Symbol.dispose] = this.wipe
+  [Symbol.dispose] = this.wipe;
+  [Symbol.asyncIterator] = this.wipe
 }
 
 export class Fresh {}

@@ -3,8 +3,10 @@ import { after, before, describe, test } from "node:test"
 import type { Execution } from "../../../src/runtime/runtime.ts"
 import { cellValue } from "../cells.ts"
 import { rawChannel } from "../process/raw-channel.ts"
+import { operations } from "./altering.ts"
 import { createLab } from "./attack-lab.ts"
 import { attacks } from "./attacks.ts"
+import { memoryRuntime } from "./memory-peer.ts"
 
 describe("no cell gets past the handles of its host:", () => {
   const lab = createLab()
@@ -95,4 +97,22 @@ test("functions that a cell left with the host lead nowhere after a reset, an up
   await runtime.close()
   assert.deepEqual(await callAll(), ["rejected", "rejected", "rejected"])
   assert.deepEqual(log, [])
+})
+
+test("the number of an object of another runtime does not reach that object", async () => {
+  const log: string[] = []
+  const objects = Object.fromEntries(
+    Array.from({ length: 20 }, (_, n) => [`secret${n}`, { leak: () => log.push(`${n}`) }]),
+  )
+  await using other = memoryRuntime(objects)
+  await cellValue(other, "typeof secret0")
+  for (let id = 1; id <= 20; id++) {
+    const alter = operations((message) => ({ ...message, t: id, p: ["leak"] }))
+    await using runtime = memoryRuntime({ light: { dim: () => "dimmed" } }, alter())
+    const execution = await runtime.execute("await light.dim()")
+    assert.ok(!execution.ok, String(id))
+    assert.equal(execution.error.kind, id === 1 ? "throw" : "crash")
+  }
+  assert.deepEqual(log, [])
+  assert.equal(await cellValue(other, "await secret3.leak()"), 1)
 })

@@ -81,6 +81,18 @@ const gate: Given[] = [
   ["reaches its object through a Proxy", attempt("return await shade.wipe()")],
   ["reads it off a Proxy and has it called", attempt("return await callNow(shade.wipe)")],
   ["calls it by another name of the same function", attempt("return await aliased.erase()")],
+  [
+    "calls it as the start of an iteration",
+    attempt("for await (const each of aliased) return each; return 'iterated'"),
+  ],
+  [
+    "calls it as the start of an iteration, behind the runtime's back",
+    attempt("return await ask({ op: 'list', t: await idOf(aliased), p: [], v: [] })"),
+  ],
+  [
+    "calls it at the end of a path that may end before",
+    attempt("return await ask({ op: 'call', t: await idOf(light), p: ['wipe'], o: [0, 1], v: [[], {}] })"),
+  ],
   ["calls it as the end of `await using`", attempt("{ await using mine = aliased } return 'disposed'")],
   ["calls it unbound, as the host gave it", attempt("const [a, b] = await loose(); return [await a(), await b()]")],
   ["has it called unbound, as the host gave it", attempt("const [, b] = await loose(); return await callNow(b)")],

@@ -12,6 +12,7 @@ const mutants: { [number: number]: { [what: string]: string } } = {
   38: { "takes integers for floats": "if found.get('t') == 'int': found['t'] = 'float64'" },
   39: { "renames columns": "if found.get('name') == 'n': found['name'] = 'm'" },
   40: { "empties sets": "if found.get('$') == 's': found['e'] = []" },
+  41: { "calls with other arguments": "if found.get('op') == 'call': found['v'][0] = [7]" },
   119: { "loses the hints": "if found.get('k') == 'cell': found['hints'] = []" },
   248: { "calls with other arguments": "if found.get('op') == 'call': found['v'][0] = [7]" },
   300: { "renames columns": "if found.get('name') == 'then': found['name'] = 'than'" },

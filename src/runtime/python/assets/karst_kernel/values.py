@@ -10,6 +10,7 @@ import inspect
 import json
 import math
 import threading
+from collections.abc import ItemsView, KeysView, ValuesView
 
 from . import arrays
 from .crossing import CannotCross
@@ -307,7 +308,7 @@ class Encoding:
         if isinstance(value, HostMethod):
             return self.tagged("hm", of=self.tagged("h", id=value._karst_owner._karst_id), name=value._karst_name)
         if isinstance(value, enum.Enum):
-            return self.object(value)
+            return self._encode(value.value, depth)
         if isinstance(value, (bytes, bytearray, memoryview)):
             return self.tagged("b", i=self.add(bytes(value)))
         if isinstance(value, datetime.datetime) and not arrays.is_missing(value):
@@ -334,6 +335,8 @@ class Encoding:
             return str(value)
         if isinstance(value, (list, tuple, range)):
             return self._inside(value, depth, self._items)
+        if isinstance(value, (KeysView, ValuesView, ItemsView)):
+            return self._inside(list(value), depth, self._items)
         if isinstance(value, dict):
             return self._inside(value, depth, self._dict)
         if inspect.isawaitable(value):
