@@ -9,7 +9,7 @@ import { requires } from "../../system.ts"
 import { cellsOf } from "./shared.ts"
 
 describe("a snapshot of a pythonRuntime", { skip: requires("python", "pandas") }, () => {
-  test("keeps data, shared parts and imports, binds the host's again, and names what is lost", async () => {
+  test("keeps data, shared parts and imports, binds functions of the host again, and names what is lost", async () => {
     await using first = pythonRuntime({ given: 1, add: (n: number) => n + 1 })
     const { ran } = cellsOf(first)
     await ran(`
@@ -36,10 +36,30 @@ alias = add
     const lost = await second.restore?.(snapshot)
     assert.equal(lost?.length, 4)
     const { value } = cellsOf(second)
-    assert.equal(await value("int(df['a'].sum()) + int(array.sum()) + add(given)"), 8)
+    assert.equal(await value("int(df['a'].sum()) + int(array.sum()) + add(given)"), 106)
     assert.equal(await value("pair[0] is pair[1] and when.year == 2026 and pd.__name__ == 'pandas'"), true)
     await assert.rejects(second.retrieve("gone"), ConfigError)
     await assert.rejects(second.inject({ df: 1 }), /already there/)
+  })
+
+  test("keeps injected data that cells changed, and names what of the setup they may have changed", async () => {
+    const options = { setup: "class Counter:\n  n = 0\ncounter = Counter()\nunused = Counter()" }
+    await using first = pythonRuntime({ rows: [1], same: [1] }, options)
+    await cellsOf(first).ran("rows.append(2)\ncounter.n = 1")
+    const snapshot = (await first.snapshot?.()) ?? assert.fail()
+    assert.deepEqual(
+      snapshot.lost.map(({ name, asInjected }) => [name, asInjected]),
+      [["counter", true]],
+    )
+    await using second = pythonRuntime({ rows: [1], same: [5] }, options)
+    await second.restore?.(snapshot)
+    assert.deepEqual(await second.retrieve("rows"), [1, 2])
+    assert.deepEqual(await second.retrieve("same"), [5])
+    const again = (await second.snapshot?.()) ?? assert.fail()
+    assert.deepEqual(again.lost, [], "what was reported is not reported again")
+    await using third = pythonRuntime({ rows: [1], same: [5] }, options)
+    await third.restore?.(again)
+    assert.deepEqual(await third.retrieve("rows"), [1, 2])
   })
 
   test("makes a fork, which goes its own way", async () => {
