@@ -5,11 +5,14 @@ import type { Message } from "../core/message.ts"
 import { foldMessages, ownEvents } from "../core/trajectory.ts"
 import { initialMemory, type MemoryState } from "../memory.ts"
 import type { Lost, Runtime } from "../runtime/runtime.ts"
+import type { FoldedConversation } from "./folded.ts"
 import type { ToolGround } from "./toolbox.ts"
 
 /** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
 export interface Conversation {
   readonly events: readonly AgentEvent[]
+  /** The part of the conversation before `events`; undefined where these are all of it. */
+  readonly folded: FoldedConversation | undefined
   readonly messages: readonly Message[]
   readonly runtime: Runtime
   /** Whether the runtime was made for this conversation, and ends with it. */
@@ -45,22 +48,29 @@ export interface Conversation {
 }
 
 /** A new conversation; one that goes on from an earlier keeps what the model was told and the user allowed. */
-export function conversation(runtime: Runtime, ownsRuntime: boolean, earlier?: Conversation): Conversation {
-  const events: AgentEvent[] = []
-  const messages: Message[] = []
+export function conversation(
+  runtime: Runtime,
+  ownsRuntime: boolean,
+  earlier?: Conversation,
+  folded?: FoldedConversation,
+): Conversation {
+  const events: AgentEvent[] = [...(folded?.open ?? [])]
+  const messages: Message[] = [...(folded?.messages ?? [])]
   const told = new Set(earlier?.told)
   const tools = { ...earlier?.tools }
   const gone = new Set(earlier?.gone)
-  const isOwn = ownEvents()
+  const isOwn = ownEvents(folded?.runs)
+  for (const event of events) isOwn(event)
   const shared: Conversation = {
     events,
+    folded,
     messages,
     runtime,
     ownsRuntime,
     system: earlier?.system,
     systemRun: undefined,
     told,
-    activated: new Map(earlier?.activated),
+    activated: new Map(earlier?.activated ?? folded?.activated),
     steered: [...(earlier?.steered ?? [])],
     lost: earlier?.lost ?? [],
     gone,

@@ -37,6 +37,8 @@ export interface Head {
   status: RunStatus
   /** Absent until the run has begun. */
   state?: State
+  /** The run with the folded form of the conversation, as of that run. */
+  folded?: string
   /** The run whose first event has the system prompt. */
   systemRun?: string
   /** The names the model was told about. */
@@ -117,6 +119,8 @@ export const keysOf = (id: string) => ({
   journal: `runs/${id}/journal`,
   inbox: `runs/${id}/inbox`,
   snapshot: `runs/${id}/snapshot`,
+  /** The conversation up to this run, in folded form. */
+  conversation: `runs/${id}/conversation`,
   /** The options of `submit` for the run. */
   options: `runs/${id}/options`,
   /** The declared outputs of a run that has ended. */

@@ -89,7 +89,7 @@ async function newSlice(setup: SliceSetup, found: Found): Promise<SliceEnd> {
 
 function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) => Run): Promise<SliceEnd> {
   const { store, stopping } = setup
-  const { held, entries, prompt, options, resumed, earlier } = found
+  const { held, entries, prompt, options, resumed, earlier, folding } = found
   const { id, state: before, seed, metadata } = held.head
   const keys = keysOf(id)
   const controller = new AbortController()
@@ -159,6 +159,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
     const outputs = objects && storedValue(objects)
     if (outputs) changes.push({ type: "put", key: keys.objects, value: outputs as unknown as Json })
+    const folded = folding.advance(conversation, id, events.length)
     const status = end?.type === "run-end" ? end.status : waiting ? "waiting" : leaves ? "queued" : "running"
     const next = (head: Head): Head =>
       savedHead(head, {
@@ -173,11 +174,12 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
         definition,
         snapshot: taken?.note,
         pending: waiting,
+        folded: folding.run,
       })
     // It goes to the queue while it is saved: whoever takes it before that finds it held, and comes again.
     if (leaves) pushed = setup.push(id, held.revision)
     pushed?.catch(() => undefined)
-    await held.commit(next, changes, { endsCycle: true })
+    await held.commit(next, (head) => [...changes, ...folded(head)], { endsCycle: true })
     if (status !== "running") left = ended ? "ended" : leaves ? "again" : "waiting"
     journal.nextCycle(state.cycle)
     if (!ended) emit({ type: "checkpoint-saved", revision: held.revision })
