@@ -101,6 +101,8 @@ export interface AskedApproval {
 /** What belongs to the bytes of a snapshot. */
 export interface SnapshotNote {
   hash: string
+  /** Set where the bytes are only the changes since a whole snapshot: the hash of that one. */
+  since?: string
   language: Runtime["language"]
   lost: Lost[]
   /** Absent where the bytes were too many to keep. */
@@ -119,6 +121,8 @@ export const keysOf = (id: string) => ({
   journal: `runs/${id}/journal`,
   inbox: `runs/${id}/inbox`,
   snapshot: `runs/${id}/snapshot`,
+  /** What has changed since that snapshot. */
+  snapshotChanges: `runs/${id}/snapshot-changes`,
   /** The conversation up to this run, in folded form. */
   conversation: `runs/${id}/conversation`,
   /** The options of `submit` for the run. */

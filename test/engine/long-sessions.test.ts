@@ -153,7 +153,7 @@ async function conversed(seed: number, store: Store) {
         ...request.messages.map((message) => `${message.role}: ${messageText(message)}`),
       ]
       requests.push(withoutIds(shown.join("\n")))
-      if (failing) throw new ModelError("Refused.", { code: "bad-request" })
+      if (failing) throw new ModelError("Refused.", { code: "invalid-request" })
       yield* answers.stream(request)
     },
   }

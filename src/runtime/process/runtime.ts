@@ -147,7 +147,7 @@ export function createProcessRuntime<B extends Bindings>(
     async snapshot(limit) {
       refuseClosed("snapshot()")
       const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
-      return turns.take("snapshot()", async () => takeSnapshot(await host.connect(), maxBytes))
+      return turns.take("snapshot()", async () => takeSnapshot(await host.connect(), maxBytes, limit?.since))
     },
     async restore(snapshot) {
       refuseClosed("restore()")
