@@ -50,6 +50,23 @@ describe("worker processes", () => {
   })
 })
 
+test("abort ends a run whose worker process stands still, after its lease; when the worker goes on, it writes nothing", async (context) => {
+  const { engine, start, notes } = setUp(context, 400)
+  const worker = await start()
+  const { id } = await engine.submit("agent", "await compute(1); await rest(1000); await compute(2)")
+  while (notes("computes").length === 0) await sleep(20)
+  worker.kill("SIGSTOP")
+  await engine.abort(id, "Enough.")
+  assert.deepEqual((await engine.get(id))?.status, "aborted")
+  worker.kill("SIGCONT")
+  await sleep(1_500)
+  const { status, trajectory } = await engine.result(id)
+  assert.equal(status, "aborted")
+  assert.equal(trajectory.runs[0]?.detail, "Enough.")
+  assert.equal(notes("computes").length, 1)
+  assert.equal(worker.exitCode, null)
+})
+
 async function supervise(start: () => Promise<ChildProcess>, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     const worker = await start()
@@ -85,7 +102,7 @@ function setUp(context: TestContext, leaseMs: number) {
       return worker
     },
     notes: (what: string) =>
-      readFileSync(join(folder, "notes"), "utf8")
+      readFileSync(join(folder, "notes"), { encoding: "utf8", flag: "a+" })
         .split("\n")
         .filter((line) => line.startsWith(what)),
   }
