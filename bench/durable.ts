@@ -3,11 +3,14 @@ import { requires } from "../test/system.ts"
 import { checkpoints } from "./durable/checkpoints.ts"
 import { queued } from "./durable/queued.ts"
 import { resume } from "./durable/resume.ts"
+import { sessions } from "./durable/sessions.ts"
 import { stored } from "./durable/stored.ts"
+import { variables } from "./durable/variables.ts"
 import { waiting } from "./durable/waiting.ts"
 import type { Report } from "./report.ts"
 
-/** What it costs that a run survives: a step with each store, cycles through BullMQ, resuming, what is written, waiting. */
+/** What it costs that a run survives: a step with each store, cycles through BullMQ, resuming, what is written, variables,
+ *  sessions, waiting. */
 export async function durable(): Promise<Report> {
   const missing = requires("redis")
   // What the disk does is the same for all, and not what is compared.
@@ -17,6 +20,8 @@ export async function durable(): Promise<Report> {
     ...(server ? [await queued(server)] : []),
     await resume(),
     await checkpoints(),
+    await variables(),
+    await sessions(),
     await waiting(),
   ]
   return {

@@ -1,4 +1,4 @@
-import { type Agent, createAgent, jsRuntime, type Model, type ModelPart, tool } from "karst"
+import { type Agent, type AgentEvent, createAgent, jsRuntime, type Model, type ModelPart, tool } from "karst"
 
 /** Does one tool call a cycle that does nothing, then ends: what is measured is what is around it. */
 export function callingAgent(cycles: number): Agent {
@@ -11,12 +11,25 @@ export function callingAgent(cycles: number): Agent {
 }
 
 /** Runs one small cell a cycle, over a namespace that `first` fills. */
-export function codingAgent(cycles: number, first = "let value = 0"): Agent {
+export function codingAgent(cycles: number, first = "let value = 0", onEvent?: (event: AgentEvent) => void): Agent {
   const model = answering((turn) => {
     if (turn + 1 >= cycles) return { type: "text", text: "Done." }
     return { type: "text", text: `\`\`\`ts\n${turn === 0 ? first : `value = ${turn}`}\n\`\`\`` }
   })
-  return createAgent({ model, runtime: () => jsRuntime({}), limits: { cycles } })
+  return createAgent({ model, runtime: () => jsRuntime({}), limits: { cycles }, onEvent })
+}
+
+/** Answers each prompt at once, and makes its conversation shorter at so many tokens. */
+export function chattingAgent(compactAt: number): Agent {
+  const model: Model = {
+    id: "bench/model",
+    async *stream({ messages, system = "" }) {
+      yield { type: "text", text: "An answer of a few words, which says what was asked for." }
+      const input = Math.ceil((JSON.stringify(messages).length + system.length) / 4)
+      yield { type: "finish", reason: "stop", usage: { input, output: 12, complete: true } }
+    },
+  }
+  return createAgent({ model, noTool: "answer", tools: [rest], memory: { compactAt } })
 }
 
 /** Asks at once, and ends when it is answered. */

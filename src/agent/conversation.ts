@@ -7,12 +7,15 @@ import type { Lost, Runtime } from "../runtime/runtime.ts"
 import { type Artifacts, createArtifacts } from "../tools/artifacts.ts"
 import { createState, type SharedState } from "../tools/tool-state.ts"
 import type { Workspace } from "../workspace/workspace.ts"
+import type { FoldedConversation } from "./folded.ts"
 import type { InterruptedCall } from "./interruption.ts"
 import type { ToolGround } from "./toolbox.ts"
 
 /** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
 export interface Conversation {
   readonly events: readonly AgentEvent[]
+  /** The part of the conversation before `events`; undefined where these are all of it. */
+  readonly folded: FoldedConversation | undefined
   readonly messages: readonly Message[]
   readonly runtime: Runtime
   /** Whether the runtime was made for this conversation, and ends with it. */
@@ -61,16 +64,19 @@ export function conversation(
   runtime: Runtime,
   ownsRuntime: boolean,
   earlier?: Conversation,
-  workspace?: Workspace,
+  options: { workspace?: Workspace | undefined; folded?: FoldedConversation | undefined } = {},
 ): Conversation {
-  const events: AgentEvent[] = []
-  const messages: Message[] = []
+  const { workspace, folded } = options
+  const events: AgentEvent[] = [...(folded?.open ?? [])]
+  const messages: Message[] = [...(folded?.messages ?? [])]
   const told = new Set(earlier?.told)
   const state = createState(earlier?.state.values)
   const gone = new Set(earlier?.gone)
-  const isOwn = ownEvents()
+  const isOwn = ownEvents(folded?.runs)
+  for (const event of events) isOwn(event)
   const shared: Conversation = {
     events,
+    folded,
     messages,
     runtime,
     ownsRuntime,
@@ -78,7 +84,7 @@ export function conversation(
     systemRun: undefined,
     promptHash: earlier?.promptHash,
     told,
-    activated: new Map(earlier?.activated),
+    activated: new Map(earlier?.activated ?? folded?.activated),
     steered: [...(earlier?.steered ?? [])],
     lost: earlier?.lost ?? [],
     gone,

@@ -252,7 +252,7 @@ async function openConversation(
   signal?: AbortSignal,
   workspace?: Workspace,
 ): Promise<Conversation> {
-  if (earlier) return conversation(earlier.runtime, earlier.ownsRuntime, earlier, workspace)
+  if (earlier) return conversation(earlier.runtime, earlier.ownsRuntime, earlier, { workspace })
   const { runtime = () => jsRuntime() } = config
   if (typeof runtime === "object") return conversation(runtime, false)
   const making = Promise.resolve(runtime())

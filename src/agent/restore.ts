@@ -11,6 +11,7 @@ import type { StateValues } from "../tools/tool-state.ts"
 import { foldersToolsWrite } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
 import { type Conversation, conversation } from "./conversation.ts"
+import { type FoldedConversation, namesMade } from "./folded.ts"
 import { hashOfPrompt, promptFor } from "./prompt-for.ts"
 
 /** What of a conversation is not in its events: small and JSON, so that saving it costs the same at any length. */
@@ -33,6 +34,8 @@ export interface ConversationHead {
 
 export interface KeptConversation {
   events: Iterable<AgentEvent>
+  /** The part of the conversation before `events`. Default: there is none. */
+  folded?: FoldedConversation | undefined
   /** Default: as far as the events tell. */
   head?: ConversationHead | undefined
   snapshot?: Snapshot | undefined
@@ -97,17 +100,20 @@ async function renewPrompt(restored: Conversation, config: AgentConfig): Promise
 
 /** The same conversation again, with a copy of its runtime: what happens in one is not seen in the other. */
 export async function copyConversation(shared: Conversation): Promise<Conversation> {
-  const { runtime, events, artifacts } = shared
+  const { runtime, events, folded, artifacts } = shared
   if (!runtime.fork) throw new UnsupportedError("This kind of runtime cannot be copied, so its session has no fork().")
-  const copy = foldBack({ events, head: headOf(shared) }, await runtime.fork(), true)
+  const own = events.slice(folded?.open.length)
+  const copy = foldBack({ events: own, folded, head: headOf(shared) }, await runtime.fork(), true)
   for (const [name, text] of artifacts.unsaved()) copy.artifacts.put(name, text)
   // The model of the copy was not told either.
   return Object.assign(copy, { lost: shared.lost, interrupted: shared.interrupted })
 }
 
-function foldBack({ events, head }: KeptConversation, runtime: Runtime, ownsRuntime: boolean): Conversation {
-  const restored = conversation(runtime, ownsRuntime)
-  const isOwn = ownEvents()
+function foldBack({ events, folded, head }: KeptConversation, runtime: Runtime, ownsRuntime: boolean): Conversation {
+  const restored = conversation(runtime, ownsRuntime, undefined, { folded })
+  const isOwn = ownEvents(folded?.runs)
+  const { system, systemRun } = folded ?? {}
+  if (!head || head.systemRun === systemRun) Object.assign(restored, { system, systemRun })
   for (const event of events) {
     restored.record(event)
     if (!isOwn(event)) continue
@@ -153,13 +159,13 @@ async function bringSkills(config: AgentConfig, { runtime, activated }: Conversa
 /** Fills the runtime, and gives what the conversation speaks of and is not there, or not as it was left. */
 async function bringBack(
   { snapshot, covered }: KeptConversation,
-  { runtime, ownsRuntime, events, gone }: Conversation,
+  { runtime, ownsRuntime, events, folded, gone }: Conversation,
 ): Promise<Lost[]> {
   const { lost, problem } = snapshot && ownsRuntime ? await fill(runtime, snapshot) : { lost: [] }
   const isTold = new Set(lost.map(({ name }) => name))
   const there = new Set((await runtime.names()).map(({ name }) => name))
   const why = problem ?? whyNotKept(snapshot, ownsRuntime)
-  for (const [name, { changedAt }] of namesMade(events)) {
+  for (const [name, { changedAt }] of namesMade(events, folded)) {
     if (isTold.has(name) || gone.has(name)) continue
     const isLate = ownsRuntime && snapshot !== undefined && covered !== undefined && changedAt >= covered
     if (!there.has(name)) lost.push({ name, reason: isLate ? tooLate : why })
@@ -232,20 +238,6 @@ async function fill(runtime: Runtime, snapshot: Snapshot): Promise<Filled> {
 function whyNotKept(snapshot: Snapshot | undefined, ownsRuntime: boolean): string {
   if (!ownsRuntime) return "the runtime is shared with others, so it was not kept with the conversation"
   return snapshot ? "it was not in what was kept" : "nothing of the runtime was kept"
-}
-
-/** The names that cells made and did not remove, and the event that last made or changed each. */
-function namesMade(events: readonly AgentEvent[]): Map<string, { changedAt: number }> {
-  const made = new Map<string, { changedAt: number }>()
-  const isOwn = ownEvents()
-  for (const [changedAt, event] of events.entries()) {
-    if (!isOwn(event) || event.type !== "code-end") continue
-    const { created, reassigned, removed } = event.changes
-    for (const name of [...created, ...reassigned]) made.set(name, { changedAt })
-    for (const name of removed) made.delete(name)
-    if (event.kept !== undefined) made.set(event.kept, { changedAt })
-  }
-  return made
 }
 
 /** What the model is told of what did not come back. */

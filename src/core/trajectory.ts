@@ -71,9 +71,10 @@ export function trajectory(events: Iterable<AgentEvent>): Trajectory {
   return record
 }
 
-/** Tells the events of a log's own runs from those of runs that these have started. Asked about each event, in order. */
-export function ownEvents(): (event: AgentEvent) => boolean {
-  const known = new Set<string>()
+/** Tells the events of a log's own runs from those of runs that these have started. Asked about each event, in order.
+ *  `earlier` are runs with events before the first one. */
+export function ownEvents(earlier: Iterable<string> = []): (event: AgentEvent) => boolean {
+  const known = new Set(earlier)
   return ({ run, parent }) => {
     known.add(run)
     return parent === undefined || !known.has(parent)

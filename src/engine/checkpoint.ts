@@ -40,6 +40,8 @@ export interface Head {
   status: RunStatus
   /** Absent until the run has begun. */
   state?: State
+  /** The run with the folded form of the conversation, as of that run. */
+  folded?: string
   /** The run whose first event has the system prompt. */
   systemRun?: string
   /** Identifies the definition of the agent that this prompt was written for. */
@@ -108,6 +110,8 @@ export interface AskedApproval {
 /** What belongs to the bytes of a snapshot. */
 export interface SnapshotNote {
   hash: string
+  /** Set where the bytes are only the changes since a whole snapshot: the hash of that one. */
+  since?: string
   language: Runtime["language"]
   lost: Lost[]
   /** Absent where the bytes were too many to keep. */
@@ -128,6 +132,10 @@ export const keysOf = (id: string) => ({
   snapshot: `runs/${id}/snapshot`,
   /** The keys of its artifacts begin so. */
   artifacts: `runs/${id}/artifacts/`,
+  /** What has changed since that snapshot. */
+  snapshotChanges: `runs/${id}/snapshot-changes`,
+  /** The conversation up to this run, in folded form. */
+  conversation: `runs/${id}/conversation`,
   /** The options of `submit` for the run. */
   options: `runs/${id}/options`,
   /** The declared outputs of a run that has ended. */

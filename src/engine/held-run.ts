@@ -10,8 +10,9 @@ export interface HeldRun {
   readonly head: Head
   /** What was claimed, or committed last. */
   readonly revision: number
-  /** Writes the head, with what is noted for the journal. With `endsCycle` that is left out: nobody reads it any more. */
-  commit(next: (head: Head) => Head, changes?: Change[], options?: { endsCycle?: boolean }): Promise<void>
+  /** Writes the head, with what is noted for the journal. With `endsCycle` that is left out: nobody reads it any more.
+   *  `changes` may follow from the head that is written. */
+  commit(next: (head: Head) => Head, changes?: Changes, options?: { endsCycle?: boolean }): Promise<void>
   /** Appends to the journal; what comes together is written together. Where there is nothing to write, it is only checked that
    *  this worker holds the run. */
   append(items: readonly Json[]): Promise<void>
@@ -24,6 +25,8 @@ export interface HeldRun {
   /** Ends the renewals. */
   letGo(): void
 }
+
+type Changes = Change[] | ((next: Head) => Change[])
 
 export function holdRun(
   store: Store,
@@ -61,7 +64,7 @@ export function holdRun(
 
   function commit(
     next: (head: Head) => Head,
-    changes: Change[] = [],
+    changes: Changes = [],
     { endsCycle = false }: { endsCycle?: boolean } = {},
   ): Promise<void> {
     return inTurn(async () => {
@@ -69,7 +72,8 @@ export function holdRun(
       const changed = { ...next(head), updatedAt: Date.now() }
       if (endsCycle) changed.journal = written
       const ends = hasEnded(changed) || changed.state?.end !== undefined
-      revision = await write([...journal, ...changes, ...headChanges(changed, head)], ends)
+      const more = typeof changes === "function" ? changes(changed) : changes
+      revision = await write([...journal, ...more, ...headChanges(changed, head)], ends)
       head = changed
     })
   }

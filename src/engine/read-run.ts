@@ -3,10 +3,11 @@ import type { RunResult } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Store } from "../stores/store.ts"
-import { hasEnded, isUnderWay, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
+import { type Head, hasEnded, isUnderWay, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
+import { messagesOf } from "./folded-conversation.ts"
 import { followLog } from "./follow.ts"
 import { resultFrom } from "./result.ts"
-import { conversationOf, eventsOf } from "./stored-run.ts"
+import { conversationEvents, conversationOf, eventsOf } from "./stored-run.ts"
 import { type StoredValue, storedBack } from "./values.ts"
 
 export interface WatchOptions {
@@ -54,6 +55,11 @@ async function isLast(store: Store, id: string, position: number): Promise<boole
   return !head || (hasEnded(head) && position >= head.stored)
 }
 
+async function storedResult(store: Store, head: Head): Promise<AgentResult> {
+  const [own, conversation] = await Promise.all([conversationEvents(store, head), conversationOf(store, head)])
+  return resultFrom(head, own, messagesOf(conversation))
+}
+
 /** What a run came to, once it has ended or waits for somebody. */
 export async function untilAtRest(
   store: Store,
@@ -67,8 +73,7 @@ export async function untilAtRest(
   try {
     for (;;) {
       const { head } = await read()
-      if (!isUnderWay(head))
-        return { ...resultFrom(head, await conversationOf(store, head)), ...(await objectsOf(store, id)) }
+      if (!isUnderWay(head)) return { ...(await storedResult(store, head)), ...(await objectsOf(store, id)) }
       if (head.refused !== undefined) throw new ConfigError(head.refused)
       // What it came to before it went on is in there too, and only makes this look once more.
       const { done } = await rests.next()

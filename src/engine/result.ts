@@ -2,19 +2,19 @@ import type { AgentResult } from "../agent/outputs.ts"
 import { resultOf } from "../agent/result.ts"
 import { initialState } from "../agent/state.ts"
 import type { AgentEvent } from "../core/event.ts"
+import type { Message } from "../core/message.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { damagedRun, type Head } from "./checkpoint.ts"
 
-/** What a run came to, from what is stored of it and of the runs before it in its session. */
+/** What a run came to, from its own events and the messages of the conversation. */
 export function resultFrom(
   { id, status: stored, state = initialState(), pending }: Head,
-  said: readonly AgentEvent[],
+  events: readonly AgentEvent[],
+  messages: Message[],
 ): AgentResult {
-  const first = said.findIndex(({ run }) => run === id)
-  const events = first < 0 ? [] : said.slice(first)
   const record = trajectory(events)
   const result = resultOf(id, state, undefined)
-  result.messages = events.length === said.length ? record.messages : trajectory(said).messages
+  result.messages = messages
   result.trajectory = record
   const end = events.findLast((event) => event.type === "run-end" && event.run === id)
   if (end?.type !== "run-end") {

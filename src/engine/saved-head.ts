@@ -18,6 +18,8 @@ export interface SavedProgress {
   definition: Definition | undefined
   snapshot: SnapshotNote | undefined
   pending: Pending | undefined
+  /** The run with the folded form of the conversation. */
+  folded: string | undefined
 }
 
 /** The head after a save. A saved cycle is progress: earlier failures no longer count. */
@@ -44,6 +46,7 @@ export function savedHead(head: Head, progress: SavedProgress): Head {
     ...(definition && { definition }),
     ...(snapshot && { snapshot }),
     ...(pending && { pending }),
+    ...(progress.folded !== undefined && { folded: progress.folded }),
     ...(status === "running" && lease && { lease }),
     ...(status === "failed" && { failedFrom: head.stored }),
   }

@@ -89,7 +89,7 @@ async function newSlice(setup: SliceSetup, found: Found): Promise<SliceEnd> {
 
 function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) => Run): Promise<SliceEnd> {
   const { store, stopping } = setup
-  const { held, entries, prompt, options, resumed, earlier } = found
+  const { held, entries, prompt, options, resumed, earlier, folding } = found
   const { id, state: before, seed, metadata } = held.head
   const controller = new AbortController()
   const approvals = createApprovals(held, {
@@ -156,6 +156,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     const leaves = isCycle && !state.end && (await begun.isOver())
     const artifacts = conversation.artifacts.unsaved()
     const changes = savedChanges(id, { events, artifacts, objects, snapshot: taken?.changes })
+    const folded = folding.advance(conversation, id, events.length)
     const status = end?.type === "run-end" ? end.status : waiting ? "waiting" : leaves ? "queued" : "running"
     const next = (head: Head): Head =>
       savedHead(head, {
@@ -170,11 +171,12 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
         definition,
         snapshot: taken?.note,
         pending: waiting,
+        folded: folding.run,
       })
     // It goes to the queue while it is saved: whoever takes it before that finds it held, and comes again.
     if (leaves) pushed = setup.push(id, held.revision)
     pushed?.catch(() => undefined)
-    await held.commit(next, changes, { endsCycle: true })
+    await held.commit(next, (head) => [...changes, ...folded(head)], { endsCycle: true })
     conversation.artifacts.saved(artifacts)
     if (status !== "running") left = ended ? "ended" : leaves ? "again" : "waiting"
     journal.nextCycle(state.cycle)

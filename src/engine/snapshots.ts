@@ -24,34 +24,56 @@ export async function takeSnapshot(
   if (!usesCode || !runtime.snapshot) return undefined
   // What was reported as lost is not lost a second time: the next snapshot no longer names it.
   if (before && before.lost.length === 0 && !events.some(({ type }) => mayChange.has(type))) return undefined
-  const key = keysOf(id).snapshot
+  const keys = keysOf(id)
   const { language } = runtime
+  const whole = before?.kept ? (before.since ?? before.hash) : ""
   try {
-    const { data, hash, lost } = await runtime.snapshot({ maxBytes })
-    if (before?.hash === hash && before.language === language) {
+    const { data, hash, lost, since } = await runtime.snapshot({ maxBytes, since: whole })
+    if (before?.hash === hash && before.language === language && before.since === since) {
       return isDeepStrictEqual(before.lost, lost) ? undefined : { note: { ...before, lost }, changes: [] }
+    }
+    if (since !== undefined) {
+      return {
+        note: { hash, since, language, lost, kept: true },
+        changes: [{ type: "put", key: keys.snapshotChanges, value: data }],
+      }
     }
     if (data.byteLength > maxBytes) {
       const reason = `all objects together were ${megabytes(data.byteLength)}, and ${megabytes(maxBytes)} are kept`
       return notKept(await allNames(runtime, reason), hash)
     }
-    return { note: { hash, language, lost, kept: true }, changes: [{ type: "put", key, value: data }] }
+    const changes: Change[] = [{ type: "put", key: keys.snapshot, value: data }]
+    if (before?.since !== undefined) changes.push({ type: "delete", key: keys.snapshotChanges })
+    return { note: { hash, language, lost, kept: true }, changes }
   } catch (error) {
     return notKept(await allNames(runtime, `it could not be kept: ${errorData(error).message}`), "")
   }
 
   function notKept(lost: Lost[], hash: string): TakenSnapshot {
-    return { note: { hash, language, lost, kept: false }, changes: [{ type: "delete", key }] }
+    const gone = [keys.snapshot, keys.snapshotChanges]
+    return {
+      note: { hash, language, lost, kept: false },
+      changes: gone.map((key): Change => ({ type: "delete", key })),
+    }
   }
 }
 
 /** What a run's runtime is filled with when it goes on; undefined where nothing was kept. */
 export async function storedSnapshot(store: Store, { id, snapshot }: Head): Promise<Snapshot | undefined> {
   if (!snapshot?.kept) return undefined
-  const entry = await store.get(keysOf(id).snapshot)
-  if (!(entry?.value instanceof Uint8Array)) throw damagedRun(id, "its live objects are missing")
-  const { hash, language, lost } = snapshot
-  return { version: 1, language, hash, lost, data: entry.value }
+  const { hash, since, language, lost } = snapshot
+  const [data, changes] = await Promise.all([
+    bytesAt(keysOf(id).snapshot),
+    since === undefined ? undefined : bytesAt(keysOf(id).snapshotChanges),
+  ])
+  if (!changes) return { version: 1, language, hash, lost, data }
+  return { version: 1, language, hash: since ?? "", lost, data, changes: { data: changes, hash, lost } }
+
+  async function bytesAt(key: string): Promise<Uint8Array> {
+    const entry = await store.get(key)
+    if (entry?.value instanceof Uint8Array) return entry.value
+    throw damagedRun(id, "its live objects are missing")
+  }
 }
 
 const mayChange = new Set<AgentEvent["type"]>(["code-end", "tool-end", "memory-compacted", "skill-activated"])

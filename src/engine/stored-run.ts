@@ -8,6 +8,7 @@ import { initialMemory } from "../memory.ts"
 import type { Store } from "../stores/store.ts"
 import { damagedRun, type Head, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
 import { claimRun } from "./claim.ts"
+import { costOfRun, createFolding, type Folding, type ReadConversation, readFolded } from "./folded-conversation.ts"
 import { type HeldRun, holdRun } from "./held-run.ts"
 import { messagesFrom } from "./inbox.ts"
 import type { JournalEntry } from "./journal.ts"
@@ -27,6 +28,7 @@ export interface Found {
   options: DurableOptions | undefined
   resumed: Resumed | undefined
   earlier: KeptConversation | undefined
+  folding: Folding
 }
 
 /** Claims a run and reads what it goes on from; says why where it is not to be worked on now. */
@@ -70,40 +72,70 @@ async function readClaimed(store: Store, claimed: StoredHead, leaseMs: number): 
     journalLength: head.journal + entries.length,
   })
   const given = options && optionsBack(options.value as unknown as StoredRunOptions)
-  return { held, prompt, entries, options: given, resumed, earlier }
+  const { folded, cost } = resumed ?? earlier ?? { folded: undefined, cost: 0 }
+  return {
+    held,
+    prompt,
+    entries,
+    options: given,
+    resumed: resumed?.kept,
+    earlier: earlier?.kept,
+    folding: createFolding(folded?.run, cost),
+  }
 }
 
 /** Where a run goes on. */
-async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["state"]>): Promise<Resumed> {
+async function resumedFrom(store: Store, head: Head, state: NonNullable<Head["state"]>): Promise<Read<Resumed>> {
   const { end, ...rest } = state
-  const [events, snapshot] = await Promise.all([conversationOf(store, head), storedSnapshot(store, head)])
+  const { kept, ...read } = await keptBy(store, head)
   // A run that waited and was answered has no end any more.
-  return { state: end && end.status !== "waiting" ? state : rest, events, head: conversationHead(head), snapshot }
+  return { kept: { state: end && end.status !== "waiting" ? state : rest, ...kept }, ...read }
+}
+
+interface Read<Kept> extends Omit<ReadConversation, "events"> {
+  kept: Kept
 }
 
 /** What the runs of the same session before this one have left. */
-async function earlierOf(store: Store, head: Head): Promise<KeptConversation | undefined> {
+async function earlierOf(store: Store, head: Head): Promise<Read<KeptConversation> | undefined> {
   const before = await runBefore(store, head)
   if (!before) return undefined
   // Only a run with a saved cycle knows the names, approvals and objects of the conversation.
   const last = (await runBefore(store, head, ({ state }) => !state)) ?? before
-  const [events, snapshot] = await Promise.all([conversationOf(store, before), storedSnapshot(store, last)])
-  return { events, head: conversationHead(last), snapshot }
+  return keptBy(store, before, last)
 }
 
-/** The events of a run, after those of the runs before it in its session. */
-export async function conversationOf(store: Store, head: Head): Promise<AgentEvent[]> {
-  const events: AgentEvent[][] = []
+/** The conversation up to the run `head`, with the names, approvals and objects that the run `last` has saved. */
+async function keptBy(store: Store, head: Head, last = head): Promise<Read<KeptConversation>> {
+  const [{ folded, events, cost }, snapshot] = await Promise.all([
+    conversationOf(store, head),
+    storedSnapshot(store, last),
+  ])
+  return { kept: { events, folded: folded?.conversation, head: conversationHead(last), snapshot }, folded, cost }
+}
+
+/** The conversation of a run and of the runs before it in its session: in folded form as far as that was stored, and the
+ *  events since. */
+export async function conversationOf(store: Store, head: Head): Promise<ReadConversation> {
+  const folded = await readFolded(store, head)
+  const runs: AgentEvent[][] = []
+  let isWhole = false
   for (let each: Head | undefined = head; each; ) {
-    events.unshift(withoutSkipped(await eventsOf(store, each), each))
+    isWhole = each.id === folded?.run
+    runs.unshift(await conversationEvents(store, each, isWhole ? folded?.at : 0))
+    if (isWhole) break
     each = await runBefore(store, each)
   }
-  return events.flat()
+  const events = runs.flat()
+  return { folded: isWhole ? folded : undefined, events, cost: events.length + runs.length * costOfRun }
 }
 
-function withoutSkipped(events: AgentEvent[], { skipped = [] }: Head): AgentEvent[] {
+/** The events of a run that are part of the conversation, from that position of its log on. */
+export async function conversationEvents(store: Store, head: Head, from = 0): Promise<AgentEvent[]> {
+  const events = await eventsOf(store, head, from)
+  const { skipped = [] } = head
   if (skipped.length === 0) return events
-  return events.filter((_, position) => !skipped.some(([from, to]) => position >= from && position < to))
+  return events.filter((_, index) => !skipped.some(([start, end]) => from + index >= start && from + index < end))
 }
 
 function conversationHead({ systemRun, promptHash, told, gone, artifacts, unheard, state }: Head): ConversationHead {
@@ -122,11 +154,11 @@ function conversationHead({ systemRun, promptHash, told, gone, artifacts, unhear
   }
 }
 
-/** The events of a run that were stored with this head, or later. A shorter log is an error. */
-export async function eventsOf(store: Store, { id, stored }: Head): Promise<AgentEvent[]> {
-  const events = (await collect(store.read(keysOf(id).events))) as unknown as AgentEvent[]
-  if (events.length >= stored) return events
-  throw damagedRun(id, `its log has ${events.length} of ${stored} events`)
+/** The events of a run that were stored with this head, or later, from that position on. A shorter log is an error. */
+export async function eventsOf(store: Store, { id, stored }: Head, from = 0): Promise<AgentEvent[]> {
+  const events = (await collect(store.read(keysOf(id).events, from))) as unknown as AgentEvent[]
+  if (from + events.length >= stored) return events
+  throw damagedRun(id, `its log has ${from + events.length} of ${stored} events`)
 }
 
 async function collect(items: AsyncIterable<Json>): Promise<Json[]> {

@@ -60,6 +60,9 @@ export interface TypedRuntime<B extends Bindings> extends Runtime {
 
 export interface SnapshotLimit {
   maxBytes?: number | undefined
+  /** The hash of an earlier snapshot of this runtime, or "" where there is none yet: the new one may then have only what has
+   *  changed since, which its own `since` tells. Not every runtime does so. Default: the snapshot is whole. */
+  since?: string | undefined
 }
 
 /** How large a snapshot may be, by the runtime's option and by who asks for it. */
@@ -212,6 +215,10 @@ export interface Snapshot {
   /** Equal for equal contents, so that an unchanged namespace need not be stored again. */
   hash: string
   lost: Lost[]
+  /** Set where `data` has only what has changed since an earlier snapshot: the hash of that one. */
+  since?: string | undefined
+  /** A later snapshot since this one, to be restored with it. */
+  changes?: Pick<Snapshot, "data" | "hash" | "lost"> | undefined
 }
 
 export interface Name {

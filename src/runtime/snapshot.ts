@@ -6,8 +6,9 @@ import type { Lost, Snapshot } from "./runtime.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 import { type Draft, draft } from "./snapshot/draft.ts"
 import { fillInPlace } from "./snapshot/fill-in-place.ts"
+import { type Changes, changesSince, type Group, type Image, takeImage } from "./snapshot/image.ts"
 import { load } from "./snapshot/load.ts"
-import { checkPayload } from "./snapshot/payload.ts"
+import { checkDropped, checkPayload, type Payload, withoutNames } from "./snapshot/payload.ts"
 import { hashOf, invalidSnapshot, pack, unpack } from "./snapshot/wire.ts"
 import { lostState, notInjected, objectsIn, withoutSameObjects } from "./used-objects.ts"
 
@@ -15,17 +16,78 @@ export interface SnapshotOptions {
   codecs: Codecs
   /** The largest names are left out of what would be larger. */
   maxBytes: number
+  /** The hash of an earlier snapshot: where `base` is that one, only what has changed since may be written. */
+  since?: string | undefined
+  /** The last whole snapshot that was taken with `since`; brought up to date here. */
+  base?: { last?: WholeSnapshot | undefined } | undefined
+}
+
+/** A whole snapshot, and the objects it was taken of. */
+export interface WholeSnapshot {
+  hash: string
+  size: number
+  image: Image
 }
 
 /** Writes down everything in a namespace that can be kept. Nothing of it is changed, and but for codecs none of its code
  *  runs: accessors are not called, proxies not entered. */
-export function takeSnapshot({ namespace }: CellPlace, { codecs, maxBytes }: SnapshotOptions): Snapshot {
+export function takeSnapshot({ namespace }: CellPlace, options: SnapshotOptions): Snapshot {
+  const { codecs, maxBytes, since, base } = options
+  const changes = base?.last && base.last.hash === since ? takeChanges(namespace, base.last, options) : undefined
+  if (changes) return changes
+  const { data, lost, left, isOpen } = written(namespace, { codecs, maxBytes })
+  const hash = hashOf(data)
+  if (base && since !== undefined) {
+    base.last = isOpen ? { hash, size: data.length, image: takeImage(namespace, { codecs, left }) } : undefined
+  }
+  return { version: 1, language: "typescript", data, hash, lost }
+}
+
+/** What has changed since a whole snapshot; undefined where another whole one is to be taken. */
+function takeChanges(namespace: Namespace, base: WholeSnapshot, options: SnapshotOptions): Snapshot | undefined {
+  const { codecs, maxBytes } = options
+  const changes = changesSince(base.image, namespace)
+  if (changes.mostly) return undefined
+  const taken = written(namespace, { codecs, maxBytes: maxBytes - base.size, changes })
+  if (!taken.isOpen || taken.data.length > Math.max(smallest, base.size / 2)) return undefined
+  const { data, lost } = taken
+  return { version: 1, language: "typescript", data, hash: hashOf(data), lost, since: base.hash }
+}
+
+// Up to so many bytes, to write changes again and again costs no more than to write a whole snapshot.
+const smallest = 8_192
+
+interface WriteOptions {
+  codecs: Codecs
+  maxBytes: number
+  changes?: Changes
+}
+
+interface Written {
+  data: Uint8Array
+  lost: Lost[]
+  /** The names that were left out. */
+  left: Map<string, string | undefined>
+  /** Whether the same names can be compared with later ones: nothing was cut, and nothing was too large. */
+  isOpen: boolean
+}
+
+function written(namespace: Namespace, { codecs, maxBytes, changes }: WriteOptions): Written {
   const left = new Map<string, string | undefined>()
+  const met = new Set<Group>()
   let cut = false
-  const drawn = (only?: ReadonlySet<string>) => draft(namespace, { codecs, left, cut, ...(only && { only }) })
+  let isOpen = true
+  const onObject = (object: object) => {
+    const group = changes?.unchanged(object)
+    if (group) met.add(group)
+  }
+  const drawn = (only: ReadonlySet<string> | undefined = changes?.names) =>
+    draft(namespace, { codecs, left, cut, ...(only && { only }), ...(changes && { onObject }) })
   for (;;) {
     const whole = drawn()
-    const data = whole.rebound.size === 0 ? packed(whole) : undefined
+    // Names that share an object are written together.
+    if (changes && joins(changes, met, namespace)) continue
+    const data = whole.rebound.size === 0 ? packed(whole, changes) : undefined
     // What holds something that cannot be kept is bound again as a whole.
     if (!data) for (const [name, reason] of whole.rebound) left.set(name, reason)
     else if (data instanceof RangeError && !cut) cut = true
@@ -33,9 +95,10 @@ export function takeSnapshot({ namespace }: CellPlace, { codecs, maxBytes }: Sna
     else {
       const sizes = data.length > maxBytes ? sizesOf(whole, drawn) : []
       if (sizes.length === 0) {
-        const lost = [...whole.lost, ...usedAndLost(namespace, whole)]
-        return { version: 1, language: "typescript", data, hash: hashOf(data), lost }
+        const lost = [...whole.lost, ...usedAndLost(namespace, whole, changes)]
+        return { data, lost, left, isOpen: isOpen && !cut }
       }
+      isOpen = false
       let excess = data.length - maxBytes
       for (const { name, size } of sizes) {
         if (excess <= 0) break
@@ -47,12 +110,23 @@ export function takeSnapshot({ namespace }: CellPlace, { codecs, maxBytes }: Sna
 }
 
 /** The injected objects that cells used and that are not in the snapshot. */
-function usedAndLost({ bindings, used }: Namespace, whole: Draft): Lost[] {
+function usedAndLost({ bindings, used }: Namespace, whole: Draft, changes: Changes | undefined): Lost[] {
   const reported = new Set(whole.lost.flatMap(({ name, path }) => (path === undefined ? [name] : [])))
   const kept = new Set(namesIn(whole))
   return objectsIn(bindings)
-    .filter(({ name, value }) => used.has(value) && !kept.has(name) && !reported.has(name))
+    .filter(({ name, value }) => used.has(value) && !kept.has(name) && !changes?.isKept(name) && !reported.has(name))
     .map(lostState)
+}
+
+function joins({ names, dropped }: Changes, met: Set<Group>, { scope }: Namespace): boolean {
+  const { size } = names
+  for (const name of [...met].flatMap((group) => group.names)) {
+    if (names.has(name) || !Object.hasOwn(scope, name)) continue
+    names.add(name)
+    dropped.push(name)
+  }
+  met.clear()
+  return names.size > size
 }
 
 /** Replaces a namespace by what a snapshot holds. Runs no code of it but declarations of functions and classes. A
@@ -63,19 +137,23 @@ export async function loadSnapshot(
   { codecs, leave }: LoadSnapshotOptions,
 ): Promise<Lost[]> {
   const { namespace } = place
-  const payload = readSnapshot(snapshot)
+  const parts = readSnapshot(snapshot)
   const inPlace = !copies.has(snapshot)
   leave()
   namespace.reset()
   const bound = namespace.bound()
-  const lost = await load(payload, place, { codecs, bound, inPlace }).catch((cause: unknown) => {
-    namespace.reset()
-    throw invalidSnapshot("its parts do not fit together", cause)
-  })
+  const lost: Lost[] = []
+  for (const part of parts) {
+    const missing = await load(part, place, { codecs, bound, inPlace }).catch((cause: unknown) => {
+      namespace.reset()
+      throw invalidSnapshot("its parts do not fit together", cause)
+    })
+    lost.push(...missing)
+  }
   const values = new Map<string, unknown>()
   // Objects that a codec made anew for guarded names: the guard holds for them too.
   const guarded: Record<string, unknown> = {}
-  for (const [name, value] of payload.contents) {
+  for (const [name, value] of parts.flatMap(({ contents }) => contents)) {
     const current = bound.get(name)
     if (!current) lost.push({ name, reason: notInjected })
     else if (!current.isVariable) lost.push({ name, reason: "it was data, and is something else in this runtime" })
@@ -84,16 +162,22 @@ export async function loadSnapshot(
       if (value !== undefined && value !== realOf(current.value)) guarded[name] = value
     } else if (value !== undefined && (!inPlace || !fillInPlace(current.value, value))) values.set(name, value)
   }
-  for (const [name, value] of payload.names) {
+  for (const [name, value] of parts.flatMap(({ names }) => names)) {
     const problem = nameProblem(name, new Set())
     if (problem === undefined) values.set(name, value)
     else lost.push({ name, reason: `the name ${problem}` })
   }
-  namespace.load(values, payload.constants)
+  namespace.load(
+    values,
+    parts.flatMap(({ constants }) => constants),
+  )
   namespace.update(guarded)
-  namespace.noteHeld(payload.declarations.flatMap(({ known }) => known))
-  namespace.noteHeld(payload.references.flatMap((each) => (each.type === "binding" ? [each.name] : [])))
-  return withoutSameObjects([...snapshot.lost, ...lost], namespace.bindings, namespace.used)
+  for (const { declarations, references } of parts) {
+    namespace.noteHeld(declarations.flatMap(({ known }) => known))
+    namespace.noteHeld(references.flatMap((each) => (each.type === "binding" ? [each.name] : [])))
+  }
+  const earlier = (snapshot.changes ?? snapshot).lost
+  return withoutSameObjects([...earlier, ...lost], namespace.bindings, namespace.used)
 }
 
 const isGuarded = (value: unknown) => realOf(value) !== value
@@ -113,19 +197,30 @@ export function takeCopy(place: CellPlace, codecs: Codecs): Snapshot {
 
 const copies = new WeakSet<Snapshot>()
 
-function readSnapshot({ version, language, data, hash }: Snapshot) {
+/** What a snapshot holds: a whole one, or the rest of that and what has changed since. */
+function readSnapshot({ version, language, data, hash, since, changes }: Snapshot): Payload[] {
   if (version !== 1) throw invalidSnapshot(`it is of version ${String(version)}, and this Karst knows version 1`)
   if (language !== "typescript") throw invalidSnapshot(`it is of a ${String(language)} runtime`)
+  if (since !== undefined) {
+    throw invalidSnapshot("it has only what changed since another one, which is restored with this one as `changes`")
+  }
+  const whole = checkPayload(readBytes(data, hash))
+  if (!changes) return [whole]
+  const changed = readBytes(changes.data, changes.hash)
+  return [withoutNames(whole, checkDropped(changed)), checkPayload(changed)]
+}
+
+function readBytes(data: unknown, hash: string): unknown {
   if (!(data instanceof Uint8Array)) throw invalidSnapshot("it has no bytes")
   if (hashOf(data) !== hash) throw invalidSnapshot("its bytes are not those its hash was made of")
-  return checkPayload(unpack(data))
+  return unpack(data)
 }
 
 type DrawOnly = (names: ReadonlySet<string>) => Draft
 
-function packed({ payload, deep }: Draft): Uint8Array | Error {
+function packed({ payload, deep }: Draft, changes?: Changes): Uint8Array | Error {
   try {
-    return pack(payload, deep)
+    return pack(changes ? { ...payload, dropped: changes.dropped } : payload, deep)
   } catch (error) {
     if (error instanceof Error) return error
     throw error

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as after } from "node:timers/promises"
@@ -35,7 +36,7 @@ export async function openDatabase(path: string, settings: Settings): Promise<Sq
       // A short commit of another process is over sooner than a timer fires; a longer wait must not hold up this one.
       return new DatabaseSync(path, { timeout: 5 })
     } catch (error) {
-      throw failure(error, name)
+      throw primaryCode(error) === codes.cannotOpen && isForbidden(path) ? forbidden(error, name) : failure(error, name)
     }
   }
 
@@ -125,12 +126,33 @@ function failure(error: unknown, name: string): unknown {
   }
   if (primary === codes.full) return noSpace(name, error)
   const why = error instanceof Error ? error.message : String(error)
-  if (primary === codes.permission || primary === codes.readOnly) {
-    const cure = "Check who owns the file and its folder, and their modes, or keep the store elsewhere."
-    return new AgentError(`${name} may not be written: ${why}. ${cure}`, { code: "permission-denied", cause: error })
-  }
+  if (primary === codes.permission || primary === codes.readOnly || isDenied(error)) return forbidden(error, name)
   const message = `${name} is out of reach: ${why}. Check that its folder is there, has room, and may be written.`
   return new AgentError(message, { code: "file-system", cause: error, retryable: primary === codes.inputOutput })
+}
+
+function forbidden(error: unknown, name: string): AgentError {
+  const why = error instanceof Error ? error.message : String(error)
+  const cure = "Check who owns the file and its folder, and their modes, or keep the store elsewhere."
+  return new AgentError(`${name} may not be used: ${why}. ${cure}`, { code: "permission-denied", cause: error })
+}
+
+/** Whether the modes of a file forbid its use. SQLite does not say so, and the file is not opened to find out: closing it would
+ *  release the locks that this process holds on it. */
+function isForbidden(path: string): boolean {
+  try {
+    const { mode, uid, gid } = statSync(path)
+    const isGroup = gid === process.getegid?.() || process.getgroups?.().includes(gid)
+    const allowed = uid === process.geteuid?.() ? mode >> 6 : isGroup ? mode >> 3 : mode
+    return (allowed & 6) !== 6
+  } catch (error) {
+    return isDenied(error)
+  }
+}
+
+function isDenied(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined
+  return code === "EACCES" || code === "EPERM" || code === "EROFS"
 }
 
 function primaryCode(error: unknown): number | undefined {
@@ -138,7 +160,16 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === "number" ? code & 0xff : undefined
 }
 
-const codes = { permission: 3, busy: 5, readOnly: 8, inputOutput: 10, corrupt: 11, full: 13, notDatabase: 26 }
+const codes = {
+  permission: 3,
+  busy: 5,
+  readOnly: 8,
+  inputOutput: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notDatabase: 26,
+}
 
 // "KRST", in the header of each of our files.
 const karst = 0x4b525354

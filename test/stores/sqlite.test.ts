@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
-import { copyFileSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { after, describe, test } from "node:test"
 import { testStore } from "karst/testing"
@@ -119,6 +119,54 @@ describe("sqliteStore", () => {
     rmSync(blocked)
     assert.equal(await store.get("k"), undefined)
   })
+})
+
+describe("a SQLite file that may not be used is named, with the cure", () => {
+  const denied = { code: "permission-denied", message: /karst\.db.*Check who owns the file and its folder/s }
+
+  test("where its folder may not be written", async () => {
+    const path = place()
+    mkdirSync(dirname(path))
+    chmodSync(dirname(path), 0o555)
+    await asNobody(async () => {
+      await using store = sqliteStore(path)
+      await assert.rejects(store.get("k"), denied)
+      await assert.rejects(store.commit([{ type: "put", key: "k", value: 1 }]), denied)
+    })
+  })
+
+  for (const [what, mode] of [
+    ["read", 0o000],
+    ["written", 0o444],
+  ] as const) {
+    test(`where it may not be ${what}`, async () => {
+      const path = place()
+      const before = sqliteStore(path)
+      await before.commit([{ type: "put", key: "k", value: 1 }])
+      await before.close()
+      chmodSync(path, mode)
+      chmodSync(dirname(path), 0o755)
+      await asNobody(async () => {
+        await using store = sqliteStore(path)
+        await assert.rejects(store.commit([{ type: "put", key: "k", value: 2 }]), denied)
+      })
+      chmodSync(path, 0o600)
+      await using after = sqliteStore(path)
+      assert.equal((await after.get("k"))?.value, 1)
+    })
+  }
+
+  /** Nothing is forbidden to root. */
+  async function asNobody(work: () => Promise<void>): Promise<void> {
+    if (process.geteuid?.() !== 0) return await work()
+    chmodSync(folder, 0o755)
+    process.seteuid?.(65534)
+    try {
+      await work()
+    } finally {
+      process.seteuid?.(0)
+    }
+  }
 })
 
 test("needs to know where it is: an empty path, as of a variable that is not set, is refused", () => {

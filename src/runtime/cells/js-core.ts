@@ -6,6 +6,7 @@ import type { JsRuntimeOptions } from "../js.ts"
 import { ambientNames } from "../names.ts"
 import { type ExecuteOptions, type Runtime, snapshotBytes } from "../runtime.ts"
 import { validated } from "../schema.ts"
+import type { WholeSnapshot } from "../snapshot.ts"
 import type { OpenCellGate } from "../type-gate/cell-gate.ts"
 import { createAmbient, renewAmbient } from "./cell-env.ts"
 import { cellFilename } from "./errors.ts"
@@ -116,6 +117,8 @@ export function createJsRuntime(
     }
   }
 
+  // The last whole snapshot, where only changes are asked for.
+  const wholeSnapshot: { last?: WholeSnapshot | undefined } = {}
   const turns = createTurns(shared, open)
   /** Leaves behind what cells have under way in the namespace as it is. */
   const leave = () => {
@@ -124,6 +127,7 @@ export function createJsRuntime(
     timers.clear()
     renewAmbient(ambient)
     expireUndo()
+    wholeSnapshot.last = undefined
   }
 
   const runtime: JsCore = {
@@ -168,7 +172,12 @@ export function createJsRuntime(
       parts.snapshot ??= await import("../snapshot.ts")
       const { takeSnapshot } = parts.snapshot
       return turns.take("snapshot()", async () =>
-        takeSnapshot(place, { codecs, maxBytes: snapshotBytes(options.maxSnapshotBytes, limit) }),
+        takeSnapshot(place, {
+          codecs,
+          maxBytes: snapshotBytes(options.maxSnapshotBytes, limit),
+          since: limit?.since,
+          base: wholeSnapshot,
+        }),
       )
     },
     async restore(snapshot) {

@@ -116,9 +116,10 @@ export function readNames(value: unknown): NameReport[] | undefined {
 
 export function readSnapshot(value: unknown): Snapshot | undefined {
   if (!isRecord(value)) return undefined
-  const { version, language, data, hash, lost } = value
+  const { version, language, data, hash, lost, since } = value
+  if (since !== undefined && typeof since !== "string") return undefined
   if (version !== 1 || language !== "typescript" || !(data instanceof Uint8Array)) return undefined
-  return typeof hash === "string" && isLost(lost) ? { version, language, data, hash, lost } : undefined
+  return typeof hash === "string" && isLost(lost) ? { version, language, data, hash, lost, since } : undefined
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

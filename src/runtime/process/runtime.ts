@@ -158,7 +158,9 @@ export function createProcessRuntime<B extends Bindings>(
     async snapshot(limit) {
       refuseClosed("snapshot()")
       const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
-      return turns.take("snapshot()", async () => takeSnapshot(await host.connect(), maxBytes, registry, hostState))
+      const take = async () =>
+        takeSnapshot(await host.connect(), { maxBytes, since: limit?.since }, registry, hostState)
+      return turns.take("snapshot()", take)
     },
     async restore(snapshot) {
       refuseClosed("restore()")
@@ -171,7 +173,7 @@ export function createProcessRuntime<B extends Bindings>(
       refuseClosed("fork()")
       const { bindings } = registry
       const copy = await turns.take("fork()", async () =>
-        takeSnapshot(await host.connect(), Number.POSITIVE_INFINITY, registry),
+        takeSnapshot(await host.connect(), { maxBytes: Number.POSITIVE_INFINITY }, registry),
       )
       const given = renewedIn(bindings, await hostState.copy(bindings))
       const other = createProcessRuntime(given, options, startPeer)

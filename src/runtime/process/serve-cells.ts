@@ -9,7 +9,7 @@ import { inspection } from "../declare/inspect.ts"
 import { printType } from "../declare/type-tree.ts"
 import { decodeBody } from "../handles/javascript-decode.ts"
 import { type Frame, type FrameLink, isObject, type WireObject } from "../handles/wire.ts"
-import type { CallGate, Execution, Snapshot } from "../runtime.ts"
+import type { CallGate, Execution, Snapshot, SnapshotLimit } from "../runtime.ts"
 import { awaitable, createHostLink } from "./host-link.ts"
 import { runModule } from "./modules.ts"
 import { createNews } from "./news.ts"
@@ -75,7 +75,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     load: ({ file }: { file: string }) => runModule(file, core),
     describe: ({ names }: { names: string[] }) => core.describe(names),
     undo: () => undoLast(),
-    snapshot: ({ maxBytes }: { maxBytes: number }) => core.snapshot({ maxBytes }),
+    snapshot: (limit: SnapshotLimit) => core.snapshot(limit),
     restore: ({ snapshot }: { snapshot: Snapshot }) => core.restore(snapshot),
     keep: ({ prefix, value }: { prefix: string; value: unknown }) => core.keep(prefix, value),
     reset: () => core.reset(),

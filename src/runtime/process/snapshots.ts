@@ -13,14 +13,16 @@ import type { Registry } from "./registry.ts"
  *  bytes of the child. */
 export async function takeSnapshot(
   child: Live,
-  maxBytes: number,
+  { maxBytes, since }: { maxBytes: number; since?: string | undefined },
   registry: Registry,
   hostState?: HostState,
 ): Promise<Snapshot> {
   const { bindings } = registry
   const { data, lost = [] } = (await hostState?.take(bindings, maxBytes)) ?? {}
   const left = Math.max(0, maxBytes - (data?.length ?? 0))
-  const snapshot = readSnapshot(await child.ask("snapshot", { maxBytes: left }))
+  // The state of host objects is part of whole snapshots only.
+  const sinceWhole = since !== undefined && data === undefined ? { since } : {}
+  const snapshot = readSnapshot(await child.ask("snapshot", { maxBytes: left, ...sinceWhole }))
   if (!snapshot) throw child.accuse("an invalid snapshot")
   const ofChild = snapshot.lost.filter(({ name, asInjected }) => !asInjected || livesInChild(bindings.get(name)))
   return withHostState({ ...snapshot, lost: [...ofChild, ...lost, ...usedAndLost(registry)] }, data)
@@ -40,8 +42,13 @@ export async function loadSnapshot(
     registry.add(entries)
     await child.bind("update", entries)
   }
-  const { version, language, data, hash, lost } = own
-  const missing = await child.ask("restore", { snapshot: { version, language, data, hash, lost } })
+  const { version, language, data, hash, lost, since, changes } = own
+  const sent = {
+    ...{ version, language, data, hash, lost },
+    ...(since !== undefined && { since }),
+    ...(changes && { changes: { data: changes.data, hash: changes.hash, lost: changes.lost } }),
+  }
+  const missing = await child.ask("restore", { snapshot: sent })
   if (!isLost(missing)) throw child.accuse("an invalid answer to `restore`")
   child.used = true
   host.learn((await namesOf(child, registry)).map(({ name }) => name))

@@ -28,14 +28,16 @@ export interface DraftOptions {
   only?: ReadonlySet<string>
   /** Whether what is nested deeply is cut into parts that are not. */
   cut: boolean
+  /** Called with each object that is written as data. */
+  onObject?: ((object: object) => void) | undefined
 }
 
 /** Draws up what a snapshot of a namespace holds. */
-export function draft(namespace: Namespace, { codecs, left, only, cut }: DraftOptions): Draft {
+export function draft(namespace: Namespace, { codecs, left, only, cut, onObject }: DraftOptions): Draft {
   const { scope, origins, constants } = namespace
   const bound = namespace.bound()
   const { judge, known, encode, references, declarations, statics } = createJudge({ bound, origins, codecs })
-  const walk = createSurvey(judge, known)
+  const walk = createSurvey(judge, known, onObject)
   const names: Payload["names"] = []
   const contents: Payload["contents"] = []
   const gone: Lost[] = []
@@ -46,8 +48,8 @@ export function draft(namespace: Namespace, { codecs, left, only, cut }: DraftOp
   const behindView = (value: unknown) => (injected.has(value) ? value : realOf(value))
 
   // Injected data first: what is inside it and elsewhere as well is told under the injected name.
-  for (const [name, value] of Object.entries(scope)) {
-    if (only && !only.has(name)) continue
+  for (const name of only ?? Object.keys(scope)) {
+    const value = scope[name]
     const reason = left.get(name) ?? importReason(origins.moduleOf(name, value))
     const isInjected = isUnchanged(bound.get(name), value)
     if (reason !== undefined) gone.push({ name, reason, ...(isInjected && { asInjected: true }) })

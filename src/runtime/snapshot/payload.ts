@@ -56,6 +56,35 @@ export function checkPayload(value: unknown): Payload {
   return value as unknown as Payload
 }
 
+/** The names of a whole snapshot that no longer hold, in the bytes of the changes since. */
+export function checkDropped(value: unknown): ReadonlySet<string> {
+  if (!isRecord(value) || !Array.isArray(value.dropped) || !value.dropped.every(isString)) {
+    throw invalidSnapshot("it does not say which names have changed since the whole one")
+  }
+  return new Set(value.dropped)
+}
+
+/** The rest of a whole snapshot, of which names have changed since. What is left is plain data: names with functions,
+ *  instances or references always count as changed. */
+export function withoutNames(
+  { names, contents, constants, prototypes }: Payload,
+  without: ReadonlySet<string>,
+): Payload {
+  return {
+    names: names.filter(([name]) => !without.has(name)),
+    contents: contents.filter(([name]) => !without.has(name)),
+    constants: constants.filter((name) => !without.has(name)),
+    prototypes: prototypes.filter(([reference]) => reference === null),
+    declarations: [],
+    references: [],
+    places: [],
+    fillings: [],
+    properties: [],
+    statics: [],
+    closed: [],
+  }
+}
+
 type Check = (item: unknown) => boolean
 
 const isString: Check = (item) => typeof item === "string"

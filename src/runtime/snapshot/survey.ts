@@ -36,6 +36,8 @@ export interface Survey {
   losses: Losses
   /** Names with something inside that is lost. */
   incomplete: Set<string>
+  /** Called with each object that is written as data. */
+  onObject: ((object: object) => void) | undefined
 }
 
 export interface Slot {
@@ -51,7 +53,7 @@ export type Judge = (survey: Survey, value: object, kind: Kind, above: number) =
 export const kept = -1
 export const lost = -2
 
-export function createSurvey(judge: Judge, known: Survey["known"]): Survey {
+export function createSurvey(judge: Judge, known: Survey["known"], onObject?: Survey["onObject"]): Survey {
   return {
     judge,
     known,
@@ -71,6 +73,7 @@ export function createSurvey(judge: Judge, known: Survey["known"]): Survey {
     closed: [],
     losses: createLosses(),
     incomplete: new Set(),
+    onObject,
   }
 }
 
@@ -128,6 +131,7 @@ function reach(walk: Survey, value: object, above: number, later: boolean): void
 }
 
 function enter(walk: Survey, value: object, above: number, later: boolean): void {
+  walk.onObject?.(value)
   if (Object.getPrototypeOf(value) === walk.rowPrototype && hasPlainValues(value)) return
   const { size } = walk.seen
   if (walk.seen.add(value).size === size) return
@@ -144,11 +148,12 @@ function enter(walk: Survey, value: object, above: number, later: boolean): void
 
 /** Goes quickly over the rows of a table: objects about which there is nothing to say but their plain values. They may be
  *  met twice, as to know that they were met costs more. Gives the position of what is no such row. */
-function skipRows({ known }: Survey, elements: readonly unknown[], start: number): number {
+function skipRows({ known, onObject }: Survey, elements: readonly unknown[], start: number): number {
   for (let at = start; at < elements.length; at++) {
     const row = elements[at]
     if (typeof row !== "object" || row === null || types.isProxy(row)) return at
     if (Object.getPrototypeOf(row) !== Object.prototype || !hasPlainValues(row) || known.has(row)) return at
+    onObject?.(row)
   }
   return elements.length
 }

@@ -1,0 +1,74 @@
+import type { AgentEvent } from "../core/event.ts"
+import type { Message } from "../core/message.ts"
+import { ownEvents } from "../core/trajectory.ts"
+import type { Conversation } from "./conversation.ts"
+
+/** The part of a conversation before its events, as plain JSON. Its length follows from what the model is sent, and not from
+ *  the number of events. */
+export interface FoldedConversation {
+  version: 1
+  messages: Message[]
+  system?: string
+  /** The run whose `run-start` has that prompt. */
+  systemRun?: string
+  /** The activated skills, each with the id of the message that has its instructions. */
+  activated: [skill: string, message: string][]
+  /** The names that cells made and did not remove. */
+  made: string[]
+  /** The events of sub-agents' runs that wait or have not ended: the answer to such a run continues from them. */
+  open: AgentEvent[]
+  /** The runs that the next events may belong to, and those that started the runs in `open`. */
+  runs: string[]
+}
+
+/** Folds a conversation up to its last event. `run` is the run under way. */
+export function foldConversation(conversation: Conversation, run: string): FoldedConversation {
+  const { messages, system, systemRun, activated, events, folded } = conversation
+  const open = openEvents(events, folded)
+  const runs = new Set([run])
+  for (const { parent } of open) if (parent !== undefined) runs.add(parent)
+  return {
+    version: 1,
+    messages: [...messages],
+    ...(system !== undefined && { system }),
+    ...(systemRun !== undefined && { systemRun }),
+    activated: [...activated],
+    made: [...namesMade(events, folded).keys()],
+    open,
+    runs: [...runs],
+  }
+}
+
+/** The names that cells made and did not remove, and the position of the event that last made or changed each: -1 where
+ *  that was before the events. */
+export function namesMade(
+  events: readonly AgentEvent[],
+  folded?: FoldedConversation | undefined,
+): Map<string, { changedAt: number }> {
+  const made = new Map((folded?.made ?? []).map((name) => [name, { changedAt: -1 }]))
+  const isOwn = ownEvents(folded?.runs)
+  for (const [changedAt, event] of events.entries()) {
+    if (!isOwn(event) || event.type !== "code-end") continue
+    const { created, reassigned, removed } = event.changes
+    for (const name of [...created, ...reassigned]) made.set(name, { changedAt })
+    for (const name of removed) made.delete(name)
+    if (event.kept !== undefined) made.set(event.kept, { changedAt })
+  }
+  return made
+}
+
+/** The events of each run that a run of the conversation started and that waits or has not ended, with the runs below it. */
+function openEvents(events: readonly AgentEvent[], folded: FoldedConversation | undefined): AgentEvent[] {
+  const isOwn = ownEvents(folded?.runs)
+  // For each run below the conversation, the run at the top of its branch.
+  const topOf = new Map<string, string>()
+  const isOver = new Map<string, boolean>()
+  const below = events.filter((event) => !isOwn(event))
+  for (const event of below) {
+    const { run, parent = "" } = event
+    const top = topOf.get(parent) ?? run
+    topOf.set(run, top)
+    if (run === top) isOver.set(run, event.type === "run-end" && event.status !== "waiting")
+  }
+  return below.filter(({ run }) => !isOver.get(topOf.get(run) ?? run))
+}
