@@ -33,7 +33,9 @@ function giveCellsADomain(): void {
   let value: unknown = property?.value
   Object.defineProperty(process, "domain", {
     get: () => (running.getStore() ? cellDomain : value),
-    set: (given: unknown) => void (value = given),
+    set: (given: unknown) => {
+      value = given
+    },
     enumerable: property?.enumerable ?? true,
     configurable: true,
   })
