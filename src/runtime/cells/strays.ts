@@ -1,12 +1,16 @@
 import { CellStopped, running } from "./running-cell.ts"
 import { reportStray } from "./timers.ts"
 
-/** A promise that a cell made and forgot must not end the host when it is rejected: its error is printed for the cell
- *  instead. All other rejections meet exactly what they would have met without us. Give back what this returns to end
- *  the watch; what stops leftovers of cells never reaches the host, also afterwards. Not covered: a promise that code
- *  outside any cell rejects, and exceptions in callbacks that a cell hands to Node's own callback interfaces. */
+/** A promise that a cell made and forgot must not end the host when it is rejected, nor reach the host's own listeners: its
+ *  error is printed for the cell instead. All other rejections meet exactly what they would have met without us. Give back
+ *  what this returns to end the watch; what stops leftovers of cells never reaches the host, also afterwards. Not covered: a
+ *  promise that code outside any cell rejects, and exceptions in callbacks that a cell hands to Node's own callback
+ *  interfaces. */
 export function watchStrays(): () => void {
-  if (!contained) process.on("uncaughtExceptionMonitor", onFatal)
+  if (!contained) {
+    process.on("uncaughtExceptionMonitor", onFatal)
+    giveCellsADomain()
+  }
   contained = true
   if (watchers++ === 0) process.on("unhandledRejection", onStray)
   let ended = false
@@ -19,6 +23,41 @@ export function watchStrays(): () => void {
 let watchers = 0
 // Once a cell ran, code of it may wait somewhere for as long as the host lives.
 let contained = false
+
+/** Node gives a rejection that nobody handles to the domain in which it happened, and to listeners only where there is none.
+ *  Cells have one of ours; all other code sees `process.domain` as it is. A host that uses `node:domain` keeps that, and its
+ *  listeners then hear of cells as well. */
+function giveCellsADomain(): void {
+  const property = Object.getOwnPropertyDescriptor(process, "domain")
+  if (property && (!property.configurable || property.get || property.value)) return
+  let value: unknown = property?.value
+  Object.defineProperty(process, "domain", {
+    get: () => (running.getStore() ? cellDomain : value),
+    set(given: unknown) {
+      value = given
+    },
+    enumerable: property?.enumerable ?? true,
+    configurable: true,
+  })
+}
+
+// Some libraries bind their callbacks to the domain of the caller.
+const same = <T>(value: T): T => value
+const cellDomain = {
+  bind: same,
+  intercept: same,
+  add() {},
+  remove() {},
+  enter() {},
+  exit() {},
+  run: <T>(work: () => T): T => work(),
+  /** Tells Node that the rejection is handled. */
+  emit(_event: string, reason: unknown): boolean {
+    const cell = running.getStore()
+    if (cell && !CellStopped.is(reason)) reportStray(cell.shared, reason)
+    return true
+  },
+}
 
 function onStray(reason: unknown): void {
   // Node calls this in the context the promise was rejected in.

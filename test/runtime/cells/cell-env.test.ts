@@ -298,6 +298,39 @@ test("the host's own listener for forgotten promises hears of its own, and a clo
   assert.equal(stdout, "1\nheard mine\n1\n")
 })
 
+test("the host's own listeners never hear of promises that cells forgot, and of all others they do", async () => {
+  const { exit, stdout, stderr } = await program(`
+    process.on("unhandledRejection", (error) => console.log("heard", error.message))
+    process.on("uncaughtException", (error) => console.log("caught", error.message))
+    const runtime = jsRuntime({ turn, fail: async () => { throw new Error("a call") } })
+    const first = await runtime.execute('Promise.reject(new Error("one")); Promise.reject(new Error("two")); await turn(); 0')
+    process.prependListener("unhandledRejection", (error) => console.log("heard first", error.message))
+    const second = runtime.execute('fail(); const kept = Promise.reject(new Error("three")); await turn(); 0')
+    Promise.reject(new Error("mine"))
+    const third = await runtime.execute('(async () => { await turn(20); throw new Error("late") })(); 0')
+    await runtime.close()
+    await turn(40)
+    for (const { stderr } of [first, await second, third]) console.log(stderr.match(/Uncaught Error: .*/g)?.join())
+    console.log(process.domain)
+    await import("node:domain")
+    console.log("alive")`)
+  assert.equal(stderr, "")
+  assert.equal(
+    stdout,
+    [
+      "heard first mine",
+      "heard mine",
+      "Uncaught Error: one,Uncaught Error: two",
+      "Uncaught Error: three,Uncaught Error: a call",
+      "Uncaught Error: late",
+      "null",
+      "alive",
+      "",
+    ].join("\n"),
+  )
+  assert.equal(exit, 0)
+})
+
 test("leftovers of a closed runtime do not end the host", async () => {
   const { exit, stdout, stderr } = await program(`
     const late = Promise.withResolvers()
