@@ -33,7 +33,7 @@ function giveCellsADomain(): void {
   let value: unknown = property?.value
   Object.defineProperty(process, "domain", {
     get: () => (running.getStore() ? cellDomain : value),
-    set: (given: unknown) => {
+    set(given: unknown) {
       value = given
     },
     enumerable: property?.enumerable ?? true,
