@@ -65,7 +65,9 @@ test("objects of the host are described in Python as they behave there", { skip 
   }
 })
 
-test("members of a base class are shown with the class, unless the base class has a declaration of its own", { skip }, async () => {
+test("members of a base class are shown with the class, unless the base class has a declaration of its own", {
+  skip,
+}, async () => {
   class Base {
     static make() {}
     run() {}
