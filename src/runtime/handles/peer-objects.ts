@@ -200,7 +200,7 @@ function isGone({ peer, isForgotten }: PeerObject): boolean {
 }
 
 function gone({ type, peer }: PeerObject): AgentError {
-  const what = type === "function" ? "A function of a cell" : `The object ${type} of a cell`
+  const what = type === "function" ? "A function of a cell" : `The object ${type}`
   const why = peer.alive ? "the runtime was reset" : "its process has ended"
   const message = `${what} is gone: it lived ${peer.place}, and ${why}. Get it again from a new cell.`
   return new AgentError(message, { code: "gone" })

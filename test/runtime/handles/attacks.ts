@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import type { Lab } from "./attack-lab.ts"
 
 /** An attempt to make the host do what a cell may not make it do, with the names of `attack-lab.ts` and, behind the
@@ -642,7 +643,8 @@ const prompts: Given[] = [
     {
       afterwards: ({ saved, log }) => {
         const [given] = saved.splice(0)
-        if (/[<>\n]/.test(String(given)) || String(given).length > 500) log.push("type")
+        const shown = inspect(given)
+        if (/[<>\n]/.test(shown) || shown.length > 500) log.push("type")
       },
     },
   ],
