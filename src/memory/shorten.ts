@@ -15,6 +15,9 @@ import { transcript } from "./transcript.ts"
 // After so many failed summaries in a row, so many compactions go without one before it is tried again.
 const failuresToStop = 3
 const skipsWhenStopped = 10
+// Of the texts that went without a summary, the next summary reads at most these: a model that never gives one must not be
+// sent more and more.
+const mostReadBack = 16
 
 /** Puts a summary in the place of older messages; where none can be had, only the note where they are. Newer ones stay,
  *  up to a share of the room, and so do the newest prompt and what is pinned. */
@@ -24,17 +27,18 @@ export async function shorten(job: Job, share: number): Promise<void> {
   if (!plan) return
   const { cut, going, staying, earlier } = plan
   const entries = await transcript(going, services)
-  const sections = await newSections(job, entries, earlier)
+  const unread = earlier?.unread ?? []
+  const sections = await newSections(job, entries, earlier, unread.slice(-mostReadBack))
   const text = [...(earlier?.sections ? [`[summary]\n${sectionsText(earlier.sections)}`] : []), ...entries]
   const name = await keep("_history", text.join("\n\n"), services)
   const history = [...(earlier?.history ?? []), name]
   const live = await liveNames(services, summaryTokens(job) / 2)
   const part = sections
-    ? { sections, history, unread: [] }
+    ? { sections, history, unread: unread.slice(0, -mostReadBack) }
     : {
         ...(earlier?.sections && { sections: earlier.sections }),
         history,
-        unread: [...(earlier?.unread ?? []), name],
+        unread: [...unread, name],
       }
   await job.replace(sections ? 2 : 3, 0, cut, [summaryMessage(part, live, services.keptIn), ...staying])
 }
@@ -100,6 +104,7 @@ async function newSections(
   job: Job,
   entries: readonly string[],
   earlier: SummaryPart | undefined,
+  unread: readonly string[],
 ): Promise<SummarySections | undefined> {
   const { services, state, emit } = job
   if (state.skips > 0) {
@@ -109,7 +114,7 @@ async function newSections(
   const { model, ownModel, summariserWindow } = services.memory
   const tokens = summaryTokens(job)
   try {
-    const unread = await readBack(earlier?.unread ?? [], services)
+    const texts = await readBack(unread, services)
     const sections = await summarise(
       {
         model,
@@ -124,7 +129,7 @@ async function newSections(
           emit({ type: "warning-raised", code: "model-retried", message })
         },
       },
-      [...unread, ...entries],
+      [...texts, ...entries],
       earlier?.sections,
     )
     job.state = { ...state, failures: 0 }

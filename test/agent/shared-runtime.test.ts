@@ -23,18 +23,26 @@ for (const [name, make] of [
   test(`sixteen agents on one ${name} take turns, first come first served, and lose nothing`, async () => {
     const order: string[] = []
     let inside = 0
-    const enter = fn((who: string) => {
+    const enter = fn(async (who: string) => {
       assert.equal(++inside, 1)
       order.push(who)
+      // The first holds the runtime until the cells of all others wait for it.
+      if (who === "0") await Promise.all(models.map(({ asked }) => asked))
     })
     const leave = fn(() => void inside--)
     await using runtime = make({ count: 0, enter, leave })
     await runtime.names()
     const code = (who: number) =>
       `await enter("${who}")\nconst before${who} = count\nawait new Promise((done) => setTimeout(done, 1))\ncount = before${who} + 1\nawait leave()`
-    const agents = Array.from({ length: 16 }, (_, who) =>
-      agentOf(`agent ${who}`, [cell(code(who)), cell(code(who + 16)), "Done."], { runtime }),
-    )
+    const models = Array.from({ length: 16 }, (_, who) => {
+      const { promise: asked, resolve } = Promise.withResolvers<void>()
+      const first = () => {
+        setTimeout(resolve, 20)
+        return cell(code(who))
+      }
+      return { asked, steps: [first, cell(code(who + 16)), "Done."] }
+    })
+    const agents = models.map(({ steps }, who) => agentOf(`agent ${who}`, steps, { runtime }))
     const results = await Promise.all(agents.map((agent) => agent.run("go")))
     assert.ok(results.every(({ status }) => status === "done"))
     assert.equal(await runtime.retrieve("count"), 32)

@@ -21,8 +21,11 @@ const runs = 40
 describe("a run late in a long session", () => {
   test("reads and writes no more than an early one, where the conversation is made shorter", async () => {
     const { store, amounts } = counted(memoryStore())
+    // Also a summary, where one is asked for.
+    const text =
+      "<summary>\n## Goals\n- go on\n## Decisions\n- none\n## Facts\n- none\n## Open work\n- more\n</summary>"
     const agent = createAgent({
-      model: answering(),
+      model: scripted(() => `An answer: ${"because. ".repeat(20)}\n${text}`),
       memory: { compactAt: 1_500 },
       tools: [askTool()],
       noTool: "answer",
