@@ -10,6 +10,7 @@ import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailu
 import { callGate, type GateServices } from "./call.ts"
 import { headAndTail } from "./head-and-tail.ts"
 import { type CountedCall, type Reservation, reserveCalls } from "./limits.ts"
+import { collectYields } from "./result-text.ts"
 import {
   failureOf,
   InvalidInput,
@@ -185,7 +186,7 @@ async function resultOf(call: ToolCallPart, batch: Batch): Promise<ToolResult> {
     }
     const refusal = reservation.refusal(call.id)
     if (refusal) throw refusal
-    return toToolResult(await makeCall(call, tool, input.value, batch))
+    return toToolResult(await makeCall(call, tool, input.value, batch), tool.name)
   } catch (error) {
     return failureOf(error, services.signal)
   }
@@ -229,7 +230,8 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: Batch):
         const run = () => tool.run(given, context)
         const result = signal === services.signal ? run() : within(signal, run)
         // One that does not listen to its signal goes on alone: nobody waits for it.
-        return toToolResult(isPromise(result) ? await orAbort(result, signal) : result)
+        const value: unknown = isPromise(result) ? await orAbort(result, signal) : result
+        return toToolResult(await orAbort(collectYields(value, signal), signal), tool.name)
       },
     },
     gate,

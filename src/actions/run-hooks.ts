@@ -1,8 +1,11 @@
 import { orAbort } from "../core/abort.ts"
+import { isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
 import type { ErrorData } from "../core/errors.ts"
 import { AgentError, errorData } from "../core/errors.ts"
 import type { Pending, Status, StopReason } from "../core/event.ts"
+import { jsonCopy } from "../core/json.ts"
 import type { AssistantMessage, Message, Prompt, PromptPart } from "../core/message.ts"
+import { isAnswerParts, isMessages, isPromptParts } from "../core/message-shape.ts"
 import { outsideRuns } from "../core/run-context.ts"
 import type { Usage } from "../core/usage.ts"
 import type { ToolSpec } from "../models/model.ts"
@@ -173,7 +176,8 @@ export async function runAfterModel(
     const seen = { ...answer, parts }
     const given = await call("afterModel", () => hook.afterModel?.(seen, context), shapes.afterModel, context.signal)
     if (given && "stop" in given) return { parts, stop: given }
-    if (given) parts = given.parts
+    // The conversation holds a copy: the hook may change its own objects later.
+    if (given) parts = given.parts.map((part) => (parts.includes(part) ? part : (jsonCopy(part) ?? part)))
   }
   return { parts }
 }
@@ -200,15 +204,15 @@ const shapes = {
   afterRun: { output: isText, stop: isText, reason: isReason },
   beforeModel: {
     system: isText,
-    messages: isList,
-    tools: isList,
-    note: isText,
+    messages: isMessages,
+    tools: listOf(objectWith({ name: isText, description: isText, input: isObject })),
+    note: isFilled,
     answer: isText,
     stop: isText,
     reason: isReason,
   },
-  afterModel: { parts: isList, stop: isText, reason: isReason },
-  afterCycle: { steer: isText, stop: isText, reason: isReason },
+  afterModel: { parts: isAnswer, stop: isText, reason: isReason },
+  afterCycle: { steer: isFilled, stop: isText, reason: isReason },
 }
 
 async function call<T>(
@@ -222,8 +226,7 @@ async function call<T>(
     const given: unknown = await (signal ? orAbort(work, signal) : work)
     if (given === undefined || given === null) return undefined
     if (fits(given, shape)) return given as Exclude<T, void>
-    const allowed = Object.keys(shape).join(", ")
-    throw new TypeError(`it gave something else than nothing or an object with one of: ${allowed}`)
+    throw new TypeError(`it returned ${problemOf(given, shape)}`)
   } catch (cause) {
     if (signal?.aborted) throw cause
     throw new AgentError(`The ${point} hook failed: ${errorData(cause).message}. Mend the hook.`, {
@@ -240,20 +243,31 @@ function fits(given: unknown, shape: Record<string, (value: unknown) => boolean>
   return entries.length > 0 && entries.every(([key, value]) => Object.hasOwn(shape, key) && shape[key]?.(value))
 }
 
+// Names the member that is wrong, where the object has only members that may be there.
+function problemOf(given: unknown, shape: Record<string, (value: unknown) => boolean>): string {
+  const members = isObject(given) ? Object.entries(given).filter(([, value]) => value !== undefined) : []
+  const allowed = `nothing or an object with one of: ${Object.keys(shape).join(", ")}`
+  if (members.length === 0 || members.some(([key]) => !Object.hasOwn(shape, key)))
+    return `something else than ${allowed}`
+  const wrong = members.filter(([key, value]) => !shape[key]?.(value)).map(([key]) => `\`${key}\``)
+  return `a wrong ${wrong.join(" and ")}: it is empty, or not of the type that the hook may return`
+}
+
 function partsOf(prompt: Prompt): PromptPart[] {
   return typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt
 }
 
 function isPrompt(value: unknown): boolean {
-  return typeof value === "string" || Array.isArray(value)
+  return isText(value) || isPromptParts(value)
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === "string"
+function isAnswer(value: unknown): boolean {
+  if (!isAnswerParts(value) || jsonCopy(value) === undefined) return false
+  return listOf((part) => !isObject(part) || part.type !== "tool-call" || isFilled(part.name))(value)
 }
 
-function isList(value: unknown): boolean {
-  return Array.isArray(value)
+function isFilled(value: unknown): boolean {
+  return isText(value) && value.trim() !== ""
 }
 
 function isReason(value: unknown): boolean {

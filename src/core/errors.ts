@@ -1,3 +1,4 @@
+import { boundedText, errorParts } from "./error-text.ts"
 import type { Json } from "./json.ts"
 
 export interface AgentErrorOptions {
@@ -145,6 +146,16 @@ export class AbortError extends AgentError {
   }
 }
 
+/** The error for an abort with this reason: the reason itself where it is one of ours. Its text is the message, and
+ *  a reason of any other kind is kept as the cause. */
+export function abortedBy(reason: unknown): AbortError {
+  if (reason instanceof AbortError) return reason
+  const { name, message } = errorParts(reason)
+  // The reason of an `abort()` without one is an error that the platform makes.
+  const isGiven = reason !== undefined && !(reason instanceof DOMException && name === "AbortError") && message !== ""
+  return new AbortError(isGiven ? boundedText(message) : undefined, { cause: reason })
+}
+
 /** An error as plain JSON, for events and stores. */
 export interface ErrorData {
   name: string
@@ -155,14 +166,14 @@ export interface ErrorData {
   retryAt?: number
 }
 
+/** Anything that was thrown, as data; a very long message is shortened. Never throws. */
 export function errorData(error: unknown): ErrorData {
-  if (error instanceof AgentError) {
-    const { name, message, code, retryable } = error
-    const retryAt = error instanceof ProviderError ? error.retryAt : undefined
-    return { name, message, code, retryable, ...(retryAt !== undefined && { retryAt }) }
-  }
-  if (error instanceof Error) return { name: error.name, message: error.message }
-  return { name: "Error", message: String(error) }
+  const { name, message: whole } = errorParts(error)
+  const message = boundedText(whole)
+  if (!(error instanceof AgentError)) return { name, message }
+  const { code, retryable } = error
+  const retryAt = error instanceof ProviderError ? error.retryAt : undefined
+  return { name, message, code, retryable, ...(retryAt !== undefined && { retryAt }) }
 }
 
 export function isAbort(error: unknown): boolean {

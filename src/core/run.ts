@@ -1,6 +1,8 @@
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
-import { AbortError, AgentError, ConfigError, errorData } from "./errors.ts"
+import { boundFailures } from "./bound-event.ts"
+import { AbortError, AgentError, abortedBy, ConfigError, errorData } from "./errors.ts"
 import type { AgentEvent, EventBody, StopReason } from "./event.ts"
+import { steerText } from "./message.ts"
 import { createReader, pushMerged, type Reader } from "./reader.ts"
 import {
   type AwaitedDecision,
@@ -158,6 +160,7 @@ export function startRun(setup: RunSetup): Run {
     context,
     emit(body) {
       // The body is ours from here on: stamping it in place spares a copy of every event.
+      boundFailures(body)
       const event = body as AgentEvent
       event.run = id
       event.seq = seq++
@@ -248,7 +251,7 @@ export function startRun(setup: RunSetup): Run {
       controller.abort(new AbortError(reason))
     },
     steer(text) {
-      steered.push(text)
+      steered.push(steerText(text))
     },
     approve(callId, decision) {
       if (!["allow", "deny", "always"].includes(decision)) {
@@ -269,11 +272,9 @@ export function startRun(setup: RunSetup): Run {
   return run
 }
 
-/** The error to throw for a fired signal: its own reason where that is an error, else ours. */
-export function abortError(signal: AbortSignal): Error {
-  const reason: unknown = signal.reason
-  if (reason instanceof AbortError) return reason
-  return new AbortError(undefined, { cause: reason })
+/** The error to throw for a fired signal. */
+export function abortError(signal: AbortSignal): AbortError {
+  return abortedBy(signal.reason)
 }
 
 /** The event that says how a run ended. */

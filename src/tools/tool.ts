@@ -7,6 +7,7 @@ import type { AskFirst, StandardSchema } from "../runtime/runtime.ts"
 import { check, toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspace/workspace.ts"
 import { cellFunction } from "./cell-tool.ts"
+import { InvalidResult, resultFields } from "./check-result.ts"
 
 /** A named action with a JSON schema: what a model can ask for by a tool call, and a cell by a function call. */
 export interface Tool {
@@ -125,7 +126,7 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
   const made: Tool = {
     [toolMark]: true,
     [asBinding]() {
-      binding ??= cellFunction(made, output, toCellValue)
+      binding ??= cellFunction(made, output, (given) => toCellValue(given, name))
       return binding
     },
     name,
@@ -160,10 +161,22 @@ export class ToolFailed extends Error {
   }
 }
 
-function toCellValue(given: unknown): unknown {
+function toCellValue(given: unknown, tool: string): unknown {
   if (!isToolResult(given)) return given
-  if (!given.ok) throw new ToolFailed(given.text, given.code)
-  return given.value === undefined ? given.text : given.value
+  const { ok, text, code, value } = checkedResult(given, tool)
+  if (!ok) throw new ToolFailed(text, code)
+  return value === undefined ? text : value
+}
+
+/** A copy of a result that a tool or a hook returned. Throws `InvalidResult` where a field is wrong or unknown. */
+export function checkedResult(given: ToolResult, tool: string): ToolResult {
+  try {
+    return toolResult(resultFields(given))
+  } catch (error) {
+    if (!(error instanceof InvalidResult)) throw error
+    const cure = 'Return a string, another value, or toolResult({ text: "…" }).'
+    throw new InvalidResult(`The tool "${tool}" returned an invalid result: ${error.message}. ${cure}`)
+  }
 }
 
 /** A result with more than a value: images, a failure with a code, a directive. */
