@@ -68,9 +68,8 @@ function bytesData(value: ArrayBufferView | ArrayBuffer): unknown {
 // An instance of which JSON would show `{}`: its state is private, or it has none.
 function isBare(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  return (
-    prototype !== null && prototype !== Object.prototype && !Array.isArray(value) && Object.keys(value).length === 0
-  )
+  if (prototype === null || prototype === Object.prototype || Array.isArray(value)) return false
+  return Object.values(value).every((member) => typeof member === "function")
 }
 
 function bareText(value: object): string {

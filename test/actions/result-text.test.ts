@@ -84,7 +84,7 @@ describe("the model reads", () => {
 
   test("bytes, functions and cycles as short text", async () => {
     assert.match((await endOf(() => Buffer.alloc(10_000, 7))).text, /Buffer.* 07 07 .*more bytes/s)
-    assert.match((await endOf(() => new Safe())).text, /^(\{\}|"Safe)/)
+    assert.match((await endOf(() => new Safe())).text, /^"Safe/)
     assert.match((await endOf(() => () => 1)).text, /Function/)
     const circle: { self?: unknown } = {}
     circle.self = circle
