@@ -48,7 +48,7 @@ export function artifacts(workspace: Workspace, folder = `.karst/${newId("kept")
 
 const shownChars = 20_000
 
-const place = z.object({
+const place = z.strictObject({
   name: z.string().regex(/^_[a-z]+_\d+$/),
   start: z.int().min(0).default(0).describe("The first character."),
 })

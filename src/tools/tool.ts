@@ -1,10 +1,11 @@
 import { ConfigError } from "../core/errors.ts"
 import type { Json, JsonSchema } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
+import { checkArguments } from "../runtime/arguments.ts"
 import { asBinding, type FunctionBinding, type SchemaLike, type UnknownPolicy } from "../runtime/bindings.ts"
 import { callOptionsProblem } from "../runtime/guard.ts"
 import type { AskFirst, StandardSchema } from "../runtime/runtime.ts"
-import { check, toJsonSchema, type Validation } from "../runtime/schema.ts"
+import { toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspace/workspace.ts"
 import { cellFunction } from "./cell-tool.ts"
 import { InvalidResult, resultFields } from "./check-result.ts"
@@ -133,7 +134,7 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
     description,
     input: shown,
     options,
-    accept: (given) => check(schema, given),
+    accept: (given) => checkArguments(schema, shown, given),
     // What `accept` gave is what the schema describes.
     run: (given, context) => run(given as InputOf<I>, context),
   }
