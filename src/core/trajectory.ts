@@ -66,7 +66,12 @@ export function trajectory(events: Iterable<AgentEvent>): Trajectory {
     foldMessages(record.messages, event)
     if (event.type === "run-start") openRun(record, runs, event)
     if (event.type === "message-end") noteModel(runs.get(event.run), event)
+    if (event.type === "cycle-end") countCycle(runs.get(event.run), event)
     if (event.type === "run-end") closeRun(record, runs, event)
+  }
+  // A run without an end has used what its cycles did, and more that is not known.
+  for (const { status, usage } of record.runs) {
+    if (status === undefined) record.usage = addUsage(record.usage, { ...usage, complete: false })
   }
   return record
 }
@@ -150,6 +155,10 @@ function openRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventO
 function noteModel(run: RunRecord | undefined, { model, provider }: EventOf<"message-end">): void {
   if (run && model !== undefined) run.model = model
   if (run && provider !== undefined) run.provider = provider
+}
+
+function countCycle(run: RunRecord | undefined, { usage }: EventOf<"cycle-end">): void {
+  if (run) run.usage = addUsage(run.usage, usage)
 }
 
 function closeRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-end">): void {
