@@ -3,6 +3,7 @@ import { isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
 import type { ErrorData } from "../core/errors.ts"
 import { AgentError, errorData } from "../core/errors.ts"
 import type { Pending, Status, StopReason } from "../core/event.ts"
+import { deepFreeze } from "../core/freeze.ts"
 import { jsonCopy } from "../core/json.ts"
 import type { AssistantMessage, Message, Prompt, PromptPart } from "../core/message.ts"
 import { isAnswerParts, isMessages, isPromptParts } from "../core/message-shape.ts"
@@ -109,7 +110,12 @@ export async function runBeforeRun(
   for (const hook of hooks) {
     if (!hook.beforeRun) continue
     const seen = changed ? { ...start, prompt: partsOf(changed.prompt) } : start
-    const given = await call("beforeRun", () => hook.beforeRun?.(seen, context), shapes.beforeRun, context.signal)
+    const given = await call(
+      "beforeRun",
+      () => hook.beforeRun?.(deepFreeze(seen), context),
+      shapes.beforeRun,
+      context.signal,
+    )
     if (given && "stop" in given) return given
     if (given) changed = given
   }
@@ -126,7 +132,7 @@ export async function runAfterRun(
   for (const hook of hooks) {
     if (!hook.afterRun) continue
     const seen = changed ? { ...end, ...changed } : end
-    const given = await call("afterRun", () => hook.afterRun?.(seen, context), shapes.afterRun)
+    const given = await call("afterRun", () => hook.afterRun?.(deepFreeze(seen), context), shapes.afterRun)
     if (given && "stop" in given) return given
     if (given) changed = given
   }
@@ -151,7 +157,7 @@ export async function runBeforeModel(
     if (!hook.beforeModel) continue
     const given = await call(
       "beforeModel",
-      () => hook.beforeModel?.(asked, context),
+      () => hook.beforeModel?.(deepFreeze(asked), context),
       shapes.beforeModel,
       context.signal,
     )
@@ -174,7 +180,12 @@ export async function runAfterModel(
   for (const hook of hooks) {
     if (!hook.afterModel) continue
     const seen = { ...answer, parts }
-    const given = await call("afterModel", () => hook.afterModel?.(seen, context), shapes.afterModel, context.signal)
+    const given = await call(
+      "afterModel",
+      () => hook.afterModel?.(deepFreeze(seen), context),
+      shapes.afterModel,
+      context.signal,
+    )
     if (given && "stop" in given) return { parts, stop: given }
     // The conversation holds a copy: the hook may change its own objects later.
     if (given) parts = given.parts.map((part) => (parts.includes(part) ? part : (jsonCopy(part) ?? part)))
@@ -191,7 +202,12 @@ export async function runAfterCycle(
   for (const hook of hooks) {
     if (!hook.afterCycle) continue
     const seen: CycleEnding = steer.length > 0 ? { ...cycle, next: "continue" } : cycle
-    const given = await call("afterCycle", () => hook.afterCycle?.(seen, context), shapes.afterCycle, context.signal)
+    const given = await call(
+      "afterCycle",
+      () => hook.afterCycle?.(deepFreeze(seen), context),
+      shapes.afterCycle,
+      context.signal,
+    )
     if (given && "stop" in given) return { steer, stop: given }
     if (given) steer.push(given.steer)
   }

@@ -175,7 +175,8 @@ async function readAnswer(
 
 // What the provider did not count is estimated, and says so.
 function known(usage: Usage | undefined, input: () => number, written: string): Usage {
-  if (usage?.input !== undefined && usage.output !== undefined) return usage
+  // A copy: the object is the model's, and the one that is counted is frozen with its event.
+  if (usage?.input !== undefined && usage.output !== undefined) return { ...usage }
   const { input: counted = input(), output = estimateTokens(written) } = usage ?? {}
   return { ...usage, input: counted, output, complete: false }
 }

@@ -1,4 +1,5 @@
 import { ConfigError } from "./errors.ts"
+import { deepFreeze } from "./freeze.ts"
 import type { Json } from "./json.ts"
 import { isPromptParts } from "./message-shape.ts"
 
@@ -131,7 +132,7 @@ export function userMessage(prompt: Prompt, origin: UserMessage["origin"] = "pro
       'A prompt is a text, or a list of { type: "text", text } and { type: "image", mediaType, data }.',
     )
   }
-  return { id: newId("m"), role: "user", origin, parts: parts.map(cleanPart) }
+  return deepFreeze({ id: newId("m"), role: "user", origin, parts: parts.map(cleanPart) })
 }
 
 /** The text of a steer. Throws where it is empty: providers refuse an empty message, and the run could not go on. */

@@ -1,8 +1,9 @@
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
-import { boundFailures } from "./bound-event.ts"
 import { AbortError, AgentError, abortedBy, ConfigError, errorData } from "./errors.ts"
 import type { AgentEvent, EventBody, StopReason } from "./event.ts"
+import { deepFreeze } from "./freeze.ts"
 import { steerText } from "./message.ts"
+import { prepareEvent } from "./prepare-event.ts"
 import { createReader, pushMerged, type Reader } from "./reader.ts"
 import {
   type AwaitedDecision,
@@ -111,6 +112,7 @@ export function startRun(setup: RunSetup): Run {
 
   function publish(event: AgentEvent): void {
     if (context.ended) return
+    deepFreeze(event)
     record?.(event)
     pushMerged(log, event)
     for (const reader of readers) reader.push(event)
@@ -160,7 +162,7 @@ export function startRun(setup: RunSetup): Run {
     context,
     emit(body) {
       // The body is ours from here on: stamping it in place spares a copy of every event.
-      boundFailures(body)
+      prepareEvent(body)
       const event = body as AgentEvent
       event.run = id
       event.seq = seq++
@@ -250,9 +252,7 @@ export function startRun(setup: RunSetup): Run {
     abort(reason) {
       controller.abort(new AbortError(reason))
     },
-    steer(text) {
-      steered.push(steerText(text))
-    },
+    steer: (text) => void steered.push(steerText(text)),
     approve(callId, decision) {
       if (!["allow", "deny", "always"].includes(decision)) {
         throw new ConfigError(`run.approve: "${decision}" is no decision. Use "allow", "deny" or "always".`)

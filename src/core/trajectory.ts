@@ -1,6 +1,7 @@
 import type { ErrorData } from "./errors.ts"
 import type { AgentEvent, EventOf, Metadata, Pending, Status, StopReason } from "./event.ts"
 import { isDelta } from "./event.ts"
+import { deepFreeze } from "./freeze.ts"
 import type { CodeResultPart, Message, ResultMessage, ToolResultPart } from "./message.ts"
 import { addUsage, noUsage, type Usage } from "./usage.ts"
 
@@ -135,7 +136,7 @@ function toolResult({ id, name, ok, text, kept, retained }: EventOf<"tool-end">)
 }
 
 function result(event: EventOf<"code-end" | "tool-end">, part: ResultMessage["parts"][number]): ResultMessage {
-  return { id: `r_${event.id}`, role: "result", parts: [part, ...(event.images ?? [])] }
+  return deepFreeze({ id: `r_${event.id}`, role: "result", parts: [part, ...(event.images ?? [])] })
 }
 
 function openRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-start">): void {

@@ -1,5 +1,6 @@
 import { ConfigError } from "../core/errors.ts"
-import type { Json, JsonSchema } from "../core/json.ts"
+import { deepFreeze } from "../core/freeze.ts"
+import { type Json, type JsonSchema, jsonCopy } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
 import { checkArguments } from "../runtime/arguments.ts"
 import { asBinding, type FunctionBinding, type SchemaLike, type UnknownPolicy } from "../runtime/bindings.ts"
@@ -147,7 +148,9 @@ const shownSchemas = new WeakMap<SchemaLike, JsonSchema>()
 function shownSchema(schema: SchemaLike): JsonSchema {
   const known = shownSchemas.get(schema)
   if (known) return known
-  const { $schema: _, ...shown } = toJsonSchema(schema)
+  const { $schema: _, ...given } = toJsonSchema(schema)
+  // A copy: hooks and models are given it, and the schema is the caller's.
+  const shown = deepFreeze(jsonCopy(given) ?? given)
   shownSchemas.set(schema, shown)
   return shown
 }

@@ -1,9 +1,21 @@
 import { boundedText } from "./error-text.ts"
 import type { EventBody } from "./event.ts"
+import { jsonCopy } from "./json.ts"
 
-/** Bounds the messages of failures and warnings in an event, in place. Such a message may be as long as a tool, a server or
- *  a CLI made it, and events are kept, sent and shown many times. */
-export function boundFailures(event: EventBody): void {
+/** Makes the body of an event ready to be stamped and frozen, in place: messages of failures are bounded, and what
+ *  belongs to the caller is copied. */
+export function prepareEvent(event: EventBody): void {
+  if (event.type === "run-start") {
+    event.metadata = jsonCopy(event.metadata) ?? event.metadata
+    event.messages = event.messages.map((message) =>
+      Object.isFrozen(message) ? message : (jsonCopy(message) ?? message),
+    )
+  }
+  boundFailures(event)
+}
+
+// Such a message may be as long as a tool, a server or a CLI made it, and events are kept, sent and shown many times.
+function boundFailures(event: EventBody): void {
   switch (event.type) {
     case "warning-raised":
       event.message = boundedText(event.message)
