@@ -1,5 +1,5 @@
 import { errorParts } from "../core/error-text.ts"
-import { AgentError, isAbort } from "../core/errors.ts"
+import { AgentError, abortReason, isAbort } from "../core/errors.ts"
 import type { ActionError, ActionErrorKind, EventBody } from "../core/event.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
@@ -40,8 +40,10 @@ export function failureOf(error: unknown, signal: AbortSignal): ToolResult {
   const { name, message } = errorParts(error)
   for (const [kind, code] of codes) if (error instanceof kind) return toolFailure(code, message)
   if (isAbort(error) || (signal.aborted && error === signal.reason)) {
-    return toolFailure("aborted", "Interrupted before it was done.")
+    const reason = abortReason(signal.aborted ? signal.reason : error)
+    return toolFailure("aborted", `Interrupted before it was done${reason === undefined ? "." : `: ${reason}`}`)
   }
+  if (name === "UnknownOutcome") return toolFailure("unknown-outcome", message)
   if (error instanceof AgentError && error.code !== "error") return toolFailure(error.code, message)
   return toolFailure("tool-failed", name === "Error" ? message : `${name}: ${message}`)
 }

@@ -138,10 +138,12 @@ export class ProviderError extends AgentError {
   }
 }
 
+const noReason = "The run was aborted."
+
 /** Somebody asked it to stop. Named as the platform names it, so `error.name === "AbortError"` holds for both. */
 export class AbortError extends AgentError {
   override name = "AbortError"
-  constructor(message = "The run was aborted.", options: AgentErrorOptions = {}) {
+  constructor(message = noReason, options: AgentErrorOptions = {}) {
     super(message, { code: "aborted", ...options })
   }
 }
@@ -154,6 +156,18 @@ export function abortedBy(reason: unknown): AbortError {
   // The reason of an `abort()` without one is an error that the platform makes.
   const isGiven = reason !== undefined && !(reason instanceof DOMException && name === "AbortError") && message !== ""
   return new AbortError(isGiven ? boundedText(message) : undefined, { cause: reason })
+}
+
+/** The text of the reason that an abort was given; undefined where it was given none. */
+export function abortReason(reason: unknown): string | undefined {
+  const { message } = abortedBy(reason)
+  return message === noReason ? undefined : message
+}
+
+/** The same as the member of a result or a `run-end`. */
+export function abortDetail(reason: unknown): { detail?: string } {
+  const detail = abortReason(reason)
+  return detail === undefined ? {} : { detail }
 }
 
 /** An error as plain JSON, for events and stores. */
