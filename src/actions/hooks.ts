@@ -98,7 +98,9 @@ export async function runBeforeCall(
   let call = asked
   for (const hook of hooks) {
     if (!hook.beforeCall) continue
-    const change = await beforeCall(hook, call, context)
+    // Other arguments are validated, so a hook returns them and does not put them in.
+    Object.freeze(call.args)
+    const change = await beforeCall(hook, Object.freeze(call), context)
     if (change === undefined) continue
     if ("refuse" in change) throw new CallRefused(`${callName(call)} was not called: ${change.refuse}`)
     if ("result" in change) return { call, result: { value: change.result } }

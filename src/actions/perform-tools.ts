@@ -1,15 +1,17 @@
 import { orAbort } from "../core/abort.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
-import { copyJson } from "../core/json.ts"
+import { copyJson, type Json } from "../core/json.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { forThisRun } from "../core/run-context.ts"
+import { decodeArguments } from "../runtime/arguments.ts"
 import { currentCall, passGate } from "../runtime/gated-call.ts"
 import type { Validation } from "../runtime/schema.ts"
 import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailure } from "../tools/tool.ts"
 import { callGate, type GateServices } from "./call.ts"
 import { headAndTail } from "./head-and-tail.ts"
 import { type CountedCall, type Reservation, reserveCalls } from "./limits.ts"
+import { collectYields } from "./result-text.ts"
 import {
   failureOf,
   InvalidInput,
@@ -181,15 +183,16 @@ async function resultOf(call: ToolCallPart, batch: Batch): Promise<ToolResult> {
   const tool = tools.get(call.name)
   if (!tool) return unknownTool(call.name, tools)
   try {
-    const accepted = accept(call, tool)
+    const given = decodeArguments(call.input ?? {})
+    const accepted = accept(given, tool)
     const input = accepted instanceof Promise ? await orAbort(accepted, services.signal) : accepted
     if (!input.ok) {
       reservation.release(call.id)
-      return toolFailure(typeof call.input === "string" ? "invalid-json" : "invalid-input", input.message)
+      return toolFailure(typeof given === "string" ? "invalid-json" : "invalid-input", input.message)
     }
     const refusal = reservation.refusal(call.id)
     if (refusal) throw refusal
-    return toToolResult(await makeCall(call, tool, input.value, batch))
+    return toToolResult(await makeCall(call, tool, input.value, batch), tool.name)
   } catch (error) {
     return failureOf(error, services.signal)
   }
@@ -200,9 +203,9 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult
   return toolFailure("unknown-tool", `There is no tool "${name}". ${known}`)
 }
 
-function accept({ input }: ToolCallPart, tool: Tool): Validation | Promise<Validation> {
-  // A copy: what the model said stays as it is, whatever a hook or a tool does to its input.
-  if (typeof input !== "string") return tool.accept(copyJson(input ?? {}))
+function accept(input: Json, tool: Tool): Validation | Promise<Validation> {
+  // A copy: the message of the model stays as it is, whatever a hook or a tool does to its input.
+  if (typeof input !== "string") return tool.accept(copyJson(input))
   return { ok: false, message: "The arguments are not valid JSON. Send one JSON object." }
 }
 
@@ -233,7 +236,8 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: Batch):
         const run = () => tool.run(given, context)
         const result = signal === services.signal ? run() : within(signal, run)
         // One that does not listen to its signal goes on alone: nobody waits for it.
-        return toToolResult(isPromise(result) ? await orAbort(result, signal) : result)
+        const value: unknown = isPromise(result) ? await orAbort(result, signal) : result
+        return toToolResult(await orAbort(collectYields(value, signal), signal), tool.name)
       },
     },
     gate,

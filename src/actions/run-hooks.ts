@@ -1,8 +1,12 @@
 import { orAbort } from "../core/abort.ts"
+import { isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
 import type { ErrorData } from "../core/errors.ts"
 import { AgentError, errorData } from "../core/errors.ts"
 import type { Pending, Status, StopReason } from "../core/event.ts"
+import { deepFreeze } from "../core/freeze.ts"
+import { jsonCopy } from "../core/json.ts"
 import type { AssistantMessage, Message, Prompt, PromptPart } from "../core/message.ts"
+import { isAnswerParts, isMessages, isPromptParts } from "../core/message-shape.ts"
 import { outsideRuns } from "../core/run-context.ts"
 import type { Usage } from "../core/usage.ts"
 import type { ToolSpec } from "../models/model.ts"
@@ -106,7 +110,12 @@ export async function runBeforeRun(
   for (const hook of hooks) {
     if (!hook.beforeRun) continue
     const seen = changed ? { ...start, prompt: partsOf(changed.prompt) } : start
-    const given = await call("beforeRun", () => hook.beforeRun?.(seen, context), shapes.beforeRun, context.signal)
+    const given = await call(
+      "beforeRun",
+      () => hook.beforeRun?.(deepFreeze(seen), context),
+      shapes.beforeRun,
+      context.signal,
+    )
     if (given && "stop" in given) return given
     if (given) changed = given
   }
@@ -123,7 +132,7 @@ export async function runAfterRun(
   for (const hook of hooks) {
     if (!hook.afterRun) continue
     const seen = changed ? { ...end, ...changed } : end
-    const given = await call("afterRun", () => hook.afterRun?.(seen, context), shapes.afterRun)
+    const given = await call("afterRun", () => hook.afterRun?.(deepFreeze(seen), context), shapes.afterRun)
     if (given && "stop" in given) return given
     if (given) changed = given
   }
@@ -148,7 +157,7 @@ export async function runBeforeModel(
     if (!hook.beforeModel) continue
     const given = await call(
       "beforeModel",
-      () => hook.beforeModel?.(asked, context),
+      () => hook.beforeModel?.(deepFreeze(asked), context),
       shapes.beforeModel,
       context.signal,
     )
@@ -171,9 +180,15 @@ export async function runAfterModel(
   for (const hook of hooks) {
     if (!hook.afterModel) continue
     const seen = { ...answer, parts }
-    const given = await call("afterModel", () => hook.afterModel?.(seen, context), shapes.afterModel, context.signal)
+    const given = await call(
+      "afterModel",
+      () => hook.afterModel?.(deepFreeze(seen), context),
+      shapes.afterModel,
+      context.signal,
+    )
     if (given && "stop" in given) return { parts, stop: given }
-    if (given) parts = given.parts
+    // The conversation holds a copy: the hook may change its own objects later.
+    if (given) parts = given.parts.map((part) => (parts.includes(part) ? part : (jsonCopy(part) ?? part)))
   }
   return { parts }
 }
@@ -187,7 +202,12 @@ export async function runAfterCycle(
   for (const hook of hooks) {
     if (!hook.afterCycle) continue
     const seen: CycleEnding = steer.length > 0 ? { ...cycle, next: "continue" } : cycle
-    const given = await call("afterCycle", () => hook.afterCycle?.(seen, context), shapes.afterCycle, context.signal)
+    const given = await call(
+      "afterCycle",
+      () => hook.afterCycle?.(deepFreeze(seen), context),
+      shapes.afterCycle,
+      context.signal,
+    )
     if (given && "stop" in given) return { steer, stop: given }
     if (given) steer.push(given.steer)
   }
@@ -200,15 +220,15 @@ const shapes = {
   afterRun: { output: isText, stop: isText, reason: isReason },
   beforeModel: {
     system: isText,
-    messages: isList,
-    tools: isList,
-    note: isText,
+    messages: isMessages,
+    tools: listOf(objectWith({ name: isText, description: isText, input: isObject })),
+    note: isFilled,
     answer: isText,
     stop: isText,
     reason: isReason,
   },
-  afterModel: { parts: isList, stop: isText, reason: isReason },
-  afterCycle: { steer: isText, stop: isText, reason: isReason },
+  afterModel: { parts: isAnswer, stop: isText, reason: isReason },
+  afterCycle: { steer: isFilled, stop: isText, reason: isReason },
 }
 
 async function call<T>(
@@ -222,8 +242,7 @@ async function call<T>(
     const given: unknown = await (signal ? orAbort(work, signal) : work)
     if (given === undefined || given === null) return undefined
     if (fits(given, shape)) return given as Exclude<T, void>
-    const allowed = Object.keys(shape).join(", ")
-    throw new TypeError(`it gave something else than nothing or an object with one of: ${allowed}`)
+    throw new TypeError(`it returned ${problemOf(given, shape)}`)
   } catch (cause) {
     if (signal?.aborted) throw cause
     throw new AgentError(`The ${point} hook failed: ${errorData(cause).message}. Mend the hook.`, {
@@ -240,20 +259,31 @@ function fits(given: unknown, shape: Record<string, (value: unknown) => boolean>
   return entries.length > 0 && entries.every(([key, value]) => Object.hasOwn(shape, key) && shape[key]?.(value))
 }
 
+// Names the member that is wrong, where the object has only members that may be there.
+function problemOf(given: unknown, shape: Record<string, (value: unknown) => boolean>): string {
+  const members = isObject(given) ? Object.entries(given).filter(([, value]) => value !== undefined) : []
+  const allowed = `nothing or an object with one of: ${Object.keys(shape).join(", ")}`
+  if (members.length === 0 || members.some(([key]) => !Object.hasOwn(shape, key)))
+    return `something else than ${allowed}`
+  const wrong = members.filter(([key, value]) => !shape[key]?.(value)).map(([key]) => `\`${key}\``)
+  return `a wrong ${wrong.join(" and ")}: it is empty, or not of the type that the hook may return`
+}
+
 function partsOf(prompt: Prompt): PromptPart[] {
   return typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt
 }
 
 function isPrompt(value: unknown): boolean {
-  return typeof value === "string" || Array.isArray(value)
+  return isText(value) || isPromptParts(value)
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === "string"
+function isAnswer(value: unknown): boolean {
+  if (!isAnswerParts(value) || jsonCopy(value) === undefined) return false
+  return listOf((part) => !isObject(part) || part.type !== "tool-call" || isFilled(part.name))(value)
 }
 
-function isList(value: unknown): boolean {
-  return Array.isArray(value)
+function isFilled(value: unknown): boolean {
+  return isText(value) && value.trim() !== ""
 }
 
 function isReason(value: unknown): boolean {

@@ -1,13 +1,15 @@
-import { inspect } from "node:util"
-import { AgentError, errorData, isAbort } from "../core/errors.ts"
+import { errorParts } from "../core/error-text.ts"
+import { AgentError, abortReason, isAbort } from "../core/errors.ts"
 import type { ActionError, ActionErrorKind, EventBody } from "../core/event.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
-import { isToolResult, type ToolResult, toolFailure, toolResult } from "../tools/tool.ts"
+import { InvalidResult } from "../tools/check-result.ts"
+import { checkedResult, isToolResult, type ToolResult, toolFailure, toolResult } from "../tools/tool.ts"
 import { ApprovalDenied } from "./approve.ts"
 import { CallTimeout } from "./call.ts"
 import { CallRefused } from "./hooks.ts"
 import { CallLimitReached } from "./limits.ts"
+import { resultText } from "./result-text.ts"
 
 /** Why a call of an answer was not made. */
 export type SkipReason = "finish" | "ask" | "steering" | "aborted" | "incomplete" | "stopped"
@@ -25,21 +27,23 @@ export function skipped(reason: SkipReason): ToolResult {
   return toolFailure(`skipped-${reason}`, skips[reason])
 }
 
-/** What a tool gave, as a result: text as it is, anything else as JSON. */
-export function toToolResult(value: unknown): ToolResult {
-  if (isToolResult(value)) return value
+/** The value that a tool returned, as a result: text as it is, anything else as JSON. Throws where it is malformed. */
+export function toToolResult(value: unknown, tool: string): ToolResult {
+  if (isToolResult(value)) return checkedResult(value, tool)
   if (typeof value === "string") return toolResult({ text: value, value })
   if (value === undefined || value === null) return toolResult({ text: "Done.", value })
-  return toolResult({ text: jsonText(value), value })
+  return toolResult({ text: resultText(value), value })
 }
 
 /** What became of a call that threw. An abort is known by its name, or as the reason of the signal. */
 export function failureOf(error: unknown, signal: AbortSignal): ToolResult {
-  const { name, message } = errorData(error)
+  const { name, message } = errorParts(error)
   for (const [kind, code] of codes) if (error instanceof kind) return toolFailure(code, message)
   if (isAbort(error) || (signal.aborted && error === signal.reason)) {
-    return toolFailure("aborted", "Interrupted before it was done.")
+    const reason = abortReason(signal.aborted ? signal.reason : error)
+    return toolFailure("aborted", `Interrupted before it was done${reason === undefined ? "." : `: ${reason}`}`)
   }
+  if (name === "UnknownOutcome") return toolFailure("unknown-outcome", message)
   if (error instanceof AgentError && error.code !== "error") return toolFailure(error.code, message)
   return toolFailure("tool-failed", name === "Error" ? message : `${name}: ${message}`)
 }
@@ -49,6 +53,7 @@ export class InvalidInput extends TypeError {}
 
 const codes = [
   [InvalidInput, "invalid-input"],
+  [InvalidResult, "invalid-result"],
   [ApprovalDenied, "not-approved"],
   [CallRefused, "refused"],
   [CallLimitReached, "call-limit"],
@@ -97,13 +102,4 @@ const kinds: { [code: string]: ActionErrorKind } = {
   "call-limit": "refused",
   timeout: "timeout",
   aborted: "aborted",
-}
-
-function jsonText(value: unknown): string {
-  try {
-    return wellFormed(JSON.stringify(value) ?? inspect(value))
-  } catch {
-    // A cycle or a bigint: what people would see of it is better than nothing.
-    return wellFormed(inspect(value, { depth: 4, breakLength: 100 }))
-  }
 }

@@ -1,4 +1,5 @@
 import { type AgentEvent, isDelta } from "../core/event.ts"
+import { deepFreeze } from "../core/freeze.ts"
 import { hiddenField } from "../core/hidden-field.ts"
 import type { Message } from "../core/message.ts"
 import { foldMessages, ownEvents } from "../core/trajectory.ts"
@@ -98,7 +99,8 @@ export function conversation(
     record(event) {
       // That it was saved is known where it was saved, and only told.
       if (isDelta(event) || event.type === "checkpoint-saved") return
-      events.push(event)
+      // An event that was read from a store is not frozen yet.
+      events.push(deepFreeze(event))
       if (!isOwn(event)) return
       foldMessages(messages, event)
       if (event.type === "run-start" && event.system !== undefined && event.system === shared.system) {

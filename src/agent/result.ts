@@ -1,7 +1,7 @@
 import type { HookContext, Hooks } from "../actions/hooks.ts"
 import { runAfterRun } from "../actions/run-hooks.ts"
 import type { Completion, RunResult } from "../core/agent.ts"
-import { AbortError, errorData, isAbort } from "../core/errors.ts"
+import { abortDetail, errorData, isAbort } from "../core/errors.ts"
 import type { AgentEvent, Pending, StopReason } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import type { RunOutcome } from "../core/run.ts"
@@ -33,16 +33,10 @@ export function resultOf(id: string, state: State, failure: unknown): AgentResul
     ...(end?.status === "done" && end.files && { files: end.files }),
     ...(reason && { reason }),
     ...(end?.status === "stopped" && end.detail !== undefined && { detail: end.detail }),
-    ...(end?.status === "aborted" && reasonGiven(failure)),
+    ...(end?.status === "aborted" && abortDetail(failure)),
     ...(pending && { pending }),
     ...(error && { error }),
   }
-}
-
-// What whoever aborted it said, if anything.
-function reasonGiven(failure: unknown): { detail: string } | undefined {
-  if (!(failure instanceof AbortError) || failure.message === new AbortError().message) return undefined
-  return { detail: failure.message }
 }
 
 /** Makes of a result what the hooks after the run say. */
@@ -112,7 +106,7 @@ export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]):
     trajectory: record,
     state: {},
     todos: [],
-    ...(aborted ? {} : { error: { ...errorData(error), cause: error } }),
+    ...(aborted ? abortDetail(error) : { error: { ...errorData(error), cause: error } }),
   }
   return { result, error }
 }

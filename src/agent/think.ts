@@ -112,6 +112,7 @@ async function readAnswer(
 ): Promise<{ finish?: FinishReason | undefined; error?: unknown }> {
   let usage: Usage | undefined
   let finish: FinishReason | undefined
+  let isAnswered = false
   let written = ""
   let trailing = 0
   let parts: PartReader | undefined
@@ -122,6 +123,7 @@ async function readAnswer(
     }
     parts = new PartReader(model.stream({ ...request, messages, signal, onRetry }), signal)
     for (let part = await parts.next(); part; part = await parts.next()) {
+      isAnswered = true
       if (part.type === "finish") {
         usage = part.usage
         finish = part.reason
@@ -163,19 +165,18 @@ async function readAnswer(
     turn.finish = finish
     // A continuation asks with more than the messages: only the first count is of them.
     if (turn.usage === noUsage) turn.counted = usage?.input
-    turn.usage = addUsage(
-      turn.usage,
-      priced(
-        known(usage, () => systemTokens + estimateMessages(messages), written),
-        model.price,
-      ),
-    )
+    // A request that was refused, or aborted before the first part came, counts no tokens.
+    if (isAnswered) {
+      const counted = known(usage, () => systemTokens + estimateMessages(messages), written)
+      turn.usage = addUsage(turn.usage, priced(counted, model.price))
+    }
   }
 }
 
 // What the provider did not count is estimated, and says so.
 function known(usage: Usage | undefined, input: () => number, written: string): Usage {
-  if (usage?.input !== undefined && usage.output !== undefined) return usage
+  // A copy: the object is the model's, and the one that is counted is frozen with its event.
+  if (usage?.input !== undefined && usage.output !== undefined) return { ...usage }
   const { input: counted = input(), output = estimateTokens(written) } = usage ?? {}
   return { ...usage, input: counted, output, complete: false }
 }

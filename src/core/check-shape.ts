@@ -1,9 +1,9 @@
 /** Whether a value that comes from outside, such as a file, has the expected form. */
 export type Check = (value: unknown) => boolean
 
-export const isText: Check = (value) => typeof value === "string"
+export const isText = (value: unknown): value is string => typeof value === "string"
 export const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value)
-export const isFlag: Check = (value) => typeof value === "boolean"
+export const isFlag = (value: unknown): value is boolean => typeof value === "boolean"
 export const isObject = (value: unknown): value is { [key: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 

@@ -1,4 +1,5 @@
 import { inspect } from "node:util"
+import { boundedText, errorParts } from "./error-text.ts"
 import type { Json } from "./json.ts"
 
 export interface AgentErrorOptions {
@@ -138,12 +139,36 @@ export class ProviderError extends AgentError {
   }
 }
 
+const noReason = "The run was aborted."
+
 /** Somebody asked it to stop. Named as the platform names it, so `error.name === "AbortError"` holds for both. */
 export class AbortError extends AgentError {
   override name = "AbortError"
-  constructor(message = "The run was aborted.", options: AgentErrorOptions = {}) {
+  constructor(message = noReason, options: AgentErrorOptions = {}) {
     super(message, { code: "aborted", ...options })
   }
+}
+
+/** The error for an abort with this reason: the reason itself where it is one of ours. Its text is the message, and
+ *  a reason of any other kind is kept as the cause. */
+export function abortedBy(reason: unknown): AbortError {
+  if (reason instanceof AbortError) return reason
+  const { name, message } = errorParts(reason)
+  // The reason of an `abort()` without one is an error that the platform makes.
+  const isGiven = reason !== undefined && !(reason instanceof DOMException && name === "AbortError") && message !== ""
+  return new AbortError(isGiven ? boundedText(message) : undefined, { cause: reason })
+}
+
+/** The text of the reason that an abort was given; undefined where it was given none. */
+export function abortReason(reason: unknown): string | undefined {
+  const { message } = abortedBy(reason)
+  return message === noReason ? undefined : message
+}
+
+/** The same as the member of a result or a `run-end`. */
+export function abortDetail(reason: unknown): { detail?: string } {
+  const detail = abortReason(reason)
+  return detail === undefined ? {} : { detail }
 }
 
 /** An error as plain JSON, for events and stores. */
@@ -156,14 +181,14 @@ export interface ErrorData {
   retryAt?: number
 }
 
+/** Anything that was thrown, as data; a very long message is shortened. Never throws. */
 export function errorData(error: unknown): ErrorData {
-  if (error instanceof AgentError) {
-    const { name, message, code, retryable } = error
-    const retryAt = error instanceof ProviderError ? error.retryAt : undefined
-    return { name, message, code, retryable, ...(retryAt !== undefined && { retryAt }) }
-  }
-  if (error instanceof Error) return { name: error.name, message: error.message }
-  return { name: "Error", message: thrownText(error) }
+  const { name, message: whole } = errorParts(error)
+  const message = boundedText(whole)
+  if (!(error instanceof AgentError)) return { name, message }
+  const { code, retryable } = error
+  const retryAt = error instanceof ProviderError ? error.retryAt : undefined
+  return { name, message, code, retryable, ...(retryAt !== undefined && { retryAt }) }
 }
 
 /** The text of something that was thrown and is no error. An object that cannot be converted to text is shown. */

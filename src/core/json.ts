@@ -11,6 +11,37 @@ export function copyJson(value: Json): Json {
   return refusingDepth("The data", () => copied(value))
 }
 
+/** A copy of a value from outside; undefined where it is not JSON. Members that are undefined are left out. */
+export function jsonCopy<T>(value: T): T | undefined {
+  // The copy has the members of the value, so it is of the same type.
+  return refusingDepth("The data", () => copyOfJson(value)) as T | undefined
+}
+
+function copyOfJson(value: unknown): Json | undefined {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value
+  if (typeof value === "number") return Number.isFinite(value) ? value : undefined
+  if (typeof value !== "object") return undefined
+  if (Array.isArray(value)) {
+    const items: Json[] = []
+    for (const each of value) {
+      const item = copyOfJson(each)
+      if (item === undefined) return undefined
+      items.push(item)
+    }
+    return items
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return undefined
+  const entries: [string, Json][] = []
+  for (const [key, each] of Object.entries(value)) {
+    if (each === undefined) continue
+    const member = copyOfJson(each)
+    if (member === undefined) return undefined
+    entries.push([key, member])
+  }
+  return Object.fromEntries(entries)
+}
+
 function copied(value: Json): Json {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(copied)

@@ -1,5 +1,7 @@
 import { ConfigError } from "./errors.ts"
+import { deepFreeze } from "./freeze.ts"
 import type { Json } from "./json.ts"
+import { isPromptParts } from "./message-shape.ts"
 
 /** One turn of a conversation. Plain JSON; ids are unique within a conversation. The system prompt is not a message:
  *  it is frozen per session and travels beside them. */
@@ -125,8 +127,18 @@ export type Prompt = string | PromptPart[]
 
 export function userMessage(prompt: Prompt, origin: UserMessage["origin"] = "prompt"): UserMessage {
   const parts: PromptPart[] = typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt
-  if (!Array.isArray(parts)) throw new ConfigError("A prompt is a text, or a list of text and image parts.")
-  return { id: newId("m"), role: "user", origin, parts: parts.map(cleanPart) }
+  if (!isPromptParts(parts)) {
+    throw new ConfigError(
+      'A prompt is a text, or a list of { type: "text", text } and { type: "image", mediaType, data }.',
+    )
+  }
+  return deepFreeze({ id: newId("m"), role: "user", origin, parts: parts.map(cleanPart) })
+}
+
+/** The text of a steer. Throws where it is empty: providers refuse an empty message, and the run could not go on. */
+export function steerText(text: string): string {
+  if (typeof text === "string" && text.trim() !== "") return text
+  throw new ConfigError("steer: the text is empty. Give the text that the model should read.")
 }
 
 /** The text of a message, for people: code in fences, images and tool calls by name. */
@@ -146,7 +158,8 @@ export function wholeCharacter(text: string, place: number): number {
 }
 
 function cleanPart(part: PromptPart): PromptPart {
-  return part.type === "text" ? { type: "text", text: wellFormed(part.text) } : part
+  if (part.type === "text") return { type: "text", text: wellFormed(part.text) }
+  return { type: "image", mediaType: part.mediaType, data: part.data }
 }
 
 function partText(part: Message["parts"][number]): string {

@@ -52,7 +52,7 @@ export function createReader(queue: AgentEvent[], leave: () => void): Reader {
 export function pushMerged(queue: AgentEvent[], event: AgentEvent, from = 0): void {
   const last = queue.length > from ? queue.at(-1) : undefined
   if (last?.type === event.type && "text" in last && "text" in event && continues(last, event)) {
-    queue[queue.length - 1] = { ...last, text: last.text + event.text }
+    queue[queue.length - 1] = Object.freeze({ ...last, text: last.text + event.text })
     return
   }
   queue.push(event)

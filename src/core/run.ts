@@ -1,6 +1,9 @@
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
-import { AbortError, AgentError, ConfigError, errorData } from "./errors.ts"
+import { AbortError, AgentError, abortedBy, ConfigError, errorData } from "./errors.ts"
 import type { AgentEvent, EventBody, StopReason } from "./event.ts"
+import { deepFreeze } from "./freeze.ts"
+import { steerText } from "./message.ts"
+import { prepareEvent } from "./prepare-event.ts"
 import { createReader, pushMerged, type Reader } from "./reader.ts"
 import {
   type AwaitedDecision,
@@ -109,6 +112,7 @@ export function startRun(setup: RunSetup): Run {
 
   function publish(event: AgentEvent): void {
     if (context.ended) return
+    deepFreeze(event)
     record?.(event)
     pushMerged(log, event)
     for (const reader of readers) reader.push(event)
@@ -158,6 +162,7 @@ export function startRun(setup: RunSetup): Run {
     context,
     emit(body) {
       // The body is ours from here on: stamping it in place spares a copy of every event.
+      prepareEvent(body)
       const event = body as AgentEvent
       event.run = id
       event.seq = seq++
@@ -247,9 +252,7 @@ export function startRun(setup: RunSetup): Run {
     abort(reason) {
       controller.abort(new AbortError(reason))
     },
-    steer(text) {
-      steered.push(text)
-    },
+    steer: (text) => void steered.push(steerText(text)),
     approve(callId, decision) {
       if (!["allow", "deny", "always"].includes(decision)) {
         throw new ConfigError(`run.approve: "${decision}" is no decision. Use "allow", "deny" or "always".`)
@@ -269,11 +272,9 @@ export function startRun(setup: RunSetup): Run {
   return run
 }
 
-/** The error to throw for a fired signal: its own reason where that is an error, else ours. */
-export function abortError(signal: AbortSignal): Error {
-  const reason: unknown = signal.reason
-  if (reason instanceof AbortError) return reason
-  return new AbortError(undefined, { cause: reason })
+/** The error to throw for a fired signal. */
+export function abortError(signal: AbortSignal): AbortError {
+  return abortedBy(signal.reason)
 }
 
 /** The event that says how a run ended. */

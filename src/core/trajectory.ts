@@ -1,6 +1,7 @@
 import type { ErrorData } from "./errors.ts"
 import type { AgentEvent, EventOf, Metadata, Pending, Status, StopReason } from "./event.ts"
 import { isDelta } from "./event.ts"
+import { deepFreeze } from "./freeze.ts"
 import type { CodeResultPart, Message, ResultMessage, ToolResultPart } from "./message.ts"
 import { addUsage, noUsage, type Usage } from "./usage.ts"
 
@@ -66,7 +67,12 @@ export function trajectory(events: Iterable<AgentEvent>): Trajectory {
     foldMessages(record.messages, event)
     if (event.type === "run-start") openRun(record, runs, event)
     if (event.type === "message-end") noteModel(runs.get(event.run), event)
+    if (event.type === "cycle-end") countCycle(runs.get(event.run), event)
     if (event.type === "run-end") closeRun(record, runs, event)
+  }
+  // A run without an end has used what its cycles did, and more that is not known.
+  for (const { status, usage } of record.runs) {
+    if (status === undefined) record.usage = addUsage(record.usage, { ...usage, complete: false })
   }
   return record
 }
@@ -144,7 +150,7 @@ function toolResult({ id, name, ok, text, kept, retained }: EventOf<"tool-end">)
 }
 
 function result(event: EventOf<"code-end" | "tool-end">, part: ResultMessage["parts"][number]): ResultMessage {
-  return { id: `r_${event.id}`, role: "result", parts: [part, ...(event.images ?? [])] }
+  return deepFreeze({ id: `r_${event.id}`, role: "result", parts: [part, ...(event.images ?? [])] })
 }
 
 function openRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-start">): void {
@@ -164,6 +170,10 @@ function openRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventO
 function noteModel(run: RunRecord | undefined, { model, provider }: EventOf<"message-end">): void {
   if (run && model !== undefined) run.model = model
   if (run && provider !== undefined) run.provider = provider
+}
+
+function countCycle(run: RunRecord | undefined, { usage }: EventOf<"cycle-end">): void {
+  if (run) run.usage = addUsage(run.usage, usage)
 }
 
 function closeRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-end">): void {

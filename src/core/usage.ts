@@ -52,6 +52,13 @@ function isPartOfCost(priced: Usage, other: Usage): boolean {
   return priced.costUsd !== undefined && other.costUsd === undefined && (totalTokens(other) ?? 0) > 0
 }
 
+/** The counts that a coding CLI reported of answers. A CLI shows 0 where the service behind it reported nothing: no request
+ *  has an input of 0 tokens, so such counts are unknown. */
+export function reportedUsage(usage: Usage): Usage {
+  if (usage.input !== 0) return usage
+  return usage.costUsd ? { costUsd: usage.costUsd, complete: false } : { complete: false }
+}
+
 /** Input and output together; undefined when neither is known. */
 export function totalTokens(usage: Usage): number | undefined {
   if (usage.input === undefined && usage.output === undefined) return undefined

@@ -1,6 +1,6 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
-import { userMessage } from "../core/message.ts"
+import { steerText, userMessage } from "../core/message.ts"
 import type { Stop } from "./backend.ts"
 import { changeHead, type Head, hasEnded, keyOfCall, keysOf, listed, readHead, runStatuses } from "./checkpoint.ts"
 import { isClaimable } from "./claim.ts"
@@ -208,7 +208,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     async steer(id, text) {
       const { head } = await mustHave(id)
       if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
-      const message: InboxMessage = { type: "steer", text }
+      const message: InboxMessage = { type: "steer", text: steerText(text) }
       await store.commit([{ type: "append", log: keysOf(id).inbox, items: [message as unknown as Json] }])
     },
     async abort(id, reason) {

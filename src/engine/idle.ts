@@ -47,7 +47,9 @@ export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote 
   async function endIdle(id: string, reason?: string): Promise<StoredHead | undefined> {
     const ended = await changeHead(store, id, (head) => {
       if (hasEnded(head) || (head.status === "running" && !isClaimable(head, { silence }))) return undefined
-      const { cycle: cycles = 0, usage = noUsage, output = "" } = head.state ?? {}
+      const { cycle: cycles = 0, usage: saved = noUsage, output = "" } = head.state ?? {}
+      // The cycle that a lost worker had under way was not counted.
+      const usage = head.status === "running" ? { ...saved, complete: false } : saved
       const detail = reason === undefined ? {} : { detail: reason }
       const end = { type: "run-end", status: "aborted", output, cycles, usage, ...detail } as const
       const [next, changes] = withEvents(id, [end], ({ pending: _, lease: __, retryAt: ___, ...rest }) => ({

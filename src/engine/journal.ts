@@ -228,7 +228,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
 
 // What a cell sees. Of no class of ours: it may keep the error in a variable, and that in a snapshot.
 function unknownOutcome(message: string): Error {
-  return Object.assign(new Error(message), { name: "UnknownOutcome" })
+  return Object.assign(new Error(message), { name: "UnknownOutcome", code: "unknown-outcome" })
 }
 
 const unnamedArgument =

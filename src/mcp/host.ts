@@ -5,7 +5,9 @@ import { toHooks } from "../actions/hooks.ts"
 import { noCalls, stopwatch } from "../actions/limits.ts"
 import type { PerformServices } from "../actions/perform.ts"
 import type { AgentEvent, Emit } from "../core/event.ts"
+import { deepFreeze } from "../core/freeze.ts"
 import { newId } from "../core/message.ts"
+import { prepareEvent } from "../core/prepare-event.ts"
 import { insideRun } from "../core/run-context.ts"
 import type { ToolContext } from "../tools/tool.ts"
 import { createState } from "../tools/tool-state.ts"
@@ -80,6 +82,8 @@ function stamping(run: string, onEvent: ((event: AgentEvent) => unknown) | undef
   let seq = 0
   return (body) => {
     // Who watches can break nothing.
-    void (async () => onEvent({ ...body, run, seq: seq++, at: Date.now() }))().catch(() => undefined)
+    prepareEvent(body)
+    const event = deepFreeze({ ...body, run, seq: seq++, at: Date.now() })
+    void (async () => onEvent(event))().catch(() => undefined)
   }
 }

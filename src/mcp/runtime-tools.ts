@@ -1,9 +1,9 @@
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import { orAbort } from "../core/abort.ts"
 import { type AbortError, errorData } from "../core/errors.ts"
-import type { JsonSchema } from "../core/json.ts"
+import type { Json, JsonSchema } from "../core/json.ts"
+import { checkArguments } from "../runtime/arguments.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { check } from "../runtime/schema.ts"
 import { type CellCall, type Cells, openCells } from "./cells.ts"
 import { toContent } from "./content.ts"
 import type { CallHost } from "./host.ts"
@@ -42,7 +42,7 @@ export function runtimeTools(runtime: Runtime, options: ServeOptions): RuntimeTo
       const tool = listed.find(({ name }) => name === call.tool)
       const handler = handlers[call.tool]
       if (!tool || !handler) return undefined
-      return checked(tool.inputSchema, call, () => handler(call, host, means))
+      return checked(tool.inputSchema, call, (input) => handler({ ...call, input }, host, means))
     },
     use,
     instructions: async () => instructions(runtime.language, await runtime.describe()),
@@ -53,10 +53,10 @@ export function runtimeTools(runtime: Runtime, options: ServeOptions): RuntimeTo
 async function checked(
   schema: JsonSchema,
   { input }: McpCall,
-  work: () => Promise<CallToolResult>,
+  work: (input: Json) => Promise<CallToolResult>,
 ): Promise<CallToolResult> {
-  const validation = await check(schema, input)
-  return validation.ok ? work() : failure(`Invalid input: ${validation.message}`)
+  const validation = await checkArguments<Json>(schema, schema, input)
+  return validation.ok ? work(validation.value) : failure(`Invalid input: ${validation.message}`)
 }
 
 /** A tool as clients see it. */

@@ -1,7 +1,9 @@
 import { orAbort } from "../core/abort.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
+import { jsonCopy } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
+import { isMessages } from "../core/message-shape.ts"
 import { addUsage, noUsage, type Usage } from "../core/usage.ts"
 import type {
   Compacted,
@@ -71,7 +73,8 @@ export function spend(job: Job, usage: Usage): void {
 export async function beginWith(job: Job, full: FullConversation): Promise<void> {
   let { messages } = full
   for (const hooks of job.services.hooks) {
-    const given = await orAbort(hooks.beforeCompact?.({ ...full, messages }), job.services.signal)
+    const returned = await orAbort(hooks.beforeCompact?.({ ...full, messages }), job.services.signal)
+    const given = checkedMessages(returned, "beforeCompact", messages)
     if (!given) continue
     if (splitsPairs(given, messages)) throw new Error(unpaired("beforeCompact"))
     messages = given
@@ -100,12 +103,27 @@ async function afterHooks(
 ): Promise<Compacted> {
   let compacted = proposed
   for (const hooks of job.services.hooks) {
-    const given = await observe<MaybeMessages>(job, () => hooks.afterCompact?.(compacted))
+    const given = await observe<MaybeMessages>(job, async () =>
+      checkedMessages(await hooks.afterCompact?.(compacted), "afterCompact", compacted.messages),
+    )
     if (!given) continue
     if (splitsPairs(whole(given), whole(compacted.messages))) warn(job, unpaired("afterCompact"))
     else compacted = { ...compacted, messages: given }
   }
   return compacted
+}
+
+// The messages that a hook returned, copied where they are not those it was given: they become part of the conversation.
+function checkedMessages(returned: MaybeMessages, hook: string, before: readonly Message[]): Message[] | undefined {
+  if (returned === undefined || returned === null) return undefined
+  const known = new Set(before)
+  const messages = isMessages(returned)
+    ? returned.map((message) => (known.has(message) ? message : jsonCopy(message)))
+    : [undefined]
+  if (messages.every((message) => message !== undefined)) return messages
+  throw new TypeError(
+    `${hook} returned something else than nothing or a list of messages. Return messages as JSON data.`,
+  )
 }
 
 // A conversation from elsewhere may have come with calls that lack their results.

@@ -73,6 +73,7 @@ async function answer(
 ): Promise<{ text: string; finish: FinishReason | "no end" }> {
   const system = instructions(Math.floor(summaryTokens * 0.6))
   let text = ""
+  let isAnswered = false
   let usage: Usage | undefined
   let finish: FinishReason | "no end" = "no end"
   const parts = new PartReader(
@@ -81,6 +82,7 @@ async function answer(
   )
   try {
     for (let part = await parts.next(); part; part = await parts.next()) {
+      isAnswered = true
       if (part.type === "text") text += part.text
       if (part.type !== "finish") continue
       usage = part.usage
@@ -92,7 +94,7 @@ async function answer(
     const { input, output } = usage ?? {}
     const counted = input !== undefined && output !== undefined
     const guess = { input: estimateTokens(system + asked), output: estimateTokens(text), complete: false }
-    spent(priced(usage && counted ? usage : { ...usage, ...guess }, model.price))
+    if (isAnswered) spent(priced(usage && counted ? usage : { ...usage, ...guess }, model.price))
   }
   return { text, finish }
 }

@@ -63,13 +63,20 @@ export function wasCut({ unified, raw }: AiSdkFinish, usage: Usage): boolean {
   return (unified === "other" || unified === "error") && raw === undefined && usage.output === undefined
 }
 
-export function usageOf(usage: AiSdkUsage | undefined): Usage {
+/** What a provider reported. Its package puts 0 where the service reported nothing. No request has an input of 0 tokens,
+ *  and no answer that said something (`hasSpoken`) an output of 0: such a count is unknown. */
+export function usageOf(usage: AiSdkUsage | undefined, hasSpoken: boolean): Usage {
+  const { inputTokens, outputTokens } = usage ?? {}
   const counts = {
-    input: usage?.inputTokens?.total,
-    output: usage?.outputTokens?.total,
-    cacheRead: usage?.inputTokens?.cacheRead,
-    cacheWrite: usage?.inputTokens?.cacheWrite,
-    reasoning: usage?.outputTokens?.reasoning,
+    ...(inputTokens?.total !== 0 && {
+      input: inputTokens?.total,
+      cacheRead: inputTokens?.cacheRead,
+      cacheWrite: inputTokens?.cacheWrite,
+    }),
+    ...(!(hasSpoken && outputTokens?.total === 0) && {
+      output: outputTokens?.total,
+      reasoning: outputTokens?.reasoning,
+    }),
   }
   const known = Object.fromEntries(Object.entries(counts).filter(([, count]) => Number.isFinite(count)))
   return { ...known, complete: "input" in known && "output" in known }

@@ -70,7 +70,7 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
           throw isCut(part.error) ? cut() : modelFailure(part.error, { id, secrets, streamed: true })
         }
         if (part.type === "finish") {
-          const usage = usageOf(part.usage)
+          const usage = usageOf(part.usage, started)
           if (wasCut(part.finishReason, usage)) throw cut()
           finished = true
           signal.removeEventListener("abort", stop)

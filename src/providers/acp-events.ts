@@ -1,6 +1,6 @@
 import { resolve } from "node:path"
 import type { Json } from "../core/json.ts"
-import type { Usage } from "../core/usage.ts"
+import { reportedUsage, type Usage } from "../core/usage.ts"
 import type { Step } from "./provider.ts"
 import { at, contentOf, type JsonObject, listAt, numberAt, objectAt, textAt } from "./read-json.ts"
 
@@ -158,14 +158,14 @@ export function acpUsage(answer: JsonObject): Usage {
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
   // Some count what was cached and thought apart, some do not: the total says which.
   const apart = plain + written + cached + (reasoning ?? 0) === numberAt(usage, "totalTokens")
-  return {
+  return reportedUsage({
     complete: true,
     input: apart ? plain + cached : plain,
     output: apart ? written + (reasoning ?? 0) : written,
     ...(cacheRead !== undefined && { cacheRead }),
     ...(cacheWrite !== undefined && { cacheWrite }),
     ...(reasoning !== undefined && { reasoning }),
-  }
+  })
 }
 
 /** What the session has cost by now, where an update says so. */

@@ -1,6 +1,6 @@
 import { orAbort } from "../core/abort.ts"
 import type { RunResult } from "../core/agent.ts"
-import { errorData, isAbort } from "../core/errors.ts"
+import { abortDetail, errorData, isAbort } from "../core/errors.ts"
 import type { AgentEvent, EventBody } from "../core/event.ts"
 import type { UserMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, runEnd } from "../core/run.ts"
@@ -84,7 +84,7 @@ export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]):
       usage: noUsage,
       messages: [],
       trajectory: trajectory(events),
-      ...(!aborted && { error: { ...errorData(error), cause: error } }),
+      ...(aborted ? abortDetail(error) : { error: { ...errorData(error), cause: error } }),
     },
   }
 }
@@ -120,6 +120,7 @@ function resultOf(control: RunControl, work: TurnWork, output: string | undefine
     trajectory: trajectory([]),
     ...(told.files.length > 0 && { files: [...told.files] }),
     ...(stopped && { reason }),
+    ...(status === "aborted" && abortDetail(control.signal.reason)),
     ...(status === "failed" && { error: { ...errorData(failure), cause: failure } }),
   }
 }

@@ -1,7 +1,7 @@
 import type { ProviderErrorCode } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId } from "../core/message.ts"
-import type { Usage } from "../core/usage.ts"
+import { reportedUsage, type Usage } from "../core/usage.ts"
 import { exitFailure, failureOf } from "./failure.ts"
 import type { LineParser, ParsedLine } from "./line-cli.ts"
 import type { Settings, Step } from "./provider.ts"
@@ -146,7 +146,7 @@ function resultOf(item: JsonObject): { ok: boolean; text: string } {
 /** What this turn has used: Codex tells what the thread has. */
 function usageSince(before: ThreadUsage | undefined, usage: JsonObject): Usage {
   const after = threadUsage(usage)
-  return after && before ? usedSince(before, after) : { complete: false }
+  return after && before ? reportedUsage(usedSince(before, after)) : { complete: false }
 }
 
 export function usedSince(before: ThreadUsage, after: ThreadUsage): Usage {

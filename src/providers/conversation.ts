@@ -1,4 +1,5 @@
 import { type AgentEvent, isDelta } from "../core/event.ts"
+import { deepFreeze } from "../core/freeze.ts"
 import type { Message } from "../core/message.ts"
 import { foldMessages, ownEvents } from "../core/trajectory.ts"
 import type { McpCall, McpHost } from "../mcp/mcp.ts"
@@ -65,7 +66,7 @@ export async function cliConversation(
 
   function record(event: AgentEvent): void {
     if (isDelta(event)) return
-    events.push(event)
+    events.push(deepFreeze(event))
     if (isOwn(event)) foldMessages(messages, event)
   }
 

@@ -1,6 +1,6 @@
 import { orAbort } from "../core/abort.ts"
 import type { Run, RunResult } from "../core/agent.ts"
-import { errorData, ProviderError } from "../core/errors.ts"
+import { abortDetail, errorData, ProviderError } from "../core/errors.ts"
 import type { AgentEvent, EventBody, EventOf } from "../core/event.ts"
 import { newId, type PromptPart, userMessage } from "../core/message.ts"
 import { abortError, type RunControl, type RunOutcome, runEnd, startRun } from "../core/run.ts"
@@ -74,7 +74,8 @@ async function fallbackRun(control: RunControl, place: FallbackPlace, passing: P
   const base = reached ?? brokenOutcome(control.id, error, []).result
   const status = control.signal.aborted ? "aborted" : base.status
   const failure = status === "failed" ? { error: { ...errorData(error), cause: error } } : {}
-  const result: RunResult = { ...base, id: control.id, status, usage: control.takeSpent(), ...failure }
+  const aborted = status === "aborted" ? abortDetail(control.signal.reason) : {}
+  const result: RunResult = { ...base, id: control.id, status, usage: control.takeSpent(), ...failure, ...aborted }
   control.emit(runEnd(result))
   await conversation.saved?.(true)
   result.messages = reached?.messages ?? conversation.messages.slice()

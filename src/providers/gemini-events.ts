@@ -1,4 +1,4 @@
-import type { Usage } from "../core/usage.ts"
+import { reportedUsage, type Usage } from "../core/usage.ts"
 import { exitFailure, failureOf } from "./failure.ts"
 import type { LineParser } from "./line-cli.ts"
 import type { Settings, Step } from "./provider.ts"
@@ -87,7 +87,7 @@ function usageOf(stats: JsonObject): Usage {
   if (input === undefined || output === undefined) return { complete: false }
   const reasoning = Math.max(0, (total ?? input + output) - input - output)
   const cacheRead = numberAt(stats, "cached") ?? 0
-  return { complete: true, input, output: output + reasoning, cacheRead, reasoning }
+  return reportedUsage({ complete: true, input, output: output + reasoning, cacheRead, reasoning })
 }
 
 /** What it says of a failure holds the service's own answer. */

@@ -1,4 +1,4 @@
-import { addUsage, noUsage, type Usage } from "../core/usage.ts"
+import { addUsage, noUsage, reportedUsage, type Usage } from "../core/usage.ts"
 import { exitFailure, failureOf } from "./failure.ts"
 import type { LineParser, ParsedLine } from "./line-cli.ts"
 import type { Settings, Step } from "./provider.ts"
@@ -112,7 +112,7 @@ function usageOf(part: JsonObject): Usage {
   if (plain === undefined || written === undefined) return { complete: false }
   const [cacheRead, cacheWrite] = [numberAt(tokens, "cache", "read") ?? 0, numberAt(tokens, "cache", "write") ?? 0]
   const reasoning = numberAt(tokens, "reasoning") ?? 0
-  return {
+  return reportedUsage({
     complete: true,
     input: plain + cacheRead + cacheWrite,
     output: written + reasoning,
@@ -121,7 +121,7 @@ function usageOf(part: JsonObject): Usage {
     reasoning,
     // It says 0 of models whose price it does not know.
     ...(cost && { costUsd: cost }),
-  }
+  })
 }
 
 function errorOf(error: JsonObject, stderr: string, now: number) {

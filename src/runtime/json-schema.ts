@@ -209,7 +209,8 @@ function nearest(place: Place, alternatives: readonly Json[]): Mismatch[] {
   return [{ message: [...new Set(messages)].join(", or "), path: place.path }]
 }
 
-function referenced(reference: string, root: JsonSchema): Json {
+/** The schema that a `$ref` within `root` points to. */
+export function referenced(reference: string, root: JsonSchema): Json {
   if (!reference.startsWith("#")) return true
   let at: Json | undefined = root
   for (const step of reference.slice(1).split("/").slice(1)) {

@@ -3,13 +3,14 @@ import { basename, dirname, join } from "node:path"
 import type { Session } from "../core/agent.ts"
 import { isObject, listOf } from "../core/check-shape.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
+import { isMessages } from "../core/message-shape.ts"
 import type { Trajectory } from "../core/trajectory.ts"
 import { keyOf } from "../stores/file-names.ts"
 import { type ArchiveSource, readSession, withArchive } from "./archive.ts"
 import { handleOf, parseHandle } from "./handle.ts"
 import { refuseForeignArchive } from "./handle-folder.ts"
 import { saveTrajectory, sessionTrajectory } from "./session.ts"
-import { isEvent, isMessages } from "./stored-data.ts"
+import { isEvent } from "./stored-data.ts"
 
 /** A session to look at: from an archive by its id, or from its handle, its own folder, or a file that `session.save`
  *  wrote. Nothing can be sent to it. */

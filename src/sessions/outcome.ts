@@ -1,6 +1,7 @@
 import { deserialize, serialize } from "node:v8"
 import { ApprovalDenied } from "../actions/approve.ts"
 import { CallTimeout } from "../actions/call.ts"
+import { errorParts } from "../core/error-text.ts"
 import { AgentError, type ErrorData, errorData } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
@@ -32,10 +33,10 @@ export function failureOutcome(error: unknown): Outcome {
   return { ok: false, error: storedError(error) }
 }
 
-/** An error as data, with the code by which whoever catches it may tell it from others. */
+/** An error as data, with its whole message and its code, so that a replayed call throws the same error. */
 export function storedError(error: unknown): ErrorData {
   const code = error instanceof Error && "code" in error ? error.code : undefined
-  return { ...errorData(error), ...(typeof code === "string" && { code }) }
+  return { ...errorData(error), ...errorParts(error), ...(typeof code === "string" && { code }) }
 }
 
 /** Gives the value again, or throws the error again. */

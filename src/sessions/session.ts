@@ -1,7 +1,7 @@
 import type { LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
-import { type Message, newId, type Prompt } from "../core/message.ts"
+import { type Message, newId, type Prompt, steerText } from "../core/message.ts"
 import { replacePrivateFile } from "../core/private-files.ts"
 import { outsideRuns, startingRun, upwards } from "../core/run-context.ts"
 import { serialQueue, type Turn } from "../core/serial-queue.ts"
@@ -106,7 +106,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     steer(text) {
       const run = runUnderWay()
       if (run) run.steer(text)
-      else steered = [...steered, text]
+      else steered = [...steered, steerText(text)]
     },
     continueQueue: queue.release,
     clearQueue: () => abortQueued("The queue of the session was cleared."),

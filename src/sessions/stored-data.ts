@@ -1,6 +1,7 @@
 import { type Check, isFlag, isNumber, isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
+import { isMessage, isMessages } from "../core/message-shape.ts"
 import type { SessionRecord } from "./archive.ts"
 import { isCallLog, type LoggedCall } from "./call-log.ts"
 
@@ -56,24 +57,6 @@ const isRecord = objectWith(
     snapshot: objectWith({ language: isText, hash: isText, lost: listOf(isLost), at: isNumber }),
   },
 )
-
-const partForms: Record<string, Check> = {
-  text: objectWith({ text: isText }),
-  reasoning: objectWith({ text: isText }),
-  image: objectWith({ mediaType: isText, data: isText }),
-  summary: objectWith({ text: isText, history: listOf(isText), unread: listOf(isText) }),
-  code: objectWith({ id: isText, tag: isText, code: isText, closed: isFlag }),
-  "tool-call": objectWith({ id: isText, name: isText }),
-  "code-result": objectWith({ id: isText, ok: isFlag, text: isText }, { kept: isText }),
-  "tool-result": objectWith({ id: isText, name: isText, ok: isFlag, text: isText }, { kept: isText }),
-}
-
-const isPart: Check = (value) =>
-  isObject(value) && Object.hasOwn(partForms, String(value.type)) && partForms[String(value.type)]?.(value) === true
-
-const roles = ["user", "assistant", "result"]
-const isMessage = objectWith({ id: isText, role: (role) => roles.includes(String(role)), parts: listOf(isPart) })
-export const isMessages = listOf(isMessage)
 
 const isUsage = objectWith({}, { input: isNumber, output: isNumber, costUsd: isNumber })
 const isResult = { id: isText, ok: isFlag, text: isText }

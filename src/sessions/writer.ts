@@ -203,7 +203,8 @@ function endOfInterrupted(events: readonly AgentEvent[]): EventOf<"run-end"> | u
     status: "failed",
     output: "",
     cycles: cycles.length,
-    usage: cycles.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
+    // The cycle under way was not counted.
+    usage: { ...cycles.reduce((sum, { usage }) => addUsage(sum, usage), noUsage), complete: false },
     error: { name: "AgentError", code: "interrupted", message: "The process ended before this run did." },
   }
 }

@@ -8,7 +8,7 @@ export function finishTool(): Tool {
   return tool({
     name: "finish",
     description: "Ends the task. Call it once, when everything is done, with the answer for the user.",
-    input: z.object({
+    input: z.strictObject({
       message: z.string().min(1).describe("The answer, complete: the user sees nothing else of your work."),
       files: z.array(z.string()).optional().describe("Paths of files made for the user."),
     }),
@@ -35,7 +35,7 @@ export function askTool(): Tool {
   return tool({
     name: "ask",
     description: "Asks the user a question and waits for the answer. Only when you cannot go on without it.",
-    input: z.object({
+    input: z.strictObject({
       question: z.string().min(1),
       options: z.array(z.string()).optional().describe("Answers to choose from."),
       multiple: z.boolean().optional().describe("Whether more than one may be chosen. Default false."),

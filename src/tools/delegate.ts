@@ -37,10 +37,10 @@ function delegateTool(agents: SubAgents, { maxParallel = 8 }: DelegateOptions): 
   return tool({
     name: "delegate",
     description: `Gives tasks to sub-agents, which work on their own, side by side, and report back. There are:\n${list.join("\n")}`,
-    input: z.object({
+    input: z.strictObject({
       tasks: z
         .array(
-          z.object({
+          z.strictObject({
             agent: z.enum(Object.keys(agents)).optional(),
             prompt: z.string().min(1).describe("All it must know: it sees nothing of this conversation."),
             continue: z
@@ -83,7 +83,7 @@ function delegateStatusTool(agents: SubAgents): Tool {
   return tool({
     name: "delegate_status",
     description: "How delegated tasks are doing, with the answers of those that are done.",
-    input: z.object({
+    input: z.strictObject({
       ids: z.array(z.string()).optional().describe("Default: all, without what was reported before."),
       wait: z.boolean().optional().describe("Wait until they are done."),
     }),

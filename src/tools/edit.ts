@@ -10,7 +10,7 @@ export function editFileTool(): Tool {
   return tool({
     name: "edit_file",
     description: "Replaces text in a file. oldText must be there exactly, and only once: give enough lines around it.",
-    input: z.object({
+    input: z.strictObject({
       path: z.string(),
       oldText: z.string(),
       newText: z.string(),

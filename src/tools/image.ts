@@ -17,7 +17,7 @@ export function readImageTool({ urls = "public", timeoutMs = 30_000 }: ReadImage
   return tool({
     name: "read_image",
     description: `Shows you an image (${imageNames}; up to 5 MB).`,
-    input: z.object({ path: z.string().describe(urls === "none" ? "Path." : "Path, or http(s) URL.") }),
+    input: z.strictObject({ path: z.string().describe(urls === "none" ? "Path." : "Path, or http(s) URL.") }),
     sideEffect: false,
     parallel: true,
     timeoutMs,

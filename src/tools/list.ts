@@ -14,7 +14,7 @@ export function listFilesTool(): Tool {
   return tool({
     name: "list_files",
     description: "Lists one folder: files with sizes, folders with how many files are in them.",
-    input: z.object({
+    input: z.strictObject({
       path: z.string().optional(),
       hidden: z.boolean().optional().describe("Dot files, too."),
       ...page,
@@ -31,7 +31,7 @@ export function findFilesTool(): Tool {
   return tool({
     name: "find_files",
     description: "Finds files by a glob: src/**/*.{ts,js}. Without a slash: names in any folder.",
-    input: z.object({ glob: z.string(), path: z.string().optional(), hidden, ...page }),
+    input: z.strictObject({ glob: z.string(), path: z.string().optional(), hidden, ...page }),
     sideEffect: false,
     parallel: true,
     maxChars: 40_000,
@@ -44,7 +44,7 @@ export function fileInfoTool(): Tool {
   return tool({
     name: "file_info",
     description: "Tells size, time of change and kind of a file, or how much is in a folder.",
-    input: z.object({ path: z.string() }),
+    input: z.strictObject({ path: z.string() }),
     sideEffect: false,
     parallel: true,
     maxChars: 40_000,

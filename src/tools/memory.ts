@@ -7,7 +7,7 @@ export function compactMemoryTool(): Tool {
   return tool({
     name: "compact_memory",
     description: "Replaces older messages by a summary. For when their details are not needed any more.",
-    input: z.object({ notes: z.string().min(1).describe("What to keep word for word.") }),
+    input: z.strictObject({ notes: z.string().min(1).describe("What to keep word for word.") }),
     sideEffect: false,
     idempotent: true,
     retention: "keep",

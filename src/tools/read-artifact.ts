@@ -6,8 +6,8 @@ import { type Tool, tool, toolFailure, toolResult } from "./tool.ts"
 
 const shownChars = 20_000
 
-const place = z.object({
-  name: z.string().regex(/^_[a-z]+_\d+$/),
+const place = z.strictObject({
+  name: z.string().regex(/^_[a-z]+(?:_p\d+)?_\d+$/),
   start: z.int().min(0).default(0).describe("The first character."),
 })
 

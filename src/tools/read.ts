@@ -13,7 +13,7 @@ export function readFileTool(): Tool {
     name: "read_file",
     description:
       "Reads a text file, up to 2,000 lines or 50,000 characters at once; then it gives a cursor to go on with.",
-    input: z.object({
+    input: z.strictObject({
       path: z.string(),
       startLine: wholeNumber(1).optional(),
       endLine: wholeNumber(1).optional(),

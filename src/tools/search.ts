@@ -25,7 +25,7 @@ export function searchFilesTool({ ripgrep = true, timeoutMs = 20_000 }: SearchOp
   return tool({
     name: "search_files",
     description: "Searches file contents by a regular expression (JavaScript), line by line.",
-    input: z.object({
+    input: z.strictObject({
       pattern: z.string().min(1),
       path: z.string().optional().describe("Folder or file."),
       glob: z.string().optional().describe("Such as src/**/*.{ts,js}, or !*.min.js"),

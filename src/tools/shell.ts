@@ -45,7 +45,7 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
   return tool({
     name: "shell",
     description: `Runs a ${basename(commands.shell)} command in the workspace.${confinement(commands)}`,
-    input: z.object({
+    input: z.strictObject({
       command: z.string(),
       cwd: z.string().optional().describe("A folder of the workspace. Default: its root."),
       stdin: z.string().optional(),
@@ -81,7 +81,7 @@ export function checkCommandTool(commands: Commands): Tool {
   return tool({
     name: "check_command",
     description: "Gives the state of a background command and what it wrote since the last check.",
-    input: z.object({
+    input: z.strictObject({
       id: z.string(),
       waitMs: z.int().min(0).max(600_000).optional().describe("Wait for its end, at most so long. Default 0."),
       kill: z.boolean().optional(),

@@ -16,7 +16,7 @@ export function activateSkillTool({ names, activate, read }: SkillAccess): Tool 
   return tool({
     name: "activate_skill",
     description: "Activates a skill: its instructions follow the result. With file, reads one of its files instead.",
-    input: z.object({
+    input: z.strictObject({
       name: z.enum(names),
       file: z.string().optional().describe("Path of a file of the skill."),
     }),

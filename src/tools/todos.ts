@@ -15,9 +15,9 @@ export function todosTool(): Tool {
     name: "write_todos",
     description:
       "Writes the whole list of todos, in place of the one before. Use it for work of several steps; keep exactly one in progress.",
-    input: z.object({
+    input: z.strictObject({
       todos: z.array(
-        z.object({
+        z.strictObject({
           id: z.string().optional().describe("That of the todo, as it was given; none for a new one."),
           title: z.string().trim().min(1),
           status: z.enum(todoStatuses).default("pending"),

@@ -1,12 +1,15 @@
 import { ConfigError } from "../core/errors.ts"
-import type { Json, JsonSchema } from "../core/json.ts"
+import { deepFreeze } from "../core/freeze.ts"
+import { type Json, type JsonSchema, jsonCopy } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
+import { checkArguments } from "../runtime/arguments.ts"
 import { asBinding, type FunctionBinding, type SchemaLike, type UnknownPolicy } from "../runtime/bindings.ts"
 import { callOptionsProblem } from "../runtime/guard.ts"
 import type { AskFirst, StandardSchema } from "../runtime/runtime.ts"
-import { check, toJsonSchema, type Validation } from "../runtime/schema.ts"
+import { toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspace/workspace.ts"
 import { cellFunction } from "./cell-tool.ts"
+import { InvalidResult, resultFields } from "./check-result.ts"
 
 /** A named action with a JSON schema: what a model can ask for by a tool call, and a cell by a function call. */
 export interface Tool {
@@ -127,14 +130,14 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
   const made: Tool = {
     [toolMark]: true,
     [asBinding]() {
-      binding ??= cellFunction(made, output, toCellValue)
+      binding ??= cellFunction(made, output, (given) => toCellValue(given, name))
       return binding
     },
     name,
     description,
     input: shown,
     options,
-    accept: (given) => check(schema, given),
+    accept: (given) => checkArguments(schema, shown, given),
     // What `accept` gave is what the schema describes.
     run: (given, context) => run(given as InputOf<I>, context),
   }
@@ -147,7 +150,9 @@ const shownSchemas = new WeakMap<SchemaLike, JsonSchema>()
 function shownSchema(schema: SchemaLike): JsonSchema {
   const known = shownSchemas.get(schema)
   if (known) return known
-  const { $schema: _, ...shown } = toJsonSchema(schema)
+  const { $schema: _, ...given } = toJsonSchema(schema)
+  // A copy: hooks and models are given it, and the schema is the caller's.
+  const shown = deepFreeze(jsonCopy(given) ?? given)
   shownSchemas.set(schema, shown)
   return shown
 }
@@ -162,10 +167,22 @@ export class ToolFailed extends Error {
   }
 }
 
-function toCellValue(given: unknown): unknown {
+function toCellValue(given: unknown, tool: string): unknown {
   if (!isToolResult(given)) return given
-  if (!given.ok) throw new ToolFailed(given.text, given.code)
-  return given.value === undefined ? given.text : given.value
+  const { ok, text, code, value } = checkedResult(given, tool)
+  if (!ok) throw new ToolFailed(text, code)
+  return value === undefined ? text : value
+}
+
+/** A copy of a result that a tool or a hook returned. Throws `InvalidResult` where a field is wrong or unknown. */
+export function checkedResult(given: ToolResult, tool: string): ToolResult {
+  try {
+    return toolResult(resultFields(given))
+  } catch (error) {
+    if (!(error instanceof InvalidResult)) throw error
+    const cure = 'Return a string, another value, or toolResult({ text: "…" }).'
+    throw new InvalidResult(`The tool "${tool}" returned an invalid result: ${error.message}. ${cure}`)
+  }
 }
 
 /** A result with more than a value: images, a failure with a code, a directive. */

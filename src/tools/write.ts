@@ -9,7 +9,7 @@ export function writeFileTool(): Tool {
   return tool({
     name: "write_file",
     description: "Writes a file, replacing what was there; to change a part, use edit_file.",
-    input: z.object({
+    input: z.strictObject({
       path: z.string(),
       content: z.string(),
       append: z.boolean().optional().describe("Add to the end."),

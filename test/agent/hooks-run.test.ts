@@ -378,7 +378,7 @@ describe("a hook that fails", () => {
     ]) {
       // @ts-expect-error: each of them gives something wrong.
       const { error } = await agentOf([calls(finish())], hooks).agent.run("go").settled
-      assert.match(error?.message ?? "", /something else than nothing or an object with/)
+      assert.match(error?.message ?? "", /something else than nothing or an object with|a wrong `(parts|output)`/)
     }
   })
 })

@@ -290,7 +290,7 @@ describe("a tool's result", () => {
     assert.equal(await show({ a: [1, null] }), '{"a":[1,null]}')
     assert.equal(await show(undefined), "Done.")
     assert.equal(await show(toolResult({ text: "said", value: 1 })), "said")
-    assert.equal(await show({ big: 1n }), "{ big: 1n }")
+    assert.equal(await show({ big: 1n }), '{"big":"1"}')
     const loop: { self?: unknown } = {}
     loop.self = loop
     assert.match((await show(loop)) ?? "", /Circular/)

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import { addUsage, estimateTokens, noUsage, priced, totalTokens, type Usage } from "../../src/core/usage.ts"
+import {
+  addUsage,
+  estimateTokens,
+  noUsage,
+  priced,
+  reportedUsage,
+  totalTokens,
+  type Usage,
+} from "../../src/core/usage.ts"
+import { acpUsage } from "../../src/providers/acp-events.ts"
 
 const count = fc.option(fc.integer({ min: 0, max: 1e6 }), { nil: undefined })
 const usages: fc.Arbitrary<Usage> = fc
@@ -29,6 +38,17 @@ describe("usage", () => {
         assert.deepEqual(addUsage(a, noUsage), a)
       }),
     )
+  })
+
+  test("of a CLI that reports an input of 0 is unknown, but for its cost", () => {
+    assert.deepEqual(reportedUsage({ input: 0, output: 0, cacheRead: 0, complete: true }), { complete: false })
+    assert.deepEqual(reportedUsage({ input: 0, output: 5, costUsd: 0.1, complete: true }), {
+      costUsd: 0.1,
+      complete: false,
+    })
+    const counted = { input: 5, output: 0, complete: true }
+    assert.equal(reportedUsage(counted), counted)
+    assert.deepEqual(acpUsage({ usage: { inputTokens: 0, outputTokens: 0 } }), { complete: false })
   })
 
   test("has no total when nothing is known", () => {

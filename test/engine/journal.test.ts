@@ -76,7 +76,7 @@ describe("the journal of a cycle", () => {
     assert.ok((await journal(entries).ask("open", [], async () => new Socket())) instanceof Socket)
     await assert.rejects(
       journal(entries).ask("open", [], async () => new Socket()),
-      { name: "UnknownOutcome" },
+      { name: "UnknownOutcome", code: "unknown-outcome" },
     )
   })
 

@@ -55,6 +55,45 @@ test("a tool call that nobody knows about is asked for, and the run waits for th
   assert.equal(paid, 2)
 })
 
+test("a tool call whose outcome is unknown after a crash is a result with a code of its own", async () => {
+  const kept = memoryStore()
+  let isDown = false
+  const store: Store = {
+    ...kept,
+    commit: (changes, guard) => (isDown ? Promise.reject(new Error("away")) : kept.commit(changes, guard)),
+  }
+  let paid = 0
+  const pay = tool({
+    name: "pay",
+    description: "Pays the bill.",
+    run() {
+      // From here on nothing is written: as a crash right after the call.
+      isDown = paid++ === 0
+      return "Paid."
+    },
+  })
+  const model = scripted(({ messages }) =>
+    messages.some(({ role }) => role === "result") ? "Done." : [{ type: "tool-call", id: "1", name: "pay", input: {} }],
+  )
+  const agent = createAgent({ model, tools: [pay], noTool: "answer" })
+  const first = createEngine({ agents: { agent }, store, leaseMs: 50, backend: inlineBackend({ onError() {} }) })
+  const { id } = await first.submit("agent", "Pay")
+  await first.work()
+  while (!isDown) await new Promise((resolve) => setImmediate(resolve))
+  await first.close()
+
+  await using second = createEngine({ agents: { agent }, store: kept, leaseMs: 50 })
+  await second.recover()
+  assert.equal((await second.result(id)).output, "Done.")
+  assert.equal(paid, 1)
+  const ends = []
+  for await (const event of second.watch(id)) if (event.type === "tool-end") ends.push(event)
+  assert.deepEqual(
+    ends.map(({ error }) => error?.code),
+    ["unknown-outcome"],
+  )
+})
+
 test("what a tool gave before a restart is the same result after it, its directive included", async () => {
   const store = memoryStore()
   let looked = 0

@@ -251,6 +251,10 @@ describe("an agent's memory", () => {
       { afterCompact: ({ messages }: Compacted) => [...messages, ...messages.slice(0, 1)] },
       { beforeCompact: () => Promise.reject(new Error("no")) },
       { beforeCompact: ({ messages }: { messages: readonly Message[] }) => messages.slice(-1) },
+      ...[5, "text", [undefined], [{ id: "m", role: "user", parts: [{ type: "text" }] }]].flatMap((value) => [
+        { beforeCompact: () => value as Message[] },
+        { afterCompact: () => value as Message[] },
+      ]),
     ]) {
       const model = scripted(steps(14), { contextWindow: 5000 })
       const memory = { model: scripted(() => good()) }

@@ -100,8 +100,17 @@ describe("a coding CLI as an agent", () => {
     const runs = [agent.run("hang"), agent.run("hang", { signal: controller.signal })]
     for (const run of runs) for await (const event of run) if (event.type === "raw-received") break
     runs[0]?.abort("enough")
-    controller.abort()
+    controller.abort("closed")
     for (const run of runs) await assert.rejects(Promise.resolve(run), AbortError)
+    const ended = await Promise.all(runs.map((run) => run.settled))
+    assert.deepEqual(
+      ended.map(({ detail }) => detail),
+      ["enough", "closed"],
+    )
+    assert.deepEqual(
+      ended.map(({ trajectory }) => only(trajectory.events, "run-end")[0]?.detail),
+      ["enough", "closed"],
+    )
     {
       await using run = agent.run("hang")
       for await (const event of run) if (event.type === "raw-received") break

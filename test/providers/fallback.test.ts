@@ -124,6 +124,7 @@ describe("a fallback", () => {
     for await (const event of run) if (event.type === "raw-received") break
     run.abort("enough")
     await assert.rejects(Promise.resolve(run), AbortError)
+    assert.equal((await run.settled).detail, "enough")
     assert.deepEqual(await place.heard("codex"), [])
     assert.deepEqual(await place.processes(), [])
     assert.throws(() => fallback({} as never), ConfigError)

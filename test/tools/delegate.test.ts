@@ -237,7 +237,10 @@ describe("in the background", () => {
     await using session = await agent.session()
     await session.send("go")
     await session.send("and?")
-    assert.equal(resultIn(model.requests[3]), "[t1 slow] was interrupted, not done.")
+    assert.equal(
+      resultIn(model.requests[3]),
+      "[t1 slow] was interrupted, not done: The run that started this one has ended.",
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { onAbort } from "../../core/abort.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
+import { cellAborted } from "../abort-text.ts"
 import { type Deadline, now, startDeadline } from "../deadline.ts"
 import type { Call, CallGate, ExecuteOptions, OutputChunk, Pauses } from "../runtime.ts"
 import type { CellEnv } from "./cell-env.ts"
@@ -213,9 +214,7 @@ export class RunningCell {
   }
 
   #abort = (): void => {
-    const reason: unknown = this.#options.signal?.reason
-    const why = reason instanceof Error && reason.name !== "AbortError" ? `: ${reason.message}` : ""
-    this.stop(new CellStopped("aborted", `The cell was aborted${why}.`))
+    this.stop(new CellStopped("aborted", cellAborted(this.#options.signal?.reason)))
   }
 }
 

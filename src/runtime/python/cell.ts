@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { thrownText } from "../../core/errors.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
 import type { ImagePart } from "../../core/message.ts"
+import { cellAborted } from "../abort-text.ts"
 import { startDeadline } from "../deadline.ts"
 import type { Caller } from "../handles/caller.ts"
 import type { ExecuteOptions, Execution, Lost, OutputChunk } from "../runtime.ts"
@@ -229,7 +230,7 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
       const startedAt = performance.now()
       for (const chunk of late.take()) write(chunk)
       const { signal, timeoutMs } = options
-      const abort = () => stop("aborted", `The cell was aborted${why(signal?.reason)}.`)
+      const abort = () => stop("aborted", cellAborted(signal?.reason))
       const expire = () => stop("timeout", `The cell was stopped: it ran longer than ${timeoutMs} ms.`)
       const deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, options.pauses, expire)
       signal?.addEventListener("abort", abort)
@@ -275,10 +276,6 @@ function failureText(error: unknown): string {
 
 function lineOf(error: ReportedError | undefined): { line?: number } {
   return error?.line === undefined ? {} : { line: error.line }
-}
-
-function why(reason: unknown): string {
-  return reason instanceof Error && reason.name !== "AbortError" ? `: ${reason.message}` : ""
 }
 
 function shortened(text: string): string {

@@ -35,7 +35,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   return tool({
     name,
     description: description ?? `Gives a task to the agent "${agent.name}", which works on its own and reports back.`,
-    input: z.object({
+    input: z.strictObject({
       prompt: z.string().min(1).describe("All it must know: it sees nothing of this conversation."),
       continue: continued,
     }),
@@ -65,7 +65,7 @@ export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool 
     name,
     description:
       description ?? `Hands the whole conversation to the agent "${agent.name}"${purpose} This ends your work.`,
-    input: z.object({
+    input: z.strictObject({
       prompt: z.string().optional().describe("What to tell it beside the conversation, which it knows."),
       continue: continued,
     }),

@@ -45,7 +45,7 @@ function textOf(task: Subtask, how: ReportOptions): string {
     case "stopped":
       return `${title} stopped at its limit (${reply?.reason}), not done. Its last words:${said || " none."}`
     case "aborted":
-      return `${title} was interrupted, not done.`
+      return `${title} was interrupted, not done${reply?.detail ? `: ${indented(reply.detail)}` : "."}`
     case "failed": {
       const { message, code } = error === undefined ? (reply?.error ?? errorData(undefined)) : errorData(error)
       return `${title} failed${code === undefined ? "" : ` (${code})`}: ${indented(message)}`

@@ -27,7 +27,7 @@ export interface Subtask {
   readonly settled: Promise<void>
 }
 
-export type Reply = Pick<RunResult, "output" | "files" | "reason" | "pending" | "error">
+export type Reply = Pick<RunResult, "output" | "files" | "reason" | "detail" | "pending" | "error">
 
 export interface Work {
   agent: Agent
@@ -168,11 +168,12 @@ async function finish(task: Subtask, run: Run, result: RunResult): Promise<void>
   if (result.status !== "waiting") await end(task)
 }
 
-function replyOf({ output, files, reason, pending, error }: RunResult): Reply {
+function replyOf({ output, files, reason, detail, pending, error }: RunResult): Reply {
   return {
     output,
     ...(files && { files }),
     ...(reason && { reason }),
+    ...(detail !== undefined && { detail }),
     ...(pending && { pending }),
     ...(error && { error }),
   }
