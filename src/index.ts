@@ -34,7 +34,7 @@ export {
   type ValidateOptions,
   validateOutput,
 } from "./agent/guardrails.ts"
-export type { ObjectsOf, Outputs, ResultWith } from "./agent/outputs.ts"
+export type { ObjectsOf, OutputOptions, Outputs, ResultWith } from "./agent/outputs.ts"
 export { defaultSections, type PromptContext, type PromptSections } from "./agent/prompt.ts"
 export type { Verify } from "./agent/verify.ts"
 

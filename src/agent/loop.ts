@@ -44,9 +44,12 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   const { config, conversation, durable } = setup
   const firstEvent = conversation.events.length
   const { emit, context } = control
-  const outputs = setup.outputs && declaredOutputs(setup.outputs, conversation.runtime)
+  const outputs = setup.outputs && declaredOutputs(setup.outputs, conversation.runtime, control.id)
   if (config.usesCode) control.useRuntime(conversation.runtime)
-  control.useRecord(conversation.record)
+  control.useRecord((event) => {
+    conversation.record(event)
+    outputs?.observe(event)
+  })
   const { approve, limits } = config
   const watch = stopwatch(limits.timeMs, config.ticks, durable?.resumed?.state.activeMs)
   const said = saidTo(conversation, control)
@@ -74,6 +77,8 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
       const { system, skills } = durable?.resumed
         ? await reopen(setup, emit)
         : await open({ ...setup, prompt: begun.prompt }, emit)
+      if (outputs && durable?.resumed) outputs.resume(state.oldOutputs)
+      else if (outputs) state.oldOutputs = await outputs.begin()
       const tag = config.tag(conversation.runtime.language)
       const skillPlace = { tag, usesCode: config.usesCode, writable: foldersToolsWrite(config) }
       const work = skills?.forRun(conversation, skillPlace, emit)

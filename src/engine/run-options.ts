@@ -1,4 +1,4 @@
-import type { Outputs } from "../agent/outputs.ts"
+import { type Outputs, outputOptions } from "../agent/outputs.ts"
 import type { Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
@@ -27,7 +27,7 @@ export function storedOptions({ limits, outputs, values }: SubmittedRunOptions):
   if (!limits && !outputs && !values) return undefined
   return {
     ...(limits && { limits }),
-    ...(outputs && { outputs: mapped(outputs, (schema) => toJsonSchema(schema) as Json) }),
+    ...(outputs && { outputs: mapped(outputs, storedOutput) }),
     ...(values && { values: mapped(values, storedOrRefused) }),
   }
 }
@@ -40,6 +40,12 @@ export function optionsBack({ limits, outputs, values }: StoredRunOptions) {
     ...(outputs && { outputs: outputs as unknown as Outputs }),
     ...(values && { values: mapped(values, storedBack) }),
   }
+}
+
+function storedOutput(output: Outputs[string]): Json {
+  const { schema, stale } = outputOptions(output)
+  const stored = toJsonSchema(schema) as Json
+  return stale === undefined ? stored : { schema: stored, stale }
 }
 
 function storedOrRefused(value: unknown, name: string): StoredValue {

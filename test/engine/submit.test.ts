@@ -1,6 +1,15 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, createEngine, inlineBackend, jsRuntime, memoryStore, type Store, scripted } from "karst"
+import {
+  createAgent,
+  createEngine,
+  inlineBackend,
+  jsRuntime,
+  memoryStore,
+  messageText,
+  type Store,
+  scripted,
+} from "karst"
 import { changeHead, keysOf } from "../../src/engine/checkpoint.ts"
 import { claimed } from "../../src/engine/claim.ts"
 import { thisOwner } from "../../src/engine/owner.ts"
@@ -110,4 +119,50 @@ describe("abort", () => {
     assert.deepEqual({ status, detail }, { status: "aborted", detail: "Enough." })
     assert.ok(await store.get(keysOf(id).head))
   })
+})
+
+test("an output that an earlier run of the session made does not count, also after a change of worker", async () => {
+  const store = memoryStore()
+  const drained: Promise<void>[] = []
+  const answers = [
+    "```ts\nlet sum = 1; let rows = [1]\n```",
+    "There.",
+    "Done.",
+    "```ts\nsum = 1\n```",
+    "Done.",
+    "```ts\nrows.push(2)\n```",
+    "Done.",
+  ]
+  const model = scripted(() => {
+    // The worker changes between the assignment of `sum` and the answer.
+    if (answers.length === 4) drained.push(front.drain())
+    return answers.shift() ?? "No more."
+  })
+  const agent = createAgent({ model, runtime: () => jsRuntime() })
+  const front = createEngine({ agents: { agent }, store })
+  await front.result((await front.submit("agent", "First", { session: "s" })).id)
+  const outputs = { sum: { type: "number" }, rows: { type: "array" } } as const
+  const { id } = await front.submit("agent", "Second", { session: "s", outputs })
+  while (drained.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await Promise.all(drained)
+  await front.close()
+  await using back = createEngine({ agents: { agent }, store })
+  await back.recover()
+  const result = await back.result(id)
+  assert.deepEqual(result.objects, { sum: 1, rows: [1, 2] })
+  const texts = result.messages.map((message) => messageText(message)).filter((text) => text.includes("not done"))
+  assert.match(texts[0] ?? "", /sum: has the value[\s\S]*rows: has the value/)
+  assert.doesNotMatch(texts[1] ?? "", /sum: has the value/)
+  assert.match(texts[1] ?? "", /rows: has the value/)
+  assert.equal(texts.length, 2)
+})
+
+test('an output of a submitted run with stale: "allow" may have the value of an earlier run', async () => {
+  const answers = ["```ts\nlet sum = 1\n```", "There.", "Done."]
+  const agent = createAgent({ model: scripted(answers), runtime: () => jsRuntime() })
+  await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+  await engine.result((await engine.submit("agent", "First", { session: "s" })).id)
+  const outputs = { sum: { schema: { type: "number" }, stale: "allow" } } as const
+  const result = await engine.result((await engine.submit("agent", "Second", { session: "s", outputs })).id)
+  assert.deepEqual(result.objects, { sum: 1 })
 })
