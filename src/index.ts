@@ -1,6 +1,6 @@
 // The front door. Names are listed one by one, and nothing here reaches an optional package before it is used.
 
-export type { Approver } from "./actions/approve.ts"
+export type { Approver, ApproverOption } from "./actions/approve.ts"
 export type { AfterCall, BeforeCall, CallContext, CallOutcome, HookContext, Hooks } from "./actions/hooks.ts"
 export type {
   AfterCycle,

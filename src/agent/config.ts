@@ -1,4 +1,4 @@
-import type { Approver } from "../actions/approve.ts"
+import { type Approver, type ApproverOption, resolveApprover } from "../actions/approve.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import { checkToolPolicy, type ToolPolicy } from "../actions/tool-policy.ts"
 import type { Agent, AgentOverrides, Limits } from "../core/agent.ts"
@@ -66,8 +66,13 @@ export interface AgentOptions extends AgentOverrides {
   prompt?: Partial<PromptSections> | undefined
   /** Rolls a cell back that throws, is refused or fails its check: the namespace is as before. Default false. */
   transaction?: ExecuteOptions["transaction"]
-  /** Answers the calls that ask for approval. Default: who watches the run; nobody there means no. */
+  /** Answers the calls that ask for approval: a function, or `"events"` for `run.approve(id, decision)` by who reads the events.
+   *  Default: that of the run it is started by, else such calls are refused. */
+  approver?: ApproverOption | undefined
+  /** The same as `approver`, as a function. */
   approve?: Approver | undefined
+  /** How long an approval may stay unanswered; then the call is refused. No active time passes meanwhile. Default: no limit. */
+  approvalTimeoutMs?: number | undefined
   /** Code of yours around runs, answers and calls, one object or a pipeline of them. Overrides replace them all: spread the old ones in to
    *  keep them. The runs that a run starts have them too, around their own. */
   hooks?: Hooks | readonly Hooks[] | undefined
@@ -107,7 +112,8 @@ export interface AgentConfig {
   messages: Message[]
   prompt: Partial<PromptSections>
   transaction: ExecuteOptions["transaction"]
-  approve: Approver | undefined
+  approve: ApproverOption | undefined
+  approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   metadata: Metadata
   request: Omit<ModelRequest, "messages" | "signal" | "system">
@@ -136,6 +142,7 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   checkSkills(options.skills)
   checkNumber("maxOutputChars", maxOutputChars, 0)
   checkNumber("cellTimeoutMs", cellTimeoutMs, 1)
+  checkNumber("approvalTimeoutMs", options.approvalTimeoutMs, 1)
   checkNumber("contextWindow", options.contextWindow, 1)
   for (const [name, value] of Object.entries(limits)) {
     if (!limitNames.includes(name))
@@ -193,7 +200,8 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     messages: options.messages ?? [],
     prompt: options.prompt ?? {},
     transaction: options.transaction,
-    approve: options.approve,
+    approve: resolveApprover(options),
+    approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: toHooks(options.hooks),
     metadata: options.metadata ?? {},
     request: { temperature, maxOutputTokens, providerOptions: options.providerOptions },

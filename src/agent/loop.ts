@@ -50,7 +50,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     conversation.record(event)
     outputs?.observe(event)
   })
-  const { approve, limits } = config
+  const { approve, approvalTimeoutMs, limits } = config
   const watch = stopwatch(limits.timeMs, config.ticks, durable?.resumed?.state.activeMs)
   const said = saidTo(conversation, control)
   let failure: unknown
@@ -61,7 +61,8 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     paused: watch.paused,
     limitsCost: limits.costUsd !== undefined,
   })
-  const policy = policyWithin(context, { approve, hooks: config.hooks, budgets: [{ ...limits, counts: state.calls }] })
+  const budgets = [{ ...limits, counts: state.calls }]
+  const policy = policyWithin(context, { approve, approvalTimeoutMs, hooks: config.hooks, budgets })
   const allowed = filterWithin(context, config.toolPolicy)
   groundCells(context, { context: () => cellContext(setup), allows: allowed })
   const journal = journalOf(context, setup.prompt.parts)

@@ -1,3 +1,4 @@
+import { readersOf } from "../actions/approve.ts"
 import type { CallPolicy } from "../actions/call-policy.ts"
 import type { Journal } from "../actions/journal.ts"
 import type { Stopwatch } from "../actions/limits.ts"
@@ -112,7 +113,7 @@ export function cycleServices(
     ...policy,
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     approved: conversation.approved,
-    watcher: (id, text) => (control.watched() ? control.decision(id, text) : undefined),
+    watcher: readersOf(control),
     paused: control.paused,
     pauses: watch.pauses,
     leftMs: watch.leftMs,

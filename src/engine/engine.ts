@@ -65,22 +65,32 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   const refused = new Set<string>()
   const stops: Stop[] = []
   const delayed = delayedPushes((id) => push(id))
+  const expiries = delayedPushes(expire)
   let ownWork: Promise<void> | undefined
   let stopLooking: (() => void) | undefined
   let isClosed = false
   let looking: NodeJS.Timeout | undefined
   let lookedAtWaiting = -Infinity
 
-  const { mustHave, send, abort, decideIdle, readMessages } = remote({ store, silence, push, pushNext })
+  const { mustHave, send, abort, decideIdle, expireIdle, readMessages } = remote({ store, silence, push, pushNext })
 
   async function handle({ run }: { run: string }): Promise<void> {
     const end = await workSlice(setup, run)
     if (end.type === "ended") await pushNext(run)
-    if (end.type === "waiting") await readMessages(run)
+    if (end.type === "waiting") {
+      await readMessages(run)
+      await expire(run)
+    }
     if (end.type === "again") await end.pushed
     if (end.type === "later") delayed.add(run, end.at)
     if (end.type === "refused") refused.add(run)
     if (end.type === "held") throw heldElsewhere(run)
+  }
+
+  /** Refuses the approvals of a waiting run whose time is over, and those that are still open when their time comes. */
+  async function expire(id: string): Promise<void> {
+    const at = await expireIdle(id)
+    if (at !== undefined) expiries.add(id, at)
   }
 
   async function push(id: string, revision?: number): Promise<void> {
@@ -117,8 +127,10 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     for await (const { head, revision } of listed(store, ["queued", "running", ...waitingNow()])) {
       const isFree = isClaimable(head, { silence }) && isForgotten(head, silentMs, silence)
       if (!isOurs(head.agent)) continue
-      if (head.status === "waiting") await readMessages(head.id)
-      else if (head.retryAt !== undefined && head.retryAt > Date.now()) delayed.add(head.id, head.retryAt)
+      if (head.status === "waiting") {
+        await readMessages(head.id)
+        await expire(head.id)
+      } else if (head.retryAt !== undefined && head.retryAt > Date.now()) delayed.add(head.id, head.retryAt)
       else if (isFree && !(head.refused && refused.has(head.id))) {
         found.push(head.id)
         await push(head.id, head.refused ? await triedAgain(head.id) : revision)
@@ -148,6 +160,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     clearInterval(looking)
     stopLooking?.()
     delayed.close()
+    expiries.close()
     await ownWork
     await Promise.all(stops.splice(0).map((stop) => stop()))
     await setup.kept.close()

@@ -34,7 +34,7 @@ export interface ClientSession {
 
 /** Who the calls of a server are made for. */
 export function hosting(options: ServeOptions): (call: McpCall, session: ClientSession) => CallHost {
-  const { name, approve, limits = {}, host, workspace = memoryWorkspace() } = options
+  const { name, approve, approvalTimeoutMs, limits = {}, host, workspace = memoryWorkspace() } = options
   const id = newId("mcp")
   const hooks = toHooks(options.hooks)
   const budgets = [{ ...limits, counts: noCalls() }]
@@ -50,6 +50,7 @@ export function hosting(options: ServeOptions): (call: McpCall, session: ClientS
     return {
       gate: {
         approve: approve === "client" ? asking() : approve,
+        approvalTimeoutMs,
         hooks,
         budgets,
         approved,

@@ -1,4 +1,4 @@
-import type { Approver } from "../actions/approve.ts"
+import { type Approver, type ApproverOption, resolveApprover } from "../actions/approve.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -46,8 +46,13 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   /** Default: what is in `allow` is granted, the rest refused. `ask`: reading is granted, what else is allowed is asked about.
    *  `bypass`: the CLI checks nothing. */
   permissions?: "ask" | "bypass" | undefined
-  /** Answers what asks for approval: calls of your tools and, with "ask", of the CLI's own. Default: who watches the run. */
+  /** Answers what asks for approval (calls of your tools and, with "ask", of the CLI's own): a function, or `"events"` for
+   *  `run.approve(id, decision)` by who reads the events. Default: that of the run it is started by, else it is refused. */
+  approver?: ApproverOption | undefined
+  /** The same as `approver`, as a function. */
   approve?: Approver | undefined
+  /** How long an approval may stay unanswered; then the call is refused. Default: no limit. */
+  approvalTimeoutMs?: number | undefined
   /** Code of yours around the calls of your tools, and of functions in your runtime, one object or a pipeline of them. */
   hooks?: CallHooks | readonly CallHooks[] | undefined
   /** The program, where it is not in PATH. */
@@ -76,7 +81,8 @@ export interface CliConfig {
   tools: ToolSources | undefined
   mcpServers: Readonly<Record<string, McpServer>>
   runtime: RuntimeSource | undefined
-  approve: Approver | undefined
+  approve: ApproverOption | undefined
+  approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   cells: CellOptions
   retries: number
@@ -98,6 +104,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   checkNumber("timeoutMs", timeoutMs, 1)
   checkNumber("idleTimeoutMs", idleTimeoutMs, 1)
   checkNumber("cellTimeoutMs", cellTimeoutMs, 1)
+  checkNumber("approvalTimeoutMs", options.approvalTimeoutMs, 1)
   checkNumber("retries", retries, 0)
   checkPermissions(provider, permissions)
   for (const name of Object.keys(mcpServers)) checkServerName(name)
@@ -118,7 +125,8 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     tools: options.tools,
     mcpServers,
     runtime,
-    approve: options.approve,
+    approve: resolveApprover(options),
+    approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: callHooks(options.hooks),
     cells: { cellTimeoutMs, typeGate: options.typeGate, transaction: options.transaction },
     retries,
@@ -169,7 +177,9 @@ const known: Record<keyof CliOptions, true> = {
   runtime: true,
   env: true,
   permissions: true,
+  approver: true,
   approve: true,
+  approvalTimeoutMs: true,
   hooks: true,
   cellTimeoutMs: true,
   typeGate: true,

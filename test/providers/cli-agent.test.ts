@@ -286,7 +286,7 @@ describe("a session with a coding CLI", () => {
       run: () => `gone ${++wiped}`,
     })
     const agent = claude({ ...place.options, tools: [wipe] })
-    const session = await agent.session({ archive })
+    const session = await agent.session({ archive, approver: "events" })
     const run = session.send("ask wipe all say done")
     for await (const event of run) if (event.type === "approval-requested") run.approve(event.id, "always")
     await session.close()

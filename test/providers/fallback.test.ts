@@ -184,7 +184,7 @@ describe("a fallback", () => {
     assert.equal(usage.costUsd, 0.01)
   })
 
-  test("asks who watches it for approval, whoever does the work", async () => {
+  test("asks its own readers for approval, whichever candidate does the work", async () => {
     await using place = await fakeClis()
     await place.tell("codex", "fail 500")
     const wipe = tool({
@@ -196,7 +196,7 @@ describe("a fallback", () => {
     })
     const agent = fallback(codex(place.options), claude({ ...place.options, tools: [wipe] }))
     const asked: string[] = []
-    const run = agent.run("ask wipe all say done")
+    const run = agent.run("ask wipe all say done", { approver: "events" })
     for await (const event of run) {
       if (event.type !== "approval-requested") continue
       asked.push(event.call.binding)
@@ -205,7 +205,7 @@ describe("a fallback", () => {
     const result = await run
     assert.deepEqual([asked, only(result.trajectory.events, "tool-end")[0]?.text], [["wipe"], "gone"])
     const unwatched = await agent.run("ask wipe all say done")
-    assert.equal(only(unwatched.trajectory.events, "tool-end")[0]?.ok, false, "where nobody watches, it is refused")
+    assert.equal(only(unwatched.trajectory.events, "tool-end")[0]?.ok, false, "without an approver it is refused")
   })
 
   test("keeps the objects of a factory when it moves on", async () => {

@@ -61,7 +61,7 @@ describe("Claude Code itself in a terminal", { skip: requires("claude", "node-pt
         await tmux.sees(/❯ Accept/)
         tmux.type("", "Enter")
         await tmux.sees(/tool said:[\s\S]*-1/)
-      } else await tmux.sees("wipe needs approval and nobody is there to give it")
+      } else await tmux.sees("wipe needs approval and there is no approver")
       tmux.type("", "C-c", "C-c")
       await tmux.sees(asks ? "total -1" : "total 41")
       const [, json = ""] = /RESULT (\{.*\})/.exec(tmux.screen().replaceAll("\n", "")) ?? []
