@@ -1,6 +1,6 @@
 import { type Approver, type ApproverOption, resolveApprover } from "../actions/approve.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
-import { checkToolPolicy, type ToolPolicy } from "../actions/tool-policy.ts"
+import type { ToolPolicy } from "../actions/tool-policy.ts"
 import type { Agent, AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
@@ -14,6 +14,7 @@ import type { SkillSource } from "../skills.ts"
 import type { ShellOptions } from "../tools/shell.ts"
 import { isTool, type Tool } from "../tools/tool.ts"
 import type { Workspace } from "../workspace/workspace.ts"
+import { checkRuntime, checkStopOn, checkWorkspace } from "./option-checks.ts"
 import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt.ts"
 
 /** What `createAgent` takes; `with`, `run` and `session` take the same as overrides. */
@@ -139,20 +140,6 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   const { maxOutputChars = 5000, cellTimeoutMs, fence, limits = {}, temperature, maxOutputTokens } = options
   const model = toModel(options.model)
   checkRuntime(options.runtime)
-  checkSkills(options.skills)
-  checkNumber("maxOutputChars", maxOutputChars, 0)
-  checkNumber("cellTimeoutMs", cellTimeoutMs, 1)
-  checkNumber("approvalTimeoutMs", options.approvalTimeoutMs, 1)
-  checkNumber("contextWindow", options.contextWindow, 1)
-  for (const [name, value] of Object.entries(limits)) {
-    if (!limitNames.includes(name))
-      throw new ConfigError(`limits.${name}: unknown. There are ${limitNames.join(", ")}.`)
-    if (name !== "callsOf" && name !== "unknownUsage") checkNumber(`limits.${name}`, value, 0)
-  }
-  if (limits.unknownUsage !== undefined && !["continue", "stop"].includes(limits.unknownUsage)) {
-    throw new ConfigError(`limits.unknownUsage: "${limits.unknownUsage}" is unknown. Use "continue" or "stop".`)
-  }
-  for (const [name, value] of Object.entries(limits.callsOf ?? {})) checkNumber(`limits.callsOf.${name}`, value, 0)
   if (fence !== undefined && !/^[^\s`~]+$/.test(fence)) {
     throw new ConfigError(`fence: "${fence}" cannot be a fence tag. Use one word without backticks, such as "ts".`)
   }
@@ -164,12 +151,10 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     )
   }
   const { tools = [], agents, workspace, noTool = "continue", stopOn, maxParallelTools = 8 } = options
-  checkTools(tools, noTool)
-  checkStopOn(stopOn)
+  checkTools(tools)
+  checkStopOn(stopOn, tools)
   checkWorkspace(workspace)
   checkAgents(agents)
-  checkToolPolicy(options.toolPolicy)
-  checkNumber("maxParallelTools", maxParallelTools, 1)
   const hasAgents = agents !== undefined && Object.keys(agents).length > 0
   const usesTools = tools.length > 0 || hasAgents || workspace !== undefined
   const usesCode = options.runtime !== undefined || !usesTools
@@ -213,37 +198,11 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   }
 }
 
-const limitNames = [
-  "cycles",
-  "tokens",
-  "uncachedTokens",
-  "costUsd",
-  "timeMs",
-  "unknownUsage",
-  "depth",
-  "calls",
-  "callsOf",
-]
-
-function checkTools(tools: readonly unknown[], noTool: string): void {
+function checkTools(tools: readonly unknown[]): void {
   if (!Array.isArray(tools)) throw new ConfigError("tools: give a list of tools, made by tool({ … }).")
   const wrong = tools.findIndex((each) => !isTool(each))
   if (wrong !== -1)
     throw new ConfigError(`tools[${wrong}]: this is no tool. Make one by tool({ name, description, run }).`)
-  if (["continue", "answer", "wait"].includes(noTool)) return
-  throw new ConfigError(`noTool: "${noTool}" is unknown. Use "continue", "answer" or "wait".`)
-}
-
-function checkStopOn(stopOn: unknown): void {
-  if (stopOn === undefined || stopOn === "first-tool" || Array.isArray(stopOn)) return
-  throw new ConfigError(`stopOn: "${String(stopOn)}" is unknown. Use "first-tool" or a list of names of tools.`)
-}
-
-function checkWorkspace(workspace: unknown): void {
-  if (workspace === undefined) return
-  if (typeof workspace === "object" && workspace !== null && "read" in workspace) return
-  const dir = typeof workspace === "string" ? JSON.stringify(workspace) : "dir"
-  throw new ConfigError(`workspace: this is no workspace. Use localWorkspace(${dir}).`)
 }
 
 function checkAgents(agents: object | undefined): void {
@@ -253,20 +212,4 @@ function checkAgents(agents: object | undefined): void {
     }
     if (!isAgent(agent)) throw new ConfigError(`agents.${name}: this is no agent. Make one by createAgent({ … }).`)
   }
-}
-
-function checkRuntime(runtime: unknown): void {
-  if (runtime === undefined || typeof runtime === "function") return
-  if (typeof runtime === "object" && runtime !== null && "execute" in runtime) return
-  throw new ConfigError("runtime: this is neither a runtime nor a function that makes one. Use jsRuntime({ … }).")
-}
-
-function checkSkills(skills: unknown): void {
-  if (skills === undefined || Array.isArray(skills)) return
-  throw new ConfigError('skills: give a list, such as ["./skills"].')
-}
-
-function checkNumber(name: string, value: unknown, least: number): void {
-  if (value === undefined || (typeof value === "number" && value >= least)) return
-  throw new ConfigError(`${name}: ${String(value)} is not a number of at least ${least}.`)
 }

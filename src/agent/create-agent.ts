@@ -18,6 +18,7 @@ import { type Conversation, conversation, conversations } from "./conversation.t
 import { canBeDurable, type Durable } from "./durable.ts"
 import { runLoop } from "./loop.ts"
 import { promptFor } from "./open.ts"
+import { checkAgentOptions, checkOverrides, checkRunOptions, checkSessionOptions } from "./option-checks.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
 import { lostWithProcess, restoreConversation } from "./restore.ts"
 import { brokenOutcome } from "./result.ts"
@@ -52,12 +53,14 @@ export interface CodeSession extends SessionOf<CodeRunOptions> {
 }
 
 export function createAgent(options: AgentOptions): CodeAgent {
+  checkAgentOptions("createAgent()", options)
   const config = resolveConfig(options)
   const agent: CodeAgent = {
     name: config.name,
     description: options.description,
     runtime: typeof config.runtime === "object" ? config.runtime : undefined,
     run<O extends Outputs>(prompt: Prompt, overrides: CodeRunOptions<O> = {}) {
+      checkRunOptions("agent.run()", overrides)
       const { from, signal, outputs, verify, values, ...changes } = overrides
       const used = merge(options, from ? { ...changes, messages: from.messages } : changes)
       let opened: Conversation | undefined
@@ -85,7 +88,9 @@ export function createAgent(options: AgentOptions): CodeAgent {
       // A run that is done has each output that `outputs` declares: that is what its loop sees to.
       return run as Run<ResultWith<O>>
     },
-    async session({ signal, archive, resume, recording, ...changes } = {}) {
+    async session(given = {}) {
+      checkSessionOptions(given)
+      const { signal, archive, resume, recording, ...changes } = given
       // The same sends, with the outputs typed as above.
       return (await openSession(seatOf(options, changes, signal), { archive, resume, recording })) as CodeSession
     },
@@ -95,7 +100,10 @@ export function createAgent(options: AgentOptions): CodeAgent {
       if (ownsRuntime) await runtime.close()
       return text
     },
-    with: (overrides) => createAgent(merge(options, overrides)),
+    with(overrides) {
+      checkOverrides(overrides)
+      return createAgent(merge(options, overrides))
+    },
     spec: () => specOf(config, options.description),
   }
   canBeDurable(agent, (durable) => startDurableRun(options, durable))
@@ -111,6 +119,7 @@ function seatOf(options: AgentOptions, changes: Partial<AgentOptions>, signal: A
     open: () => openConversation(config),
     end: endConversation,
     start(prompt, sent = {}, turn, enter) {
+      checkRunOptions("session.send()", sent)
       const { signal: own, outputs, verify, values, ...sentChanges } = sent
       refuseInSession(sentChanges)
       return startAgentRun(merge(used, sentChanges), prompt, {

@@ -11,10 +11,19 @@ import type { InboxMessage } from "./inbox.ts"
 import { inlineBackend } from "./inline.ts"
 import { keptRuns } from "./kept-runs.ts"
 import { lookForWork } from "./look-for-work.ts"
+import {
+  checkEngineOptions,
+  checkListFilter,
+  checkPruneOptions,
+  checkResultOptions,
+  checkSubmitOptions,
+  checkWatchOptions,
+  checkWorkOptions,
+} from "./option-checks.ts"
 import { withEvents } from "./own-events.ts"
 import { thisOwner } from "./owner.ts"
 import { untilAtRest, watchRun } from "./read-run.ts"
-import { checkAgents, checkNumbers, heldElsewhere } from "./refusal.ts"
+import { checkAgents, heldElsewhere } from "./refusal.ts"
 import { pruneRuns, removeRun } from "./retention.ts"
 import { retryRun } from "./retries.ts"
 import { infoOf } from "./run-info.ts"
@@ -26,6 +35,8 @@ import { storeRun } from "./submit.ts"
 export type { Engine, EngineOptions } from "./contract.ts"
 
 export function createEngine<Name extends string>(options: EngineOptions<Name>): Engine<Name> {
+  if (!options?.store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')
+  checkEngineOptions(options)
   const { agents, store, leaseMs = 30_000, holdMs = 30_000, sliceMs = 30_000 } = options
   const {
     maxSnapshotBytes = 16 * 2 ** 20,
@@ -35,10 +46,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     retry = {},
     maxAttempts = 5,
   } = options
-  if (!store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')
   checkAgents(agents)
-  checkNumbers({ leaseMs, maxAttempts }, 1)
-  checkNumbers({ holdMs, sliceMs, maxSnapshotBytes, warmRuns })
   const backend = options.backend ?? inlineBackend()
   const stopping = new AbortController()
   const silence = createSilence(leaseMs)
@@ -104,7 +112,9 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     await ownWork
   }
 
-  async function work({ concurrency = 4 }: { concurrency?: number | undefined } = {}): Promise<void> {
+  async function work(given: { concurrency?: number | undefined } = {}): Promise<void> {
+    checkWorkOptions(given)
+    const { concurrency = 4 } = given
     if (stopping.signal.aborted) return
     stops.push(await backend.start(handle, { concurrency }))
     looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
@@ -175,16 +185,19 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
           `There is no agent "${agent}" in this engine. There is: ${Object.keys(agents).join(", ")}.`,
         )
       }
+      checkSubmitOptions(submitted)
       const { id, isNew } = await storeRun(store, agent, prompt, submitted)
       if (isNew) await push(id)
       return { id }
     },
-    async *watch(id, options) {
+    async *watch(id, options = {}) {
+      checkWatchOptions(options)
       await mustHave(id)
       yield* watchRun(store, id, options)
     },
-    async result(id, { signal } = {}) {
-      return await untilAtRest(store, () => mustHave(id), id, signal)
+    async result(id, given = {}) {
+      checkResultOptions(given)
+      return await untilAtRest(store, () => mustHave(id), id, given.signal)
     },
     async answer(id, text) {
       await mustHave(id)
@@ -230,7 +243,9 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       const found = await readHead(store, id)
       return found && infoOf(found.head)
     },
-    async *list({ status = runStatuses, agent } = {}) {
+    async *list(filter = {}) {
+      checkListFilter(filter)
+      const { status = runStatuses, agent } = filter
       for await (const { head } of listed(store, [status].flat())) {
         if (agent === undefined || head.agent === agent) yield infoOf(head)
       }
@@ -242,7 +257,10 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       await mustHave(id)
       await removeRun(store, id)
     },
-    prune: ({ olderThanMs }) => pruneRuns(store, Date.now() - olderThanMs),
+    async prune(given) {
+      checkPruneOptions(given)
+      return await pruneRuns(store, Date.now() - given.olderThanMs)
+    },
     async close() {
       isClosed = true
       await drain()

@@ -1,3 +1,4 @@
+import { checkOptions, isAboveZero, isRecord, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, priced } from "../core/usage.ts"
@@ -20,9 +21,21 @@ export interface AiSdkOptions {
   secrets?: readonly string[] | undefined
 }
 
+const aiSdkChecks: OptionChecks<AiSdkOptions> = {
+  price: isRecord,
+  contextWindow: isAboveZero,
+  providerOptions: isRecord,
+  secrets: isSecrets,
+}
+
+function isSecrets(value: unknown): string | undefined {
+  return Array.isArray(value) ? undefined : "is not a list of texts"
+}
+
 /** A `Model` over any AI SDK language model of the provider specification V4 or V3. It makes one request per stream:
  *  retries and time-outs are wrappers of their own. */
 export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Model {
+  checkOptions("aiSdk()", options, aiSdkChecks)
   const version = specification(languageModel)
   const id = `${languageModel.provider.split(".")[0]}/${languageModel.modelId}`
   const facts = modelFacts(id)

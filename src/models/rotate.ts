@@ -1,3 +1,4 @@
+import { checkOptions, isFlag, isFunction, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError, ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { modelFailure } from "./failure.ts"
@@ -13,6 +14,8 @@ export interface RotateOptions {
   onChange?: ((change: EndpointChange) => void) | undefined
 }
 
+const rotateChecks: OptionChecks<RotateOptions> = { shuffle: isFlag, random: isFunction, onChange: isFunction }
+
 export interface EndpointChange {
   /** Places in the list. */
   from: number
@@ -26,6 +29,7 @@ export interface EndpointChange {
  *  out: an answer is never begun twice, but the next request goes to another endpoint. Where all fail, the error names each
  *  attempt; `retry(rotate(…))` then waits and begins anew. */
 export function rotate(models: readonly Model[], options: RotateOptions = {}): Model {
+  checkOptions("rotate()", options, rotateChecks)
   const { shuffle = false, random = Math.random, onChange } = options
   const first = firstOf(models)
   let preferred = 0

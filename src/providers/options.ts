@@ -1,6 +1,7 @@
 import { type Approver, type ApproverOption, resolveApprover } from "../actions/approve.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
+import { checkOptions } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Price } from "../core/usage.ts"
@@ -10,6 +11,7 @@ import type { RuntimeSource } from "../runtime/runtime.ts"
 import { environmentDefaults } from "./defaults.ts"
 import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./limits.ts"
 import type { Logger } from "./logger.ts"
+import { cliChecks } from "./option-checks.ts"
 import { type Provider, type Settings, type Tier, type ToolGroup, toolGroups } from "./provider.ts"
 
 /** Those of our hooks that there is a place for in a CLI: what else it does is its own affair. */
@@ -96,16 +98,11 @@ export interface CliConfig {
 }
 
 export function resolveOptions(provider: Provider, options: CliOptions): CliConfig {
-  checkKeys(provider, options)
+  checkOptions(`${provider.name}()`, options, cliChecks)
   const defaults = environmentDefaults()
   const { allow = toolGroups.filter((group) => group !== "interaction"), permissions, mcpServers = {} } = options
   const { idleTimeoutMs = 600_000, timeoutMs, cellTimeoutMs, retries = 2, runtime, limits = {} } = options
   checkGroups(allow)
-  checkNumber("timeoutMs", timeoutMs, 1)
-  checkNumber("idleTimeoutMs", idleTimeoutMs, 1)
-  checkNumber("cellTimeoutMs", cellTimeoutMs, 1)
-  checkNumber("approvalTimeoutMs", options.approvalTimeoutMs, 1)
-  checkNumber("retries", retries, 0)
   checkPermissions(provider, permissions)
   for (const name of Object.keys(mcpServers)) checkServerName(name)
   if (runtime !== undefined && typeof runtime !== "function" && !("execute" in runtime)) {
@@ -160,46 +157,6 @@ export function mergeOptions(options: CliOptions, overrides: Partial<CliOptions>
     metadata: { ...options.metadata, ...overrides.metadata },
     ...(overrides.env && { env: { ...options.env, ...overrides.env } }),
   }
-}
-
-const known: Record<keyof CliOptions, true> = {
-  name: true,
-  description: true,
-  model: true,
-  reasoning: true,
-  instructions: true,
-  systemPrompt: true,
-  cwd: true,
-  allow: true,
-  tools: true,
-  mcpServers: true,
-  userServers: true,
-  runtime: true,
-  env: true,
-  permissions: true,
-  approver: true,
-  approve: true,
-  approvalTimeoutMs: true,
-  hooks: true,
-  cellTimeoutMs: true,
-  typeGate: true,
-  transaction: true,
-  limits: true,
-  program: true,
-  timeoutMs: true,
-  idleTimeoutMs: true,
-  retries: true,
-  autoWait: true,
-  logger: true,
-  metadata: true,
-  trajectoryPath: true,
-  onEvent: true,
-}
-
-function checkKeys({ name }: Provider, options: object): void {
-  const unknown = Object.keys(options).filter((key) => !Object.hasOwn(known, key))
-  if (unknown.length === 0) return
-  throw new ConfigError(`${name}: unknown option ${unknown.join(", ")}. There are: ${Object.keys(known).join(", ")}.`)
 }
 
 function checkGroups(allow: readonly string[]): void {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto"
+import { checkOptions, isText } from "../core/check-options.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { checkFrom, checkKey, decode, type Encoded, encode, parse } from "./encode.ts"
 import { closedError, conflict, corrupt } from "./failure.ts"
@@ -19,6 +20,7 @@ export interface RedisStoreOptions {
  *  What survives a crash of the server is the server's to say: `appendonly yes`, and `maxmemory-policy noeviction`. */
 export function redisStore(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
   if (!server) throw new ConfigError("redisStore needs a URL such as redis://localhost:6379, or a client of ioredis.")
+  checkOptions("redisStore()", options, { prefix: isText })
   const { prefix = "karst" } = options
   checkPrefix(prefix)
   const keys = keysOf(prefix)

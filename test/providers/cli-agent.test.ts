@@ -181,7 +181,7 @@ describe("a coding CLI as an agent", () => {
 
   test("refuses options that it does not know, or that cannot be", () => {
     const wrong: [Record<string, unknown>, RegExp][] = [
-      [{ modle: "opus" }, /unknown option modle/],
+      [{ modle: "opus" }, /no option `modle`/],
       [{ allow: ["reed"] }, /allow: "reed" is unknown/],
       [{ permissions: "yolo" }, /permissions: "yolo" is unknown/],
       [{ timeoutMs: 0 }, /timeoutMs: 0/],

@@ -1,3 +1,4 @@
+import { isAboveZero, type OptionChecks } from "../../core/check-options.ts"
 import { AgentError } from "../../core/errors.ts"
 import type { Bindings } from "../bindings.ts"
 import { createAmbient } from "../cells/cell-env.ts"
@@ -7,7 +8,7 @@ import { createTimers } from "../cells/timers.ts"
 import { createTurns } from "../cells/turns.ts"
 import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
 import { type ExecuteOptions, type Execution, type Runtime, snapshotBytes } from "../runtime.ts"
-import { checkOptions, confinement, isAboveZero, limits as limitChecks, type OptionChecks } from "../runtime-options.ts"
+import { checkRuntimeOptions, confinement, limits as limitChecks } from "../runtime-options.ts"
 import { validated } from "../schema.ts"
 import { refuseUnsent, sentEnv } from "../sent-env.ts"
 import type { RemoteGate } from "../type-gate/remote-gate.ts"
@@ -30,7 +31,7 @@ export function createProcessRuntime<B extends Bindings>(
   options: ProcessRuntimeOptions,
   startPeer: StartPeer,
 ): ProcessRuntime<B> {
-  checkOptions("processRuntime", options, optionChecks)
+  checkRuntimeOptions("processRuntime", options, optionChecks)
   const { rules = [], read = [], write = [], network = "none", limits } = options
   const env = definedIn(options.env)
   const warnings: string[] = []
@@ -189,7 +190,7 @@ export function createProcessRuntime<B extends Bindings>(
   return runtime as ProcessRuntime<B>
 }
 
-const optionChecks: OptionChecks = {
+const optionChecks: OptionChecks<ProcessRuntimeOptions> = {
   ...confinement,
   limits: limitChecks(processLimits),
   maxSnapshotBytes: isAboveZero,
