@@ -6,6 +6,7 @@ import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { type MemoryConfig, type MemoryOptions, resolveMemory } from "../memory.ts"
+import { withoutImages } from "../models/images.ts"
 import type { Model, ModelRequest } from "../models/model.ts"
 import { type ModelSource, toModel } from "../models/source.ts"
 import { isAgent } from "../runtime/bindings.ts"
@@ -35,7 +36,8 @@ export interface AgentOptions extends AgentOverrides {
   /** Lets the model run commands in its workspace, where that is a folder. Each asks for approval, unless its options
    *  say otherwise. Default false. */
   shell?: boolean | ShellOptions | undefined
-  /** Whether the model can see images, and so is offered a tool to read them. Default true. */
+  /** False: the model gets no images, but a line of text for each, and no tool to read them. Default true; an endpoint that rejects
+   *  images gets none from then on. */
   images?: boolean | undefined
   /** What becomes of an answer without a tool call, of an agent without a runtime: the model is reminded to go on
    *  (`continue`), it is the answer (`answer`), or a question to the user (`wait`). Default `continue`. */
@@ -138,7 +140,8 @@ const tagsOf: Record<Runtime["language"], readonly string[]> = {
 
 export function resolveConfig(options: AgentOptions, freshPrompt = false): AgentConfig {
   const { maxOutputChars = 5000, cellTimeoutMs, fence, limits = {}, temperature, maxOutputTokens } = options
-  const model = toModel(options.model)
+  const source = toModel(options.model)
+  const model = options.images === false ? withoutImages(source) : source
   checkRuntime(options.runtime)
   if (fence !== undefined && !/^[^\s`~]+$/.test(fence)) {
     throw new ConfigError(`fence: "${fence}" cannot be a fence tag. Use one word without backticks, such as "ts".`)

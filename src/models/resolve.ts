@@ -2,6 +2,7 @@ import {
   checkOptions,
   isAboveZero,
   isEither,
+  isFlag,
   isFunction,
   isOptions,
   isRecord,
@@ -32,6 +33,8 @@ export interface ResolveOptions {
   price?: Price | undefined
   contextWindow?: number | undefined
   providerOptions?: ProviderOptions | undefined
+  /** False: no images are sent, and a line of text stands for each. Default true: they are sent unless the endpoint rejects them. */
+  images?: boolean | undefined
   /** How to try again; false for not at all. */
   retry?: RetryOptions | false | undefined
   /** How long to wait; false for ever. */
@@ -49,6 +52,7 @@ const resolveChecks: OptionChecks<ResolveOptions> = {
   price: isRecord,
   contextWindow: isAboveZero,
   providerOptions: isRecord,
+  images: isFlag,
   retry: (value, path) => (value === false ? undefined : isOptions(retryChecks)(value, path)),
   timeouts: (value, path) => (value === false ? undefined : isOptions(timeoutChecks)(value, path)),
   env: isSecretRecord,
@@ -70,12 +74,17 @@ export async function resolve(id: string, options: ResolveOptions = {}): Promise
   checkOptions("resolve()", options, resolveChecks)
   checkModelId(id, options)
   const { languageModel, apiKey, baseURL } = await find(id, options)
-  const { price, contextWindow, providerOptions } = options
+  const { price, contextWindow, providerOptions, images } = options
   const secrets = apiKey === undefined ? [] : [apiKey]
-  return resilient(aiSdk(languageModel, { price, contextWindow, providerOptions, secrets }), {
+  return resilient(aiSdk(languageModel, { id: shownId(id), price, contextWindow, providerOptions, images, secrets }), {
     retry: options.retry,
     timeouts: options.timeouts !== false && { ...(isLocal(baseURL) && { connectMs: 300_000 }), ...options.timeouts },
   })
+}
+
+/** What a model is called everywhere, however it was written: an address is no part of its name, and may hold a password. */
+export function shownId(id: string): string {
+  return id.replace(/^openai-compatible:.*#/s, "openai-compatible/")
 }
 
 /** Refuses what cannot be the id of a model, whatever is installed. */

@@ -3,7 +3,7 @@ import { aiSdk } from "./ai-sdk.ts"
 import type { AiSdkModel } from "./ai-sdk-types.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { modelFacts } from "./prices.ts"
-import { checkModelId, resilient, resolve } from "./resolve.ts"
+import { checkModelId, resilient, resolve, shownId } from "./resolve.ts"
 import { closable } from "./stream.ts"
 
 /** What an agent accepts as its model: one of ours, an AI SDK language model, or an id for `resolve`. */
@@ -26,7 +26,7 @@ export function toModel(source: ModelSource): Model {
 }
 
 function named(id: string): Model {
-  const facts = modelFacts(id)
+  const facts = modelFacts(shownId(id))
   let pending: Promise<Model> | undefined
 
   // A failure is not kept: the key or package may be there at the next try.
@@ -44,7 +44,7 @@ function named(id: string): Model {
   }
 
   return {
-    id,
+    id: shownId(id),
     price: facts?.price,
     contextWindow: facts?.contextWindow,
     stream: (request) => closable(request.signal, (signal) => answer(request, signal)),

@@ -97,7 +97,7 @@ function late(id: string, phase: "connect" | "think" | "idle", ms: number): Mode
   }
   const option = phase === "think" ? "thinkMs" : "idleMs"
   return new ModelError(
-    `${id} fell silent for ${seconds} in the middle of an answer. If it only thinks, raise ${option}.`,
+    `${id} stalled: it sent nothing for ${seconds}, and its answer had not ended. If it only thinks, raise ${option}.`,
     {
       code: "stalled",
       retryable: true,
