@@ -1,3 +1,4 @@
+import { checkName } from "../core/check-name.ts"
 import {
   checkOptions,
   isAboveZero,
@@ -64,6 +65,8 @@ const bullmqChecks: OptionChecks<BullmqBackendOptions> = {
 export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDisposable & { close(): Promise<void> } {
   checkOptions("bullmqBackend()", options, bullmqChecks)
   const { url, connection, queue: name = "runs", prefix = "karst" } = options
+  checkName("bullmqBackend(): the queue", name, { segment: true })
+  checkName("bullmqBackend(): the prefix", prefix)
   const server = connection ?? url
   if (!server) throw new ConfigError(noServer)
   const shared = { prefix: prefix.includes("{") ? prefix : `{${prefix}}` }

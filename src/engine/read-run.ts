@@ -6,6 +6,7 @@ import { hasEnded, isUnderWay, keysOf, readHead, type StoredHead } from "./check
 import { followLog } from "./follow.ts"
 import { resultFrom } from "./result.ts"
 import { conversationOf, eventsOf } from "./stored-run.ts"
+import { eventIn } from "./stored-shapes.ts"
 import { type StoredValue, storedBack } from "./values.ts"
 
 export interface WatchOptions {
@@ -29,7 +30,7 @@ export async function* watchRun(
   let position = 0
   try {
     for await (const item of followLog(store, keysOf(id).events, 0, either)) {
-      const event = item as unknown as AgentEvent
+      const event = eventIn(item, id, position)
       position++
       // Runs that it has started count for themselves: theirs come where they were told.
       if (event.run === id) isReached = event.seq >= from

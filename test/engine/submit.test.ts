@@ -1,14 +1,19 @@
 import assert from "node:assert/strict"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, test } from "node:test"
 import {
   createAgent,
   createEngine,
+  fileStore,
   inlineBackend,
   jsRuntime,
   memoryStore,
   messageText,
   type Store,
   scripted,
+  sqliteStore,
 } from "karst"
 import { changeHead, keysOf } from "../../src/engine/checkpoint.ts"
 import { claimed } from "../../src/engine/claim.ts"
@@ -38,6 +43,29 @@ describe("submit with a key", () => {
       assert.equal(ids.size, 1)
       assert.equal((await Array.fromAsync(store.keys("status/"))).length, 1)
       await Promise.all(engines.map((engine) => engine.close()))
+    })
+  }
+
+  for (const [name, open] of Object.entries({
+    sqliteStore: (folder: string) => sqliteStore(join(folder, "karst.db"), { sync: false }),
+    fileStore: (folder: string) => fileStore(folder, { sync: false }),
+  })) {
+    test(`twice at once is one run, and with another prompt a conflict, in ${name} opened several times`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "karst-submit-"))
+      const stores = [1, 2, 3].map(() => open(folder))
+      const engines = stores.map((store) => createEngine({ agents: { agent: talker() }, store }))
+      for (const session of [undefined, "s"]) {
+        const key = `k-${session ?? "none"}`
+        const submitted = engines.map((engine) => engine.submit("agent", "Go", { key, session }))
+        assert.equal(new Set((await Promise.all(submitted)).map(({ id }) => id)).size, 1)
+        const other = engines.map((engine) => engine.submit("agent", "Stop", { key, session }))
+        for (const each of await Promise.allSettled(other)) {
+          assert.equal(each.status === "rejected" && each.reason instanceof Error && each.reason.name, "ConflictError")
+        }
+      }
+      await Promise.all(engines.map((engine) => engine.close()))
+      await Promise.all(stores.map((store) => store.close()))
+      rmSync(folder, { recursive: true, force: true })
     })
   }
 
