@@ -44,8 +44,8 @@ const agent = createAgent({
   model,
   runtime,
   hooks: capped,
-  // Who answers. Left out, whoever watches the run is asked: display(run), or run.approve(id, "allow").
-  approve: ({ binding, method, args }) => (method === "send" ? args[0] !== "Grace" : binding === "pay"),
+  // Answers each question. approver: "events" leaves it to run.approve(id, "allow"); display(run) asks in the terminal.
+  approver: ({ binding, method, args }) => (method === "send" ? args[0] !== "Grace" : binding === "pay"),
 })
 
 for await (const event of agent.run("Send the drafts, pay the bills, then empty the mailbox.")) {

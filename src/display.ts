@@ -1,4 +1,6 @@
 import type { Run, RunResult } from "./core/agent.ts"
+import { checkOptions, isFlag, isOneOf, isRecord, type OptionChecks } from "./core/check-options.ts"
+import { letReadersApprove } from "./core/run-context.ts"
 import { answerApproval } from "./display/approve.ts"
 import { createFull } from "./display/full.ts"
 import { wantsColor } from "./display/paint.ts"
@@ -21,12 +23,21 @@ export interface DisplayOptions {
 
 export type DisplayMode = "full" | "short" | "result" | "off"
 
+const displayChecks: OptionChecks<DisplayOptions> = {
+  mode: isOneOf("full", "short", "result", "off"),
+  stream: isRecord,
+  input: isRecord,
+  color: isFlag,
+}
+
 /** Shows a run in the terminal until it ends, and gives its result whatever the status: a failed run is shown, not
  *  thrown. What the model and its code wrote is stripped of everything a terminal would obey. */
 export async function display(run: Run, options: DisplayOptions = {}): Promise<RunResult> {
+  checkOptions("display()", options, displayChecks)
   const { mode = "full", stream = process.stdout, input = process.stdin } = options
-  // Nobody watches, so nobody is asked: the run itself refuses what needs approval.
+  // Nothing is shown, so nothing can be asked: the run refuses what needs approval.
   if (mode === "off") return run.settled
+  letReadersApprove(run)
   const screen = createScreen(stream, { color: options.color ?? wantsColor(stream) })
   // So that `answer=$(…)` holds an answer or nothing.
   const aside = mode === "result" && stream === process.stdout ? process.stderr : stream

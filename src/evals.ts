@@ -1,5 +1,6 @@
 import type { CodeRunOptions } from "./agent/create-agent.ts"
 import type { Agent, LiveObjects, RunResult } from "./core/agent.ts"
+import { checkOptions, isFunction, isRecord, isSignal, isWholeFrom, type OptionChecks } from "./core/check-options.ts"
 import { ConfigError, type ErrorData, errorData } from "./core/errors.ts"
 import type { Status } from "./core/event.ts"
 import type { Prompt } from "./core/message.ts"
@@ -47,6 +48,14 @@ export interface SuiteOptions {
   onProgress?: ((progress: { done: number; total: number; record: CaseRecord }) => unknown) | undefined
 }
 
+const suiteChecks: OptionChecks<SuiteOptions> = {
+  agent: isRecord,
+  concurrency: isWholeFrom(1),
+  trials: isWholeFrom(1),
+  signal: isSignal,
+  onProgress: isFunction,
+}
+
 /** How one trial of a case went. Plain JSON. */
 export interface CaseRecord {
   name: string
@@ -87,6 +96,7 @@ export async function suite<E = unknown>(
   scorers: Record<string, Scorer<E>>,
   options: SuiteOptions = {},
 ): Promise<Report> {
+  checkOptions("suite()", options, suiteChecks)
   const { concurrency = 4, trials = 1, onProgress } = options
   check(cases, scorers, options)
   const started = performance.now()

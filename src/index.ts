@@ -1,6 +1,6 @@
 // The front door. Names are listed one by one, and nothing here reaches an optional package before it is used.
 
-export type { Approver } from "./actions/approve.ts"
+export type { Approver, ApproverOption } from "./actions/approve.ts"
 export type { AfterCall, BeforeCall, CallContext, CallOutcome, HookContext, Hooks } from "./actions/hooks.ts"
 export type {
   AfterCycle,
@@ -34,7 +34,7 @@ export {
   type ValidateOptions,
   validateOutput,
 } from "./agent/guardrails.ts"
-export type { AgentResult, ObjectsOf, Outputs, ResultWith } from "./agent/outputs.ts"
+export type { AgentResult, ObjectsOf, OutputOptions, Outputs, ResultWith } from "./agent/outputs.ts"
 export { defaultSections, type PromptContext, type PromptSections } from "./agent/prompt.ts"
 export type { Verify } from "./agent/verify.ts"
 

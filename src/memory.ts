@@ -1,4 +1,5 @@
-import { ConfigError, errorData, isAbort } from "./core/errors.ts"
+import { anything, checkOptions, isFrom, type OptionChecks } from "./core/check-options.ts"
+import { errorData, isAbort } from "./core/errors.ts"
 import type { Emit } from "./core/event.ts"
 import type { Json } from "./core/json.ts"
 import type { Message } from "./core/message.ts"
@@ -61,6 +62,13 @@ export interface Compacted {
   usage: Usage
 }
 
+export const memoryChecks: OptionChecks<MemoryOptions> = {
+  compactAt: isFrom(1),
+  keepResults: isFrom(0),
+  // Checked where it becomes a model.
+  model: anything,
+}
+
 /** The options with every default filled in. */
 export interface MemoryConfig {
   compactAt: number
@@ -116,9 +124,8 @@ export function resolveMemory(
   options: MemoryOptions = {},
   agent: { model: Model; contextWindow: number; maxOutputTokens?: number | undefined },
 ): MemoryConfig {
+  checkOptions("memory", options, memoryChecks)
   const { compactAt = compactAtFor(agent.contextWindow, agent.maxOutputTokens), keepResults = 6 } = options
-  checkCount("memory.compactAt", compactAt, 1)
-  checkCount("memory.keepResults", keepResults, 0)
   const model = options.model === undefined ? agent.model : toModel(options.model)
   const ownModel = model === agent.model
   const summariserWindow = model.contextWindow ?? (ownModel ? agent.contextWindow : 128_000)
@@ -190,9 +197,4 @@ function hasRoom(job: Job): boolean {
 
 function limitOf({ ceiling = Infinity }: MemoryState, { compactAt }: MemoryConfig): number {
   return Math.min(ceiling, compactAt)
-}
-
-function checkCount(name: string, value: unknown, least: number): void {
-  if (typeof value === "number" && value >= least) return
-  throw new ConfigError(`${name}: ${String(value)} is not a number of at least ${least}.`)
 }

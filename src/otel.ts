@@ -1,4 +1,5 @@
 import type { Context, Span, Tracer } from "@opentelemetry/api"
+import { checkOptions, isFlag, isRecord } from "./core/check-options.ts"
 import type { AgentEvent, EventOf } from "./core/event.ts"
 import { importPeer } from "./core/peer.ts"
 import {
@@ -23,6 +24,7 @@ export interface TraceOptions {
  *  Runs that a run starts are spans below it. One observer serves any number of agents, and sees no event twice. Rejects with
  *  a `MissingPeerError` where `@opentelemetry/api` is not installed. */
 export async function traced(options: TraceOptions = {}): Promise<(event: AgentEvent) => void> {
+  checkOptions("traced()", options, { tracer: isRecord, content: isFlag })
   const api = toApi(await importPeer("@opentelemetry/api", "traces (karst/otel)"))
   const tracer = options.tracer ?? api.trace.getTracerProvider().getTracer("karst", undefined, { schemaUrl })
   const runs = new Map<string, RunTrace>()

@@ -1,3 +1,12 @@
+import {
+  anything,
+  checkOptions,
+  isEither,
+  isFunction,
+  isRecord,
+  isTexts,
+  type OptionChecks,
+} from "./core/check-options.ts"
 import { ConfigError } from "./core/errors.ts"
 import type { Bindings } from "./runtime/bindings.ts"
 import type { SkillFile } from "./skills/files.ts"
@@ -61,8 +70,22 @@ export interface SkillOptions {
   files?: Record<string, string | Uint8Array> | undefined
 }
 
+// `anything`: checked with the other properties of a skill.
+const skillChecks: OptionChecks<SkillOptions> = {
+  name: anything,
+  description: anything,
+  instructions: anything,
+  license: anything,
+  compatibility: anything,
+  metadata: anything,
+  allowedTools: isTexts,
+  bindings: isEither("an object of bindings or a function that makes them", isRecord, isFunction),
+  files: isRecord,
+}
+
 /** A skill made in code. */
 export function skill(options: SkillOptions): Skill {
+  checkOptions("skill()", options, skillChecks)
   const { instructions, bindings, allowedTools = [] } = options
   const { name, description, license, compatibility, metadata } = options
   const { properties, findings } = checkProperties({ name, description, license, compatibility, metadata }, undefined)

@@ -184,6 +184,9 @@ describe("suite", () => {
     await assert.rejects(suite(cases, {}, { agent: lamps() }), /no scorers/)
     await assert.rejects(suite([], { level }, { agent: lamps() }), /no cases/)
     await assert.rejects(suite([...cases, ...cases], { level }, { agent: lamps() }), /two cases are named "dims"/)
-    await assert.rejects(suite(cases, { level }, { agent: lamps(), concurrency: 0 }), /concurrency is 0/)
+    await assert.rejects(
+      suite(cases, { level }, { agent: lamps(), concurrency: 0 }),
+      /`concurrency` is not a whole number of 1 or more: it is 0/,
+    )
   })
 })

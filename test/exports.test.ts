@@ -21,7 +21,7 @@ const values = `
   localWorkspace memoryWorkspace overlay readOnly s3Workspace scoped`
 
 const types = `
-  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AgentReply AgentSpec CellAgent CellRunOptions CellTask AiSdkOptions Append Approver
+  ActionError ActionErrorKind Agent AgentEvent AgentOptions AgentOverrides AgentReply AgentSpec CellAgent CellRunOptions CellTask AiSdkOptions Append Approver ApproverOption
   AssistantMessage Bindings Call CallGate CallPreview CellEnv Change CodeAgent CodePart CodeResultPart CodeRunOptions
   CodeSession CodeSessionOptions Codec CodecMethods Codecs Decision Delete Entry EndpointChange ErrorData EventOf EventType ExecuteOptions Executed Execution
   FinishReason FunctionOptions FunctionRuleOptions Guard ImagePart JsRuntimeOptions Json JsonSchema Limits LiveObjects
@@ -31,7 +31,7 @@ const types = `
   OutputCheck RunEnding RunHooks RunStart Stop ValidateOptions
   AskFirst BeforeCall CallContext CallOptions CallOutcome Hooks MakeCall MethodGuard Pauses
   CompactHooks Compacted FullConversation MemoryOptions SummaryPart SummarySections
-  AgentResult ObjectsOf Outputs ResultWith Todo Verify Verdict Judgement
+  AgentResult ObjectsOf OutputOptions Outputs ResultWith Todo Verify Verdict Judgement
   OutputChunk Pending Price Prompt PromptContext PromptPart ProviderErrorCode QueuedRun
   PromptSections Put ReasoningPart RecordedCall RecordOptions
   ReplayOptions ResolveOptions ResultMessage Retry RetryOptions RetryPolicy RotateOptions Rule RuleContext RuleData RuleOptions Run RunOptions

@@ -1,8 +1,9 @@
 import { orAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import { digest, identityOf } from "../core/digest.ts"
-import { errorData } from "../core/errors.ts"
+import { ConfigError, errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
+import type { RunControl } from "../core/run.ts"
 import type { Call } from "../runtime/runtime.ts"
 import { callName, callSubject, fullCallText, previewCall } from "./preview-call.ts"
 
@@ -10,16 +11,40 @@ import { callName, callSubject, fullCallText, previewCall } from "./preview-call
  *  Anything else is a no. */
 export type Approver = (call: Call, signal: AbortSignal) => Decision | boolean | Promise<Decision | boolean>
 
+/** Answers by a function, or by `run.approve(id, decision)`, which readers of the events call. */
+export type ApproverOption = Approver | "events"
+
+/** The approver that an agent was given, by either name of the option. */
+export function resolveApprover(options: {
+  approver?: ApproverOption | undefined
+  approve?: Approver | undefined
+}): ApproverOption | undefined {
+  const { approver, approve } = options
+  if (approver !== undefined && approve !== undefined)
+    throw new ConfigError("approver: approve is given as well, and both answer the same calls. Leave one out.")
+  const given: unknown = approver ?? approve
+  if (given === undefined || given === "events" || typeof given === "function") return approver ?? approve
+  throw new ConfigError(
+    `approver: ${JSON.stringify(given)} is unknown. Give a function, or "events" for run.approve().`,
+  )
+}
+
+/** How a question ended: by a decision, or because no answer came in time. */
+export type Answer = Decision | "unanswered"
+
 /** Who answers, and what was answered for good. */
 export interface Approvals {
-  /** The answerer the agent was given. */
-  approve?: Approver | undefined
+  /** The approver of the agent. */
+  approve?: ApproverOption | undefined
+  /** How long a question may stay unanswered; then the call is refused. Default: no limit. */
+  approvalTimeoutMs?: number | undefined
   /** The subjects of calls that are not asked about again (`binding`, `binding.method`); grows with each `always`. */
   approved: string[]
-  /** Waits for somebody who watches the run; undefined when nobody does. `text`: the whole call, to be shown on request. */
-  watcher(id: string, text: string): Promise<Decision> | undefined
+  /** Waits for the answer from outside of the agent, at most `timeoutMs`; undefined where the run has no approver. `text`: the
+   *  whole call, to be shown on request. */
+  watcher(id: string, text: string, timeoutMs: number | undefined): Promise<Answer> | undefined
   /** What was answered before, when this call was asked for the first time. */
-  decided?: Decision | undefined
+  decided?: Answer | undefined
   /** What to tell with the question. */
   reason?: string | undefined
   /** Stops the clocks while a person thinks. */
@@ -48,8 +73,21 @@ export async function requireApproval(call: Call, approvals: Approvals, emit: Em
   if (decision === "always" && !approvals.approved.includes(subject)) approvals.approved.push(subject)
   if (decision === "always") return undefined
   if (decision === "allow") return args
-  const why = decision === "deny" ? "was not approved" : "needs approval and nobody is there to give it"
-  throw new ApprovalDenied(`${callName(call)} ${why}; it was not called.`)
+  throw new ApprovalDenied(`${callName(call)} ${refusalOf(decision, approvals)}`)
+}
+
+function refusalOf(decision: Answer | undefined, { approvalTimeoutMs }: Approvals): string {
+  if (decision === "deny") return "was not approved; it was not called."
+  if (decision === "unanswered") return `was not approved ${withinText(approvalTimeoutMs)}; it was not called.`
+  return `needs approval and there is no approver; it was not called. ${howToApprove}`
+}
+
+const howToApprove =
+  'Its host can give one: approver of the agent or run, a function or "events" for run.approve(); display(run), which asks in the terminal; ' +
+  "approve of an MCP server."
+
+function withinText(timeoutMs: number | undefined): string {
+  return timeoutMs === undefined ? "in time" : `within ${timeoutMs} ms`
 }
 
 /** Makes a call whose arguments were approved. When they are no longer the same, it is asked about again by `again`.
@@ -104,10 +142,11 @@ async function decide(
   approvals: Approvals,
   emit: Emit,
   shown: () => void,
-): Promise<Decision | undefined> {
-  const { approve } = approvals
+): Promise<Answer | undefined> {
+  const { approvalTimeoutMs } = approvals
+  const approve = typeof approvals.approve === "function" ? approvals.approve : undefined
   shown()
-  const watcher = approve ? undefined : approvals.watcher(call.id, fullCallText(call))
+  const watcher = approve ? undefined : approvals.watcher(call.id, fullCallText(call), approvalTimeoutMs)
   if (!approve && !watcher) return undefined
   emit({
     type: "approval-requested",
@@ -117,28 +156,61 @@ async function decide(
     ...question,
     ...(approve && { answerer: "agent" }),
   })
-  let decision: Decision = "deny"
+  let answer: Answer = "deny"
   try {
-    const answer = approve ? answered(call, approve) : watcher
-    // Somebody may never answer, and need not once the cell is over.
-    decision = toDecision(await orAbort(answer, call.signal))
-    return decision
+    const answering = approve ? answered(call, approve, approvalTimeoutMs) : watcher
+    // The answer may never come, and is not needed once the cell has ended.
+    answer = toAnswer(await orAbort(answering, call.signal))
+    return answer
   } finally {
-    emit({ type: "approval-resolved", id: call.id, decision })
+    const decision = answer === "unanswered" ? "deny" : answer
+    const reason = answer === "unanswered" ? { reason: `No answer came ${withinText(approvalTimeoutMs)}.` } : {}
+    emit({ type: "approval-resolved", id: call.id, decision, ...reason })
   }
 }
 
-// An answerer that fails has not said yes.
-async function answered(call: Call, approve: Approver): Promise<unknown> {
+// An approver that fails has not said yes.
+async function answered(call: Call, approve: Approver, timeoutMs: number | undefined): Promise<unknown> {
   try {
-    return await approve(call, call.signal)
+    return await answeredWithin(timeoutMs, (late) => {
+      const signal = late ? AbortSignal.any([call.signal, late]) : call.signal
+      return Promise.resolve(approve(call, signal))
+    })
   } catch (cause) {
     const { message } = errorData(cause)
     throw new ApprovalDenied(`${callName(call)} was not called: asking for approval failed: ${message}`, { cause })
   }
 }
 
-function toDecision(answer: unknown): Decision {
+/** Waits for an answer, at most so long. The signal fires when it is too late; without a limit there is none. */
+export async function answeredWithin<T>(
+  timeoutMs: number | undefined,
+  ask: (late: AbortSignal | undefined) => Promise<T>,
+): Promise<T | "unanswered"> {
+  // A timer for longer would fire at once.
+  if (timeoutMs === undefined || timeoutMs > longestTimer) return ask(undefined)
+  const late = new AbortController()
+  const { promise, resolve } = Promise.withResolvers<"unanswered">()
+  const timer = setTimeout(() => {
+    resolve("unanswered")
+    late.abort(new Error(`No answer came within ${timeoutMs} ms.`))
+  }, timeoutMs)
+  const answer = ask(late.signal)
+  answer.catch(() => undefined)
+  return Promise.race([answer, promise]).finally(() => clearTimeout(timer))
+}
+
+/** Asks who reads the events of a run, where they answer. */
+export function readersOf(control: RunControl): Approvals["watcher"] {
+  return (id, text, timeoutMs) => {
+    if (!control.readersApprove()) return undefined
+    return answeredWithin(timeoutMs, (late) => control.decision(id, text, late))
+  }
+}
+
+const longestTimer = 2 ** 31 - 1
+
+function toAnswer(answer: unknown): Answer {
   if (answer === true || answer === "allow") return "allow"
-  return answer === "always" ? "always" : "deny"
+  return answer === "always" || answer === "unanswered" ? answer : "deny"
 }

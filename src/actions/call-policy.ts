@@ -1,30 +1,33 @@
 import { type RunContext, runNote } from "../core/run-context.ts"
-import type { Approver } from "./approve.ts"
+import type { ApproverOption } from "./approve.ts"
 import { type Hooks, hooksAround } from "./hooks.ts"
 import type { CallBudget } from "./limits.ts"
 
 /** What the calls of a run are held to. */
 export interface CallPolicy {
   /** Answers the calls that ask for approval. */
-  approve: Approver | undefined
+  approve: ApproverOption | undefined
+  approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   budgets: readonly CallBudget[]
 }
 
 const policies = runNote<CallPolicy>()
 
-/** A run's own policy, within that of the run it was started by: the other's answerer answers where it has none, the
+/** A run's own policy, within that of the run it was started by: the other's approver answers where it has none, the
  *  other's hooks are around its own, and its calls count for both. */
 export function policyWithin(run: RunContext, own: CallPolicy): CallPolicy {
   const outer = policies.nearest(run.parent)
   const policy = outer ? within(outer, own) : own
   policies.set(run, policy)
+  if (own.approve === "events") run.readersApprove = true
   return policy
 }
 
 function within(outer: CallPolicy, own: CallPolicy): CallPolicy {
   return {
     approve: own.approve ?? outer.approve,
+    approvalTimeoutMs: own.approvalTimeoutMs ?? outer.approvalTimeoutMs,
     hooks: hooksAround(outer.hooks, own.hooks),
     // By its name a call is known in its own runtime only.
     budgets: [...own.budgets, ...outer.budgets.map(({ counts, calls }) => ({ counts, calls, callsOf: undefined }))],

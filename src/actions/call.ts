@@ -12,6 +12,7 @@ import { callName, previewCall } from "./preview-call.ts"
 
 export interface GateServices extends Approvals, CallPolicy {
   approve: CallPolicy["approve"]
+  approvalTimeoutMs: CallPolicy["approvalTimeoutMs"]
   now(): number
   /** Tells when the clocks stand still. */
   pauses: Pauses

@@ -1,4 +1,3 @@
-import { ConfigError } from "../core/errors.ts"
 import { type RunContext, runNote } from "../core/run-context.ts"
 import type { Tool } from "../tools/tool.ts"
 
@@ -27,18 +26,6 @@ export function filterWithin(run: RunContext, policy: ToolPolicy | undefined): T
   const filter: ToolFilter = outer ? (tool) => outer(tool) && own(tool) : own
   filters.set(run, filter)
   return filter
-}
-
-export function checkToolPolicy(policy: ToolPolicy | undefined): void {
-  if (policy === undefined) return
-  for (const [name, value] of Object.entries(policy)) {
-    const fits = name === "only" ? typeof value === "function" : Array.isArray(value)
-    if (!["allow", "deny", "only"].includes(name) || (value !== undefined && !fits)) {
-      throw new ConfigError(
-        `toolPolicy.${name}: a policy has lists of names \`allow\` and \`deny\`, and a function \`only\`.`,
-      )
-    }
-  }
 }
 
 function toFilter({ allow, deny, only }: ToolPolicy = {}): ToolFilter {

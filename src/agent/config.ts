@@ -1,11 +1,12 @@
-import type { Approver } from "../actions/approve.ts"
+import { type Approver, type ApproverOption, resolveApprover } from "../actions/approve.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
-import { checkToolPolicy, type ToolPolicy } from "../actions/tool-policy.ts"
+import type { ToolPolicy } from "../actions/tool-policy.ts"
 import type { Agent, AgentOverrides, Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import { type MemoryConfig, type MemoryOptions, resolveMemory } from "../memory.ts"
+import { withoutImages } from "../models/images.ts"
 import type { Model, ModelRequest } from "../models/model.ts"
 import { type ModelSource, toModel } from "../models/source.ts"
 import { isAgent } from "../runtime/bindings.ts"
@@ -14,6 +15,7 @@ import type { SkillSource } from "../skills.ts"
 import type { ShellOptions } from "../tools/shell.ts"
 import { isTool, type Tool } from "../tools/tool.ts"
 import type { Workspace } from "../workspace/workspace.ts"
+import { checkRuntime, checkStopOn, checkWorkspace } from "./option-checks.ts"
 import { defaultInstructions, type PromptSections, toolInstructions } from "./prompt.ts"
 
 /** What `createAgent` takes; `with`, `run` and `session` take the same as overrides. */
@@ -34,7 +36,8 @@ export interface AgentOptions extends AgentOverrides {
   /** Lets the model run commands in its workspace, where that is a folder. Each asks for approval, unless its options
    *  say otherwise. Default false. */
   shell?: boolean | ShellOptions | undefined
-  /** Whether the model can see images, and so is offered a tool to read them. Default true. */
+  /** False: the model gets no images, but a line of text for each, and no tool to read them. Default true; an endpoint that rejects
+   *  images gets none from then on. */
   images?: boolean | undefined
   /** What becomes of an answer without a tool call, of an agent without a runtime: the model is reminded to go on
    *  (`continue`), it is the answer (`answer`), or a question to the user (`wait`). Default `continue`. */
@@ -66,8 +69,13 @@ export interface AgentOptions extends AgentOverrides {
   prompt?: Partial<PromptSections> | undefined
   /** Rolls a cell back that throws, is refused or fails its check: the namespace is as before. Default false. */
   transaction?: ExecuteOptions["transaction"]
-  /** Answers the calls that ask for approval. Default: who watches the run; nobody there means no. */
+  /** Answers the calls that ask for approval: a function, or `"events"` for `run.approve(id, decision)` by who reads the events.
+   *  Default: that of the run it is started by, else such calls are refused. */
+  approver?: ApproverOption | undefined
+  /** The same as `approver`, as a function. */
   approve?: Approver | undefined
+  /** How long an approval may stay unanswered; then the call is refused. No active time passes meanwhile. Default: no limit. */
+  approvalTimeoutMs?: number | undefined
   /** Code of yours around runs, answers and calls, one object or a pipeline of them. Overrides replace them all: spread the old ones in to
    *  keep them. The runs that a run starts have them too, around their own. */
   hooks?: Hooks | readonly Hooks[] | undefined
@@ -107,7 +115,8 @@ export interface AgentConfig {
   messages: Message[]
   prompt: Partial<PromptSections>
   transaction: ExecuteOptions["transaction"]
-  approve: Approver | undefined
+  approve: ApproverOption | undefined
+  approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   metadata: Metadata
   request: Omit<ModelRequest, "messages" | "signal" | "system">
@@ -131,21 +140,9 @@ const tagsOf: Record<Runtime["language"], readonly string[]> = {
 
 export function resolveConfig(options: AgentOptions, freshPrompt = false): AgentConfig {
   const { maxOutputChars = 5000, cellTimeoutMs, fence, limits = {}, temperature, maxOutputTokens } = options
-  const model = toModel(options.model)
+  const source = toModel(options.model)
+  const model = options.images === false ? withoutImages(source) : source
   checkRuntime(options.runtime)
-  checkSkills(options.skills)
-  checkNumber("maxOutputChars", maxOutputChars, 0)
-  checkNumber("cellTimeoutMs", cellTimeoutMs, 1)
-  checkNumber("contextWindow", options.contextWindow, 1)
-  for (const [name, value] of Object.entries(limits)) {
-    if (!limitNames.includes(name))
-      throw new ConfigError(`limits.${name}: unknown. There are ${limitNames.join(", ")}.`)
-    if (name !== "callsOf" && name !== "unknownUsage") checkNumber(`limits.${name}`, value, 0)
-  }
-  if (limits.unknownUsage !== undefined && !["continue", "stop"].includes(limits.unknownUsage)) {
-    throw new ConfigError(`limits.unknownUsage: "${limits.unknownUsage}" is unknown. Use "continue" or "stop".`)
-  }
-  for (const [name, value] of Object.entries(limits.callsOf ?? {})) checkNumber(`limits.callsOf.${name}`, value, 0)
   if (fence !== undefined && !/^[^\s`~]+$/.test(fence)) {
     throw new ConfigError(`fence: "${fence}" cannot be a fence tag. Use one word without backticks, such as "ts".`)
   }
@@ -157,12 +154,10 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     )
   }
   const { tools = [], agents, workspace, noTool = "continue", stopOn, maxParallelTools = 8 } = options
-  checkTools(tools, noTool)
-  checkStopOn(stopOn)
+  checkTools(tools)
+  checkStopOn(stopOn, tools)
   checkWorkspace(workspace)
   checkAgents(agents)
-  checkToolPolicy(options.toolPolicy)
-  checkNumber("maxParallelTools", maxParallelTools, 1)
   const hasAgents = agents !== undefined && Object.keys(agents).length > 0
   const usesTools = tools.length > 0 || hasAgents || workspace !== undefined
   const usesCode = options.runtime !== undefined || !usesTools
@@ -193,7 +188,8 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     messages: options.messages ?? [],
     prompt: options.prompt ?? {},
     transaction: options.transaction,
-    approve: options.approve,
+    approve: resolveApprover(options),
+    approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: toHooks(options.hooks),
     metadata: options.metadata ?? {},
     request: { temperature, maxOutputTokens, providerOptions: options.providerOptions },
@@ -205,37 +201,11 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   }
 }
 
-const limitNames = [
-  "cycles",
-  "tokens",
-  "uncachedTokens",
-  "costUsd",
-  "timeMs",
-  "unknownUsage",
-  "depth",
-  "calls",
-  "callsOf",
-]
-
-function checkTools(tools: readonly unknown[], noTool: string): void {
+function checkTools(tools: readonly unknown[]): void {
   if (!Array.isArray(tools)) throw new ConfigError("tools: give a list of tools, made by tool({ … }).")
   const wrong = tools.findIndex((each) => !isTool(each))
   if (wrong !== -1)
     throw new ConfigError(`tools[${wrong}]: this is no tool. Make one by tool({ name, description, run }).`)
-  if (["continue", "answer", "wait"].includes(noTool)) return
-  throw new ConfigError(`noTool: "${noTool}" is unknown. Use "continue", "answer" or "wait".`)
-}
-
-function checkStopOn(stopOn: unknown): void {
-  if (stopOn === undefined || stopOn === "first-tool" || Array.isArray(stopOn)) return
-  throw new ConfigError(`stopOn: "${String(stopOn)}" is unknown. Use "first-tool" or a list of names of tools.`)
-}
-
-function checkWorkspace(workspace: unknown): void {
-  if (workspace === undefined) return
-  if (typeof workspace === "object" && workspace !== null && "read" in workspace) return
-  const dir = typeof workspace === "string" ? JSON.stringify(workspace) : "dir"
-  throw new ConfigError(`workspace: this is no workspace. Use localWorkspace(${dir}).`)
 }
 
 function checkAgents(agents: object | undefined): void {
@@ -245,20 +215,4 @@ function checkAgents(agents: object | undefined): void {
     }
     if (!isAgent(agent)) throw new ConfigError(`agents.${name}: this is no agent. Make one by createAgent({ … }).`)
   }
-}
-
-function checkRuntime(runtime: unknown): void {
-  if (runtime === undefined || typeof runtime === "function") return
-  if (typeof runtime === "object" && runtime !== null && "execute" in runtime) return
-  throw new ConfigError("runtime: this is neither a runtime nor a function that makes one. Use jsRuntime({ … }).")
-}
-
-function checkSkills(skills: unknown): void {
-  if (skills === undefined || Array.isArray(skills)) return
-  throw new ConfigError('skills: give a list, such as ["./skills"].')
-}
-
-function checkNumber(name: string, value: unknown, least: number): void {
-  if (value === undefined || (typeof value === "number" && value >= least)) return
-  throw new ConfigError(`${name}: ${String(value)} is not a number of at least ${least}.`)
 }

@@ -1,27 +1,26 @@
 import { observerOf } from "../actions/hooks.ts"
 import { keepJournal } from "../actions/journal.ts"
-import { orAbort } from "../core/abort.ts"
 import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
-import { abortError, type RunControl, type RunOutcome, startRun } from "../core/run.ts"
+import { type RunControl, type RunOutcome, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { Turn } from "../core/serial-queue.ts"
 import type { AgentSpec } from "../core/spec.ts"
-import { jsRuntime } from "../runtime/js.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { ArchiveOptions } from "../sessions/archive.ts"
 import type { SessionOf } from "../sessions/session.ts"
 import { checkState, type StateValues } from "../tools/tool-state.ts"
-import type { Workspace } from "../workspace/workspace.ts"
 import { canReplay, openSession, type SessionSeat } from "./agent-session.ts"
 import { approvedInFamily, letInherit, refuseUnpriced, withInherited } from "./children.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./config.ts"
-import { type Conversation, conversation, conversations } from "./conversation.ts"
+import { type Conversation, conversations } from "./conversation.ts"
 import { canBeDurable, type Durable } from "./durable.ts"
 import { continueFrom, letContinue } from "./from-result.ts"
 import { runLoop } from "./loop.ts"
+import { endConversation, openConversation, unlessAborted } from "./open-conversation.ts"
+import { checkAgentOptions, checkOverrides, checkRunOptions, checkSessionOptions } from "./option-checks.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
 import { promptFor } from "./prompt-for.ts"
 import { restoreConversation } from "./restore.ts"
@@ -60,12 +59,14 @@ export interface CodeSession extends SessionOf<CodeRunOptions> {
 }
 
 export function createAgent(options: AgentOptions): CodeAgent {
+  checkAgentOptions("createAgent()", options)
   const config = resolveConfig(options)
   const agent: CodeAgent = {
     name: config.name,
     description: options.description,
     runtime: typeof config.runtime === "object" ? config.runtime : undefined,
     run<O extends Outputs>(prompt: Prompt, overrides: CodeRunOptions<O> = {}) {
+      checkRunOptions("agent.run()", overrides)
       const { from, signal, outputs, verify, values, state, ...changes } = overrides
       const used = merge(options, from ? { ...changes, messages: from.messages } : changes)
       let opened: Conversation | undefined
@@ -91,7 +92,9 @@ export function createAgent(options: AgentOptions): CodeAgent {
       // A run that is done has each output that `outputs` declares: that is what its loop sees to.
       return run as Run<ResultWith<O>>
     },
-    async session({ signal, archive, resume, recording, keepPrompt, ...changes } = {}) {
+    async session(given = {}) {
+      checkSessionOptions(given)
+      const { signal, archive, resume, recording, keepPrompt, ...changes } = given
       const opening = { archive, resume, recording, keepPrompt }
       // The same sends, with the outputs typed as above.
       return (await openSession(seatOf(options, changes, signal), opening)) as CodeSession
@@ -102,7 +105,10 @@ export function createAgent(options: AgentOptions): CodeAgent {
       if (ownsRuntime) await runtime.close()
       return text
     },
-    with: (overrides) => createAgent(merge(options, overrides)),
+    with(overrides) {
+      checkOverrides(overrides)
+      return createAgent(merge(options, overrides))
+    },
     spec: () => specOf(config, options.description),
   }
   canBeDurable(agent, (durable) => startDurableRun(options, durable))
@@ -118,6 +124,7 @@ function seatOf(options: AgentOptions, changes: Partial<AgentOptions>, signal: A
     open: () => openConversation(config),
     end: endConversation,
     start(prompt, sent = {}, turn, enter) {
+      checkRunOptions("session.send()", sent)
       const { signal: own, outputs, verify, values, state, ...sentChanges } = sent
       refuseInSession(sentChanges)
       return startAgentRun(merge(used, sentChanges), prompt, {
@@ -225,43 +232,6 @@ async function agentRun(
   const outcome = await runLoop(control, setup)
   letContinue(outcome.result, shared)
   return outcome
-}
-
-// A run that is aborted while it waits for its turn, or for its runtime, need not wait any longer.
-async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  try {
-    return await orAbort(work, signal)
-  } catch (error) {
-    throw signal.aborted ? abortError(signal) : error
-  }
-}
-
-// A runtime that comes too late is closed.
-async function madeInTime(making: Promise<Runtime>, signal: AbortSignal): Promise<Runtime> {
-  try {
-    return await unlessAborted(making, signal)
-  } catch (error) {
-    void making.then((late) => late.close()).catch(() => undefined)
-    throw error
-  }
-}
-
-async function openConversation(
-  config: AgentConfig,
-  earlier?: Conversation,
-  signal?: AbortSignal,
-  workspace?: Workspace,
-): Promise<Conversation> {
-  if (earlier) return conversation(earlier.runtime, earlier.ownsRuntime, earlier, { workspace })
-  const { runtime = () => jsRuntime() } = config
-  if (typeof runtime === "object") return conversation(runtime, false)
-  const making = Promise.resolve(runtime())
-  return conversation(signal ? await madeInTime(making, signal) : await making, true)
-}
-
-async function endConversation({ ground, ownsRuntime, runtime }: Conversation): Promise<void> {
-  await (await ground)?.close()
-  if (ownsRuntime) await runtime.close()
 }
 
 function anySignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {

@@ -1,4 +1,5 @@
 import type { HookContext, Hooks } from "../actions/hooks.ts"
+import { checkOptions, isWholeFrom } from "../core/check-options.ts"
 import type { PromptPart } from "../core/message.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import { isStandardSchema, validate } from "../runtime/schema.ts"
@@ -46,6 +47,7 @@ export type OutputCheck = (output: string) => string | undefined | Promise<strin
 /** Accepts an answer only if it is JSON that a schema describes, or passes a check of yours. Another is sent back with what is
  *  wrong, once; then the run is `stopped`, reason `guardrail`. For the run itself, not for those it starts. */
 export function validateOutput(accepts: SchemaLike | OutputCheck, options: ValidateOptions = {}): Hooks {
+  checkOptions("validateOutput()", options, { repairs: isWholeFrom(0) })
   const { repairs = 1 } = options
   const check = toCheck(accepts)
   const sentBack = new Map<string, number>()

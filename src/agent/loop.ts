@@ -47,10 +47,13 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   const { config, conversation, durable } = setup
   const firstEvent = conversation.events.length
   const { emit, context } = control
-  const outputs = setup.outputs && declaredOutputs(setup.outputs, conversation.runtime)
+  const outputs = setup.outputs && declaredOutputs(setup.outputs, conversation.runtime, control.id)
   if (config.usesCode) control.useRuntime(conversation.runtime)
-  control.useRecord(conversation.record)
-  const { approve, limits } = config
+  control.useRecord((event) => {
+    conversation.record(event)
+    outputs?.observe(event)
+  })
+  const { approve, approvalTimeoutMs, limits } = config
   const watch = stopwatch(limits.timeMs, config.ticks, durable?.resumed?.state.activeMs)
   const said = saidTo(conversation, control)
   let failure: unknown
@@ -61,7 +64,8 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
     paused: watch.paused,
     limitsCost: limits.costUsd !== undefined,
   })
-  const policy = policyWithin(context, { approve, hooks: config.hooks, budgets: [{ ...limits, counts: state.calls }] })
+  const budgets = [{ ...limits, counts: state.calls }]
+  const policy = policyWithin(context, { approve, approvalTimeoutMs, hooks: config.hooks, budgets })
   const allowed = filterWithin(context, config.toolPolicy)
   groundCells(context, { context: () => cellContext(setup), allows: allowed })
   const journal = journalOf(context, setup.prompt.parts)
@@ -78,6 +82,8 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
       const { system, skills } = durable?.resumed
         ? await reopen(setup, emit)
         : await open({ ...setup, prompt: begun.prompt }, emit)
+      if (outputs && durable?.resumed) outputs.resume(state.oldOutputs)
+      else if (outputs) state.oldOutputs = await outputs.begin()
       const tag = config.tag(conversation.runtime.language)
       const skillPlace = { tag, usesCode: config.usesCode, writable: foldersToolsWrite(config) }
       const work = skills?.forRun(conversation, skillPlace, emit)

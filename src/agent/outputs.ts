@@ -1,6 +1,8 @@
+import { types } from "node:util"
 import type { RunResult } from "../core/agent.ts"
-import { ConfigError, thrownText } from "../core/errors.ts"
-import type { Status } from "../core/event.ts"
+import { digest } from "../core/digest.ts"
+import { ConfigError } from "../core/errors.ts"
+import type { AgentEvent, Status } from "../core/event.ts"
 import { codeBlock, indented, taggedText } from "../core/tagged-text.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import { nameProblem } from "../runtime/names.ts"
@@ -8,11 +10,18 @@ import type { Runtime, StandardSchema } from "../runtime/runtime.ts"
 import { toJsonSchema, validate } from "../runtime/schema.ts"
 
 /** Variables that a run must fill, each with the schema of its value. */
-export type Outputs = Record<string, SchemaLike>
+export type Outputs = Record<string, SchemaLike | OutputOptions>
+
+/** An output with options. */
+export interface OutputOptions {
+  schema: SchemaLike
+  /** `allow`: a value from before the run counts. Default: the run must assign the variable or change its value in place. */
+  stale?: "allow" | undefined
+}
 
 /** What declared outputs come to: the type each schema gives, `unknown` for plain JSON Schema. */
 export type ObjectsOf<O extends Outputs> = {
-  [K in keyof O]: O[K] extends StandardSchema<infer T> ? T : unknown
+  [K in keyof O]: O[K] extends StandardSchema<infer T> | { schema: StandardSchema<infer T> } ? T : unknown
 }
 
 /** The result of an agent of ours: it always has the state of its tools and its todos. */
@@ -26,12 +35,24 @@ export type ResultWith<O extends Outputs> = string extends keyof O
 
 /** The declared outputs of one run. */
 export interface DeclaredOutputs {
+  /** Takes the fingerprints of the values that are there before the run does anything. */
+  begin(): Promise<OldValues>
+  /** Goes on with the fingerprints that were taken when the run began. */
+  resume(old: OldValues | undefined): void
+  /** Takes note of the names that a cell of the run assigned. */
+  observe(event: AgentEvent): void
   /** Those that were valid when last looked at. */
   readonly objects: Record<string, unknown>
   /** Looks: what is missing or wrong, one line each. */
   unfilled(): Promise<string[]>
   /** Looks once more for a run that ended before its time. */
   lastly(status: Status): Promise<Record<string, unknown>>
+}
+
+/** The fingerprint of each value from before the run, until the run has assigned or changed it: plain data, part of the
+ *  state of a run. */
+export interface OldValues {
+  [name: string]: string
 }
 
 /** How often a run that ends without its outputs is sent back, before it stops. */
@@ -44,10 +65,13 @@ export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): v
       "outputs: this agent has tools and no runtime, so it has no variables to fill. Give it one: runtime: () => jsRuntime().",
     )
   }
-  for (const [name, schema] of Object.entries(outputs ?? {})) {
+  for (const [name, given] of Object.entries(outputs ?? {})) {
     const problem = nameProblem(name, noNames)
     if (problem !== undefined)
       throw new ConfigError(`outputs: "${name}" cannot be the name of a variable: it ${problem}.`)
+    const { schema, stale } = outputOptions(given)
+    if (stale !== undefined && stale !== "allow")
+      throw new ConfigError(`outputs.${name}.stale: ${JSON.stringify(stale)} is unknown. Use "allow", or leave it out.`)
     if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) {
       throw new ConfigError(`outputs.${name}: this is not a schema. Use zod, another Standard Schema, or JSON Schema.`)
     }
@@ -56,23 +80,61 @@ export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): v
 
 const noNames: ReadonlySet<string> = new Set()
 
-export function declaredOutputs(outputs: Outputs, runtime: Runtime): DeclaredOutputs {
+/** A schema alone, or one with options. JSON Schema has no keyword `schema`. */
+export function outputOptions(output: SchemaLike | OutputOptions): OutputOptions {
+  const hasOptions = typeof output === "object" && output !== null && "schema" in output && !("~standard" in output)
+  return hasOptions ? (output as OutputOptions) : { schema: output as SchemaLike }
+}
+
+export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string): DeclaredOutputs {
+  const declared = Object.entries(outputs).map(([name, output]) => ({ name, ...outputOptions(output) }))
   let objects: Record<string, unknown> = {}
+  let old: OldValues = {}
 
   async function unfilled(): Promise<string[]> {
     objects = {}
     const known = new Set((await runtime.names()).map(({ name }) => name))
     const problems: string[] = []
-    for (const [name, schema] of Object.entries(outputs)) {
-      const problem = known.has(name) ? await readOutput(name, schema, runtime, objects) : "is not assigned"
+    for (const { name, schema } of declared) {
+      const problem = known.has(name) ? await problemOf(name, schema) : "is not assigned"
       if (problem) problems.push(`${name}: ${problem}`)
     }
     return problems
   }
 
+  async function problemOf(name: string, schema: SchemaLike): Promise<string | undefined> {
+    try {
+      const value = await runtime.retrieve(name)
+      if (old[name] !== undefined && old[name] === fingerprint(value)) return unchanged
+      delete old[name]
+      const validation = await validate(schema, value)
+      if (!validation.ok) return validation.message
+      objects[name] = validation.value
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
   return {
     get objects() {
       return objects
+    },
+    async begin() {
+      const known = new Set((await runtime.names()).map(({ name }) => name))
+      old = {}
+      for (const { name, stale } of declared) {
+        if (stale !== "allow" && known.has(name)) old[name] = await fingerprintIn(runtime, name)
+      }
+      return old
+    },
+    resume(before = {}) {
+      old = before
+    },
+    observe(event) {
+      if (event.type !== "code-end" || event.run !== run) return
+      const { created, reassigned, removed } = event.changes
+      for (const name of [...created, ...reassigned, ...removed]) delete old[name]
     },
     unfilled,
     async lastly(status) {
@@ -84,22 +146,26 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime): DeclaredOut
   }
 }
 
-async function readOutput(
-  name: string,
-  schema: SchemaLike,
-  runtime: Runtime,
-  objects: Record<string, unknown>,
-): Promise<string | undefined> {
-  let value: unknown
+const unchanged = "has the value that it had before this run: assign it in this run, or change its fields"
+
+// A value that cannot be read has to be assigned again.
+async function fingerprintIn(runtime: Runtime, name: string): Promise<string> {
   try {
-    value = await runtime.retrieve(name)
-  } catch (error) {
-    return error instanceof Error ? error.message : thrownText(error)
+    return fingerprint(await runtime.retrieve(name))
+  } catch {
+    return ""
   }
-  const validation = await validate(schema, value)
-  if (!validation.ok) return validation.message
-  objects[name] = validation.value
-  return undefined
+}
+
+/** The same in every process, for a run that goes on in another: functions count by their source, remote objects not at
+ *  all. */
+function fingerprint(value: unknown): string {
+  const { text } = digest(value, (opaque) => (types.isProxy(opaque) ? "" : sourceOf(opaque)), { instances: true })
+  return text
+}
+
+function sourceOf(opaque: object | symbol): string {
+  return typeof opaque === "function" ? Function.prototype.toString.call(opaque) : String(typeof opaque)
 }
 
 /** What the model is told to fill. */
@@ -116,13 +182,17 @@ export function outputsMissing(problems: readonly string[]): string {
 
 async function typescriptVariables(outputs: Outputs): Promise<string> {
   const { declareVariables } = await import("../runtime/declare/variables.ts")
-  return declareVariables(outputs)
+  return declareVariables(schemasOf(outputs))
 }
 
 function pythonVariables(outputs: Outputs): string {
-  const lines = Object.entries(outputs).map(([name, schema]) => {
+  const lines = Object.entries(schemasOf(outputs)).map(([name, schema]) => {
     const { $schema: _dialect, ...shape } = toJsonSchema(schema, { unrepresentable: "any" })
     return `${name}  # JSON Schema: ${JSON.stringify(shape)}`
   })
   return lines.join("\n")
+}
+
+function schemasOf(outputs: Outputs): Record<string, SchemaLike> {
+  return Object.fromEntries(Object.entries(outputs).map(([name, output]) => [name, outputOptions(output).schema]))
 }

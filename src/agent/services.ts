@@ -1,3 +1,4 @@
+import { readersOf } from "../actions/approve.ts"
 import type { CallPolicy } from "../actions/call-policy.ts"
 import type { Journal } from "../actions/journal.ts"
 import type { Stopwatch } from "../actions/limits.ts"
@@ -115,7 +116,7 @@ export function cycleServices(
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     approved: conversation.approved,
     state: conversation.state,
-    watcher: (id, text) => (control.watched() ? control.decision(id, text) : undefined),
+    watcher: readersOf(control),
     paused: control.paused,
     pauses: watch.pauses,
     leftMs: watch.leftMs,

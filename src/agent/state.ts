@@ -4,6 +4,7 @@ import type { Pending, StopReason } from "../core/event.ts"
 import { noUsage, type Usage } from "../core/usage.ts"
 import { initialMemory, type MemoryState } from "../memory.ts"
 import type { StateValues } from "../tools/tool-state.ts"
+import type { OldValues } from "./outputs.ts"
 
 /** The small head of a run: JSON from birth. What was said is in the log, so saving a step costs the same at any length. */
 export interface State {
@@ -17,6 +18,8 @@ export interface State {
   output: string
   /** How often an answer was sent back because declared outputs were not filled. */
   returns: number
+  /** The declared outputs that still have the value from before the run. */
+  oldOutputs?: OldValues
   /** The calls that were made. */
   calls: CallCounts
   /** What need not be asked about again. */

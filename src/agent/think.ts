@@ -13,6 +13,7 @@ import { addUsage, estimateTokens, noUsage, priced, type Usage } from "../core/u
 import { estimateMessages } from "../memory/estimate.ts"
 import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/model.ts"
 import { PartReader } from "../models/part-reader.ts"
+import { warningsOf } from "./model-warnings.ts"
 import { type AnswerParser, answerParser, type ParsedPiece } from "./parse.ts"
 
 export interface ThinkServices {
@@ -117,11 +118,7 @@ async function readAnswer(
   let trailing = 0
   let parts: PartReader | undefined
   try {
-    const onRetry: ModelRequest["onRetry"] = ({ attempt, delayMs, error }) => {
-      const message = `${error.message} Trying again in ${(delayMs / 1000).toFixed(1)} s (retry ${attempt}).`
-      emit({ type: "warning-raised", code: "model-retried", message })
-    }
-    parts = new PartReader(model.stream({ ...request, messages, signal, onRetry }), signal)
+    parts = new PartReader(model.stream({ ...request, messages, signal, ...warningsOf(emit) }), signal)
     for (let part = await parts.next(); part; part = await parts.next()) {
       isAnswered = true
       if (part.type === "finish") {

@@ -19,13 +19,15 @@ export interface DigestLimits {
   values?: number | undefined
   /** How many bytes of texts and buffers are read. Default 64 MiB. */
   bytes?: number | undefined
+  /** Whether instances of classes count by their own fields, like plain objects. Default false: by their identity. */
+  instances?: boolean | undefined
 }
 
 /** Makes the fingerprint of a value. Plain data counts by its contents, also nested and circular: primitives, arrays,
  *  plain objects, Maps, Sets, dates, regular expressions, errors, buffers. Anything else counts by its identity.
  *  Nothing of the value is run: no getter, no `toJSON`, no trap of a Proxy. */
 export function digest(value: unknown, identify: Identify, limits: DigestLimits = {}): Digest {
-  const { values = 1_000_000, bytes = 64 * 2 ** 20 } = limits
+  const { values = 1_000_000, bytes = 64 * 2 ** 20, instances = false } = limits
   const writer = createWriter(bytes)
   const numbers = new Map<object, number>()
   // Objects are written one after the other, each by the numbers of those in it: how deep they are does not matter.
@@ -97,7 +99,7 @@ export function digest(value: unknown, identify: Identify, limits: DigestLimits 
   for (let at = 0; at < open.length && left > 0; at++) {
     const found = open[at]
     if (!found) break
-    const kind = kindOf(found)
+    const kind = instances ? kindInside(found) : kindOf(found)
     writer.text(`${kind} {`)
     if (kind === "bytes") writer.bytes(...bytesOf(found))
     else if (kind === "opaque") opaque(found)
@@ -133,6 +135,12 @@ function kindOf(value: object): Kind {
   if (prototype === Date.prototype && types.isDate(value)) return "date"
   if (prototype === RegExp.prototype && types.isRegExp(value)) return "pattern"
   return types.isNativeError(value) ? "error" : "opaque"
+}
+
+// The fields of an instance are looked at like those of a plain object.
+function kindInside(value: object): Kind {
+  const kind = kindOf(value)
+  return kind === "opaque" && !types.isProxy(value) && typeof value !== "function" ? "object" : kind
 }
 
 function symbolText(value: symbol): string | undefined {

@@ -156,9 +156,10 @@ export type EventBody =
   | { type: "call-start"; id: string; within: string; call: CallPreview }
   // `call`: as it was made, where a hook gave it other arguments. `by`: a hook gave the value.
   | { type: "call-end"; id: string; ok: boolean; durationMs: number; error?: string; call?: CallPreview; by?: "hook" }
-  // With `answerer` the agent itself answers; without, who watches the run is asked.
+  // With `answerer` the function that the agent was given answers; without, `run.approve` or `engine.approve` does.
   | { type: "approval-requested"; id: string; call: CallPreview; reason?: string; answerer?: "agent" }
-  | { type: "approval-resolved"; id: string; decision: "allow" | "deny" | "always" }
+  // `reason`: why it was decided without an answer.
+  | { type: "approval-resolved"; id: string; decision: "allow" | "deny" | "always"; reason?: string }
   | ({ type: "question-asked"; id: string } & Question)
   | { type: "prompt-steered"; message: UserMessage }
   // Replaces the messages from the one id to before the other by `messages`; without `to`, all that follow.

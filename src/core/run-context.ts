@@ -18,8 +18,8 @@ export interface RunContext {
   readonly deepest: number
   readonly signal: AbortSignal
   ended: boolean
-  /** Whether somebody reads its events right now. */
-  watched(): boolean
+  /** Whether who reads its events answers by `run.approve`. */
+  readersApprove: boolean
   /** What waits for `run.approve`, by the id of the call. */
   readonly decisions: Map<string, AwaitedDecision>
   readonly children: Set<ChildRun>
@@ -123,6 +123,38 @@ export function pausedFrom<T>(run: RunContext, work: () => Promise<T>): Promise<
     if (budget) pausing = () => budget.paused(inner)
   }
   return pausing()
+}
+
+/** The context of a run, by its handle. */
+export const contexts = hiddenField<RunContext>()
+
+/** Lets who reads the events of a run answer by `run.approve`, for a program that shows a run that it did not start. */
+export function letReadersApprove(run: object): void {
+  const context = contexts.of(run)
+  if (context) context.readersApprove = true
+}
+
+interface Awaiting {
+  /** The whole call, for `run.pendingCall`. */
+  text?: string | undefined
+  /** Fires when an answer would come too late. */
+  late?: AbortSignal | undefined
+  /** The error for an aborted run. */
+  aborted(): Error
+}
+
+/** Waits for `run.approve(id, …)`, of this run or of one above it. */
+export function awaitDecision(run: RunContext, id: string, { text, late, aborted }: Awaiting): Promise<Decision> {
+  const { promise, resolve, reject } = Promise.withResolvers<Decision>()
+  const abort = () => reject(aborted())
+  if (run.signal.aborted) abort()
+  run.signal.addEventListener("abort", abort, { once: true })
+  late?.addEventListener("abort", () => reject(late.reason), { once: true })
+  for (const each of upwards(run)) each.decisions.set(id, { resolve, text })
+  return promise.finally(() => {
+    for (const each of upwards(run)) each.decisions.delete(id)
+    run.signal.removeEventListener("abort", abort)
+  })
 }
 
 /** Throws where no more runs may be nested. */

@@ -7,6 +7,8 @@ import { prepareEvent } from "./prepare-event.ts"
 import { createReader, pushMerged, type Reader } from "./reader.ts"
 import {
   type AwaitedDecision,
+  awaitDecision,
+  contexts,
   endChildren,
   follow,
   insideRun,
@@ -46,11 +48,11 @@ export interface RunControl {
   endChildren(): Promise<void>
   /** Takes what was said by `steer` since the last call. */
   steered(): string[]
-  /** Whether somebody is reading the events right now, of this run or of one above it. */
-  watched(): boolean
-  /** Waits for `run.approve(id, …)`, of this run or of one above it. Rejects with the abort reason. `text`: the whole call,
-   *  for `run.pendingCall(id)` until then. */
-  decision(id: string, text?: string): Promise<Decision>
+  /** Whether `run.approve` answers, of this run or of one above it that has not ended. */
+  readersApprove(): boolean
+  /** Waits for `run.approve(id, …)`, of this run or of one above it. Rejects with the abort reason, and when `late` fires. `text`:
+   *  the whole call, for `run.pendingCall(id)` until then. */
+  decision(id: string, text?: string, late?: AbortSignal): Promise<Decision>
   useRuntime(runtime: LiveObjects): void
   /** Hands every event from now on to the record, before anybody else sees it. */
   useRecord(record: (event: AgentEvent) => void): void
@@ -146,7 +148,7 @@ export function startRun(setup: RunSetup): Run {
     deepest: Math.min((parent?.depth ?? 0) + depth, parent?.deepest ?? Number.POSITIVE_INFINITY),
     signal,
     ended: false,
-    watched: () => readers.size > 0 && !context.ended,
+    readersApprove: false,
     decisions,
     children: new Set(),
     budget: undefined,
@@ -189,18 +191,8 @@ export function startRun(setup: RunSetup): Run {
     },
     paused: (work) => pausedFrom(context, work),
     endChildren: () => endChildren(context),
-    watched: () => upwards(context).some((run) => run.watched()),
-    decision(callId, text) {
-      const { promise, resolve, reject } = Promise.withResolvers<Decision>()
-      const abort = () => reject(abortError(signal))
-      if (signal.aborted) abort()
-      signal.addEventListener("abort", abort, { once: true })
-      for (const run of upwards(context)) run.decisions.set(callId, { resolve, text })
-      return promise.finally(() => {
-        for (const run of upwards(context)) run.decisions.delete(callId)
-        signal.removeEventListener("abort", abort)
-      })
-    },
+    readersApprove: () => upwards(context).some((run) => run.readersApprove && !run.ended),
+    decision: (callId, text, late) => awaitDecision(context, callId, { text, late, aborted: () => abortError(signal) }),
     useRuntime(objects) {
       run.runtime = objects
     },
@@ -269,6 +261,7 @@ export function startRun(setup: RunSetup): Run {
       await setup.dispose?.()
     },
   }
+  contexts.set(run, context)
   return run
 }
 

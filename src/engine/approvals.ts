@@ -1,3 +1,4 @@
+import type { Answer } from "../actions/approve.ts"
 import type { Decision } from "../core/agent.ts"
 import type { CallPreview } from "../core/event.ts"
 import { type Head, keyOfCall } from "./checkpoint.ts"
@@ -5,8 +6,8 @@ import type { HeldRun } from "./held-run.ts"
 
 /** The calls of one cycle that wait for approval. What was asked and decided is in the head of the run. */
 export interface Approvals {
-  decided(key: string): Decision | undefined
-  wait(key: string, asked: AskedCall): Promise<Decision>
+  decided(key: string): Answer | undefined
+  wait(key: string, asked: AskedCall): Promise<Answer>
   /** Lets a held call go on; its decision is stored already. */
   decide(key: string, decision: Decision): void
   /** The calls that are held and not decided. */
@@ -20,6 +21,8 @@ export interface AskedCall {
   reason?: string | undefined
   /** The whole call, kept in the store until it is answered. */
   text: string
+  /** How long it may stay unanswered. */
+  timeoutMs?: number | undefined
 }
 
 interface Hold {
@@ -34,7 +37,7 @@ interface Hold {
 }
 
 export function createApprovals(held: HeldRun, { holdMs, stopping, given, late }: Hold): Approvals {
-  const waiting = new Map<string, (decision: Decision) => void>()
+  const waiting = new Map<string, (answer: Answer) => void>()
 
   function startHold(): () => void {
     const timer = setTimeout(late, stopping.aborted ? 0 : Math.min(holdMs, longestTimer))
@@ -50,25 +53,71 @@ export function createApprovals(held: HeldRun, { holdMs, stopping, given, late }
     return end
   }
 
+  /** Refuses a call at that time, unless it is answered before; gives the way to stop waiting. The refusal is stored first. */
+  function startExpiry(key: string, expiresAt: number | undefined): () => void {
+    if (expiresAt === undefined || expiresAt - Date.now() > longestTimer) return () => {}
+    const expire = () => {
+      const commit = held.commit((head) => ({ ...head, asked: expiredAt(head.asked, expiresAt) }))
+      commit.then(() => decide(key, answerOf(held.head, key) ?? "unanswered")).catch(() => undefined)
+    }
+    const timer = setTimeout(expire, Math.max(0, expiresAt - Date.now()))
+    const end = () => clearTimeout(timer)
+    given.addEventListener("abort", end, { once: true })
+    return end
+  }
+
+  function decide(key: string, answer: Answer): void {
+    waiting.get(key)?.(answer)
+    waiting.delete(key)
+  }
+
   return {
-    decided: (key) => held.head.asked.find((each) => each.key === key)?.decision,
-    async wait(key, { id, call, reason, text }) {
-      const { promise, resolve } = Promise.withResolvers<Decision>()
+    decided: (key) => answerOf(held.head, key),
+    async wait(key, { id, call, reason, text, timeoutMs }) {
+      const { promise, resolve } = Promise.withResolvers<Answer>()
       waiting.set(key, resolve)
-      const entry = { key, id, call, ...(reason !== undefined && { reason }) }
+      // The time goes on from the first question when the cell is run again.
+      const before = held.head.asked.find((each) => each.key === key && each.decision === undefined)
+      const expiresAt = before?.expiresAt ?? (timeoutMs === undefined ? undefined : Date.now() + timeoutMs)
+      const entry = {
+        key,
+        id,
+        call,
+        ...(reason !== undefined && { reason }),
+        ...(expiresAt !== undefined && { expiresAt }),
+      }
       // Stored at once, so that any process can answer while the cell is held. An earlier decision no longer counts.
       await held.commit(
         (head) => ({ ...head, asked: [...head.asked.filter((each) => each.key !== key), entry] }),
         [{ type: "put", key: keyOfCall(held.head.id, id), value: text }],
       )
-      return promise.finally(startHold())
+      return promise.finally(startHold()).finally(startExpiry(key, expiresAt))
     },
-    decide(key, decision) {
-      waiting.get(key)?.(decision)
-      waiting.delete(key)
-    },
+    decide,
     open: (head) => head.asked.filter(({ key, decision }) => decision === undefined && waiting.has(key)),
   }
+}
+
+/** The approvals of a run, with those refused whose time is over. */
+export function expiredAt(asked: Head["asked"], now: number): Head["asked"] {
+  return asked.map((each) => (isExpired(each, now) ? { ...each, decision: "deny", expired: true } : each))
+}
+
+/** Whether an approval is open past its time. */
+export function isExpired({ decision, expiresAt }: Head["asked"][number], now: number): boolean {
+  return decision === undefined && expiresAt !== undefined && expiresAt <= now
+}
+
+/** When the next open approval of a run is refused; undefined where none ever is. */
+export function nextExpiry({ asked }: Head): number | undefined {
+  const open = asked.filter(({ decision }) => decision === undefined)
+  const times = open.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt]))
+  return times.length > 0 ? Math.min(...times) : undefined
+}
+
+function answerOf({ asked }: Head, key: string): Answer | undefined {
+  const found = asked.find((each) => each.key === key)
+  return found?.expired ? "unanswered" : found?.decision
 }
 
 // A timer for longer would fire at once.

@@ -1,8 +1,23 @@
+import { checkName } from "../core/check-name.ts"
+import {
+  checkOptions,
+  isAboveZero,
+  isEither,
+  isFunction,
+  isNumber,
+  isOptions,
+  isRecord,
+  isSecret,
+  isText,
+  isWholeFrom,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { AgentError, ConfigError, thrownText } from "../core/errors.ts"
 import { redisFailure, sentence } from "../stores/redis-client.ts"
 import type { Backend, BackendOptions, Handle, Job, Stop } from "./backend.ts"
 import { type BullQueue, type BullWorker, connect, loadBullmq, type RedisConnection } from "./bullmq-client.ts"
 import { checkConcurrency, waitMs } from "./job-queue.ts"
+import { backendChecks } from "./option-checks.ts"
 import { createReport } from "./report.ts"
 
 export type { RedisConnection } from "./bullmq-client.ts"
@@ -31,10 +46,27 @@ export interface BullmqBackendOptions extends BackendOptions {
   priority?: number | ((job: Job) => number | undefined) | undefined
 }
 
+const bullmqChecks: OptionChecks<BullmqBackendOptions> = {
+  ...backendChecks,
+  // May hold a password.
+  url: isSecret,
+  connection: isRecord,
+  queue: isText,
+  prefix: isText,
+  lockDurationMs: isAboveZero,
+  stalledIntervalMs: isAboveZero,
+  maxStalledCount: isWholeFrom(0),
+  rateLimit: isOptions({ max: isAboveZero, durationMs: isAboveZero }),
+  priority: isEither("a number or a function of the job", isNumber, isFunction),
+}
+
 /** Works on any number of machines, over BullMQ and Redis. Run Redis with `maxmemory-policy noeviction`; what survives its
  *  crash is its own to say (`appendonly yes`), and `engine.recover()` pushes what it lost. */
 export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDisposable & { close(): Promise<void> } {
+  checkOptions("bullmqBackend()", options, bullmqChecks)
   const { url, connection, queue: name = "runs", prefix = "karst" } = options
+  checkName("bullmqBackend(): the queue", name, { segment: true })
+  checkName("bullmqBackend(): the prefix", prefix)
   const server = connection ?? url
   if (!server) throw new ConfigError(noServer)
   const shared = { prefix: prefix.includes("{") ? prefix : `{${prefix}}` }

@@ -103,6 +103,10 @@ export interface AskedApproval {
   /** What is told with the question. */
   reason?: string
   decision?: Decision
+  /** When it is refused without an answer, in milliseconds since the epoch. */
+  expiresAt?: number
+  /** Set where no answer came in time: the decision is then a refusal. */
+  expired?: true
   /** Set once the log has the events of the question, and of the decision if there is one. */
   logged?: true
 }

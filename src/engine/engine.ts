@@ -11,10 +11,19 @@ import type { InboxMessage } from "./inbox.ts"
 import { inlineBackend } from "./inline.ts"
 import { keptRuns } from "./kept-runs.ts"
 import { lookForWork } from "./look-for-work.ts"
+import {
+  checkEngineOptions,
+  checkListFilter,
+  checkPruneOptions,
+  checkResultOptions,
+  checkSubmitOptions,
+  checkWatchOptions,
+  checkWorkOptions,
+} from "./option-checks.ts"
 import { withEvents } from "./own-events.ts"
 import { thisOwner } from "./owner.ts"
 import { untilAtRest, watchRun } from "./read-run.ts"
-import { checkAgents, checkNumbers, heldElsewhere } from "./refusal.ts"
+import { checkAgents, heldElsewhere } from "./refusal.ts"
 import { pruneRuns, removeRun } from "./retention.ts"
 import { retryRun } from "./retries.ts"
 import { infoOf } from "./run-info.ts"
@@ -27,6 +36,8 @@ import { storeRun } from "./submit.ts"
 export type { Engine, EngineOptions } from "./contract.ts"
 
 export function createEngine<Name extends string>(options: EngineOptions<Name>): Engine<Name> {
+  if (!options?.store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')
+  checkEngineOptions(options)
   const { agents, store, leaseMs = 30_000, holdMs = 30_000, sliceMs = 30_000 } = options
   const {
     maxSnapshotBytes = 16 * 2 ** 20,
@@ -36,10 +47,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     retry = {},
     maxAttempts = 5,
   } = options
-  if (!store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')
   checkAgents(agents)
-  checkNumbers({ leaseMs, maxAttempts }, 1)
-  checkNumbers({ holdMs, sliceMs, maxSnapshotBytes, warmRuns })
   const backend = options.backend ?? inlineBackend()
   const stopping = new AbortController()
   const silence = createSilence(leaseMs)
@@ -66,22 +74,32 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   const refused = new Set<string>()
   const stops: Stop[] = []
   const delayed = delayedPushes((id) => push(id))
+  const expiries = delayedPushes(expire)
   let ownWork: Promise<void> | undefined
   let stopLooking: (() => void) | undefined
   let isClosed = false
   let looking: NodeJS.Timeout | undefined
   let lookedAtWaiting = -Infinity
 
-  const { mustHave, send, abort, decideIdle, readMessages } = remote({ store, silence, push, pushNext })
+  const { mustHave, send, abort, decideIdle, expireIdle, readMessages } = remote({ store, silence, push, pushNext })
 
   async function handle({ run }: { run: string }): Promise<void> {
     const end = await workSlice(setup, run)
     if (end.type === "ended") await pushNext(run)
-    if (end.type === "waiting") await readMessages(run)
+    if (end.type === "waiting") {
+      await readMessages(run)
+      await expire(run)
+    }
     if (end.type === "again") await end.pushed
     if (end.type === "later") delayed.add(run, end.at)
     if (end.type === "refused") refused.add(run)
     if (end.type === "held") throw heldElsewhere(run)
+  }
+
+  /** Refuses the approvals of a waiting run whose time is over, and those that are still open when their time comes. */
+  async function expire(id: string): Promise<void> {
+    const at = await expireIdle(id)
+    if (at !== undefined) expiries.add(id, at)
   }
 
   async function push(id: string, revision?: number): Promise<void> {
@@ -95,7 +113,9 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     await ownWork
   }
 
-  async function work({ concurrency = 4 }: { concurrency?: number | undefined } = {}): Promise<void> {
+  async function work(given: { concurrency?: number | undefined } = {}): Promise<void> {
+    checkWorkOptions(given)
+    const { concurrency = 4 } = given
     if (stopping.signal.aborted) return
     stops.push(await backend.start(handle, { concurrency }))
     looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
@@ -123,8 +143,10 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     for await (const { head, revision } of listed(store, ["queued", "running", ...waitingNow()])) {
       const isFree = isClaimable(head, { silence }) && isForgotten(head, silentMs, silence)
       if (!isOurs(head.agent)) continue
-      if (head.status === "waiting") await readMessages(head.id)
-      else if (head.retryAt !== undefined && head.retryAt > Date.now()) delayed.add(head.id, head.retryAt)
+      if (head.status === "waiting") {
+        await readMessages(head.id)
+        await expire(head.id)
+      } else if (head.retryAt !== undefined && head.retryAt > Date.now()) delayed.add(head.id, head.retryAt)
       else if (isFree && !(head.refused && refused.has(head.id))) {
         found.push(head.id)
         await push(head.id, head.refused ? await triedAgain(head.id) : revision)
@@ -154,6 +176,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     clearInterval(looking)
     stopLooking?.()
     delayed.close()
+    expiries.close()
     await ownWork
     await Promise.all(stops.splice(0).map((stop) => stop()))
     await setup.kept.close()
@@ -168,16 +191,19 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
           `There is no agent "${agent}" in this engine. There is: ${Object.keys(agents).join(", ")}.`,
         )
       }
+      checkSubmitOptions(submitted)
       const { id, isNew } = await storeRun(store, agent, prompt, submitted)
       if (isNew) await push(id)
       return { id }
     },
-    async *watch(id, options) {
+    async *watch(id, options = {}) {
+      checkWatchOptions(options)
       await mustHave(id)
       yield* watchRun(store, id, options)
     },
-    async result(id, { signal } = {}) {
-      return await untilAtRest(store, () => mustHave(id), id, signal)
+    async result(id, given = {}) {
+      checkResultOptions(given)
+      return await untilAtRest(store, () => mustHave(id), id, given.signal)
     },
     async answer(id, text) {
       await mustHave(id)
@@ -223,7 +249,9 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       const found = await readHead(store, id)
       return found && infoOf(found.head)
     },
-    async *list({ status = runStatuses, agent, session } = {}) {
+    async *list(filter = {}) {
+      checkListFilter(filter)
+      const { status = runStatuses, agent, session } = filter
       for await (const { head } of listed(store, [status].flat())) {
         const isWanted = (agent ?? head.agent) === head.agent && (session ?? head.session) === head.session
         if (isWanted) yield infoOf(head)
@@ -245,7 +273,10 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       await mustHave(id)
       await removeRun(store, id)
     },
-    prune: ({ olderThanMs }) => pruneRuns(store, Date.now() - olderThanMs),
+    async prune(given) {
+      checkPruneOptions(given)
+      return await pruneRuns(store, Date.now() - given.olderThanMs)
+    },
     async close() {
       isClosed = true
       await drain()

@@ -4,11 +4,12 @@ import { AgentError, ConflictError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { noUsage } from "../core/usage.ts"
 import type { Change, Store } from "../stores/store.ts"
-import { changeHead, hasEnded, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
+import { expiredAt, nextExpiry } from "./approvals.ts"
+import { changeHead, type Head, hasEnded, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
 import { isClaimable } from "./claim.ts"
 import { followLog } from "./follow.ts"
 import { type InboxMessage, messagesFrom } from "./inbox.ts"
-import { withEvents } from "./own-events.ts"
+import { resolvedEvent, withEvents } from "./own-events.ts"
 import type { Silence } from "./silence.ts"
 
 /** What can be done to runs from outside, whether a worker holds them or not. */
@@ -23,6 +24,9 @@ export interface Remote {
   endIdle(id: string, reason?: string): Promise<StoredHead | undefined>
   /** Answers an approval of a run that no worker holds. */
   decideIdle(id: string, key: string, decision: Decision): Promise<boolean>
+  /** Refuses the calls of a run that no worker holds whose approval was not answered in time. Gives when the next one is refused;
+   *  undefined where none ever is. */
+  expireIdle(id: string): Promise<number | undefined>
   /** Acts on messages that came while the run was about to wait. */
   readMessages(id: string): Promise<void>
 }
@@ -62,15 +66,30 @@ export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote 
     return ended
   }
 
-  async function decideIdle(id: string, key: string, decision: Decision): Promise<boolean> {
+  function decideIdle(id: string, key: string, decision: Decision): Promise<boolean> {
+    return answerIdle(id, (asked) =>
+      asked.map((each) => (each.key === key && each.decision === undefined ? { ...each, decision } : each)),
+    )
+  }
+
+  async function expireIdle(id: string): Promise<number | undefined> {
+    const found = await readHead(store, id)
+    if (found?.head.status !== "waiting" || nextExpiry(found.head) === undefined) return undefined
+    await answerIdle(id, (asked) => expiredAt(asked, Date.now()))
+    const now = await readHead(store, id)
+    return now?.head.status === "waiting" ? nextExpiry(now.head) : undefined
+  }
+
+  async function answerIdle(id: string, answer: (asked: Head["asked"]) => Head["asked"]): Promise<boolean> {
     const changed = await changeHead(store, id, (head) => {
-      const asked = head.asked.map((each) => (each.key === key ? { ...each, decision } : each))
-      const answered = head.asked.find((each) => each.key === key && each.decision === undefined)
-      if (head.status !== "waiting" || !answered) return undefined
+      if (head.status !== "waiting") return undefined
+      const asked = answer(head.asked)
+      const answered = asked.filter((each, index) => each.decision !== head.asked[index]?.decision)
+      if (answered.length === 0) return undefined
       const [first] = asked.filter((each) => each.decision === undefined)
       const [next, changes] = withEvents(
         id,
-        [{ type: "approval-resolved", id: answered.id, decision }],
+        answered.map((each) => resolvedEvent(each, each.decision ?? "deny")),
         ({ pending: _, ...rest }) =>
           first
             ? { ...rest, asked, pending: { kind: "approval", id: first.id, call: first.call } }
@@ -121,7 +140,7 @@ export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote 
     return found
   }
 
-  return { mustHave, send, abort, endIdle, decideIdle, readMessages }
+  return { mustHave, send, abort, endIdle, decideIdle, expireIdle, readMessages }
 }
 
 // How often it is looked whether the worker of a run is gone.

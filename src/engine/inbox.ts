@@ -1,9 +1,9 @@
 import type { Decision } from "../core/agent.ts"
-import type { Json } from "../core/json.ts"
 import type { Store } from "../stores/store.ts"
 import { type Head, keysOf } from "./checkpoint.ts"
 import { followLog } from "./follow.ts"
 import type { HeldRun } from "./held-run.ts"
+import { messageIn } from "./stored-shapes.ts"
 
 /** A message to a run, from any process. The worker that holds the run stores its content before acting on it. */
 export type InboxMessage =
@@ -54,7 +54,7 @@ export function readInbox(store: Store, held: HeldRun, actions: InboxActions): I
 
   const reading = (async () => {
     for await (const item of followLog(store, keysOf(held.head.id).inbox, held.head.inbox, controller.signal)) {
-      if ((await take(asMessage(item))) === "stop") return
+      if ((await take(messageIn(item, held.head.id))) === "stop") return
     }
     // A store that fails here also fails the next commit of the run, and that failure is reported.
   })().catch(() => undefined)
@@ -81,8 +81,5 @@ export function withMessage(head: Head, message: Exclude<InboxMessage, { type: "
 
 /** The messages that are in the inbox now, from that position on. */
 export async function messagesFrom(store: Store, id: string, from: number): Promise<InboxMessage[]> {
-  return (await Array.fromAsync(store.read(keysOf(id).inbox, from))).map(asMessage)
+  return (await Array.fromAsync(store.read(keysOf(id).inbox, from))).map((item) => messageIn(item, id))
 }
-
-// Only the engine writes to this log.
-const asMessage = (item: Json) => item as unknown as InboxMessage

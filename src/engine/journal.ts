@@ -1,8 +1,8 @@
+import type { Answer } from "../actions/approve.ts"
 import type { CallSteps, Journal } from "../actions/journal.ts"
 import { callName, callSubject, fullCallText, previewCall } from "../actions/preview-call.ts"
 import type { InterruptedCall } from "../agent/interruption.ts"
 import { orAbort } from "../core/abort.ts"
-import type { Decision } from "../core/agent.ts"
 import type { ErrorData } from "../core/errors.ts"
 import type { CallPreview } from "../core/event.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
@@ -39,8 +39,8 @@ export interface JournalSetup {
   unknown: UnknownPolicy
   /** Waits for somebody to allow or refuse a call; `decided` where that was done before the cycle was run again. */
   approval: {
-    decided(key: string): Decision | undefined
-    wait(key: string, asked: AskedCall): Promise<Decision>
+    decided(key: string): Answer | undefined
+    wait(key: string, asked: AskedCall): Promise<Answer>
   }
   /** Told where the cycle takes another way than before. */
   diverged(what: string): void
@@ -159,7 +159,8 @@ export function createJournal(setup: JournalSetup): RunJournal {
     return {
       decided: hasUnnamed ? undefined : setup.approval.decided(key),
       reason,
-      watcher: (id: string, text: string) => setup.approval.wait(key, { id, call: previewCall(call), reason, text }),
+      watcher: (id: string, text: string, timeoutMs?: number) =>
+        setup.approval.wait(key, { id, call: previewCall(call), reason, text, timeoutMs }),
     }
   }
 
@@ -170,7 +171,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
     if (policy === "fail") throw unknownOutcome(`${name} was begun before an interruption, and ${unknownCure}`)
     const { decided, watcher } = deciding(call, key, hasUnnamed)
     const decision = decided ?? (await orAbort(watcher(call.id, fullCallText(call)), call.signal))
-    if (decision === "deny") {
+    if (decision === "deny" || decision === "unanswered") {
       throw unknownOutcome(`${name} was begun before an interruption, and was not made again.`)
     }
   }

@@ -1,3 +1,4 @@
+import type { Decision } from "../core/agent.ts"
 import { errorData } from "../core/errors.ts"
 import type { EventBody } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
@@ -43,12 +44,17 @@ export function unloggedDecisions(head: Head): Commit | undefined {
 function decisionEvents({ asked }: Head): EventBody[] {
   return asked.flatMap((each): EventBody[] => {
     if (each.decision === undefined || each.logged) return []
-    return [requestEvent(each), { type: "approval-resolved", id: each.id, decision: each.decision }]
+    return [requestEvent(each), resolvedEvent(each, each.decision)]
   })
 }
 
 function requestEvent({ id, call, reason }: Head["asked"][number]): EventBody {
   return { type: "approval-requested", id, call, ...(reason !== undefined && { reason }) }
+}
+
+/** The event of a decision about a call. */
+export function resolvedEvent({ id, expired }: Head["asked"][number], decision: Decision): EventBody {
+  return { type: "approval-resolved", id, decision, ...(expired && { reason: "No answer came in time." }) }
 }
 
 /** The run has failed before or between its cycles. */

@@ -8,6 +8,7 @@ import { messagesOf } from "./folded-conversation.ts"
 import { followLog } from "./follow.ts"
 import { resultFrom } from "./result.ts"
 import { conversationEvents, conversationOf, eventsOf } from "./stored-run.ts"
+import { eventIn } from "./stored-shapes.ts"
 import { type StoredValue, storedBack } from "./values.ts"
 
 export interface WatchOptions {
@@ -31,7 +32,7 @@ export async function* watchRun(
   let position = 0
   try {
     for await (const item of followLog(store, keysOf(id).events, 0, either)) {
-      const event = item as unknown as AgentEvent
+      const event = eventIn(item, id, position)
       position++
       // Runs that it has started count for themselves: theirs come where they were told.
       if (event.run === id) isReached = event.seq >= from

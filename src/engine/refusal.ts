@@ -27,14 +27,6 @@ export function goesOnChanged(changed: readonly string[]): string {
   return `The run goes on with an agent that has changed since it began: ${changed.join("; ")}.`
 }
 
-/** Throws for what cannot be a time or a size. */
-export function checkNumbers(numbers: Readonly<Record<string, number>>, least = 0): void {
-  for (const [name, value] of Object.entries(numbers)) {
-    if (typeof value === "number" && value >= least) continue
-    throw new ConfigError(`createEngine: ${name} is a number, ${least} or above, not ${String(value)}.`)
-  }
-}
-
 /** Throws for an agent that cannot have durable runs. */
 export function checkAgents(agents: Readonly<Record<string, Agent>>): void {
   for (const [name, agent] of Object.entries(agents)) {

@@ -1,4 +1,4 @@
-import type { Outputs } from "../agent/outputs.ts"
+import { type Outputs, outputOptions } from "../agent/outputs.ts"
 import type { Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
@@ -33,7 +33,7 @@ export function storedOptions(options: SubmittedRunOptions): StoredRunOptions | 
   checkState(state, "state")
   return {
     ...(limits && { limits }),
-    ...(outputs && { outputs: mapped(outputs, (schema) => toJsonSchema(schema) as Json) }),
+    ...(outputs && { outputs: mapped(outputs, storedOutput) }),
     ...(values && { values: mapped(values, storedOrRefused) }),
     ...(state && { state: { ...state } }),
   }
@@ -48,6 +48,12 @@ export function optionsBack({ limits, outputs, values, state }: StoredRunOptions
     ...(values && { values: mapped(values, storedBack) }),
     ...(state && { state }),
   }
+}
+
+function storedOutput(output: Outputs[string]): Json {
+  const { schema, stale } = outputOptions(output)
+  const stored = toJsonSchema(schema) as Json
+  return stale === undefined ? stored : { schema: stored, stale }
 }
 
 function storedOrRefused(value: unknown, name: string): StoredValue {

@@ -4,6 +4,7 @@ import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
 import type { Change, Guard, Store } from "../stores/store.ts"
 import { type Head, hasEnded, keyOfSession, keysOf, readHead } from "./checkpoint.ts"
+import { runIdIn } from "./stored-shapes.ts"
 
 /** The queue of one session, for its owner. */
 export interface SessionQueue {
@@ -126,7 +127,7 @@ function isHeld({ head, place }: Entry, before: Head | undefined): boolean {
 async function readQueue(store: Store, agent: string, session: string): Promise<StoredQueue> {
   const key = keyOfSession(agent, session)
   const entry = await store.get(key)
-  const last = typeof entry?.value === "string" ? entry.value : undefined
+  const last = entry && runIdIn(entry.value, `of session "${session}"`)
   const queue: StoredQueue = { guard: { key, ifRevision: entry?.revision ?? 0 }, last, before: undefined, pending: [] }
   for (let id = last; id !== undefined; ) {
     const head = (await readHead(store, id))?.head

@@ -14,10 +14,10 @@ import { messagesFrom } from "./inbox.ts"
 import type { JournalEntry } from "./journal.ts"
 import { refuse } from "./own-events.ts"
 import type { Owner } from "./owner.ts"
-import { optionsBack, type StoredRunOptions } from "./run-options.ts"
 import { isItsTurn, previousOf, runBefore } from "./session-queue.ts"
 import type { Silence } from "./silence.ts"
 import { storedSnapshot } from "./snapshots.ts"
+import { eventsIn, journalIn, optionsIn, promptIn } from "./stored-shapes.ts"
 
 /** A run that was claimed, with what its next cycle goes on from. */
 export interface Found {
@@ -64,14 +64,13 @@ async function readClaimed(store: Store, claimed: StoredHead, leaseMs: number): 
     head.state ? undefined : earlierOf(store, head),
   ])
   if (!input) throw damagedRun(id, "its prompt is missing")
-  // Only the engine writes there.
-  const entries = journal as unknown as JournalEntry[]
-  const prompt = input.value as unknown as UserMessage
+  const entries = journalIn(journal, id)
+  const prompt = promptIn(input.value, id)
+  const given = options && optionsIn(options.value, id)
   const held = holdRun(store, claimed, {
     leaseMs,
     journalLength: head.journal + entries.length,
   })
-  const given = options && optionsBack(options.value as unknown as StoredRunOptions)
   const { folded, cost } = resumed ?? earlier ?? { folded: undefined, cost: 0 }
   return {
     held,
@@ -156,7 +155,7 @@ function conversationHead({ systemRun, promptHash, told, gone, artifacts, unhear
 
 /** The events of a run that were stored with this head, or later, from that position on. A shorter log is an error. */
 export async function eventsOf(store: Store, { id, stored }: Head, from = 0): Promise<AgentEvent[]> {
-  const events = (await collect(store.read(keysOf(id).events, from))) as unknown as AgentEvent[]
+  const events = eventsIn(await collect(store.read(keysOf(id).events, from)), id)
   if (from + events.length >= stored) return events
   throw damagedRun(id, `its log has ${from + events.length} of ${stored} events`)
 }

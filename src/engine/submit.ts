@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util"
+import { checkName } from "../core/check-name.ts"
 import { ConflictError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
@@ -7,6 +8,7 @@ import type { Change, Guard, Store } from "../stores/store.ts"
 import { type Head, headChanges, keyOfKey, keysOf } from "./checkpoint.ts"
 import { type StoredRunOptions, type SubmittedRunOptions, storedOptions } from "./run-options.ts"
 import { enqueue } from "./session-queue.ts"
+import { keyRecordIn, promptIn } from "./stored-shapes.ts"
 
 export interface SubmitOptions extends SubmittedRunOptions {
   /** Submitting twice with the same key is the same as once. */
@@ -23,6 +25,8 @@ export async function storeRun(
   prompt: Prompt,
   { key, session, metadata = {}, ...run }: SubmitOptions,
 ): Promise<{ id: string; isNew: boolean }> {
+  if (key !== undefined) checkName("engine.submit(): the key", key)
+  if (session !== undefined) checkName("engine.submit(): the session", session)
   const input = userMessage(prompt)
   const options = storedOptions(run)
   for (;;) {
@@ -43,10 +47,9 @@ export async function storeRun(
 async function keyed(store: Store, agent: string, key: string, input: UserMessage, session: string | undefined) {
   const entry = await store.get(keyOfKey(agent, key))
   if (!entry) return undefined
-  // Only the engine writes there.
-  const { run: id, session: its } = entry.value as unknown as KeyRecord
+  const { run: id, session: its } = keyRecordIn(entry.value, key)
   const stored = await store.get(keysOf(id).input)
-  const before = stored?.value as unknown as UserMessage | undefined
+  const before = stored && promptIn(stored.value, id)
   const isOther = before && !isDeepStrictEqual(before.parts, plain(input.parts))
   const what = isOther ? "prompt" : its === session ? undefined : "session"
   if (what === undefined) return { id, isStored: !!before }
@@ -54,11 +57,6 @@ async function keyed(store: Store, agent: string, key: string, input: UserMessag
     `The key "${key}" was used for run ${id} with another ${what}. Use another key for another run.`,
     { retryable: false, details: { key, run: id } },
   )
-}
-
-interface KeyRecord {
-  run: string
-  session?: string
 }
 
 // As it is read back from a store.

@@ -1,9 +1,11 @@
 import { availableParallelism } from "node:os"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { checkOptions, isEither, isRecord, isText, isWholeFrom, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Backend, BackendOptions, Stop } from "./backend.ts"
 import { checkConcurrency, createJobQueue, type JobQueue, waitMs } from "./job-queue.ts"
+import { backendChecks } from "./option-checks.ts"
 import { createReport, type Report } from "./report.ts"
 import { poolLink } from "./worker-link.ts"
 import { startWorker, type WorkerProcess } from "./worker-process.ts"
@@ -16,15 +18,19 @@ export interface WorkerBackendOptions extends BackendOptions {
   workers?: number | undefined
 }
 
+const workerChecks: OptionChecks<WorkerBackendOptions> = {
+  ...backendChecks,
+  module: isEither("a path or URL", isText, isRecord),
+  workers: isWholeFrom(1),
+}
+
 /** Works in a pool of processes on this machine, so that runs which keep a processor busy do not hold up each other, nor
  *  this process. A worker that ends is replaced, and its jobs are given to others. The queue is in this process's
  *  memory: after its crash `engine.recover()` pushes the runs again. */
 export function workerBackend(options: WorkerBackendOptions): Backend {
   const { module, workers = availableParallelism() } = options
   if (!module) throw new ConfigError("workerBackend needs the module that exports the engine, such as import.meta.url.")
-  if (!Number.isInteger(workers) || workers < 1) {
-    throw new ConfigError(`workerBackend: workers is a whole number above 0, not ${workers}.`)
-  }
+  checkOptions("workerBackend()", options, workerChecks)
   // Within a worker the same module makes the same backend, which then stands for the pool that the worker is in.
   const pool = poolLink()
   if (pool) return pool

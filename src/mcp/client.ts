@@ -1,4 +1,5 @@
 import type { CallToolRequestOptions, Tool as ListedTool, Progress } from "@modelcontextprotocol/client"
+import { checkOptions } from "../core/check-options.ts"
 import { AgentError, ConfigError, errorData } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure } from "../tools/tool.ts"
@@ -6,10 +7,12 @@ import { type Connection, connect, isClosed, serverLabel } from "./connection.ts
 import { toResult } from "./content.ts"
 import type { McpClientOptions, McpServer, McpToolInfo, McpToolKit } from "./mcp.ts"
 import { byIdentifier, safeName } from "./names.ts"
+import { clientChecks } from "./option-checks.ts"
 import { type ClientPackage, loadClient } from "./packages.ts"
 
 /** Connects to an MCP server, started here or elsewhere, and gives its tools. Rejects where it cannot be reached. */
 export async function mcpTools(server: McpServer, options: McpClientOptions = {}): Promise<McpToolKit> {
+  checkOptions("mcpTools()", options, clientChecks)
   const { timeoutMs = 120_000, onChange, onWarning, signal } = options
   checkPrefix(options.prefix)
   const sdk = await loadClient()

@@ -36,7 +36,7 @@ export interface ClientSession {
 
 /** Who the calls of a server are made for. */
 export function hosting(options: ServeOptions): (call: McpCall, session: ClientSession) => CallHost {
-  const { name, approve, limits = {}, host, workspace = memoryWorkspace() } = options
+  const { name, approve, approvalTimeoutMs, limits = {}, host, workspace = memoryWorkspace() } = options
   const id = newId("mcp")
   const hooks = toHooks(options.hooks)
   const budgets = [{ ...limits, counts: noCalls() }]
@@ -52,6 +52,7 @@ export function hosting(options: ServeOptions): (call: McpCall, session: ClientS
     return {
       gate: {
         approve: approve === "client" ? approver : approve,
+        approvalTimeoutMs,
         hooks,
         budgets,
         approved,

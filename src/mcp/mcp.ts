@@ -113,6 +113,8 @@ export interface ServeOptions {
   /** Answers the calls that ask for approval. `client`: the person at the client is asked, where the client can do that. Default:
    *  they are refused. */
   approve?: Approver | "client" | undefined
+  /** How long an approval may stay unanswered; then the call is refused. Default: no limit. */
+  approvalTimeoutMs?: number | undefined
   hooks?: Hooks | readonly Hooks[] | undefined
   /** Calls in all, and of each name, for as long as it serves. Default: no limit. */
   limits?: Pick<Limits, "calls" | "callsOf"> | undefined

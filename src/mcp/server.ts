@@ -1,9 +1,11 @@
 import { once } from "node:events"
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { setImmediate, setTimeout } from "node:timers/promises"
+import { checkOptions } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { doorkeeper, path, type Refusal, toToken } from "./doorkeeper.ts"
 import type { McpEndpoint, ServeMcpOptions } from "./mcp.ts"
+import { serveMcpChecks } from "./option-checks.ts"
 import { loadServer, type ServerPackage } from "./packages.ts"
 import { openSessions } from "./sessions.ts"
 import { openSurface } from "./surface.ts"
@@ -11,6 +13,7 @@ import { openSurface } from "./surface.ts"
 /** Serves tools, a runtime, or both, to any number of MCP clients on this machine: over streamable HTTP on 127.0.0.1, for who
  *  knows the token. */
 export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
+  checkOptions("serveMcp()", options, serveMcpChecks)
   const { port = 0, maxBodyBytes = 4 * 2 ** 20, maxSessions = 256 } = options
   const token = toToken(options.token)
   const sdk = await loadServer()

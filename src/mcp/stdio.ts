@@ -1,5 +1,7 @@
 import type { Readable, Writable } from "node:stream"
+import { checkOptions } from "../core/check-options.ts"
 import type { ServeOptions } from "./mcp.ts"
+import { serveChecks } from "./option-checks.ts"
 import { loadServer } from "./packages.ts"
 import { openSurface } from "./surface.ts"
 
@@ -16,6 +18,7 @@ export async function serveMcpStdio(
   options: ServeOptions & { input?: Readable | undefined; output?: Writable | undefined },
 ): Promise<McpStdio> {
   const { input = process.stdin, output = process.stdout, ...rest } = options
+  checkOptions("serveMcpStdio()", rest, serveChecks)
   const sdk = await loadServer()
   const surface = openSurface(sdk, rest)
   await surface.refresh(10_000)

@@ -1,3 +1,4 @@
+import { checkOptions, isAboveZero, isFlag, isRecord, isText, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, priced } from "../core/usage.ts"
@@ -5,11 +6,16 @@ import { finishReason, mergeOptions, partReader, usageOf, wasCut } from "./ai-sd
 import { promptTools, promptWriter } from "./ai-sdk-prompt.ts"
 import type { AiSdkCall, AiSdkModel, AiSdkPart, AiSdkReader, ProviderOptions } from "./ai-sdk-types.ts"
 import { cutFailure, isCut, modelFailure, unreadableFailure } from "./failure.ts"
+import { withoutImages, withoutRejectedImages } from "./images.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { modelFacts } from "./prices.ts"
 import { closable } from "./stream.ts"
 
 export interface AiSdkOptions {
+  /** What the model is called in events, errors and traces. Default: `provider/model`, as the language model names itself. */
+  id?: string | undefined
+  /** False: no images are sent, and a line of text stands for each. Default true: they are sent unless the endpoint rejects them. */
+  images?: boolean | undefined
   /** Default: the built-in price list, where it knows the model. */
   price?: Price | undefined
   /** Default: the built-in list, where it knows the model. */
@@ -20,18 +26,33 @@ export interface AiSdkOptions {
   secrets?: readonly string[] | undefined
 }
 
+const aiSdkChecks: OptionChecks<AiSdkOptions> = {
+  id: isText,
+  images: isFlag,
+  price: isRecord,
+  contextWindow: isAboveZero,
+  providerOptions: isRecord,
+  secrets: isSecrets,
+}
+
+function isSecrets(value: unknown): string | undefined {
+  return Array.isArray(value) ? undefined : "is not a list of texts"
+}
+
 /** A `Model` over any AI SDK language model of the provider specification V4 or V3. It makes one request per stream:
  *  retries and time-outs are wrappers of their own. */
 export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Model {
+  checkOptions("aiSdk()", options, aiSdkChecks)
   const version = specification(languageModel)
-  const id = `${languageModel.provider.split(".")[0]}/${languageModel.modelId}`
-  const facts = modelFacts(id)
+  const ownId = `${languageModel.provider.split(".")[0]}/${languageModel.modelId}`
+  const { id = ownId } = options
+  const facts = modelFacts(id) ?? modelFacts(ownId)
   const { price = facts?.price, contextWindow = facts?.contextWindow, secrets } = options
-  const toPrompt = promptWriter({ id, version })
+  const toPrompt = promptWriter({ id: ownId, version })
 
   function call(request: ModelRequest, abortSignal: AbortSignal): AiSdkCall {
     const { tools, maxOutputTokens, temperature } = request
-    const providerOptions = mergeOptions(defaultsFor(id), options.providerOptions, request.providerOptions)
+    const providerOptions = mergeOptions(defaultsFor(ownId), options.providerOptions, request.providerOptions)
     return {
       prompt: toPrompt(request, cachePoint(languageModel, providerOptions)),
       abortSignal,
@@ -59,7 +80,7 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
       reader = opened.reader
       if (signal.aborted) throw abortError(signal)
       const cut = () => (started ? cutFailure(id) : emptyFailure(id, opened.contentType))
-      const read = partReader(id)
+      const read = partReader(ownId)
       while (true) {
         request.alive?.()
         const { done, value } = await reader.read()
@@ -91,12 +112,13 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
     }
   }
 
-  return {
+  const model: Model = {
     id,
     price,
     contextWindow,
     stream: (request) => closable(request.signal, (signal) => answer(request, signal)),
   }
+  return options.images === false ? withoutImages(model) : withoutRejectedImages(model)
 }
 
 function specification(model: AiSdkModel): "v3" | "v4" {

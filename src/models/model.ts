@@ -28,6 +28,8 @@ export interface ModelRequest {
   temperature?: number | undefined
   /** Told of each retry before its delay, by a model that retries. */
   onRetry?: ((retry: { attempt: number; delayMs: number; error: Error }) => void) | undefined
+  /** Told what the host should know beside the answer, such as an endpoint that was left for another. */
+  onWarning?: ((warning: { code: string; message: string }) => void) | undefined
   /** Handed to the provider untouched. */
   providerOptions?: { [provider: string]: { [key: string]: Json } } | undefined
 }

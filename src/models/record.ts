@@ -1,6 +1,16 @@
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import {
+  checkOptions,
+  isAboveZero,
+  isFlag,
+  isFrom,
+  isFunction,
+  isRecord,
+  isText,
+  type OptionChecks,
+} from "../core/check-options.ts"
+import {
   AgentError,
   ConfigError,
   type ErrorData,
@@ -46,13 +56,17 @@ export interface RecordOptions {
   requests?: boolean | undefined
 }
 
+const recordChecks: OptionChecks<RecordOptions> = { append: isFlag, requests: isFlag }
+
 /** The same model, with every call written down as it ends: to a new file of JSON lines, into an array, or by a
  *  function. Throws a `ConfigError` for a file that has calls already, unless it is to be continued. */
 export function record(
   model: Model,
   sink: string | RecordedCall[] | ((call: RecordedCall) => void),
-  { append = false, requests = true }: RecordOptions = {},
+  options: RecordOptions = {},
 ): Model {
+  checkOptions("record()", options, recordChecks)
+  const { append = false, requests = true } = options
   if (append && typeof sink !== "string") throw new ConfigError("record: append is for a file. Leave it out.")
   let calls = typeof sink === "string" ? callsIn(sink, append) : 0
   let hasWritten = append
@@ -128,8 +142,20 @@ export interface ReplayOptions {
   price?: Price | undefined
 }
 
+const replayChecks: OptionChecks<ReplayOptions> = {
+  strict: isFlag,
+  mask: isFunction,
+  paceMs: isFrom(0),
+  chunk: isFrom(1),
+  sleep: isFunction,
+  id: isText,
+  contextWindow: isAboveZero,
+  price: isRecord,
+}
+
 /** Plays a recording back, call by call in the order it was made: a model that needs no key and no network. */
 export function replay(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
+  checkOptions("replay()", options, replayChecks)
   const { strict = false, mask = (text) => text, paceMs = 0, sleep = realSleep, contextWindow, price } = options
   const { chunk = paceMs > 0 ? 12 : Infinity } = options
   const name = typeof source === "string" ? `"${source}"` : "given"

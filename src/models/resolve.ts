@@ -1,12 +1,25 @@
+import {
+  checkOptions,
+  isAboveZero,
+  isEither,
+  isFlag,
+  isFunction,
+  isOptions,
+  isRecord,
+  isSecret,
+  isText,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { ConfigError, MissingPeerError } from "../core/errors.ts"
+import { distance } from "../core/nearest.ts"
 import { importPeer } from "../core/peer.ts"
 import type { Price } from "../core/usage.ts"
 import { aiSdk } from "./ai-sdk.ts"
 import type { AiSdkModel, ProviderOptions } from "./ai-sdk-types.ts"
 import type { Model } from "./model.ts"
-import { type RetryOptions, retry } from "./retry.ts"
+import { type RetryOptions, retry, retryChecks } from "./retry.ts"
 import { packages, services } from "./services.ts"
-import { type TimeoutOptions, timeouts } from "./timeouts.ts"
+import { type TimeoutOptions, timeoutChecks, timeouts } from "./timeouts.ts"
 
 export interface ResolveOptions {
   /** Default: the provider's environment variable. */
@@ -20,12 +33,33 @@ export interface ResolveOptions {
   price?: Price | undefined
   contextWindow?: number | undefined
   providerOptions?: ProviderOptions | undefined
+  /** False: no images are sent, and a line of text stands for each. Default true: they are sent unless the endpoint rejects them. */
+  images?: boolean | undefined
   /** How to try again; false for not at all. */
   retry?: RetryOptions | false | undefined
   /** How long to wait; false for ever. */
   timeouts?: TimeoutOptions | false | undefined
   /** Where keys are looked up. Default `process.env`. */
   env?: Record<string, string | undefined> | undefined
+}
+
+const resolveChecks: OptionChecks<ResolveOptions> = {
+  apiKey: isSecret,
+  baseURL: isText,
+  headers: isSecretRecord,
+  fetch: isFunction,
+  provider: isEither("an AI SDK provider", isFunction, isRecord),
+  price: isRecord,
+  contextWindow: isAboveZero,
+  providerOptions: isRecord,
+  images: isFlag,
+  retry: (value, path) => (value === false ? undefined : isOptions(retryChecks)(value, path)),
+  timeouts: (value, path) => (value === false ? undefined : isOptions(timeoutChecks)(value, path)),
+  env: isSecretRecord,
+}
+
+function isSecretRecord(value: unknown): string | undefined {
+  return typeof value === "object" && value !== null ? undefined : "is not an object"
 }
 
 /** An AI SDK provider: called with a model's name, or asked for its `languageModel`. */
@@ -37,13 +71,34 @@ export type AiSdkProvider = ((modelId: string) => AiSdkModel) | { languageModel(
  *  - `openai-compatible:<base URL>#<model>`, with the key, if it needs one, in `OPENAI_COMPATIBLE_API_KEY`.
  *  Rejects with a `ConfigError` or `MissingPeerError` that names the missing key, package or name. */
 export async function resolve(id: string, options: ResolveOptions = {}): Promise<Model> {
+  checkOptions("resolve()", options, resolveChecks)
+  checkModelId(id, options)
   const { languageModel, apiKey, baseURL } = await find(id, options)
-  const { price, contextWindow, providerOptions } = options
+  const { price, contextWindow, providerOptions, images } = options
   const secrets = apiKey === undefined ? [] : [apiKey]
-  return resilient(aiSdk(languageModel, { price, contextWindow, providerOptions, secrets }), {
+  return resilient(aiSdk(languageModel, { id: shownId(id), price, contextWindow, providerOptions, images, secrets }), {
     retry: options.retry,
     timeouts: options.timeouts !== false && { ...(isLocal(baseURL) && { connectMs: 300_000 }), ...options.timeouts },
   })
+}
+
+/** What a model is called everywhere, however it was written: an address is no part of its name, and may hold a password. */
+export function shownId(id: string): string {
+  return id.replace(/^openai-compatible:.*#/s, "openai-compatible/")
+}
+
+/** Refuses what cannot be the id of a model, whatever is installed. */
+export function checkModelId(
+  id: string,
+  { provider, baseURL }: Pick<ResolveOptions, "provider" | "baseURL"> = {},
+): void {
+  if (provider !== undefined) return
+  const [, address] = /^openai-compatible:([^#]*)#?$/.exec(id) ?? []
+  if (address !== undefined) {
+    const example = `openai-compatible:${address || (baseURL ?? "https://host/v1")}#model`
+    throw new ConfigError(`"${id}" lacks the name of the model. Write it after a "#", as "${example}".`)
+  }
+  if (!/^[^/]+\/.+/.test(id)) throw new ConfigError(malformed(id))
 }
 
 /** The wrappers every model gets that Karst makes itself. */
@@ -172,18 +227,4 @@ function isLocal(baseURL: string | undefined): boolean {
 
 function camelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-}
-
-// Levenshtein, one row at a time.
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }

@@ -1,4 +1,5 @@
 import { setTimeout as after } from "node:timers/promises"
+import { checkOptions, isFrom, isFunction, isWholeFrom, type OptionChecks } from "../core/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { modelFailure } from "./failure.ts"
@@ -20,6 +21,15 @@ export interface RetryOptions {
   onRetry?: ((retry: Retry) => void) | undefined
 }
 
+export const retryChecks: OptionChecks<RetryOptions> = {
+  retries: isWholeFrom(0),
+  baseMs: isFrom(0),
+  capMs: isFrom(0),
+  sleep: isFunction,
+  random: isFunction,
+  onRetry: isFunction,
+}
+
 export interface Retry {
   /** 1 for the first retry. */
   attempt: number
@@ -30,6 +40,7 @@ export interface Retry {
 /** Tries again what may work later: rate limits, overload, server errors, lost connections, time-outs. Only until the
  *  first part was given out, since nobody could take that back. What the service says about waiting is honoured. */
 export function retry(model: Model, options: RetryOptions = {}): Model {
+  checkOptions("retry()", options, retryChecks)
   const { retries = 5, baseMs = 500, capMs = 32_000, sleep = realSleep, random = Math.random, onRetry } = options
 
   async function* attempts(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {

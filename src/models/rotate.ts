@@ -1,3 +1,4 @@
+import { checkOptions, isFlag, isFunction, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError, ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { modelFailure } from "./failure.ts"
@@ -13,6 +14,8 @@ export interface RotateOptions {
   onChange?: ((change: EndpointChange) => void) | undefined
 }
 
+const rotateChecks: OptionChecks<RotateOptions> = { shuffle: isFlag, random: isFunction, onChange: isFunction }
+
 export interface EndpointChange {
   /** Places in the list. */
   from: number
@@ -22,10 +25,11 @@ export interface EndpointChange {
 
 /** One model behind several endpoints or keys: `rotate([await resolve(id, { apiKey, retry: false }), …])`. The endpoint that
  *  answered last is asked first. Where it fails in a way that may pass (rate limits, overload, server errors, lost
- *  connections, time-outs), the next is asked at once; any other failure is thrown. Only until the first part was given
+ *  connections, time-outs), the next is asked at once; so it is where the key is refused, with a warning. Any other failure is thrown. Only until the first part was given
  *  out: an answer is never begun twice, but the next request goes to another endpoint. Where all fail, the error names each
  *  attempt; `retry(rotate(…))` then waits and begins anew. */
 export function rotate(models: readonly Model[], options: RotateOptions = {}): Model {
+  checkOptions("rotate()", options, rotateChecks)
   const { shuffle = false, random = Math.random, onChange } = options
   const first = firstOf(models)
   let preferred = 0
@@ -46,7 +50,7 @@ export function rotate(models: readonly Model[], options: RotateOptions = {}): M
       } catch (thrown) {
         if (signal.aborted) throw abortError(signal)
         const error = modelFailure(thrown, { id: model.id })
-        if (!(error instanceof ModelError) || !error.retryable) throw error
+        if (!(error instanceof ModelError) || !mayWorkElsewhere(error)) throw error
         const next = order[(nth + 1) % order.length] ?? 0
         if (started) {
           // What was said cannot be taken back; whoever goes on from there had better ask another.
@@ -62,7 +66,9 @@ export function rotate(models: readonly Model[], options: RotateOptions = {}): M
 
   // An observer cannot change what happens, not even by throwing.
   function tell(change: EndpointChange, attempt: number, request: ModelRequest): void {
-    request.onRetry?.({ attempt, delayMs: 0, error: change.error })
+    const { from, to, error } = change
+    if (error.retryable) request.onRetry?.({ attempt, delayMs: 0, error })
+    else request.onWarning?.({ code: "endpoint-changed", message: leftFor(from, to, error) })
     try {
       onChange?.(change)
     } catch {}
@@ -75,6 +81,15 @@ export function rotate(models: readonly Model[], options: RotateOptions = {}): M
     price: models.every(({ price }) => price) ? first.price : undefined,
     stream: (request) => closable(request.signal, (signal) => answer(request, signal)),
   }
+}
+
+// Another endpoint has another key.
+function mayWorkElsewhere({ retryable, code }: ModelError): boolean {
+  return retryable || code === "authentication"
+}
+
+function leftFor(from: number, to: number, { message }: ModelError): string {
+  return `Endpoint ${from + 1} of ${message} Going on with endpoint ${to + 1}.`
 }
 
 function firstOf(models: readonly Model[]): Model {
@@ -103,19 +118,20 @@ function orderFrom(preferred: number, count: number, random: (() => number) | un
 function allFailed(id: string, failures: readonly Failure[]): ModelError {
   const [only] = failures
   if (only && failures.length === 1) return only.error
+  const first = failures.find(({ error }) => error.retryable) ?? only
   const list = failures.map(({ index, error }) => `- endpoint ${index + 1} (${error.code}): ${error.message}`)
   return new ModelError(`None of the ${failures.length} endpoints of ${id} answered:\n${list.join("\n")}`, {
-    // Of several reasons, that of the first choice; it passes when any of them does.
-    code: only?.error.code ?? "server-error",
-    retryable: true,
-    status: only?.error.status,
+    // Of several reasons, the first that may pass; it passes when any of them does.
+    code: first?.error.code ?? "server-error",
+    retryable: first?.error.retryable ?? false,
+    status: first?.error.status,
     retryAfterMs: soonest(failures),
   })
 }
 
 // One that does not say how long to wait may be there at once.
 function soonest(failures: readonly Failure[]): number | undefined {
-  const waits = failures.map(({ error }) => error.retryAfterMs)
+  const waits = failures.filter(({ error }) => error.retryable).map(({ error }) => error.retryAfterMs)
   return smallest(waits.some((wait) => wait === undefined) ? [] : waits)
 }
 

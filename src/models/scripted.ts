@@ -1,3 +1,4 @@
+import { checkOptions, isAboveZero, isFrom, isRecord, isText, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, priced, type Usage } from "../core/usage.ts"
@@ -20,6 +21,14 @@ export interface ScriptedOptions {
   chunk?: number | undefined
 }
 
+const scriptedChecks: OptionChecks<ScriptedOptions> = {
+  id: isText,
+  contextWindow: isAboveZero,
+  price: isRecord,
+  usage: isRecord,
+  chunk: isFrom(1),
+}
+
 export interface ScriptedModel extends Model {
   /** Every request so far. */
   readonly requests: readonly ModelRequest[]
@@ -33,6 +42,7 @@ export function scripted(
   steps: readonly ScriptedStep[] | ScriptedAnswer,
   options: ScriptedOptions = {},
 ): ScriptedModel {
+  checkOptions("scripted()", options, scriptedChecks)
   const { id = "scripted/model", contextWindow, price, usage = { complete: false }, chunk = Infinity } = options
   const requests: ModelRequest[] = []
 

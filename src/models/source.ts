@@ -3,7 +3,7 @@ import { aiSdk } from "./ai-sdk.ts"
 import type { AiSdkModel } from "./ai-sdk-types.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { modelFacts } from "./prices.ts"
-import { resilient, resolve } from "./resolve.ts"
+import { checkModelId, resilient, resolve, shownId } from "./resolve.ts"
 import { closable } from "./stream.ts"
 
 /** What an agent accepts as its model: one of ours, an AI SDK language model, or an id for `resolve`. */
@@ -12,7 +12,10 @@ export type ModelSource = Model | AiSdkModel | string
 /** Makes a model of any source. One of ours is used as it is; the others get retries and time-outs. An id is resolved
  *  when it is first used, so a missing key or package shows at the first stream. */
 export function toModel(source: ModelSource): Model {
-  if (typeof source === "string") return named(source)
+  if (typeof source === "string") {
+    checkModelId(source)
+    return named(source)
+  }
   if (typeof source === "object" && source !== null) {
     if ("stream" in source && typeof source.stream === "function") return source
     if ("specificationVersion" in source) return resilient(aiSdk(source))
@@ -23,7 +26,7 @@ export function toModel(source: ModelSource): Model {
 }
 
 function named(id: string): Model {
-  const facts = modelFacts(id)
+  const facts = modelFacts(shownId(id))
   let pending: Promise<Model> | undefined
 
   // A failure is not kept: the key or package may be there at the next try.
@@ -41,7 +44,7 @@ function named(id: string): Model {
   }
 
   return {
-    id,
+    id: shownId(id),
     price: facts?.price,
     contextWindow: facts?.contextWindow,
     stream: (request) => closable(request.signal, (signal) => answer(request, signal)),

@@ -1,3 +1,4 @@
+import { checkOptions, isAboveZero, isFunction, type OptionChecks } from "../core/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
@@ -14,9 +15,17 @@ export interface TimeoutOptions {
   schedule?: ((callback: () => void, ms: number) => () => void) | undefined
 }
 
+export const timeoutChecks: OptionChecks<TimeoutOptions> = {
+  connectMs: isAboveZero,
+  thinkMs: isAboveZero,
+  idleMs: isAboveZero,
+  schedule: isFunction,
+}
+
 /** Gives up on a model that does not answer (`timeout`) or falls silent (`stalled`); both may be tried again. Only time
  *  spent waiting for the model counts, and what comes after `finish` is not waited for. */
 export function timeouts(model: Model, options: TimeoutOptions = {}): Model {
+  checkOptions("timeouts()", options, timeoutChecks)
   const { connectMs = 60_000, thinkMs = 300_000, idleMs = 120_000, schedule = realTime } = options
 
   async function* watch(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
@@ -88,7 +97,7 @@ function late(id: string, phase: "connect" | "think" | "idle", ms: number): Mode
   }
   const option = phase === "think" ? "thinkMs" : "idleMs"
   return new ModelError(
-    `${id} fell silent for ${seconds} in the middle of an answer. If it only thinks, raise ${option}.`,
+    `${id} stalled: it sent nothing for ${seconds}, and its answer had not ended. If it only thinks, raise ${option}.`,
     {
       code: "stalled",
       retryable: true,

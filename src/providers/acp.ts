@@ -1,6 +1,8 @@
 import { basename } from "node:path"
+import { checkOptions, isText, isTexts, type OptionChecks } from "../core/check-options.ts"
 import { acpSession } from "./acp-session.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
+import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
 import { type Provider, toolGroups } from "./provider.ts"
 
@@ -13,8 +15,12 @@ export interface AcpOptions extends CliOptions {
   auth?: string | undefined
 }
 
+const acpChecks: OptionChecks<AcpOptions> = { ...cliChecks, command: isText, args: isTexts, auth: isText }
+
 /** Any agent that speaks the Agent Client Protocol on its standard input and output. */
-export function acp({ command, args = [], auth, ...options }: AcpOptions): CliAgent {
+export function acp(given: AcpOptions): CliAgent {
+  checkOptions("acp()", given, acpChecks)
+  const { command, args = [], auth, ...options } = given
   const title = options.name ?? basename(command)
   const provider: Provider = {
     name: "acp",

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import { checkOptions, isFrom, type OptionChecks } from "../core/check-options.ts"
 import type { Json } from "../core/json.ts"
 import type { PromptPart, UserMessage } from "../core/message.ts"
 import { claudeParser } from "./claude-events.ts"
@@ -9,7 +10,8 @@ import { launchFlags, permissionFlags } from "./claude-tools.ts"
 import { nothingUsed, readTotal } from "./claude-total.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
-import { type CliOptions, checkNumber, requireServers } from "./options.ts"
+import { cliChecks } from "./option-checks.ts"
+import { type CliOptions, requireServers } from "./options.ts"
 import { privateFile } from "./prompt-files.ts"
 import {
   type CliServer,
@@ -28,13 +30,16 @@ export interface ClaudeOptions extends CliOptions {
   backgroundMs?: number | undefined
 }
 
+const claudeChecks: OptionChecks<ClaudeOptions> = { ...cliChecks, backgroundMs: isFrom(0) }
+
 /** Claude Code as an agent. */
-export function claude({ backgroundMs, ...options }: ClaudeOptions = {}): CliAgent {
+export function claude(given: ClaudeOptions = {}): CliAgent {
+  checkOptions("claude()", given, claudeChecks)
+  const { backgroundMs, ...options } = given
   return cliAgent(backgroundMs === undefined ? claudeProvider : providerWith(backgroundMs), options)
 }
 
 function providerWith(backgroundMs: number): Provider {
-  checkNumber("backgroundMs", backgroundMs, 0)
   return { ...claudeProvider, open: (opening) => openSession(opening, backgroundMs) }
 }
 

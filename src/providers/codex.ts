@@ -1,9 +1,11 @@
+import { checkOptions, isRecord, type OptionChecks } from "../core/check-options.ts"
 import type { Price } from "../core/usage.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { codexParser, type ThreadUsage, usedSince } from "./codex-events.ts"
 import { codexServers } from "./codex-servers.ts"
 import { readThread } from "./codex-thread.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
+import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
 import { imageFiles, privateFile, textOf } from "./prompt-files.ts"
 import {
@@ -26,8 +28,12 @@ export interface CodexOptions extends CliOptions {
   price?: Price | undefined
 }
 
+const codexChecks: OptionChecks<CodexOptions> = { ...cliChecks, config: isRecord, price: isRecord }
+
 /** Codex as an agent. */
-export function codex({ config = {}, price, ...options }: CodexOptions = {}): CliAgent {
+export function codex(given: CodexOptions = {}): CliAgent {
+  checkOptions("codex()", given, codexChecks)
+  const { config = {}, price, ...options } = given
   return cliAgent(providerWith(config, price), options)
 }
 

@@ -1,3 +1,4 @@
+import { checkOptions, isEither, isFlag, isFrom, isText, isTexts, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { claude, claudeProvider } from "./claude.ts"
 import type { CliAgent } from "./cli-agent.ts"
@@ -6,6 +7,7 @@ import { environmentDefaults } from "./defaults.ts"
 import { type FallbackOptions, fallback } from "./fallback.ts"
 import { gemini, geminiProvider } from "./gemini.ts"
 import { opencode, opencodeProvider } from "./opencode.ts"
+import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
 import { findProgram } from "./program.ts"
 import type { Provider } from "./provider.ts"
@@ -27,9 +29,18 @@ const clis: readonly { provider: Provider; make(options: CliOptions): CliAgent }
 /** The coding CLIs that Karst knows by name, the preferred first. */
 export const knownProviders: readonly Provider[] = clis.map(({ provider }) => provider)
 
+const codingAgentChecks: OptionChecks<CodingAgentOptions> = {
+  ...cliChecks,
+  provider: isEither("a name or a list of names", isText, isTexts),
+  failover: isFlag,
+  handoffChars: isFrom(2000),
+}
+
 /** A coding agent by the name of its CLI, or whichever there is; several are a fallback. A model is that of the first one, unless it is
  *  a tier, which each has its own model for. */
-export function codingAgent({ provider, failover, handoffChars, ...options }: CodingAgentOptions = {}): CliAgent {
+export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
+  checkOptions("codingAgent()", given, codingAgentChecks)
+  const { provider, failover, handoffChars, ...options } = given
   const names = namesOf(provider)
   const [first, ...others] = names.map(cliNamed)
   if (!first) throw new ConfigError(`provider: the list is empty. Name some of ${allNames()}, or write "auto".`)

@@ -1,4 +1,14 @@
 import type { Agent, Run, RunResult } from "../core/agent.ts"
+import {
+  checkOptions,
+  isEither,
+  isFlag,
+  isFrom,
+  isFunction,
+  isRecord,
+  isText,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
 import { hiddenField } from "../core/hidden-field.ts"
 import { type Prompt, type PromptPart, userMessage } from "../core/message.ts"
@@ -45,7 +55,7 @@ export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], Fal
 const origins = hiddenField<{ candidate: number; result: RunResult }>()
 
 function fallbackAgent(agents: readonly Agent[], first: Agent, options: FallbackOptions): CliAgent {
-  checkOptions(options)
+  checkOptions("fallback()", options, fallbackChecks)
   const candidates = candidatesOf(agents, options.autoWait)
   const name = options.name ?? "fallback"
   const current = () => candidates.find((candidate) => candidate.isInstalled()) ?? candidates[0]
@@ -171,12 +181,13 @@ function runtimeOf(candidate: Candidate | undefined): Runtime | undefined {
   return runtime && "execute" in runtime ? (runtime as Runtime) : undefined
 }
 
-function checkOptions(options: FallbackOptions): void {
-  const known = [...ownKeys, "failover", "handoffChars"]
-  const unknown = Object.keys(options).filter((key) => !known.includes(key))
-  if (unknown.length > 0) {
-    throw new ConfigError(`fallback: unknown option ${unknown.join(", ")}. There are: ${known.join(", ")}.`)
-  }
-  const { handoffChars = 8000 } = options
-  if (!(handoffChars >= 2000)) throw new ConfigError(`handoffChars: ${handoffChars} is not a number of at least 2000.`)
+const fallbackChecks: OptionChecks<FallbackOptions> = {
+  name: isText,
+  description: isText,
+  autoWait: isEither("true, false or { maxMs, accept, clock }", isFlag, isRecord),
+  logger: isRecord,
+  onEvent: isFunction,
+  trajectoryPath: isText,
+  failover: isFlag,
+  handoffChars: isFrom(2000),
 }

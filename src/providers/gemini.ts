@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto"
 import { mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { checkOptions, isOneOf, type OptionChecks } from "../core/check-options.ts"
 import type { Json } from "../core/json.ts"
 import { acpSession } from "./acp-session.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { geminiParser } from "./gemini-events.ts"
 import { openGeminiHome, setAside } from "./gemini-home.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
+import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
 import { privateFile, textOf } from "./prompt-files.ts"
 import {
@@ -26,8 +28,12 @@ export interface GeminiOptions extends CliOptions {
   protocol?: "acp" | undefined
 }
 
+const geminiChecks: OptionChecks<GeminiOptions> = { ...cliChecks, protocol: isOneOf("acp") }
+
 /** Gemini CLI as an agent. */
-export function gemini({ protocol, ...options }: GeminiOptions = {}): CliAgent {
+export function gemini(given: GeminiOptions = {}): CliAgent {
+  checkOptions("gemini()", given, geminiChecks)
+  const { protocol, ...options } = given
   return cliAgent(protocol === "acp" ? overAcp() : geminiProvider, options)
 }
 

@@ -103,9 +103,16 @@ async function launch(launching: Launching): Promise<{ end: PtyEnd; key: string 
   const source = config.runtime
   const runtime = typeof source === "function" ? await source() : source
   if (runtime && typeof source === "function") opened.defer(() => runtime.close())
-  // Who sits before the CLI is asked there, where nobody else answers.
-  const { approve = "client", hooks, limits, logger } = config
-  const served = await serveTools(config, runtime, { approve, hooks, limits, onEvent: observerOf(config) })
+  // Without a function that answers, the person at the CLI is asked there: there is no run whose events one could read.
+  const { approvalTimeoutMs, hooks, limits, logger } = config
+  const approve = typeof config.approve === "function" ? config.approve : "client"
+  const served = await serveTools(config, runtime, {
+    approve,
+    approvalTimeoutMs,
+    hooks,
+    limits,
+    onEvent: observerOf(config),
+  })
   opened.defer(served.close)
   const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
   opened.defer(() => rm(folder, { recursive: true, force: true }))

@@ -1,10 +1,12 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { checkOptions, isOneOf, isRecord, type OptionChecks } from "../core/check-options.ts"
 import type { Json } from "../core/json.ts"
 import { acpSession } from "./acp-session.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
 import { opencodeParser } from "./opencode-events.ts"
+import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
 import { imageFiles, textOf } from "./prompt-files.ts"
 import {
@@ -27,8 +29,12 @@ export interface OpencodeOptions extends CliOptions {
   protocol?: "acp" | undefined
 }
 
+const opencodeChecks: OptionChecks<OpencodeOptions> = { ...cliChecks, config: isRecord, protocol: isOneOf("acp") }
+
 /** opencode as an agent. */
-export function opencode({ config = {}, protocol, ...options }: OpencodeOptions = {}): CliAgent {
+export function opencode(given: OpencodeOptions = {}): CliAgent {
+  checkOptions("opencode()", given, opencodeChecks)
+  const { config = {}, protocol, ...options } = given
   return cliAgent(protocol === "acp" ? overAcp(config) : providerWith(config), options)
 }
 

@@ -1,6 +1,7 @@
-import type { Approver } from "../actions/approve.ts"
+import { type Approver, type ApproverOption, resolveApprover } from "../actions/approve.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
+import { checkOptions } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Price } from "../core/usage.ts"
@@ -10,6 +11,7 @@ import type { RuntimeSource } from "../runtime/runtime.ts"
 import { environmentDefaults } from "./defaults.ts"
 import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./limits.ts"
 import type { Logger } from "./logger.ts"
+import { cliChecks } from "./option-checks.ts"
 import { type Provider, type Settings, type Tier, type ToolGroup, toolGroups } from "./provider.ts"
 
 /** Those of our hooks that there is a place for in a CLI: what else it does is its own affair. */
@@ -46,8 +48,13 @@ export interface CliOptions extends AgentOverrides, CellOptions {
   /** Default: what is in `allow` is granted, the rest refused. `ask`: reading is granted, what else is allowed is asked about.
    *  `bypass`: the CLI checks nothing. */
   permissions?: "ask" | "bypass" | undefined
-  /** Answers what asks for approval: calls of your tools and, with "ask", of the CLI's own. Default: who watches the run. */
+  /** Answers what asks for approval (calls of your tools and, with "ask", of the CLI's own): a function, or `"events"` for
+   *  `run.approve(id, decision)` by who reads the events. Default: that of the run it is started by, else it is refused. */
+  approver?: ApproverOption | undefined
+  /** The same as `approver`, as a function. */
   approve?: Approver | undefined
+  /** How long an approval may stay unanswered; then the call is refused. Default: no limit. */
+  approvalTimeoutMs?: number | undefined
   /** Code of yours around the calls of your tools, and of functions in your runtime, one object or a pipeline of them. */
   hooks?: CallHooks | readonly CallHooks[] | undefined
   /** The program, where it is not in PATH. */
@@ -76,7 +83,8 @@ export interface CliConfig {
   tools: ToolSources | undefined
   mcpServers: Readonly<Record<string, McpServer>>
   runtime: RuntimeSource | undefined
-  approve: Approver | undefined
+  approve: ApproverOption | undefined
+  approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   cells: CellOptions
   retries: number
@@ -90,15 +98,11 @@ export interface CliConfig {
 }
 
 export function resolveOptions(provider: Provider, options: CliOptions): CliConfig {
-  checkKeys(provider, options)
+  checkOptions(`${provider.name}()`, options, cliChecks)
   const defaults = environmentDefaults()
   const { allow = toolGroups.filter((group) => group !== "interaction"), permissions, mcpServers = {} } = options
   const { idleTimeoutMs = 600_000, timeoutMs, cellTimeoutMs, retries = 2, runtime, limits = {} } = options
   checkGroups(allow)
-  checkNumber("timeoutMs", timeoutMs, 1)
-  checkNumber("idleTimeoutMs", idleTimeoutMs, 1)
-  checkNumber("cellTimeoutMs", cellTimeoutMs, 1)
-  checkNumber("retries", retries, 0)
   checkPermissions(provider, permissions)
   for (const name of Object.keys(mcpServers)) checkServerName(name)
   if (runtime !== undefined && typeof runtime !== "function" && !("execute" in runtime)) {
@@ -118,7 +122,8 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     tools: options.tools,
     mcpServers,
     runtime,
-    approve: options.approve,
+    approve: resolveApprover(options),
+    approvalTimeoutMs: options.approvalTimeoutMs,
     hooks: callHooks(options.hooks),
     cells: { cellTimeoutMs, typeGate: options.typeGate, transaction: options.transaction },
     retries,
@@ -152,44 +157,6 @@ export function mergeOptions(options: CliOptions, overrides: Partial<CliOptions>
     metadata: { ...options.metadata, ...overrides.metadata },
     ...(overrides.env && { env: { ...options.env, ...overrides.env } }),
   }
-}
-
-const known: Record<keyof CliOptions, true> = {
-  name: true,
-  description: true,
-  model: true,
-  reasoning: true,
-  instructions: true,
-  systemPrompt: true,
-  cwd: true,
-  allow: true,
-  tools: true,
-  mcpServers: true,
-  userServers: true,
-  runtime: true,
-  env: true,
-  permissions: true,
-  approve: true,
-  hooks: true,
-  cellTimeoutMs: true,
-  typeGate: true,
-  transaction: true,
-  limits: true,
-  program: true,
-  timeoutMs: true,
-  idleTimeoutMs: true,
-  retries: true,
-  autoWait: true,
-  logger: true,
-  metadata: true,
-  trajectoryPath: true,
-  onEvent: true,
-}
-
-function checkKeys({ name }: Provider, options: object): void {
-  const unknown = Object.keys(options).filter((key) => !Object.hasOwn(known, key))
-  if (unknown.length === 0) return
-  throw new ConfigError(`${name}: unknown option ${unknown.join(", ")}. There are: ${Object.keys(known).join(", ")}.`)
 }
 
 function checkGroups(allow: readonly string[]): void {

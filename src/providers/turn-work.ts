@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import { requireApproval } from "../actions/approve.ts"
+import { readersOf, requireApproval } from "../actions/approve.ts"
 import { policyWithin } from "../actions/call-policy.ts"
 import { noCalls, reachedLimit, stopwatch } from "../actions/limits.ts"
-import { type ProviderError, UnsupportedError } from "../core/errors.ts"
+import { errorData, type ProviderError, UnsupportedError } from "../core/errors.ts"
 import type { EventBody, StopReason } from "../core/event.ts"
 import { type UserMessage, userMessage } from "../core/message.ts"
 import type { RunControl } from "../core/run.ts"
@@ -39,6 +39,7 @@ export function turnWork(
   const signal = AbortSignal.any([control.signal, watch.expired, limited.signal])
   const policy = policyWithin(control.context, {
     approve: config.approve,
+    approvalTimeoutMs: config.approvalTimeoutMs,
     hooks: config.hooks,
     budgets: [{ ...limits, counts: noCalls() }],
   })
@@ -47,6 +48,7 @@ export function turnWork(
   let live: Usage = noUsage
   let model = config.settings.model
   let cycles = 0
+  let isWarned = false
 
   const told = teller({
     control,
@@ -77,7 +79,7 @@ export function turnWork(
   const gate = {
     ...policy,
     approved: shared.approved,
-    watcher: (id: string, text: string) => (control.watched() ? control.decision(id, text) : undefined),
+    watcher: readersOf(control),
     paused: control.paused,
   }
   const host: McpHost = {
@@ -112,10 +114,18 @@ export function turnWork(
         return "allow"
       } catch (error) {
         if (signal.aborted) throw error
+        warnWithoutApprover(error)
         return "deny"
       }
     },
     steered: () => heard(control.steered()),
+  }
+
+  // The CLI is told only that the call is refused, so the host is told why.
+  function warnWithoutApprover(error: unknown): void {
+    if (isWarned || policy.approve !== undefined || control.readersApprove()) return
+    isWarned = true
+    control.emit({ type: "warning-raised", code: "no-approver", message: errorData(error).message })
   }
 
   function heard(texts: string[]): string[] {

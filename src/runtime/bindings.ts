@@ -1,6 +1,7 @@
+import { anything, checkOptions, isFlag, isRecord, isText, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
-import { callOptionsProblem, guardProblem } from "./guard.ts"
+import { callChecks, guardProblem } from "./guard.ts"
 import type { AskFirst, StandardSchema } from "./runtime.ts"
 
 /** Things to put in a runtime, by name. A bare function is a function, a class a type, an agent an agent, anything else
@@ -112,12 +113,35 @@ export interface VariableOptions<T = Record<string, unknown>> {
   external?: boolean | undefined
 }
 
+const functionChecks: OptionChecks<FunctionOptions> = {
+  ...callChecks,
+  description: isText,
+  signature: isText,
+  // Schemas are checked where they are used.
+  input: anything,
+  output: anything,
+  source: isText,
+  sync: isFlag,
+}
+
+const typeChecks: OptionChecks<TypeOptions> = { description: isText, schema: isFlag, doc: isFlag, source: isText }
+
+const variableChecks: OptionChecks<VariableOptions> = {
+  description: isText,
+  type: isText,
+  // Checked together with the value.
+  guard: isRecord,
+  extend: isFlag,
+  external: isFlag,
+}
+
 const wrapped: unique symbol = Symbol.for("karst.binding")
 
 /** What has an idea of its own of what it is in a runtime, such as a tool, gives that binding under this symbol. */
 export const asBinding: unique symbol = Symbol.for("karst.as-binding")
 
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
+  if (typeof about !== "string") checkOptions("variable()", about, variableChecks)
   const { description, type, guard, extend, external }: VariableOptions<T> =
     typeof about === "string" ? { description: about } : about
   const problem = guard && guardProblem(value, guard)
@@ -136,8 +160,11 @@ export function variable<T>(value: T, about: string | VariableOptions<T> = {}): 
 
 export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}): FunctionBinding<F> {
   if (typeof call !== "function") throw new ConfigError(`fn() takes a function, not ${typeof call}.`)
-  const problem = callOptionsProblem(options)
-  if (problem !== undefined) throw new ConfigError(`fn(): ${problem}`)
+  if (typeof options === "string") {
+    const given = JSON.stringify(options)
+    throw new ConfigError(`fn(): the options are not an object: they are ${given}. Write { description: ${given} }.`)
+  }
+  checkOptions("fn()", options, functionChecks)
   const held = (["approve", "maxCalls", "timeoutMs"] as const).find(
     (option) => options[option] !== undefined && options[option] !== false,
   )
@@ -150,6 +177,7 @@ export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}
 }
 
 export function type<C extends object>(cls: C, options: TypeOptions = {}): TypeBinding<C> {
+  checkOptions("type()", options, typeChecks)
   return { [wrapped]: true, kind: "type", type: cls, options }
 }
 

@@ -1,4 +1,14 @@
 import { types } from "node:util"
+import {
+  isAboveZero,
+  isEither,
+  isFlag,
+  isFunction,
+  isOneOf,
+  isWholeFrom,
+  type OptionChecks,
+  optionProblems,
+} from "../core/check-options.ts"
 import type { Binding, CallOptions, MethodGuard } from "./bindings.ts"
 import { mergeCallOptions } from "./merge-call-options.ts"
 
@@ -130,8 +140,10 @@ export function guardProblem(value: unknown, guard: MethodGuard): string | undef
   if (Object.getOwnPropertySymbols(guard).length > 0)
     return "`guard` takes methods by name; a symbol cannot be guarded."
   for (const [method, options] of guardEntries(guard)) {
-    const problem = memberProblem(value, method) ?? callOptionsProblem(options)
+    const problem = memberProblem(value, method)
     if (problem !== undefined) return `\`guard.${method}\`: ${problem}`
+    const [wrong] = optionProblems(options, callChecks, `guard.${method}`)
+    if (wrong !== undefined) return `${wrong}.`
   }
   return undefined
 }
@@ -153,18 +165,14 @@ export const guardedCopy =
 
 const isData = [types.isMap, types.isSet, types.isDate, types.isRegExp, types.isAnyArrayBuffer, types.isArrayBufferView]
 
-/** What is wrong with what a call is held to; undefined when nothing is. */
-export function callOptionsProblem({ approve, maxCalls, timeoutMs }: CallOptions): string | undefined {
-  if (approve !== undefined && typeof approve !== "boolean" && typeof approve !== "function") {
-    return "`approve` is true, false or a function of the call."
-  }
-  if (maxCalls !== undefined && (!Number.isInteger(maxCalls) || maxCalls < 0)) {
-    return `\`maxCalls\` is a whole number of at least 0, not ${String(maxCalls)}.`
-  }
-  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0)) {
-    return `\`timeoutMs\` is a number above 0, not ${String(timeoutMs)}.`
-  }
-  return undefined
+/** The options of a call that the gate keeps. */
+export const callChecks: OptionChecks<CallOptions> = {
+  approve: isEither("true, false or a function of the call", isFlag, isFunction),
+  maxCalls: isWholeFrom(0),
+  timeoutMs: isAboveZero,
+  idempotent: isFlag,
+  unknown: isOneOf("ask", "fail", "retry"),
+  journal: isFlag,
 }
 
 /** A member of an object or of its classes, up to what every object has; nothing is run. */

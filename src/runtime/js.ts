@@ -1,8 +1,10 @@
+import { checkOptions, isAboveZero, isRecord, type OptionChecks } from "../core/check-options.ts"
 import type { Bindings } from "./bindings.ts"
 import type { JsCore } from "./cells/js-core.ts"
 import { checkInjection } from "./names.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { Runtime, TypedRuntime } from "./runtime.ts"
+import { areRules, isNonEmpty } from "./runtime-options.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 
 export interface JsRuntimeOptions {
@@ -23,6 +25,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: JsRuntimeOptions = {},
 ): TypedRuntime<B> {
+  checkOptions("jsRuntime()", options, optionChecks)
   // A wrong name is told at once, where it was written; the rest, with its compiler, is loaded when it is first used.
   const given = { ...bindings }
   checkInjection(given)
@@ -61,4 +64,11 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
   }
   // The types of what was put in are known here and nowhere else; at run time a runtime is a runtime.
   return runtime as TypedRuntime<B>
+}
+
+const optionChecks: OptionChecks<JsRuntimeOptions> = {
+  rules: areRules,
+  cwd: isNonEmpty,
+  codecs: isRecord,
+  maxSnapshotBytes: isAboveZero,
 }

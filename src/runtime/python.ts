@@ -1,3 +1,4 @@
+import { isAboveZero, type OptionChecks } from "../core/check-options.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
 import { type Bindings, renewedIn } from "./bindings.ts"
 import { notStarted } from "./cells/execute.ts"
@@ -20,15 +21,7 @@ import { restoreSnapshot, takeSnapshot } from "./python/snapshot.ts"
 import { PythonError } from "./python/told.ts"
 import type { Rule } from "./rules/rules.ts"
 import { type Name, type Runtime, snapshotBytes, type TypedRuntime } from "./runtime.ts"
-import {
-  areCodecs,
-  checkOptions,
-  confinement,
-  isAboveZero,
-  isText,
-  limits as limitChecks,
-  type OptionChecks,
-} from "./runtime-options.ts"
+import { areCodecs, checkRuntimeOptions, confinement, isNonEmpty, limits as limitChecks } from "./runtime-options.ts"
 import { validated } from "./schema.ts"
 import { refuseUnsent } from "./sent-env.ts"
 import type { Codecs } from "./snapshot/codec.ts"
@@ -86,7 +79,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   bindings?: B,
   options: PythonRuntimeOptions = {},
 ): PythonRuntime<B> {
-  checkOptions("pythonRuntime", options, optionChecks)
+  checkRuntimeOptions("pythonRuntime", options, optionChecks)
   const { limits = {}, setup, isolation: wanted, python, env, network, read, write, codecs = {} } = options
   const cwd = options.cwd === undefined ? undefined : workingFolder(options.cwd).path()
   const { memoryMb = 4096, processes = 512, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
@@ -235,9 +228,9 @@ type Referred<B extends Bindings> = {
 
 type TypeOf<T> = { readonly kind: "type"; readonly type: PyReference<T> }
 
-const optionChecks: OptionChecks = {
+const optionChecks: OptionChecks<PythonRuntimeOptions> = {
   ...confinement,
-  python: isText,
+  python: isNonEmpty,
   setup: (value) => {
     const code = typeof value === "object" && value !== null && "file" in value ? value.file : value
     return typeof code === "string" ? undefined : "is neither Python code nor { file }"

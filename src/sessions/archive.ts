@@ -1,4 +1,5 @@
 import { resolve } from "node:path"
+import { checkName } from "../core/check-name.ts"
 import { isObject } from "../core/check-shape.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { AgentEvent, Metadata, Status } from "../core/event.ts"
@@ -207,6 +208,7 @@ export function infoOf(record: SessionRecord): SessionInfo {
 }
 
 async function readRecord({ store, name }: Archive, id: string): Promise<{ record: SessionRecord; revision: number }> {
+  checkName("The id of a session", id, { segment: true })
   const entry = await store.get(keys.record(id))
   const record = asRecord(entry?.value, name)
   if (entry && record) {

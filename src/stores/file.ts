@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { checkOptions, isFlag, isFrom, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { checkFrom, checkKey, encode, inOrder } from "./encode.ts"
 import { checkGuard, closedError } from "./failure.ts"
@@ -22,9 +23,12 @@ export interface FileStoreOptions {
   busyTimeoutMs?: number | undefined
 }
 
+const optionChecks: OptionChecks<FileStoreOptions> = { sync: isFlag, busyTimeoutMs: isFrom(0) }
+
 /** State in a folder, to be read by people and programs: the value `a/b` is `a/b.json` (bytes: `a/b.bin`), the log `a/b` is
  *  `a/b.jsonl`, a line for each item. For any number of processes of one machine. The folder is made at the first commit. */
 export function fileStore(folder: string, options: FileStoreOptions = {}): Store {
+  checkOptions("fileStore()", options, optionChecks)
   const { sync = true, busyTimeoutMs = 10_000 } = options
   if (!folder) throw new ConfigError('fileStore needs a folder, such as ".karst".')
   const root = resolve(folder)

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto"
+import { checkOptions, isText } from "../core/check-options.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { checkFrom, checkKey, decode, type Encoded, encode, parse } from "./encode.ts"
 import { closedError, conflict, corrupt } from "./failure.ts"
@@ -19,6 +20,7 @@ export interface RedisStoreOptions {
  *  What survives a crash of the server is the server's to say: `appendonly yes`, and `maxmemory-policy noeviction`. */
 export function redisStore(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
   if (!server) throw new ConfigError("redisStore needs a URL such as redis://localhost:6379, or a client of ioredis.")
+  checkOptions("redisStore()", options, { prefix: isText })
   const { prefix = "karst" } = options
   checkPrefix(prefix)
   const keys = keysOf(prefix)
@@ -250,9 +252,9 @@ function keysOf(prefix: string) {
 
 function checkPrefix(prefix: string): void {
   const isText = typeof prefix === "string" && prefix.length > 0 && prefix.length <= 200 && prefix.isWellFormed()
-  if (isText && !/[\u0000-\u001f]/.test(prefix) && /^[^{}]*(\{[^{}]+\}[^{}]*)?$/.test(prefix)) return
+  if (isText && !/[\u0000-\u001f\u007f]/.test(prefix) && /^[^{}]*(\{[^{}]+\}[^{}]*)?$/.test(prefix)) return
   throw new ConfigError(
-    `redisStore: the prefix ${JSON.stringify(prefix)} cannot be used. It is 1 to 200 characters, with at most one pair of braces around some of them.`,
+    `redisStore: the prefix ${JSON.stringify(prefix)} cannot be used. It is 1 to 200 characters, without control characters, with at most one pair of braces around some of them.`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { checkOptions, isFlag, isFrom, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { checkFrom, checkKey, decode, encode, parse } from "./encode.ts"
 import { closedError, corrupt } from "./failure.ts"
@@ -14,8 +15,11 @@ export interface SqliteStoreOptions {
   busyTimeoutMs?: number | undefined
 }
 
+const optionChecks: OptionChecks<SqliteStoreOptions> = { sync: isFlag, busyTimeoutMs: isFrom(0) }
+
 /** State in one SQLite file of this machine (`node:sqlite`), for any number of processes. Made at the first use. */
 export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Store {
+  checkOptions("sqliteStore()", options, optionChecks)
   const { sync = true, busyTimeoutMs = 10_000 } = options
   // SQLite would take it for a database that is gone when it is closed.
   if (!path) throw new ConfigError('sqliteStore needs a path, such as "karst.db".')

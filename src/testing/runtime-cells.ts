@@ -145,6 +145,8 @@ export const cellCases = {
       assert.deepEqual(second.changes, { created: [], reassigned: ["a"], removed: ["b"] })
       const third = await trial.ran(both("a"))
       assert.deepEqual(third.changes, { created: [], reassigned: [], removed: [] })
+      const equal = await trial.ran(both("a = 2"))
+      assert.deepEqual(equal.changes, { created: [], reassigned: ["a"], removed: [] })
     },
   },
 

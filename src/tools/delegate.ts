@@ -1,5 +1,6 @@
 import * as z from "zod"
 import type { Agent } from "../core/agent.ts"
+import { checkOptions, isWholeFrom } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { reportOf } from "./delegate/report.ts"
 import { type Slots, type Subtask, type Subtasks, slots, subtasksOf, type Work } from "./delegate/tasks.ts"
@@ -24,6 +25,7 @@ export interface DelegateOptions {
 
 /** The tools by which a model gives tasks to sub-agents and follows them. */
 export function delegateTools(agents: SubAgents, options: DelegateOptions = {}): Tool[] {
+  checkOptions("delegateTools()", options, { maxParallel: isWholeFrom(1) })
   return [delegateTool(agents, options), delegateStatusTool(agents)]
 }
 

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { anything, checkOptions, isAboveZero } from "../core/check-options.ts"
 import { onFiles, sizeText } from "./files.ts"
 import { fetchImage, type UrlAccess } from "./image/fetch.ts"
 import { imageNames, imageType } from "./image/type.ts"
@@ -13,7 +14,9 @@ export interface ReadImageOptions {
 }
 
 /** Shows an image to the model. */
-export function readImageTool({ urls = "public", timeoutMs = 30_000 }: ReadImageOptions = {}): Tool {
+export function readImageTool(options: ReadImageOptions = {}): Tool {
+  checkOptions("readImageTool()", options, { urls: anything, timeoutMs: isAboveZero })
+  const { urls = "public", timeoutMs = 30_000 } = options
   return tool({
     name: "read_image",
     description: `Shows you an image (${imageNames}; up to 5 MB).`,

@@ -1,4 +1,5 @@
 import * as z from "zod"
+import { checkOptions, isAboveZero, isEither, isFlag, isText } from "../core/check-options.ts"
 import { cleanFolder } from "../workspace/paths.ts"
 import type { FileInfo } from "../workspace/workspace.ts"
 import { nothingAt, onFiles, wholeNumber } from "./files.ts"
@@ -20,7 +21,12 @@ export interface SearchOptions {
 }
 
 /** Searches the texts of files. */
-export function searchFilesTool({ ripgrep = true, timeoutMs = 20_000 }: SearchOptions = {}): Tool {
+export function searchFilesTool(options: SearchOptions = {}): Tool {
+  checkOptions("searchFilesTool()", options, {
+    ripgrep: isEither("true, false or a path", isFlag, isText),
+    timeoutMs: isAboveZero,
+  })
+  const { ripgrep = true, timeoutMs = 20_000 } = options
   const command = typeof ripgrep === "string" ? () => ripgrep : ripgrep ? findRipgrep : () => undefined
   return tool({
     name: "search_files",

@@ -1,11 +1,13 @@
 import { basename } from "node:path"
 import * as z from "zod"
+import { checkOptions } from "../core/check-options.ts"
 import { AgentError, isAbort } from "../core/errors.ts"
 import type { AskFirst } from "../runtime/runtime.ts"
 import type { Command, CommandEnd } from "./shell/command.ts"
 import { type Commands, type CommandsOptions, commands } from "./shell/commands.ts"
 import { progressTeller } from "./shell/progress.ts"
 import { report } from "./shell/report.ts"
+import { shellChecks } from "./shell-checks.ts"
 import { type Tool, type ToolResult, tool, toolFailure } from "./tool.ts"
 import { ownKeys } from "./tool-state.ts"
 
@@ -33,6 +35,7 @@ export interface ShellTools extends AsyncDisposable {
 
 /** Lets the model run commands in the workspace, where that is a folder. Made for one run or conversation, and closed with it. */
 export function shellTools(options: ShellOptions = {}): ShellTools {
+  checkOptions("shellTools()", options, shellChecks)
   const own = commands(options)
   const tools = [shellTool(own, options), checkCommandTool(own)]
   return { tools, commands: own, close: own.close, [Symbol.asyncDispose]: own.close }

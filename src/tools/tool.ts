@@ -1,10 +1,11 @@
+import { checkOptions, isFlag, isFrom, isOneOf, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { deepFreeze } from "../core/freeze.ts"
 import { type Json, type JsonSchema, jsonCopy } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
 import { checkArguments } from "../runtime/arguments.ts"
 import { asBinding, type FunctionBinding, type SchemaLike, type UnknownPolicy } from "../runtime/bindings.ts"
-import { callOptionsProblem } from "../runtime/guard.ts"
+import { callChecks } from "../runtime/guard.ts"
 import type { AskFirst, StandardSchema } from "../runtime/runtime.ts"
 import { toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspace/workspace.ts"
@@ -107,6 +108,15 @@ export interface ToolDefinition<I extends SchemaLike = JsonSchema> extends ToolO
   run(input: InputOf<I>, context: ToolContext): unknown
 }
 
+const toolChecks: OptionChecks<ToolOptions> = {
+  ...callChecks,
+  parallel: isFlag,
+  sideEffect: isFlag,
+  retention: isOneOf("clear", "keep"),
+  maxChars: isFrom(0),
+  free: isFlag,
+}
+
 /** The type a schema gives; plain JSON Schema says nothing to TypeScript. */
 export type InputOf<I> = I extends StandardSchema<infer T> ? T : Record<string, unknown>
 
@@ -119,8 +129,7 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
     throw new ConfigError(`tool "${name}": a name is a word of at most 64 letters, digits, "_" and "-".`)
   }
   if (typeof run !== "function") throw new ConfigError(`tool "${name}": \`run\` is missing.`)
-  const problem = callOptionsProblem(options)
-  if (problem !== undefined) throw new ConfigError(`tool "${name}": ${problem}`)
+  checkOptions<ToolOptions>(`tool "${name}"`, options, toolChecks)
   const schema: SchemaLike = input ?? { type: "object", properties: {}, additionalProperties: false }
   const shown = shownSchema(schema)
   if (shown.type !== "object") {

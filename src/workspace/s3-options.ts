@@ -1,3 +1,12 @@
+import {
+  checkOptions,
+  isAboveZero,
+  isFrom,
+  isOneOf,
+  isText,
+  isWholeFrom,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { cleanFolder } from "./paths.ts"
 
@@ -30,6 +39,23 @@ export interface S3Options {
   partBytes?: number | undefined
 }
 
+const s3Checks: OptionChecks<S3Options> = {
+  bucket: isText,
+  prefix: isText,
+  endpoint: isText,
+  region: isText,
+  credentials: isCredentials,
+  addressing: isOneOf("path", "virtual"),
+  retries: isWholeFrom(0),
+  baseMs: isFrom(0),
+  timeoutMs: isAboveZero,
+  partBytes: isAboveZero,
+}
+
+function isCredentials(value: unknown): string | undefined {
+  return typeof value === "object" || typeof value === "function" ? undefined : "is neither an object nor a function"
+}
+
 /** Options with their defaults, checked. */
 export interface S3Settings {
   bucket: string
@@ -47,6 +73,7 @@ export interface S3Settings {
 }
 
 export function settingsOf(options: S3Options): S3Settings {
+  checkOptions("s3Workspace()", options, s3Checks)
   const { bucket, prefix = "", region = process.env.AWS_REGION || "us-east-1", credentials = environment() } = options
   const { retries = 4, baseMs = 200, timeoutMs = 60_000, partBytes = 8 * 2 ** 20 } = options
   if (!/^[a-zA-Z0-9][\w.-]+$/.test(bucket)) throw new ConfigError(`"${bucket}" is not the name of a bucket.`)

@@ -39,6 +39,9 @@ export interface Workspace {
   remove(path: string, options?: StopOptions): Promise<void>
 }
 
+/** The methods that every workspace has. */
+export const workspaceMethods = ["read", "stream", "write", "stat", "list", "remove"] as const
+
 /** The folders on this machine that writes through a workspace can change. */
 export function writableFolders({ writable, root }: Workspace): readonly string[] {
   if (writable) return writable()

@@ -78,9 +78,13 @@ for (const { name, skip, open } of runtimes) {
       assert.equal(result.status, "done")
     })
 
-    test("is refused where nobody is there to give it", async () => {
-      const { model } = await run([{ typescript: "await wipe('disk')", python: "wipe('disk')" }])
-      assert.match(told(model), /ApprovalDenied: wipe needs approval and nobody is there/)
+    test("is refused at once where there is no approver, also while the events are read", async () => {
+      const model = running(runtime, { typescript: "await wipe('disk')", python: "wipe('disk')" })
+      const read = []
+      for await (const event of createAgent({ model, runtime }).run("go")) read.push(event.type)
+      assert.match(told(model), /ApprovalDenied: wipe needs approval and there is no approver/)
+      assert.match(told(model), /approver of the agent or run/)
+      assert.ok(!read.includes("approval-requested"))
       assert.deepEqual(done, [])
     })
 
@@ -126,15 +130,34 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
       assert.equal(done.length, 6)
     })
 
-    test("waits for who watches the run", async () => {
+    test('waits for run.approve with approver: "events", also where nothing reads the run', async () => {
       const code = { typescript: "await vault.wipe('x')", python: "vault.wipe('x')" }
-      const watched = createAgent({ model: running(runtime, code), runtime }).run("go")
+      const unread = createAgent({ model: running(runtime, code), runtime }).run("go", {
+        approver: "events",
+        onEvent: (event) => void (event.type === "approval-requested" && unread.approve(event.id, "allow")),
+      })
+      await unread
+      assert.deepEqual(done.splice(0), ["vault x"])
+      const watched = createAgent({ model: running(runtime, code), runtime, approver: "events" }).run("go")
       for await (const event of watched) {
         if (event.type !== "approval-requested") continue
         assert.deepEqual(event.call.method, "wipe")
         watched.approve(event.id, "allow")
       }
       assert.deepEqual(done, ["vault x"])
+    })
+
+    test("that stays unanswered for approvalTimeoutMs is refused, and no active time passes meanwhile", async () => {
+      const code = { typescript: "await wipe('disk')", python: "wipe('disk')" }
+      for (const approver of ["events", () => new Promise<boolean>(() => {})] as const) {
+        const limits = { timeMs: 60_000 }
+        const options = { approver, approvalTimeoutMs: 30, cellTimeoutMs: 20_000, limits }
+        const { model, result } = await run([code], options)
+        assert.match(told(model), /ApprovalDenied: wipe was not approved within 30 ms; it was not called/)
+        const resolved = result.trajectory.events.find((event) => event.type === "approval-resolved")
+        assert.deepEqual([resolved?.decision, resolved?.reason], ["deny", "No answer came within 30 ms."])
+        assert.deepEqual(done, [])
+      }
     })
 
     test("is asked only for the calls that a function picks, and where it cannot decide", async () => {

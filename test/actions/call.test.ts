@@ -87,17 +87,18 @@ describe("approval", () => {
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /ApprovalDenied wipe was not approved/)
   })
 
-  test("is refused when nobody is there to give it", async () => {
+  test("is refused when there is no approver", async () => {
     const { wiped, runtime } = guarded()
     const model = scripted([cell('await wipe("disk")'), "ok"])
     await createAgent({ model, runtime }).run("go")
     assert.deepEqual(wiped, [])
-    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /nobody is there/)
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /there is no approver/)
   })
 
-  test("waits for who watches the run", async () => {
+  test('waits for run.approve with approver: "events"', async () => {
     const { wiped, runtime } = guarded()
-    const run = createAgent({ model: scripted([cell('await wipe("disk")'), "ok"]), runtime }).run("go")
+    const model = scripted([cell('await wipe("disk")'), "ok"])
+    const run = createAgent({ model, runtime, approver: "events" }).run("go")
     for await (const event of run) {
       if (event.type !== "approval-requested") continue
       assert.deepEqual(event.call, { binding: "wipe", args: '"disk"' })

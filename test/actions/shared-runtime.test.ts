@@ -67,7 +67,7 @@ describe("a call that an agent's ended cell left behind in a shared runtime", ()
     await leaving(`setTimeout(() => wipe("left")${report}, 5); 0`)
     await staying('await wipe("own"); await held()')
     assert.deepEqual([wiped, asked], [["own"], ["second own"]])
-    assert.match(String(said[0]), /needs approval and nobody is there/)
+    assert.match(String(said[0]), /needs approval and there is no approver/)
     await runtime.close()
   })
 

@@ -14,10 +14,10 @@ function wiper(options = {}) {
   return { wiped, child: createAgent({ name: "child", model, runtime: () => jsRuntime({ wipe }), ...options }) }
 }
 
-test("what a child wants approved is asked of who watches its parent, and answered there", async () => {
+test("what a child wants approved is asked of the readers of its parent, and answered there", async () => {
   const { child, wiped } = wiper()
   const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
-  const run = boss.run("go")
+  const run = boss.run("go", { approver: "events" })
   const asked: string[] = []
   for await (const event of run) {
     if (event.type !== "approval-requested") continue
@@ -33,7 +33,7 @@ test("what a child wants approved is asked of who watches its parent, and answer
 test("a refusal of a parent's watcher is an error in the child's cell", async () => {
   const { child, wiped } = wiper()
   const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
-  const run = boss.run("go")
+  const run = boss.run("go", { approver: "events" })
   const events = []
   for await (const event of run) {
     events.push(event)
@@ -43,7 +43,7 @@ test("a refusal of a parent's watcher is an error in the child's cell", async ()
   assert.deepEqual(wiped, [])
 })
 
-test("nobody there to ask, in the whole family, means no", async () => {
+test("no approver in the whole family means no", async () => {
   const { child, wiped } = wiper()
   const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
   await boss.run("go")
@@ -104,7 +104,7 @@ test("time stands still for all above while somebody thinks about a child's call
 test("an abort of the parent ends a child's question", async () => {
   const { child, wiped } = wiper()
   const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
-  const run = boss.run("go")
+  const run = boss.run("go", { approver: "events" })
   const events = []
   for await (const event of run) {
     events.push(event)
@@ -140,7 +140,7 @@ test("a run is awaited with its time, whichever of its children asks at once", a
   const boss = agentOf("boss", [cell('await Promise.all(children.map((child) => child.run("go")))'), "Done."], {
     runtime,
   })
-  const run = boss.run("go")
+  const run = boss.run("go", { approver: "events" })
   const ids: string[] = []
   for await (const event of run) {
     if (event.type !== "approval-requested") continue

@@ -95,7 +95,9 @@ test("approvals of a child in another process reach who watches the orchestrator
   await using inner = processRuntime({ wipe: fn(() => ++wiped, { approve: true }) })
   const child = agentOf("child", [cell("await wipe()"), "Wiped."], { runtime: inner })
   await using outer = processRuntime({ child })
-  const run = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: outer }).run("go")
+  const run = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: outer, approver: "events" }).run(
+    "go",
+  )
   for await (const event of run) if (event.type === "approval-requested") run.approve(event.id, "allow")
   assert.equal(wiped, 1)
 })

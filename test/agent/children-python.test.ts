@@ -44,7 +44,7 @@ print(failed["status"], failed["error"])`
     await using runtime = pythonRuntime({ child })
     const code = 'print([reply["output"] for reply in child.runAll(["a", "b", "c"], {"concurrency": 2})])'
     const model = scripted([python(code), "Done."])
-    const run = createAgent({ name: "boss", model, runtime }).run("go")
+    const run = createAgent({ name: "boss", model, runtime }).run("go", { approver: "events" })
     for await (const event of run) if (event.type === "approval-requested") run.approve(event.id, "allow")
     assert.equal(sent, 3)
     assert.match(shown(model), /\['Sent\.', 'Sent\.', 'Sent\.'\]/)

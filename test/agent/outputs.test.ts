@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createAgent, jsRuntime, messageText, scripted } from "karst"
+import { createAgent, jsRuntime, messageText, type Outputs, scripted } from "karst"
+import { processRuntime } from "karst/process"
 import { pythonRuntime } from "karst/python"
 import * as z from "zod"
 import { tool } from "../../src/tools/tool.ts"
@@ -52,7 +53,7 @@ describe("declared outputs", () => {
     assert.equal(result.status, "stopped")
     assert.equal(result.reason, "outputs")
     assert.equal(result.cycles, 4)
-    assert.deepEqual(result.objects, { count: 7 })
+    assert.deepEqual(result.objects, {})
   })
 
   test("accept plain JSON Schema, and give what a transform makes of the value", async () => {
@@ -96,6 +97,97 @@ describe("declared outputs", () => {
     assert.deepEqual(result.objects, { report: { total: 3, months: ["May"] } })
     const told = model.requests[0]?.messages.map(messageText).join("\n") ?? ""
     assert.match(told, /report {2}# JSON Schema: \{.*"total":\{"type":"number"\}/)
+  })
+})
+
+const factories = {
+  jsRuntime: { make: () => jsRuntime(), language: "ts" as const, skip: false },
+  processRuntime: { make: () => processRuntime(), language: "ts" as const, skip: false },
+  pythonRuntime: { make: () => pythonRuntime(), language: "python" as const, skip: requires("python") },
+}
+
+for (const [name, { make, language, skip }] of Object.entries(factories)) {
+  const written = (ts: string, python: string) => `\`\`\`${language}\n${language === "ts" ? ts : python}\n\`\`\``
+
+  /** What is sent back to the model in the second run, and the result of that run. */
+  const second = async (answers: string[], outputs: Outputs) => {
+    const first = [
+      written(
+        "let report = { total: 1, months: [] }; let answer = 42",
+        "report = {'total': 1, 'months': []}; answer = 42",
+      ),
+      "There.",
+    ]
+    const model = scripted([...first, ...answers])
+    await using session = await createAgent({ model, runtime: make, limits: { cycles: 20 } }).session()
+    await session.send("First")
+    const result = await session.send("Second", { outputs })
+    const texts = result.messages.filter(({ role }) => role === "user").map(messageText)
+    return { result, sentBack: texts.filter((text) => text.includes("You are not done")) }
+  }
+
+  describe(`declared outputs of a later run (${name})`, { skip }, () => {
+    test("do not count while they have the value of an earlier run", async () => {
+      const made = written("report = { total: 2, months: [] }", "report = {'total': 2, 'months': []}")
+      const { result, sentBack } = await second(["Done.", made, "Now."], { report })
+      assert.equal(sentBack.length, 1)
+      assert.match(sentBack[0] ?? "", /report: has the value that it had before this run/)
+      assert.deepEqual(result.objects, { report: { total: 2, months: [] } })
+    })
+
+    test("count when they are changed in place, or assigned an equal value", async () => {
+      const changed = written("report.months.push('May')", "report['months'].append('May')")
+      const inPlace = await second([changed, "Done."], { report })
+      assert.deepEqual([inPlace.sentBack, inPlace.result.objects], [[], { report: { total: 1, months: ["May"] } }])
+      const again = await second([written("answer = 42", "answer = 42"), "Done."], { answer: z.number() })
+      assert.deepEqual([again.sentBack, again.result.objects], [[], { answer: 42 }])
+    })
+
+    test("do not count because a cell reads them, or assigns them and fails before", async () => {
+      const read = written(
+        "report.total; if (report.total > 5) answer = 42",
+        "report['total']\nif report['total'] > 5: answer = 42",
+      )
+      const thrown = written("throw 1; answer = 42", "raise Exception('no')\nanswer = 42")
+      const { result, sentBack } = await second([read, thrown, "Done.", "Done.", "Done.", "Done."], {
+        report,
+        answer: z.number(),
+      })
+      assert.equal(result.reason, "outputs")
+      assert.match(sentBack[0] ?? "", /report: has the value[\s\S]*answer: has the value/)
+      assert.deepEqual(result.objects, {})
+    })
+
+    test('count as they are with stale: "allow"', async () => {
+      const { result, sentBack } = await second(["Done."], { report: { schema: report, stale: "allow" } })
+      assert.deepEqual([sentBack, result.objects], [[], { report: { total: 1, months: [] } }])
+    })
+  })
+}
+
+describe("declared outputs of a later run", () => {
+  test("count when an instance of a class is changed by its methods", async () => {
+    const first = cell("class Tally { rows = []; add(row) { this.rows.push(row) } }\nlet tally = new Tally()")
+    const model = scripted([first, "There.", "Done.", cell("tally.add(1)"), "Done."])
+    await using session = await createAgent({ model }).session()
+    await session.send("First")
+    const result = await session.send("Second", { outputs: { tally: z.object({ rows: z.array(z.number()) }) } })
+    assert.deepEqual([result.cycles, result.objects], [3, { tally: { rows: [1] } }])
+  })
+
+  test("start from what `values` gives, which is no work of the run", async () => {
+    const model = scripted([cell("let answer = 41"), "There.", "Done.", cell("answer += 0"), "Done."])
+    await using session = await createAgent({ model }).session()
+    await session.send("First")
+    const result = await session.send("Second", { outputs: { answer: z.number() }, values: { answer: 42 } })
+    assert.deepEqual([result.cycles, result.objects], [3, { answer: 42 }])
+  })
+
+  test("refuse another word for `stale`", () => {
+    const agent = createAgent({ model: scripted([]) })
+    // @ts-expect-error There is only "allow".
+    const outputs: Outputs = { report: { schema: report, stale: "yes" } }
+    assert.throws(() => agent.run("Go", { outputs }), /outputs\.report\.stale: "yes" is unknown/)
   })
 })
 

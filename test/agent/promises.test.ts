@@ -63,7 +63,9 @@ describe("approval fails closed", () => {
 
   test("for a decision that run.approve does not know", async () => {
     const { runtime } = wiper()
-    const run = createAgent({ model: scripted([cell('await wipe("disk")'), "ok"]), runtime }).run("go")
+    const run = createAgent({ model: scripted([cell('await wipe("disk")'), "ok"]), runtime, approver: "events" }).run(
+      "go",
+    )
     for await (const event of run) {
       if (event.type !== "approval-requested") continue
       assert.throws(() => run.approve(event.id, "yes" as "allow"), ConfigError)
@@ -285,7 +287,7 @@ describe("events", () => {
       cell("await new Promise((resolve) => setTimeout(resolve, 30))"),
       "ok",
     ])
-    const run = createAgent({ model, runtime }).run("go")
+    const run = createAgent({ model, runtime, approver: "events" }).run("go")
     const seen: AgentEvent["type"][] = []
     for await (const event of run) {
       seen.push(event.type)

@@ -114,7 +114,12 @@ describe("an abort", () => {
 
   test("while an approval is waited for ends the wait", async () => {
     const asking = tool({ name: "asking", description: "", approve: true, run: () => assert.fail("not to be called") })
-    const run = createAgent({ model: scripted([calls(call("asking"), call("note"))]), tools: [asking, note] }).run("go")
+    const run = createAgent({ model: scripted([calls(call("asking"), call("note"))]), tools: [asking, note] }).run(
+      "go",
+      {
+        approver: "events",
+      },
+    )
     for await (const event of run) if (event.type === "approval-requested") run.abort()
     await assertAborted(run)
   })

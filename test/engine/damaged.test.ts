@@ -12,6 +12,7 @@ import {
   inlineBackend,
   jsRuntime,
   memoryStore,
+  type Put,
   redisStore,
   type Store,
   scripted,
@@ -67,6 +68,60 @@ describe("a run whose records are damaged", () => {
       await assert.rejects(engine.result("run_1"), { code: "corrupt" })
     })
   }
+
+  const damages: [what: string, damage: (id: string) => Put][] = [
+    ["the record of its key", (id) => ({ type: "put", key: "keys/agent/k", value: [id] })],
+    ["the last run of its session", () => ({ type: "put", key: "sessions/agent/s", value: { run: 1 } })],
+    ["its prompt", (id) => ({ type: "put", key: keysOf(id).input, value: ["Go"] })],
+  ]
+  for (const [what, damage] of damages) {
+    test(`is reported as corrupt by submit where ${what} has another form`, async () => {
+      const store = memoryStore()
+      await using engine = createEngine({ agents: { agent: talker() }, store, backend: inlineBackend() })
+      const options = what.includes("session") ? { session: "s" } : { key: "k" }
+      const { id } = await engine.submit("agent", "Go", options)
+      await store.commit([damage(id)])
+      await assert.rejects(engine.submit("agent", "Go", options), { code: "corrupt" })
+    })
+  }
+
+  for (const [what, part] of [
+    ["its prompt", "input"],
+    ["its options", "options"],
+  ] as const) {
+    test(`is not worked on where ${what} has another form, and says why`, async () => {
+      const store = memoryStore()
+      await using engine = createEngine({ agents: { agent: talker() }, store, backend: inlineBackend() })
+      const { id } = await engine.submit("agent", "Go")
+      await store.commit([{ type: "put", key: keysOf(id)[part], value: [1] }])
+      await engine.work()
+      await assert.rejects(engine.result(id), new RegExp(`${what} (is|are) not`))
+    })
+  }
+
+  test("is reported as corrupt where its log has foreign JSON", async () => {
+    const store = memoryStore()
+    await using engine = createEngine({ agents: { agent: talker() }, store })
+    const { id } = await engine.submit("agent", "Go")
+    await engine.result(id)
+    await store.commit([{ type: "append", log: keysOf(id).events, items: [{ hello: "world" }] }])
+    await assert.rejects(engine.result(id), { code: "corrupt", message: /item \d+ of its log is not an event/ })
+    await assert.rejects(Array.fromAsync(engine.watch(id)), { code: "corrupt" })
+  })
+
+  test("has a key and a session that can be stored: anything else is refused with the reason", async () => {
+    await using engine = createEngine({ agents: { agent: talker() }, store: memoryStore() })
+    for (const [name, told] of [
+      ["", /is empty/],
+      ["..", /part "\." or "\.\."/],
+      ["a/../b", /part/],
+      ["a\u0000b", /control characters/],
+      ["a".repeat(600), /longer than 500 bytes/],
+    ] as const) {
+      await assert.rejects(engine.submit("agent", "Go", { key: name }), { name: "ConfigError", message: told })
+      await assert.rejects(engine.submit("agent", "Go", { session: name }), { name: "ConfigError", message: told })
+    }
+  })
 
   test("has an id that names one run: anything else is refused", async () => {
     await using engine = createEngine({ agents: { agent: talker() }, store: memoryStore() })

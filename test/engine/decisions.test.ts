@@ -180,3 +180,35 @@ test("an abort that comes while the cell is being given up ends the run", async 
   assert.deepEqual({ status, detail }, { status: "aborted", detail: "Enough." })
   await first.close()
 })
+
+for (const [title, holdMs] of [
+  ["while the cell is held", 60_000],
+  ["while the run waits", 0],
+  ["after the process that asked has ended", 0],
+] as const) {
+  test(`an approval that stays unanswered for approvalTimeoutMs is refused ${title}, and is not asked again`, async () => {
+    const store = memoryStore()
+    const { agent, wiped, model } = twoApprovals()
+    const ends = title.startsWith("after")
+    const limited = agent.with({ approvalTimeoutMs: ends ? 1_000 : 200 })
+    const first = createEngine({ agents: { agent: limited }, store, holdMs })
+    const { id } = await first.submit("agent", "Go")
+    const ids = await pendingIds(store, id, 2)
+    await first.approve(id, ids[0] ?? "", "allow")
+    if (ends) {
+      await untilWaiting(first, id)
+      await first.close()
+    }
+    const last = ends ? createEngine({ agents: { agent: limited }, store, holdMs }) : first
+    await last.recover()
+    const events = await Array.fromAsync(last.watch(id))
+    assert.deepEqual(wiped, ["a"])
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /fulfilled,rejected/)
+    const refused = events.filter((event) => event.type === "approval-resolved" && event.decision === "deny")
+    assert.equal(refused.length, 1)
+    assert.match(refused[0]?.type === "approval-resolved" ? (refused[0].reason ?? "") : "", /No answer came/)
+    assert.equal(approvalEvents(events).filter((text) => text.startsWith("requested")).length, 2)
+    await assert.rejects(last.approve(id, ids[1] ?? "", "allow"), /No approval/)
+    await last.close()
+  })
+}

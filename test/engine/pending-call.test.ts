@@ -65,8 +65,8 @@ test("the whole call is answered within its time and then gone from the store", 
   assert.deepEqual(await Array.fromAsync(store.keys(`runs/${id}/calls/`)), [])
 })
 
-test("who watches a run reads the whole call until it is answered", async () => {
-  const run = agentThat([code, "Wiped."]).run("Go")
+test("who reads the events of a run can read the whole call until it is answered", async () => {
+  const run = agentThat([code, "Wiped."]).run("Go", { approver: "events" })
   const texts: (string | undefined)[] = []
   for await (const event of run) {
     if (event.type === "approval-requested") {

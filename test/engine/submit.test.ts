@@ -1,6 +1,20 @@
 import assert from "node:assert/strict"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, test } from "node:test"
-import { createAgent, createEngine, inlineBackend, jsRuntime, memoryStore, type Store, scripted } from "karst"
+import {
+  createAgent,
+  createEngine,
+  fileStore,
+  inlineBackend,
+  jsRuntime,
+  memoryStore,
+  messageText,
+  type Store,
+  scripted,
+  sqliteStore,
+} from "karst"
 import { changeHead, keysOf } from "../../src/engine/checkpoint.ts"
 import { claimed } from "../../src/engine/claim.ts"
 import { thisOwner } from "../../src/engine/owner.ts"
@@ -29,6 +43,29 @@ describe("submit with a key", () => {
       assert.equal(ids.size, 1)
       assert.equal((await Array.fromAsync(store.keys("status/"))).length, 1)
       await Promise.all(engines.map((engine) => engine.close()))
+    })
+  }
+
+  for (const [name, open] of Object.entries({
+    sqliteStore: (folder: string) => sqliteStore(join(folder, "karst.db"), { sync: false }),
+    fileStore: (folder: string) => fileStore(folder, { sync: false }),
+  })) {
+    test(`twice at once is one run, and with another prompt a conflict, in ${name} opened several times`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "karst-submit-"))
+      const stores = [1, 2, 3].map(() => open(folder))
+      const engines = stores.map((store) => createEngine({ agents: { agent: talker() }, store }))
+      for (const session of [undefined, "s"]) {
+        const key = `k-${session ?? "none"}`
+        const submitted = engines.map((engine) => engine.submit("agent", "Go", { key, session }))
+        assert.equal(new Set((await Promise.all(submitted)).map(({ id }) => id)).size, 1)
+        const other = engines.map((engine) => engine.submit("agent", "Stop", { key, session }))
+        for (const each of await Promise.allSettled(other)) {
+          assert.equal(each.status === "rejected" && each.reason instanceof Error && each.reason.name, "ConflictError")
+        }
+      }
+      await Promise.all(engines.map((engine) => engine.close()))
+      await Promise.all(stores.map((store) => store.close()))
+      rmSync(folder, { recursive: true, force: true })
     })
   }
 
@@ -110,4 +147,50 @@ describe("abort", () => {
     assert.deepEqual({ status, detail }, { status: "aborted", detail: "Enough." })
     assert.ok(await store.get(keysOf(id).head))
   })
+})
+
+test("an output that an earlier run of the session made does not count, also after a change of worker", async () => {
+  const store = memoryStore()
+  const drained: Promise<void>[] = []
+  const answers = [
+    "```ts\nlet sum = 1; let rows = [1]\n```",
+    "There.",
+    "Done.",
+    "```ts\nsum = 1\n```",
+    "Done.",
+    "```ts\nrows.push(2)\n```",
+    "Done.",
+  ]
+  const model = scripted(() => {
+    // The worker changes between the assignment of `sum` and the answer.
+    if (answers.length === 4) drained.push(front.drain())
+    return answers.shift() ?? "No more."
+  })
+  const agent = createAgent({ model, runtime: () => jsRuntime() })
+  const front = createEngine({ agents: { agent }, store })
+  await front.result((await front.submit("agent", "First", { session: "s" })).id)
+  const outputs = { sum: { type: "number" }, rows: { type: "array" } } as const
+  const { id } = await front.submit("agent", "Second", { session: "s", outputs })
+  while (drained.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await Promise.all(drained)
+  await front.close()
+  await using back = createEngine({ agents: { agent }, store })
+  await back.recover()
+  const result = await back.result(id)
+  assert.deepEqual(result.objects, { sum: 1, rows: [1, 2] })
+  const texts = result.messages.map((message) => messageText(message)).filter((text) => text.includes("not done"))
+  assert.match(texts[0] ?? "", /sum: has the value[\s\S]*rows: has the value/)
+  assert.doesNotMatch(texts[1] ?? "", /sum: has the value/)
+  assert.match(texts[1] ?? "", /rows: has the value/)
+  assert.equal(texts.length, 2)
+})
+
+test('an output of a submitted run with stale: "allow" may have the value of an earlier run', async () => {
+  const answers = ["```ts\nlet sum = 1\n```", "There.", "Done."]
+  const agent = createAgent({ model: scripted(answers), runtime: () => jsRuntime() })
+  await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+  await engine.result((await engine.submit("agent", "First", { session: "s" })).id)
+  const outputs = { sum: { schema: { type: "number" }, stale: "allow" } } as const
+  const result = await engine.result((await engine.submit("agent", "Second", { session: "s", outputs })).id)
+  assert.deepEqual(result.objects, { sum: 1 })
 })

@@ -344,7 +344,7 @@ describe("a runtime that is served", () => {
     const endpoint = await serve(context, { runtime, approve: "client" })
     for (const era of ["legacy", "modern"] satisfies Era[]) {
       const client = await connect(context, endpoint, era)
-      assert.match(await call(client, "run", { code: "await wipe()" }), /needs approval and nobody is there/)
+      assert.match(await call(client, "run", { code: "await wipe()" }), /needs approval and there is no approver/)
     }
   })
 

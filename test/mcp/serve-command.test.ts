@@ -40,7 +40,7 @@ describe("karst mcp serve", () => {
 
   test("refuses what needs approval where nobody gives it, and ends with its client", async (context) => {
     const kit = await started(context)
-    assert.match(await call(kit, "run", { code: "await wipe()" }), /wipe needs approval and nobody is there/)
+    assert.match(await call(kit, "run", { code: "await wipe()" }), /wipe needs approval and there is no approver/)
     const [pid] = /\d+/.exec(await call(kit, "run", { code: "pid" })) ?? []
     await kit.close()
     assert.throws(() => process.kill(Number(pid), 0), { code: "ESRCH" })

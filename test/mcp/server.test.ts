@@ -203,7 +203,7 @@ describe("the calls of MCP clients", () => {
 
   test("are refused where nobody can approve them", async (context) => {
     const endpoint = await serve(context, { tools: { wipe: fn(() => "wiped", { approve: true }) } })
-    assert.match(await call(await connect(context, endpoint), "wipe"), /needs approval and nobody is there/)
+    assert.match(await call(await connect(context, endpoint), "wipe"), /needs approval and there is no approver/)
   })
 
   test("have the host that holds for each of them", async (context) => {

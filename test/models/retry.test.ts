@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ModelError, type ModelErrorCode } from "../../src/core/errors.ts"
-import { type Retry, retry } from "../../src/models/retry.ts"
+import type { Model } from "../../src/models/model.ts"
+import { type Retry, type RetryOptions, retry as withRetry } from "../../src/models/retry.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { ask, collect, failing, modelOf, text, textOf } from "./helpers.ts"
 
@@ -20,6 +21,9 @@ function noWait(random = 0) {
     },
   }
 }
+
+const retry = (model: Model, { delays: _, ...options }: RetryOptions & { delays?: number[] } = {}) =>
+  withRetry(model, options)
 
 test("what may work later is tried again until it works", async () => {
   const model = scripted([failure("rate-limited"), failure("connection"), "hello"])

@@ -32,7 +32,9 @@ test("each failure that may pass goes on to the next endpoint, and no other does
   for (const code of passing) {
     assert.equal(textOf(await collect(rotate([scripted([failure(code)]), scripted(["b"])]).stream(ask))), "b", code)
   }
-  for (const code of ["authentication", "billing", "context-overflow", "content-filter", "invalid-request"] as const) {
+  const refused = rotate([scripted([failure("authentication", { retryable: false })]), scripted(["b"])])
+  assert.equal(textOf(await collect(refused.stream(ask))), "b", "another endpoint has another key")
+  for (const code of ["billing", "context-overflow", "content-filter", "invalid-request"] as const) {
     const b = scripted(["b"])
     const { error } = await failing(rotate([scripted([failure(code, { retryable: false })]), b]).stream(ask))
     assert.equal(error instanceof ModelError && error.code, code)

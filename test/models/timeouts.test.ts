@@ -30,7 +30,7 @@ function puppet() {
 test("a model that gives no sign of life is a time-out, to be tried again", async () => {
   const { model, seen } = puppet()
   const clock = manualClock()
-  const outcome = failing(timeouts(model, { ...limits, ...clock }).stream(ask))
+  const outcome = failing(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
   await settle()
   assert.deepEqual(clock.waiting, [1])
   clock.fire()
@@ -44,7 +44,7 @@ test("a model that gives no sign of life is a time-out, to be tried again", asyn
 test("a model that has answered but says nothing yet may think longer", async () => {
   const { model, seen } = puppet()
   const clock = manualClock()
-  const outcome = failing(timeouts(model, { ...limits, ...clock }).stream(ask))
+  const outcome = failing(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
   await settle()
   seen.request?.alive?.()
   assert.deepEqual(clock.waiting, [2])
@@ -58,7 +58,7 @@ test("a model that has answered but says nothing yet may think longer", async ()
 test("silence in the middle of an answer is a stall, and what was said before is kept", async () => {
   const { model, release } = puppet()
   const clock = manualClock()
-  const outcome = failing(timeouts(model, { ...limits, ...clock }).stream(ask))
+  const outcome = failing(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
   await settle()
   release()
   await settle()
@@ -76,7 +76,7 @@ test("every sign of life starts the wait again, and reaches who else listens", a
   const alive = () => {
     heard++
   }
-  const parts = timeouts(model, { ...limits, ...clock })
+  const parts = timeouts(model, { ...limits, schedule: clock.schedule })
     .stream({ ...ask, alive })
     [Symbol.asyncIterator]()
   const first = parts.next()
@@ -93,7 +93,7 @@ test("every sign of life starts the wait again, and reaches who else listens", a
 test("time the reader takes does not count", async () => {
   const { model, release } = puppet()
   const clock = manualClock()
-  const parts = timeouts(model, { ...limits, ...clock })
+  const parts = timeouts(model, { ...limits, schedule: clock.schedule })
     .stream(ask)
     [Symbol.asyncIterator]()
   const first = parts.next()
@@ -110,7 +110,10 @@ test("an answer that comes in time passes unchanged and leaves no timer", async 
     yield text("hello")
     yield finish
   })
-  assert.deepEqual(await collect(timeouts(model, { ...limits, ...clock }).stream(ask)), [text("hello"), finish])
+  assert.deepEqual(await collect(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask)), [
+    text("hello"),
+    finish,
+  ])
   assert.deepEqual(clock.waiting, [])
 })
 
@@ -120,7 +123,10 @@ test("a stall after the finish keeps the answer", async () => {
     yield finish
     await new Promise(() => {})
   })
-  assert.equal(textOf(await collect(timeouts(model, { ...limits, ...manualClock() }).stream(ask))), "hello")
+  assert.equal(
+    textOf(await collect(timeouts(model, { ...limits, schedule: manualClock().schedule }).stream(ask))),
+    "hello",
+  )
 })
 
 test("a model that ignores its signal and never closes does not keep us", async () => {
@@ -128,7 +134,7 @@ test("a model that ignores its signal and never closes does not keep us", async 
   const model = modelOf(() => ({
     [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}), return: () => new Promise(() => {}) }),
   }))
-  const outcome = failing(timeouts(model, { ...limits, ...clock }).stream(ask))
+  const outcome = failing(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
   await settle()
   clock.fire()
   assert.equal(((await outcome).error as ModelError).code, "timeout")
@@ -138,7 +144,9 @@ test("an abort ends the wait at once with an AbortError", async () => {
   const { model } = puppet()
   const clock = manualClock()
   const controller = new AbortController()
-  const outcome = failing(timeouts(model, { ...limits, ...clock }).stream({ ...ask, signal: controller.signal }))
+  const outcome = failing(
+    timeouts(model, { ...limits, schedule: clock.schedule }).stream({ ...ask, signal: controller.signal }),
+  )
   await settle()
   controller.abort()
   assert.equal(((await outcome).error as Error).name, "AbortError")
@@ -147,7 +155,7 @@ test("an abort ends the wait at once with an AbortError", async () => {
 
 test("leaving early closes the model's stream", async () => {
   const { model, seen, release } = puppet()
-  const parts = timeouts(model, { ...limits, ...manualClock() })
+  const parts = timeouts(model, { ...limits, schedule: manualClock().schedule })
     .stream(ask)
     [Symbol.asyncIterator]()
   const first = parts.next()
@@ -165,5 +173,8 @@ test("an error of the model itself passes as it is", async () => {
     yield text("a")
     throw broken
   })
-  assert.equal((await failing(timeouts(model, { ...limits, ...manualClock() }).stream(ask))).error, broken)
+  assert.equal(
+    (await failing(timeouts(model, { ...limits, schedule: manualClock().schedule }).stream(ask))).error,
+    broken,
+  )
 })

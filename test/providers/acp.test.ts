@@ -108,6 +108,20 @@ describe("an agent that speaks ACP", () => {
     assert.deepEqual(asked, [["edit", { kind: "edit" }]])
   })
 
+  test("refuses at once and warns the host without an approver, and asks by events where these answer", async () => {
+    await using place = await machine()
+    const agent = place.agent({ permissions: "ask" })
+    const refused = await agent.run("ask edit")
+    assert.equal(refused.output, "reject_once 1")
+    const warned = only(refused.trajectory.events, "warning-raised").filter(({ code }) => code === "no-approver")
+    assert.match(warned[0]?.message ?? "", /edit needs approval and there is no approver/)
+    const run = agent.run("ask edit", { approver: "events" })
+    for await (const event of run) if (event.type === "approval-requested") run.approve(event.id, "allow")
+    assert.equal((await run).output, "allow_once 1")
+    const late = await agent.run("ask edit", { approver: "events", approvalTimeoutMs: 20 })
+    assert.equal(late.output, "reject_once 1")
+  })
+
   test("fails its turn when it dies, and is begun again with the same conversation", async () => {
     await using place = await machine()
     await using session = await place.agent().session()

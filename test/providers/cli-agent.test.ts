@@ -190,10 +190,10 @@ describe("a coding CLI as an agent", () => {
 
   test("refuses options that it does not know, or that cannot be", () => {
     const wrong: [Record<string, unknown>, RegExp][] = [
-      [{ modle: "opus" }, /unknown option modle/],
+      [{ modle: "opus" }, /no option `modle`/],
       [{ allow: ["reed"] }, /allow: "reed" is unknown/],
       [{ permissions: "yolo" }, /permissions: "yolo" is unknown/],
-      [{ timeoutMs: 0 }, /timeoutMs: 0/],
+      [{ timeoutMs: 0 }, /`timeoutMs` is not a number of 1 or more: it is 0/],
       [{ runtime: {} }, /runtime: this is neither/],
       [{ mcpServers: { karst: { url: "http://x" } } }, /"karst" is taken/],
       [{ mcpServers: { "a.b": { url: "http://x" } } }, /is no name/],
@@ -295,7 +295,7 @@ describe("a session with a coding CLI", () => {
       run: () => `gone ${++wiped}`,
     })
     const agent = claude({ ...place.options, tools: [wipe] })
-    const session = await agent.session({ archive })
+    const session = await agent.session({ archive, approver: "events" })
     const run = session.send("ask wipe all say done")
     for await (const event of run) if (event.type === "approval-requested") run.approve(event.id, "always")
     await session.close()

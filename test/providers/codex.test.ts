@@ -111,6 +111,6 @@ describe("Codex is started", () => {
 
   test("by options of its own, which another CLI refuses", () => {
     const options = { config: {} }
-    assert.throws(() => claude(options as object), /unknown option config/)
+    assert.throws(() => claude(options as object), /no option `config`/)
   })
 })

@@ -64,7 +64,7 @@ describe("a coding agent by name", () => {
     assert.throws(() => codingAgent({ provider: "cursor" }), ConfigError)
     assert.throws(() => codingAgent({ provider: [] }), /the list is empty/)
     assert.throws(() => codingAgent({ provider: ["claude", "codex"], program: "/x" }), /program: it is one CLI's/)
-    assert.throws(() => codingAgent({ unheardOf: 1 } as CodingAgentOptions), /unknown option unheardOf/)
+    assert.throws(() => codingAgent({ unheardOf: 1 } as CodingAgentOptions), /no option `unheardOf`/)
   })
 
   test("uses a model by its own name with the first alone, and a tier with each", async () => {

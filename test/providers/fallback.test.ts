@@ -115,10 +115,7 @@ describe("a fallback", () => {
     const gone = agent.with({ cwd: join(place.cwd, "none") })
     await assert.rejects(Promise.resolve(gone.run("say x")), ConfigError)
     assert.deepEqual(changes(await gone.run("say x").settled), [])
-    await assert.rejects(
-      Promise.resolve(agent.run("say x", { unheardOf: 1 } as CliOptions)),
-      /unknown option unheardOf/,
-    )
+    await assert.rejects(Promise.resolve(agent.run("say x", { unheardOf: 1 } as CliOptions)), /no option `unheardOf`/)
     await assert.rejects(gone.session(), ConfigError)
     const run = agent.run("hang")
     for await (const event of run) if (event.type === "raw-received") break
@@ -128,7 +125,7 @@ describe("a fallback", () => {
     assert.deepEqual(await place.heard("codex"), [])
     assert.deepEqual(await place.processes(), [])
     assert.throws(() => fallback({} as never), ConfigError)
-    assert.throws(() => fallback(claude(), { unheardOf: 1 } as never), /unknown option unheardOf/)
+    assert.throws(() => fallback(claude(), { unheardOf: 1 } as never), /no option `unheardOf`/)
   })
 
   test("goes on from its own result with who gave it", async () => {
@@ -185,7 +182,7 @@ describe("a fallback", () => {
     assert.equal(usage.costUsd, 0.01)
   })
 
-  test("asks who watches it for approval, whoever does the work", async () => {
+  test("asks its own readers for approval, whichever candidate does the work", async () => {
     await using place = await fakeClis()
     await place.tell("codex", "fail 500")
     const wipe = tool({
@@ -197,7 +194,7 @@ describe("a fallback", () => {
     })
     const agent = fallback(codex(place.options), claude({ ...place.options, tools: [wipe] }))
     const asked: string[] = []
-    const run = agent.run("ask wipe all say done")
+    const run = agent.run("ask wipe all say done", { approver: "events" })
     for await (const event of run) {
       if (event.type !== "approval-requested") continue
       asked.push(event.call.binding)
@@ -206,7 +203,7 @@ describe("a fallback", () => {
     const result = await run
     assert.deepEqual([asked, only(result.trajectory.events, "tool-end")[0]?.text], [["wipe"], "gone"])
     const unwatched = await agent.run("ask wipe all say done")
-    assert.equal(only(unwatched.trajectory.events, "tool-end")[0]?.ok, false, "where nobody watches, it is refused")
+    assert.equal(only(unwatched.trajectory.events, "tool-end")[0]?.ok, false, "without an approver it is refused")
   })
 
   test("keeps the objects of a factory when it moves on", async () => {

@@ -15,7 +15,7 @@ function collectingRun(): { run: RunContext; events: AgentEvent[] } {
     deepest: 4,
     signal: new AbortController().signal,
     ended: false,
-    watched: () => false,
+    readersApprove: false,
     decisions: new Map(),
     children: new Set(),
     budget: undefined,

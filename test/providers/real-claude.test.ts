@@ -86,9 +86,10 @@ describe("Claude Code", { skip: requires("claude") }, () => {
     assert.equal(asked.length, 2)
   })
 
-  test("asks who watches the run, and an answer for good is one", async () => {
+  test("asks by events, and an answer for good is one", async () => {
     await using place = await claudeBench()
-    const run = claude({ ...place.options, permissions: "ask" }).run(`${bash("touch one")} ${bash("touch two")}`)
+    const agent = claude({ ...place.options, permissions: "ask", approver: "events" })
+    const run = agent.run(`${bash("touch one")} ${bash("touch two")}`)
     let asked = 0
     for await (const event of run) {
       if (event.type !== "approval-requested") continue

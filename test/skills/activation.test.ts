@@ -146,7 +146,7 @@ describe("an agent with skills", () => {
     })
     const model = scripted([cell('await activateSkill("wipe"); await wipe()'), "Done."])
     const { messages } = await createAgent({ model, skills: [wipe] }).run("Go")
-    assert.match(texts(messages)[2] ?? "", /wipe needs approval and nobody is there/)
+    assert.match(texts(messages)[2] ?? "", /wipe needs approval and there is no approver/)
   })
 
   test("fails with every problem of its skills at once, and tells warnings", async (t) => {

@@ -4,7 +4,7 @@ import { isCut, preview } from "../preview.ts"
 import { checkRules } from "../rules/check-rules.ts"
 import { explainViolations, type Rule } from "../rules/rules.ts"
 import type { Execution, NotExecuted } from "../runtime.ts"
-import { declaredBy, mentionedBy } from "../snapshot/origins.ts"
+import { assignedBy, declaredBy, mentionedBy } from "../snapshot/origins.ts"
 import { CellSyntaxError, parseCell } from "../syntax.ts"
 import type { CellGate } from "../type-gate/cell-gate.ts"
 import { realOf } from "./call.ts"
@@ -50,7 +50,7 @@ export async function executeCell(
   const notRolledBack = "value" in outcome ? undefined : transaction?.rollBack()
   const compiled = "error" in prepared || notRolledBack ? undefined : prepared
   const { stdout, stderr, output } = cell
-  const changes = place.namespace.changesOf(compiled, scope)
+  const changes = place.namespace.changesOf(compiled, scope, "value" in outcome)
   const hints = cell.hints.length > 0 ? { hints: cell.hints } : undefined
   const ran = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes, ...hints }
   if (!("value" in outcome)) {
@@ -91,7 +91,8 @@ function prepare(code: string, filename: string, place: CellPlace, gate?: CellGa
     const { ambientNames: ambient, checksValues } = place
     const compiled = compileCell(parsed, { filename, known, constants, ambient, checksValues })
     rememberCell(filename, compiled.locate)
-    return { ...compiled, declared: declaredBy(parsed, known), mentions: () => mentionedBy(parsed, known) }
+    const assigned = assignedBy(parsed, compiled.declares)
+    return { ...compiled, declared: declaredBy(parsed, known), assigned, mentions: () => mentionedBy(parsed, known) }
   } catch (error) {
     if (!(error instanceof CellSyntaxError)) throw error
     const { line, column } = error

@@ -15,7 +15,7 @@ import { createUsedObjects, objectsIn, type UsedObjects } from "../used-objects.
 import { originalOf } from "./call.ts"
 import { injectedName } from "./object-names.ts"
 import type { Shared } from "./running-cell.ts"
-import { createScope, settle } from "./scope-object.ts"
+import { addReassigned, createScope, settle } from "./scope-object.ts"
 import { createStandIns } from "./stand-ins.ts"
 
 /** The names of one runtime and what the host knows about them. Nothing here waits for a cell. */
@@ -49,8 +49,9 @@ export interface Namespace {
   /** Takes names over as if cells had made them. */
   load(values: ReadonlyMap<string, unknown>, fixed: readonly string[]): void
   /** What has changed in the namespace since a cell last ended, but for what the host changed. A cell that began before a
-   *  reset changed nothing of what is there now. */
-  changesOf(cell: ReadyCell | undefined, place: Scope): NameChanges
+   *  reset changed nothing of what is there now. A cell that ran to its `end` also reassigned the names to which its
+   *  top-level statements assigned an equal value. */
+  changesOf(cell: ReadyCell | undefined, place: Scope, ended: boolean): NameChanges
   /** The namespace as it is now, to be brought back. What the host changes meanwhile stays. */
   image(take: (scope: Scope) => UndoImage): NamespaceImage
 }
@@ -64,6 +65,8 @@ export interface Bound {
 /** A cell that can run, and what the namespace wants to know about it. */
 export interface ReadyCell extends CompiledCell {
   declared: readonly Declared[]
+  /** The names of the namespace that its top-level statements declare or assign. */
+  assigned: readonly string[]
   /** The names of the namespace that its code speaks of; undefined when it may reach any. */
   mentions(): readonly string[] | undefined
 }
@@ -235,13 +238,14 @@ export function createNamespace(ambient: ReadonlySet<string>, shared: Shared, co
       }
       for (const name of fixed) if (Object.hasOwn(scope, name)) constants.add(name)
     },
-    changesOf(cell, place) {
+    changesOf(cell, place, ended) {
       for (const name of cell?.declares ?? []) constants.delete(name)
       for (const name of cell?.constants ?? []) if (Object.hasOwn(place, name)) constants.add(name)
       if (place !== scope) return { created: [], reassigned: [], removed: [] }
       origins.note(cell?.declared ?? [], scope)
       const changes = settle(settled, scope)
       for (const name of changes.created) maker.seen(name)
+      if (cell && ended) addReassigned(changes, cell.assigned, scope)
       for (const name of changes.removed) constants.delete(name)
       const names = used.takeNames(bindings)
       return names.length > 0 ? { ...changes, used: names } : changes

@@ -33,3 +33,10 @@ export function settle(settled: Map<string, unknown>, scope: Scope): NameChanges
   }
   return changes
 }
+
+/** Adds the names that a cell assigned and whose values are the same as before. */
+export function addReassigned({ created, reassigned }: NameChanges, assigned: readonly string[], scope: Scope): void {
+  for (const name of assigned) {
+    if (Object.hasOwn(scope, name) && !created.includes(name) && !reassigned.includes(name)) reassigned.push(name)
+  }
+}

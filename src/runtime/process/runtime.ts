@@ -1,3 +1,4 @@
+import { isAboveZero, type OptionChecks } from "../../core/check-options.ts"
 import { AgentError } from "../../core/errors.ts"
 import { type Bindings, renewedIn } from "../bindings.ts"
 import { createAmbient } from "../cells/cell-env.ts"
@@ -8,14 +9,7 @@ import { createTurns } from "../cells/turns.ts"
 import { createHostState } from "../host-state.ts"
 import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
 import { type ExecuteOptions, type Execution, type Runtime, snapshotBytes } from "../runtime.ts"
-import {
-  areCodecs,
-  checkOptions,
-  confinement,
-  isAboveZero,
-  limits as limitChecks,
-  type OptionChecks,
-} from "../runtime-options.ts"
+import { areCodecs, checkRuntimeOptions, confinement, limits as limitChecks } from "../runtime-options.ts"
 import { validated } from "../schema.ts"
 import { refuseUnsent, sentEnv } from "../sent-env.ts"
 import type { RemoteGate } from "../type-gate/remote-gate.ts"
@@ -38,7 +32,7 @@ export function createProcessRuntime<B extends Bindings>(
   options: ProcessRuntimeOptions,
   startPeer: StartPeer,
 ): ProcessRuntime<B> {
-  checkOptions("processRuntime", options, optionChecks)
+  checkRuntimeOptions("processRuntime", options, optionChecks)
   const { rules = [], read = [], write = [], network = "none", limits, codecs = {} } = options
   const env = definedIn(options.env)
   const warnings: string[] = []
@@ -209,7 +203,7 @@ export function createProcessRuntime<B extends Bindings>(
   return runtime as ProcessRuntime<B>
 }
 
-const optionChecks: OptionChecks = {
+const optionChecks: OptionChecks<ProcessRuntimeOptions> = {
   ...confinement,
   limits: limitChecks(processLimits),
   maxSnapshotBytes: isAboveZero,

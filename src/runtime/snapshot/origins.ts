@@ -1,7 +1,7 @@
 import { isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
 import type { KnownNames, Scope } from "../compile.ts"
-import { unwrapped } from "../compiler/patterns.ts"
+import { eachTarget, unwrapped } from "../compiler/patterns.ts"
 import { analyseScope, type Declaration } from "../scope.ts"
 import type { ParsedCell } from "../syntax.ts"
 
@@ -67,6 +67,22 @@ export function createOrigins(): Origins {
 export function declaredBy(cell: ParsedCell, known: KnownNames): Declared[] {
   const { names } = analyseScope(cell).cell
   return [...(names?.values() ?? [])].flatMap((declaration) => declaredAs(declaration, cell, known) ?? [])
+}
+
+/** The names that the top-level statements of a cell assign, `declares` included: a cell that ran to its end has assigned
+ *  each of them, whatever its conditions and loops did. */
+export function assignedBy({ program }: ParsedCell, declares: readonly string[]): readonly string[] {
+  const assigned = new Set(declares)
+  const add = (target: AnyNode) => {
+    if (target.type === "Identifier") assigned.add(target.name)
+  }
+  for (const statement of program.body) {
+    if (statement.type !== "ExpressionStatement") continue
+    const expression = unwrapped(statement.expression)
+    if (expression.type === "UpdateExpression") add(unwrapped(expression.argument))
+    if (expression.type === "AssignmentExpression") eachTarget(expression.left, [], add, () => {})
+  }
+  return [...assigned]
 }
 
 /** The names of the namespace that a cell speaks of; undefined when it may reach any: by `globalThis`, or by modules, which

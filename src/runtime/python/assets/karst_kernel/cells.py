@@ -65,17 +65,38 @@ class Cells:
             if self._shows(name):
                 self._settled[name] = id(self.shell.user_ns[name])
 
-    def settle(self):
-        """What changed since the last time, by the identity of the values."""
+    def settle(self, assigned=()):
+        """What changed since the last time, by the identity of the values. Names in `assigned` count as reassigned
+        although they have the same value as before."""
         namespace = self.shell.user_ns
         now = {name: id(namespace[name]) for name in self.names()}
         before = self._settled
         self._settled = now
         return {
             "created": [name for name in now if name not in before],
-            "reassigned": [name for name in now if name in before and now[name] != before[name]],
+            "reassigned": [name for name in now if name in before and (now[name] != before[name] or name in assigned)],
             "removed": [name for name in before if name not in now],
         }
+
+    def _assigned(self, result):
+        """The names that the top-level statements of a cell assigned, which ran to its end."""
+        if result is None or result.error_before_exec is not None or result.error_in_exec is not None:
+            return ()
+        try:
+            tree = ast.parse(self.shell.transform_cell(result.info.raw_cell))
+        except Exception:
+            return ()
+        names = set()
+        for statement in tree.body:
+            if isinstance(statement, ast.Assign):
+                targets = statement.targets
+            elif isinstance(statement, ast.AugAssign) or (isinstance(statement, ast.AnnAssign) and statement.value):
+                targets = [statement.target]
+            else:
+                continue
+            for target in targets:
+                names.update(node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        return names
 
     def _shows(self, name):
         return name not in self._hidden and not OWN.fullmatch(name) and not name.startswith("__")
@@ -92,7 +113,7 @@ class Cells:
             return
         channel = self.values.channel
         execution = self._executions.running
-        report = {"k": "cell", "x": execution, "changes": self.settle()}
+        report = {"k": "cell", "x": execution, "changes": self.settle(self._assigned(result))}
         hints = channel.copies.end()
         if hints:
             report["hints"] = hints[:MOST_HINTS]
