@@ -2,40 +2,43 @@ import { boundedText } from "./error-text.ts"
 import type { EventBody } from "./event.ts"
 import { jsonCopy } from "./json.ts"
 
-/** Makes the body of an event ready to be stamped and frozen, in place: messages of failures are bounded, and what
- *  belongs to the caller is copied. */
-export function prepareEvent(event: EventBody): void {
-  if (event.type === "run-start") {
-    event.metadata = jsonCopy(event.metadata) ?? event.metadata
-    event.messages = event.messages.map((message) =>
-      Object.isFrozen(message) ? message : (jsonCopy(message) ?? message),
-    )
-  }
-  boundFailures(event)
-}
-
-// Such a message may be as long as a tool, a server or a CLI made it, and events are kept, sent and shown many times.
-function boundFailures(event: EventBody): void {
-  switch (event.type) {
+/** The body of an event, ready to be stamped and frozen: a copy in which messages of failures are bounded and what belongs
+ *  to the caller is copied. The given body is not changed. */
+export function prepareEvent(body: EventBody): EventBody {
+  switch (body.type) {
+    case "run-start": {
+      const messages = body.messages.map((message) =>
+        Object.isFrozen(message) ? message : (jsonCopy(message) ?? message),
+      )
+      return { ...body, metadata: jsonCopy(body.metadata) ?? body.metadata, messages }
+    }
+    // The message of a failure may be as long as a tool, a server or a CLI made it, and events are kept, sent and shown many
+    // times.
     case "warning-raised":
-      event.message = boundedText(event.message)
-      break
+      return { ...body, message: boundedText(body.message) }
     case "tool-end":
     case "code-end":
-      if (event.error) event.error = { ...event.error, message: boundedText(event.error.message) }
-      break
+      return { ...body, ...(body.error && { error: withBoundedMessage(body.error) }) }
     case "call-end":
-      if (event.error !== undefined) event.error = boundedText(event.error)
-      break
-    case "run-end":
-      if (event.error) event.error = { ...event.error, message: boundedText(event.error.message) }
-      if (event.detail !== undefined) event.detail = boundedText(event.detail)
-      break
+      return { ...body, ...(body.error !== undefined && { error: boundedText(body.error) }) }
+    case "run-end": {
+      const { error, detail } = body
+      return {
+        ...body,
+        ...(error && { error: withBoundedMessage(error) }),
+        ...(detail !== undefined && { detail: boundedText(detail) }),
+      }
+    }
     case "approval-requested":
-      if (event.reason !== undefined) event.reason = boundedText(event.reason)
-      break
+      return { ...body, ...(body.reason !== undefined && { reason: boundedText(body.reason) }) }
     case "provider-changed":
     case "limit-waiting":
-      event.reason = boundedText(event.reason)
+      return { ...body, reason: boundedText(body.reason) }
+    default:
+      return { ...body }
   }
+}
+
+function withBoundedMessage<T extends { message: string }>(error: T): T {
+  return { ...error, message: boundedText(error.message) }
 }

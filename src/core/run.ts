@@ -163,9 +163,8 @@ export function startRun(setup: RunSetup): Run {
     signal,
     context,
     emit(body) {
-      // The body is ours from here on: stamping it in place spares a copy of every event.
-      prepareEvent(body)
-      const event = body as AgentEvent
+      // Stamped in place: what `prepareEvent` gives is ours.
+      const event = prepareEvent(body) as AgentEvent
       event.run = id
       event.seq = seq++
       event.at = now()

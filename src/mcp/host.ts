@@ -83,8 +83,7 @@ function stamping(run: string, onEvent: ((event: AgentEvent) => unknown) | undef
   let seq = 0
   return (body) => {
     // Who watches can break nothing.
-    prepareEvent(body)
-    const event = deepFreeze({ ...body, run, seq: seq++, at: Date.now() })
+    const event = deepFreeze({ ...prepareEvent(body), run, seq: seq++, at: Date.now() })
     void (async () => onEvent(event))().catch(() => undefined)
   }
 }

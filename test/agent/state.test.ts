@@ -68,7 +68,7 @@ describe("the state of tools in a run", () => {
   })
 
   for (const [kind, state, message] of [
-    ["a list", [1], /^ConfigError: state: give an object of JSON values/],
+    ["a list", [1], /^ConfigError: agent\.run\(\): `state` is not an object/],
     ["a Date inside", { when: { at: new Date(0) } }, /^ConfigError: state\.when\.at is not JSON: Date/],
     ["a key of Karst's own", { "karst:subtasks": [] }, /^ConfigError: state: keys that begin with "karst:"/],
   ] as const) {

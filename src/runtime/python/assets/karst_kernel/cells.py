@@ -1,5 +1,6 @@
 """The report of each cell: the names it changed, the value of its last expression, its error, and hints."""
 
+import ast
 import linecache
 import re
 import traceback
@@ -84,7 +85,7 @@ class Cells:
             return ()
         try:
             tree = ast.parse(self.shell.transform_cell(result.info.raw_cell))
-        except Exception:
+        except SyntaxError:
             return ()
         names = set()
         for statement in tree.body:
