@@ -43,9 +43,16 @@ function textOnly(request: ModelRequest): ModelRequest {
   }
 }
 
-function hasImages({ role, parts }: Message): boolean {
-  return role !== "assistant" && parts.some(({ type }) => type === "image")
+function hasImages(message: Message): boolean {
+  const known = withImages.get(message)
+  if (known !== undefined) return known
+  const found = message.role !== "assistant" && message.parts.some(({ type }) => type === "image")
+  withImages.set(message, found)
+  return found
 }
+
+// Each request holds the messages of the one before, so each message is looked through once.
+const withImages = new WeakMap<Message, boolean>()
 
 function imagesAsText(message: Message): Message {
   if (message.role === "user") return userText(message)
