@@ -106,10 +106,12 @@ note("end")`,
       const heard = Promise.withResolvers<unknown>()
       const open = Promise.withResolvers<void>()
       await trial.runtime.inject({ wipe: () => ++made })
+      // The first cell of a process takes longer than those after it.
+      await trial.value(both("'ready'"))
       const { error } = await trial.failed(
         { typescript: "await wipe()", python: "wipe()" },
         {
-          timeoutMs: 1000,
+          timeoutMs: 2000,
           async call({ signal }, next) {
             signal.addEventListener("abort", () => heard.resolve(signal.reason))
             await open.promise

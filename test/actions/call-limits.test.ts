@@ -101,7 +101,7 @@ for (const { name, skip, open } of runtimes) {
     })
 
     test("of a cell reach the functions it called by their signal", async () => {
-      const { result } = await run({ typescript: "await forever()", python: "forever()" }, {}, 200)
+      const { result } = await run({ typescript: "await forever()", python: "forever()" }, {}, 2_000)
       const end = result.trajectory.events.find((event) => event.type === "code-end")
       assert.equal(end?.error?.kind, "timeout")
       assert.equal(heard.length, 1)
