@@ -104,7 +104,11 @@ class FakeHost:
     def accept(self, message, buffers):
         kind = message["k"]
         if kind == "op":
-            self.reply(message["i"], self.answer(message, buffers))
+            found = self.answer(message, buffers)
+            # Whether the write replaced something that the cell had not read, and the digest of what is there now.
+            if message["op"] == "set" and not isinstance(found, Reply):
+                found = [False, ""] if "was" in message else None
+            self.reply(message["i"], found)
         elif kind == "cell":
             self.reports.set_result(message)
         elif kind in ("reply", "fail"):
@@ -119,7 +123,9 @@ class FakeHost:
         self.send(message, reply.buffers, reply.special or bool(reply.shapes), reply.text)
 
     def send(self, message, buffers=(), special=False, text=None):
-        data = json.dumps(message) if text is None else json.dumps(message).replace('"v": null', f'"v": {text}')
+        data = json.dumps(message, separators=(",", ":"))
+        if text is not None:
+            data = data.replace('"v":null', f'"v":{text}')
         data = data.encode()
         size = HEAD.size - 4 + 4 * len(buffers) + len(data) + sum(map(len, buffers))
         head = HEAD.pack(size, special, len(data), len(buffers)) + struct.pack(f"<{len(buffers)}I", *map(len, buffers))
@@ -145,7 +151,8 @@ class FakeHost:
         self.wait(self.ask("begin", x=execution, times=None, seed=None, tells=False))
         self.reports = concurrent.futures.Future()
         self.trigger("pre_run_cell", types.SimpleNamespace(raw_cell="" if callable(code) else code))
-        result = types.SimpleNamespace(result=None, error_before_exec=None, error_in_exec=None)
+        info = types.SimpleNamespace(raw_cell="" if callable(code) else code)
+        result = types.SimpleNamespace(result=None, error_before_exec=None, error_in_exec=None, info=info)
         try:
             if callable(code):
                 result.result = code()
@@ -160,7 +167,8 @@ class FakeHost:
         """The same for a cell that awaits: it runs in a task, and is reported outside of it."""
         self.wait(self.ask("begin", x=execution, times=None, seed=None, tells=False))
         self.reports = concurrent.futures.Future()
-        result = types.SimpleNamespace(result=None, error_before_exec=None, error_in_exec=None)
+        info = types.SimpleNamespace(raw_cell="")
+        result = types.SimpleNamespace(result=None, error_before_exec=None, error_in_exec=None, info=info)
 
         async def run():
             self.trigger("pre_run_cell", types.SimpleNamespace(raw_cell=""))
@@ -205,6 +213,7 @@ def fake_shell():
         handlers=handlers,
         compile=types.SimpleNamespace(),
         ast_transformers=[],
+        transform_cell=lambda code: code,
         displayhook=types.SimpleNamespace(),
         input_transformer_manager=types.SimpleNamespace(cleanup_transforms=[]),
         events=types.SimpleNamespace(register=lambda event, handler: handlers[event].append(handler)),
