@@ -158,9 +158,11 @@ async function bringSkills(config: AgentConfig, { runtime, activated }: Conversa
 
 /** Fills the runtime, and gives what the conversation speaks of and is not there, or not as it was left. */
 async function bringBack(
-  { snapshot, covered }: KeptConversation,
+  { snapshot, covered: given }: KeptConversation,
   { runtime, ownsRuntime, events, folded, gone }: Conversation,
 ): Promise<Lost[]> {
+  // The events of the conversation begin with those that are open in its folded form.
+  const covered = given === undefined ? undefined : given + (folded?.open.length ?? 0)
   const { lost, problem } = snapshot && ownsRuntime ? await fill(runtime, snapshot) : { lost: [] }
   const isTold = new Set(lost.map(({ name }) => name))
   const there = new Set((await runtime.names()).map(({ name }) => name))
@@ -193,7 +195,8 @@ export async function lostWithProcess(events: readonly AgentEvent[], runtime: Ru
   return [...made, ...used.map((name): Lost => ({ name, reason, asInjected: true }))]
 }
 
-const tooLate = "it was made or changed in a run that never ended, and objects are kept when a run ends"
+const tooLate =
+  "it was made or changed after the last time that objects were kept, in a run that did not come to its end"
 
 interface Filled {
   lost: Lost[]
