@@ -15,6 +15,9 @@ export interface FoldedConversation {
   activated: [skill: string, message: string][]
   /** The names that cells made and did not remove. */
   made: string[]
+  /** The injected objects that cells used, whose state only a snapshot could keep, and that were not reported as created anew
+   *  since. */
+  used: string[]
   /** The events of sub-agents' runs that wait or have not ended: the answer to such a run continues from them. */
   open: AgentEvent[]
   /** The runs that the next events may belong to, and those that started the runs in `open`. */
@@ -34,6 +37,7 @@ export function foldConversation(conversation: Conversation, run: string): Folde
     ...(systemRun !== undefined && { systemRun }),
     activated: [...activated],
     made: [...namesMade(events, folded).keys()],
+    used: [...namesUsed(events, folded).used],
     open,
     runs: [...runs],
   }
@@ -56,6 +60,36 @@ export function namesMade(
   }
   return made
 }
+
+/** The injected objects that cells used and whose state no snapshot keeps, and those that were reported as created anew and
+ *  not used since. With `from`, only of the events from that position on. */
+export function namesUsed(
+  events: readonly AgentEvent[],
+  folded?: FoldedConversation | undefined,
+  from?: number,
+): { used: Set<string>; reported: Set<string> } {
+  const used = new Set(from === undefined ? folded?.used : [])
+  const reported = new Set<string>()
+  const isOwn = ownEvents(folded?.runs)
+  for (const [position, event] of events.entries()) {
+    if (!isOwn(event) || position < (from ?? 0)) continue
+    if (event.type === "code-end") {
+      for (const name of event.changes.used ?? []) {
+        used.add(name)
+        reported.delete(name)
+      }
+    } else if (event.type === "warning-raised" && event.code === stateLost) {
+      for (const name of event.names ?? []) {
+        used.delete(name)
+        reported.add(name)
+      }
+    }
+  }
+  return { used, reported }
+}
+
+/** The code of the warning about injected objects that were created anew. */
+export const stateLost = "state-lost"
 
 /** The events of each run that a run of the conversation started and that waits or has not ended, with the runs below it. */
 function openEvents(events: readonly AgentEvent[], folded: FoldedConversation | undefined): AgentEvent[] {

@@ -82,7 +82,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
       const { system, skills } = durable?.resumed
         ? await reopen(setup, emit)
         : await open({ ...setup, prompt: begun.prompt }, emit)
-      if (outputs && durable?.resumed) outputs.resume(state.oldOutputs)
+      if (outputs && durable?.resumed) await outputs.resume(state.oldOutputs, state.end?.status)
       else if (outputs) state.oldOutputs = await outputs.begin()
       const tag = config.tag(conversation.runtime.language)
       const skillPlace = { tag, usesCode: config.usesCode, writable: foldersToolsWrite(config) }

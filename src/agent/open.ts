@@ -84,7 +84,8 @@ export async function reopen({ config, conversation, durable }: LoopSetup, emit:
   if (lost.length > 0) emit({ type: "prompt-steered", message: userMessage(lostText(lost), "host") })
   const stateLost = lostIsTold(conversation)
   if (stateLost) emit(stateLost)
-  if (!durable?.interruption?.answered) tellInterruption(durable, emit)
+  // A run whose last cycle was saved asks its model nothing more.
+  if (!durable?.interruption?.answered && !durable?.resumed?.state.end) tellInterruption(durable, emit)
   return { system, skills }
 }
 

@@ -37,8 +37,8 @@ export type ResultWith<O extends Outputs> = string extends keyof O
 export interface DeclaredOutputs {
   /** Takes the fingerprints of the values that are there before the run does anything. */
   begin(): Promise<OldValues>
-  /** Goes on with the fingerprints that were taken when the run began. */
-  resume(old: OldValues | undefined): void
+  /** Goes on with the fingerprints that were taken when the run began. A run that was done already has its outputs then. */
+  resume(old: OldValues | undefined, end: Status | undefined): Promise<void>
   /** Takes note of the names that a cell of the run assigned. */
   observe(event: AgentEvent): void
   /** Those that were valid when last looked at. */
@@ -128,8 +128,9 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string)
       }
       return old
     },
-    resume(before = {}) {
+    async resume(before = {}, end) {
       old = before
+      if (end === "done") await unfilled()
     },
     observe(event) {
       if (event.type !== "code-end" || event.run !== run) return

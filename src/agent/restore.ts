@@ -11,7 +11,7 @@ import type { StateValues } from "../tools/tool-state.ts"
 import { foldersToolsWrite } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
 import { type Conversation, conversation } from "./conversation.ts"
-import { type FoldedConversation, namesMade } from "./folded.ts"
+import { type FoldedConversation, namesMade, namesUsed, stateLost } from "./folded.ts"
 import { hashOfPrompt, promptFor } from "./prompt-for.ts"
 
 /** What of a conversation is not in its events: small and JSON, so that saving it costs the same at any length. */
@@ -158,9 +158,11 @@ async function bringSkills(config: AgentConfig, { runtime, activated }: Conversa
 
 /** Fills the runtime, and gives what the conversation speaks of and is not there, or not as it was left. */
 async function bringBack(
-  { snapshot, covered }: KeptConversation,
+  { snapshot, covered: given }: KeptConversation,
   { runtime, ownsRuntime, events, folded, gone }: Conversation,
 ): Promise<Lost[]> {
+  // The events of the conversation begin with those that are open in its folded form.
+  const covered = given === undefined ? undefined : given + (folded?.open.length ?? 0)
   const { lost, problem } = snapshot && ownsRuntime ? await fill(runtime, snapshot) : { lost: [] }
   const isTold = new Set(lost.map(({ name }) => name))
   const there = new Set((await runtime.names()).map(({ name }) => name))
@@ -172,7 +174,7 @@ async function bringBack(
     else if (isLate) lost.push({ name, reason: `it is as it was before: ${tooLate}` })
   }
   const tail = ownsRuntime
-    ? usedIn(events, snapshot && problem === undefined ? (covered ?? events.length) : 0)
+    ? namesUsed(events, folded, snapshot && problem === undefined ? (covered ?? events.length) : undefined)
     : noneUsed
   for (const name of tail.used) {
     if (there.has(name) && !isTold.has(name)) lost.push({ name, reason: tooLate, asInjected: true })
@@ -182,42 +184,19 @@ async function bringBack(
   return lost.filter(({ name, asInjected }) => !asInjected || !tail.reported.has(name))
 }
 
-/** Of the events from a position on: the injected objects that cells used and whose state no snapshot keeps, and those that
- *  were reported as created anew and not used since. */
-function usedIn(events: readonly AgentEvent[], from: number): { used: Set<string>; reported: Set<string> } {
-  const used = new Set<string>()
-  const reported = new Set<string>()
-  const isOwn = ownEvents()
-  for (const [position, event] of events.entries()) {
-    if (!isOwn(event) || position < from) continue
-    if (event.type === "code-end") {
-      for (const name of event.changes.used ?? []) {
-        used.add(name)
-        reported.delete(name)
-      }
-    } else if (event.type === "warning-raised" && event.code === stateLost) {
-      for (const name of event.names ?? []) {
-        used.delete(name)
-        reported.add(name)
-      }
-    }
-  }
-  return { used, reported }
-}
-
 const noneUsed = { used: new Set<string>(), reported: new Set<string>() }
-const stateLost = "state-lost"
 
 /** What a conversation speaks of that goes on in a runtime which never saw it. */
 export async function lostWithProcess(events: readonly AgentEvent[], runtime: Runtime): Promise<Lost[]> {
   const there = new Set((await runtime.names()).map(({ name }) => name))
   const reason = whyNotKept(undefined, true)
   const made = [...namesMade(events).keys()].filter((name) => !there.has(name)).map((name): Lost => ({ name, reason }))
-  const used = [...usedIn(events, 0).used].filter((name) => there.has(name))
+  const used = [...namesUsed(events).used].filter((name) => there.has(name))
   return [...made, ...used.map((name): Lost => ({ name, reason, asInjected: true }))]
 }
 
-const tooLate = "it was made or changed in a run that never ended, and objects are kept when a run ends"
+const tooLate =
+  "it was made or changed after the last time that objects were kept, in a run that did not come to its end"
 
 interface Filled {
   lost: Lost[]

@@ -1,3 +1,4 @@
+import type { ConversationHead } from "../agent/restore.ts"
 import type { State } from "../agent/state.ts"
 import type { Decision } from "../core/agent.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
@@ -86,6 +87,8 @@ export interface Head {
   retryAt?: number
   /** Of a failed run: the position in the log of events where the cycle that failed begins. */
   failedFrom?: number
+  /** Of a failed run: what the cycle that failed left to later runs of the session. A retry goes on without it. */
+  failedWith?: Pick<ConversationHead, "approved" | "tools" | "artifacts">
   /** Parts of the log of events that are no part of the conversation: cycles that failed before a retry. */
   skipped?: [from: number, to: number][]
 }

@@ -8,12 +8,12 @@ import { damagedRun, type Head } from "./checkpoint.ts"
 
 /** What a run came to, from its own events and the messages of the conversation. */
 export function resultFrom(
-  { id, status: stored, state = initialState(), pending }: Head,
+  { id, status: stored, state = initialState(), failedWith, pending }: Head,
   events: readonly AgentEvent[],
   messages: Message[],
 ): AgentResult {
   const record = trajectory(events)
-  const result = resultOf(id, state, undefined)
+  const result = resultOf(id, failedWith ? { ...state, tools: failedWith.tools } : state, undefined)
   result.messages = messages
   result.trajectory = record
   const end = events.findLast((event) => event.type === "run-end" && event.run === id)

@@ -96,7 +96,7 @@ export function retriedByHand({ id }: Head): Commit {
   return withEvents(
     id,
     [{ type: "warning-raised", code: "run-retried", message }],
-    ({ retries: _, retryAt: __, failedFrom, pending: ___, attempts: ____, ...head }) => ({
+    ({ retries: _, retryAt: __, failedFrom, failedWith: ___, pending: ____, attempts: _____, ...head }) => ({
       ...head,
       status: "queued",
       skipped: [...(head.skipped ?? []), [failedFrom ?? head.stored - 1, head.stored - 1]],

@@ -53,9 +53,11 @@ export function savedHead(head: Head, progress: SavedProgress): Head {
 }
 
 /** The head of a run that failed: it stays as the last saved cycle left it, so that a retry goes on from there. */
-export function failedHead(head: Head, events: readonly AgentEvent[]): Head {
+export function failedHead(head: Head, conversation: Conversation, events: readonly AgentEvent[]): Head {
   const { lease: _, pending: __, ...rest } = head
-  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, ...logged(head, events) }
+  const { approved, state, artifacts } = conversation
+  const failedWith = { approved: [...approved], tools: { ...state.values }, artifacts: { ...artifacts.counts } }
+  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, failedWith, ...logged(head, events) }
 }
 
 function logged({ id, stored, seq }: Head, events: readonly AgentEvent[]): Pick<Head, "stored" | "seq"> {

@@ -188,7 +188,7 @@ function openSlice(setup: SliceSetup, found: Found, start: (durable: Durable) =>
     if (!ended) return
     const events = conversation.events.slice(saved)
     const changes = savedChanges(id, { events, artifacts: conversation.artifacts.unsaved() })
-    await held.commit((head) => failedHead(head, events), changes)
+    await held.commit((head) => failedHead(head, conversation, events), changes)
     left = "ended"
   }
 

@@ -110,7 +110,22 @@ async function keptBy(store: Store, head: Head, last = head): Promise<Read<KeptC
     conversationOf(store, head),
     storedSnapshot(store, last),
   ])
-  return { kept: { events, folded: folded?.conversation, head: conversationHead(last), snapshot }, folded, cost }
+  const covered = coveredBySnapshot(events, last)
+  return {
+    kept: { events, folded: folded?.conversation, head: conversationHead(last), snapshot, covered },
+    folded,
+    cost,
+  }
+}
+
+/** How many of the events had come when the objects of that run were kept; undefined where that is all of them. */
+function coveredBySnapshot(
+  events: readonly AgentEvent[],
+  { id, status, stored, failedFrom }: Head,
+): number | undefined {
+  if (status !== "failed" || failedFrom === undefined) return undefined
+  const end = events.findLastIndex(({ run }) => run === id) + 1
+  return Math.max(0, end - (stored - failedFrom))
 }
 
 /** The conversation of a run and of the runs before it in its session: in folded form as far as that was stored, and the
@@ -137,8 +152,11 @@ export async function conversationEvents(store: Store, head: Head, from = 0): Pr
   return events.filter((_, index) => !skipped.some(([start, end]) => from + index >= start && from + index < end))
 }
 
-function conversationHead({ systemRun, promptHash, told, gone, artifacts, unheard, state }: Head): ConversationHead {
-  const { approved = [], memory = initialMemory, tools = {} } = state ?? {}
+function conversationHead(head: Head): ConversationHead {
+  const { systemRun, promptHash, told, gone, unheard, state, failedWith } = head
+  const { memory = initialMemory } = state ?? {}
+  const { approved = [], tools = {} } = failedWith ?? state ?? {}
+  const { artifacts } = failedWith ?? head
   return {
     version: 1,
     ...(systemRun !== undefined && { systemRun }),

@@ -159,6 +159,29 @@ describe("the artifacts of a durable run", () => {
     }
   })
 
+  test("of a cycle that failed are read by later runs of the session, which number theirs on", async () => {
+    let isBroken = false
+    const agent = createAgent({
+      model: steps(
+        calls(call("report", { month: "May" }), finish()),
+        calls(call("report", { month: "June" })),
+        calls(call("report", { month: "July" }), finish()),
+        calls(read("_output_1"), read("_output_2"), read("_output_3"), finish()),
+      ),
+      tools: [report],
+      hooks: [{ afterCycle: () => assert.ok(!isBroken) }],
+    })
+    const store = memoryStore()
+    for (const prompt of ["First", "broken", "Third", "Fourth"]) {
+      await using engine = createEngine({ agents: { agent }, store })
+      isBroken = prompt === "broken"
+      const { id } = await engine.submit("agent", prompt, { session: "s" })
+      const { status, messages } = await engine.result(id)
+      assert.equal(status, isBroken ? "failed" : "done")
+      if (prompt === "Fourth") assert.deepEqual(readBack(resultsIn(messages)), ["May", "June", "July"])
+    }
+  })
+
   test("are removed with their run", async () => {
     const store = memoryStore()
     const agent = createAgent({

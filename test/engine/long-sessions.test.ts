@@ -121,11 +121,18 @@ describe("a run late in a long session", () => {
 })
 
 describe("the model is sent the same with the folded form of a conversation as with all events", () => {
-  for (const seed of [1, 2, 3, 4]) {
-    test(`in a session of random runs (${seed})`, async () => {
+  for (const [seed, kept] of [
+    [1, "with snapshots"],
+    [2, "with snapshots"],
+    [3, "with snapshots"],
+    [4, "with snapshots"],
+    [1, "without snapshots"],
+    [2, "without snapshots"],
+  ] as const) {
+    test(`in a session of random runs, ${kept} of the objects (${seed})`, async () => {
       const [folded, whole] = await Promise.all([
-        conversed(seed, memoryStore()),
-        conversed(seed, withoutFolded(memoryStore())),
+        conversed(seed, memoryStore(), kept),
+        conversed(seed, withoutFolded(memoryStore()), kept),
       ])
       assert.equal(folded.requests.length, whole.requests.length)
       for (const [index, request] of folded.requests.entries()) assert.equal(request, whole.requests[index])
@@ -134,9 +141,17 @@ describe("the model is sent the same with the folded form of a conversation as w
   }
 })
 
-/** A session of random runs: cells that make, change and remove names, values that cannot be kept, questions, failures that
- *  are retried, compactions. Each engine works on a few runs, so that most begin from the store. */
-async function conversed(seed: number, store: Store) {
+class Charts {
+  #made = 0
+  add(): number {
+    return ++this.#made
+  }
+}
+
+/** A session of random runs: cells that make, change and remove names, values that cannot be kept, injected objects whose
+ *  state is lost, questions, failures that are retried, compactions, and an agent whose instructions change. Each engine works
+ *  on a few runs, so that most begin from the store. */
+async function conversed(seed: number, store: Store, kept: "with snapshots" | "without snapshots") {
   const random = randomFrom(seed)
   const requests: string[] = []
   const results: string[] = []
@@ -163,17 +178,19 @@ async function conversed(seed: number, store: Store) {
   const options: AgentOptions = {
     model,
     tools: [askTool()],
-    runtime: () => jsRuntime({ shared: { count: 0 } }),
+    runtime: () => jsRuntime({ shared: { count: 0 }, charts: new Charts() }),
     memory: { compactAt: 2_500 },
     noTool: "answer",
   }
   for (let part = 0; part < 6; part++) {
-    await using engine = createEngine({ agents: { agent: createAgent(options) }, store })
+    const agent = createAgent({ ...options, instructions: `Version ${Math.floor(part / 2)}.` })
+    const maxSnapshotBytes = kept === "with snapshots" ? {} : { maxSnapshotBytes: 10 }
+    await using engine = createEngine({ agents: { agent }, store, ...maxSnapshotBytes })
     for (let run = 0; run < 6; run++) {
       const name = `v${Math.floor(random() * 5)}`
       const prompts = [
         `Question ${part}.${run}`,
-        `cell: var ${name} = { at: ${run}, next: shared }; shared.count++`,
+        `cell: var ${name} = { at: ${run}, next: shared }; shared.count++; charts.add()`,
         `cell: var ${name} = new Proxy({}, {})`,
         `cell: delete globalThis.${name}`,
         "ask",
@@ -201,7 +218,7 @@ async function conversed(seed: number, store: Store) {
 
 // Ids and times are of each run alone.
 const withoutIds = (text: string) =>
-  text.replaceAll(/\b(?:m|c|r|run|call|s)_[\w-]+/g, "id").replaceAll(/\d{4}-\d\d-\d\d[^\s]*/g, "time")
+  text.replaceAll(/\b(?:m|c|r|run|call|s)_[\w-]+/g, "id").replaceAll(/\d{4}-\d\d-\d\d[^\s]*( \d\d:\d\d UTC)?/g, "time")
 
 async function said(engine: Engine<"agent">, prompt: string) {
   const { id } = await engine.submit("agent", prompt, { session: "s" })

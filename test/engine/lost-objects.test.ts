@@ -30,3 +30,33 @@ test("what was lost with a process is told to the model once, however often the 
   const told = messages.map(messageText).filter((text) => text.includes("- t: "))
   assert.equal(told.length, 1, told.join("\n\n"))
 })
+
+test("what a cycle changed before it failed is told to the model in the next run of the session", async () => {
+  let isBroken = false
+  const cells: Record<string, string> = {
+    First: "let x = 1; const list = [1]",
+    Second: "x = 2; list.push(2); const late = 3",
+    Third: "[x, list]",
+  }
+  const requests: string[] = []
+  const agent = createAgent({
+    model: scripted(({ messages }) => {
+      requests.push(messages.map(messageText).join("\n"))
+      const last = messages.at(-1)
+      const cell = last?.role === "user" ? cells[messageText(last).split("\n")[0] ?? ""] : undefined
+      return cell === undefined ? "Done." : `\`\`\`ts\n${cell}\n\`\`\``
+    }),
+    runtime: () => jsRuntime(),
+    hooks: [{ afterCycle: () => assert.ok(!isBroken) }],
+  })
+  await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+  for (const prompt of ["First", "Second", "Third"]) {
+    isBroken = prompt === "Second"
+    const { id } = await engine.submit("agent", prompt, { session: "s" })
+    assert.equal((await engine.result(id)).status, isBroken ? "failed" : "done")
+  }
+  const told = requests.at(-1) ?? ""
+  for (const lost of ["x: it is as it was before", "late: ", "what was changed inside objects: "]) {
+    assert.ok(told.includes(`- ${lost}`), `${lost} is not in: ${told}`)
+  }
+})

@@ -161,6 +161,41 @@ describe("the state of tools in a durable run", () => {
     assert.deepEqual((await engine.result(two.id)).state, { kept: true, sum: 12 })
   })
 
+  test("has the changes of a cycle that failed, in the result and in the next run of the session", async () => {
+    const { tools } = countingTools()
+    let isBroken = true
+    const agent = createAgent({
+      model: steps(calls(call("pay", { amount: 1 })), calls(call("pay", { amount: 2 }), finish())),
+      tools,
+      hooks: [{ afterCycle: () => assert.ok(!isBroken) }],
+    })
+    await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+    const one = await engine.submit("agent", "One", { session: "s" })
+    const failed = await engine.result(one.id)
+    assert.equal(failed.status, "failed")
+    assert.deepEqual(failed.state, { sum: 1 })
+    isBroken = false
+    const two = await engine.submit("agent", "Two", { session: "s" })
+    assert.deepEqual((await engine.result(two.id)).state, { sum: 3 })
+  })
+
+  test("has the changes of a cycle that failed once when the run is retried", async () => {
+    const { made, tools } = countingTools()
+    let isBroken = true
+    const agent = createAgent({
+      model: steps(calls(call("pay", { amount: 1 })), calls(call("pay", { amount: 2 }), finish())),
+      tools,
+      hooks: [{ afterCycle: () => assert.ok(!isBroken) }],
+    })
+    await using engine = createEngine({ agents: { agent }, store: memoryStore() })
+    const { id } = await engine.submit("agent", "One")
+    assert.equal((await engine.result(id)).status, "failed")
+    isBroken = false
+    await engine.retry(id)
+    assert.deepEqual((await engine.result(id)).state, { sum: 3 })
+    assert.deepEqual(made, ["pay", "pay"])
+  })
+
   test("is refused by submit where it is not JSON, before anything is stored", async () => {
     const store = memoryStore()
     await using engine = createEngine({ agents: { agent: createAgent({ model: scripted([]) }) }, store })

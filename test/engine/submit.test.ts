@@ -194,3 +194,32 @@ test('an output of a submitted run with stale: "allow" may have the value of an 
   const result = await engine.result((await engine.submit("agent", "Second", { session: "s", outputs })).id)
   assert.deepEqual(result.objects, { sum: 1 })
 })
+
+test("a run whose process ended between its last cycle and its end hands over its outputs, and nothing is told to its model", async () => {
+  const kept = memoryStore()
+  let isAway = false
+  const store: Store = {
+    ...kept,
+    async commit(changes, ...rest) {
+      if (isAway) throw new Error("away")
+      const revision = await kept.commit(changes, ...rest)
+      const written = JSON.stringify(changes)
+      isAway = written.includes('"end":{"status":"done"') && !written.includes('"type":"run-end"')
+      return revision
+    },
+  }
+  const agent = createAgent({
+    model: scripted(({ messages }) => (messages.at(-1)?.role === "result" ? "Done." : "```ts\nconst sum = 3\n```")),
+    runtime: () => jsRuntime(),
+  })
+  const first = createEngine({ agents: { agent }, store, leaseMs: 50, backend: inlineBackend({ onError() {} }) })
+  const { id } = await first.submit("agent", "Go", { outputs: { sum: { type: "number" } } })
+  await first.work()
+  while (!isAway) await new Promise((resolve) => setImmediate(resolve))
+  await first.close()
+  await using second = createEngine({ agents: { agent }, store: kept, leaseMs: 50 })
+  await second.recover()
+  const { status, output, objects, messages } = await second.result(id)
+  assert.deepEqual({ status, output, objects }, { status: "done", output: "Done.", objects: { sum: 3 } })
+  assert.equal(messages.at(-1)?.role, "assistant")
+})

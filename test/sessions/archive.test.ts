@@ -419,7 +419,7 @@ describe("a session whose process ended in a run", () => {
     )
     assert.equal(runs[1]?.cycles, 1)
     const told = JSON.stringify(model.requests[0]?.messages)
-    assert.match(told, /- made: it was made or changed in a run that never ended/)
+    assert.match(told, /- made: it was made or changed after the last time that objects were kept/)
     assert.match(told, /- kept: it is as it was before/)
     assert.match(told, /- what was changed inside objects/)
     assert.equal(await resumed.runtime?.retrieve("kept"), 1)
