@@ -43,6 +43,8 @@ export interface Approvals {
   /** Waits for the answer from outside of the agent, at most `timeoutMs`; undefined where the run has no approver. `text`: the
    *  whole call, to be shown on request. */
   watcher(id: string, text: string, timeoutMs: number | undefined): Promise<Answer> | undefined
+  /** The id to ask by about a call. Default: that of the call. */
+  questionId?: ((callId: string) => string) | undefined
   /** What was answered before, when this call was asked for the first time. */
   decided?: Answer | undefined
   /** What to tell with the question. */
@@ -146,11 +148,12 @@ async function decide(
   const { approvalTimeoutMs } = approvals
   const approve = typeof approvals.approve === "function" ? approvals.approve : undefined
   shown()
-  const watcher = approve ? undefined : approvals.watcher(call.id, fullCallText(call), approvalTimeoutMs)
+  const id = approve ? call.id : (approvals.questionId?.(call.id) ?? call.id)
+  const watcher = approve ? undefined : approvals.watcher(id, fullCallText(call), approvalTimeoutMs)
   if (!approve && !watcher) return undefined
   emit({
     type: "approval-requested",
-    id: call.id,
+    id,
     call: previewCall(call),
     ...(approvals.reason !== undefined && { reason: approvals.reason }),
     ...question,
@@ -165,7 +168,7 @@ async function decide(
   } finally {
     const decision = answer === "unanswered" ? "deny" : answer
     const reason = answer === "unanswered" ? { reason: `No answer came ${withinText(approvalTimeoutMs)}.` } : {}
-    emit({ type: "approval-resolved", id: call.id, decision, ...reason })
+    emit({ type: "approval-resolved", id, decision, ...reason })
   }
 }
 

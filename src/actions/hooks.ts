@@ -1,6 +1,7 @@
 import { orAbort } from "../core/abort.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
+import { nearestOf } from "../core/nearest.ts"
 import type { CompactHooks } from "../memory.ts"
 import type { Call } from "../runtime/runtime.ts"
 import { callName } from "./preview-call.ts"
@@ -53,7 +54,12 @@ export class CallRefused extends Error {
 }
 
 const twoSided = ["Run", "Model", "Call", "Compact"]
-const points = [...twoSided.flatMap((point) => [`before${point}`, `after${point}`]), "afterCycle"]
+const points = [
+  ...twoSided.flatMap((point) => [`before${point}`, `after${point}`]),
+  "afterCycle",
+  "onEvent",
+  "onCompact",
+]
 
 export function toHooks(hooks: Hooks | readonly Hooks[] | undefined): readonly Hooks[] {
   if (hooks === undefined) return []
@@ -61,10 +67,20 @@ export function toHooks(hooks: Hooks | readonly Hooks[] | undefined): readonly H
   if (list.some((each: unknown) => typeof each !== "object" || each === null)) {
     throw new ConfigError("hooks: one of them is no object of hooks, such as { beforeCall }.")
   }
-  const unknown = list.flatMap(Object.keys).find((name) => /^(before|after)[A-Z]/.test(name) && !points.includes(name))
-  // A guard whose name is misspelt would never be called, and nobody would know.
-  if (unknown !== undefined) throw new ConfigError(`hooks: there is no "${unknown}". There are ${points.join(", ")}.`)
+  for (const each of list) refuseMistakes(each)
   return list
+}
+
+/** A guard whose name is misspelt, or that is no function, would never be called, and nobody would know. An object of hooks
+ *  may have other members of its own. */
+function refuseMistakes(hooks: Hooks): void {
+  for (const [name, value] of Object.entries(hooks)) {
+    if (points.includes(name)) {
+      if (value !== undefined && typeof value !== "function") throw new ConfigError(`hooks: ${name} is not a function.`)
+    } else if (/^(before|after)[A-Z]/.test(name) || (typeof value === "function" && nearestOf(name, points))) {
+      throw new ConfigError(`hooks: there is no "${name}". There are ${points.join(", ")}.`)
+    }
+  }
 }
 
 /** All who watch a run's events as one: each is told, whatever the others do. */

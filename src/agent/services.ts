@@ -117,6 +117,7 @@ export function cycleServices(
     approved: conversation.approved,
     state: conversation.state,
     watcher: readersOf(control),
+    questionId: control.questionId,
     paused: control.paused,
     pauses: watch.pauses,
     leftMs: watch.leftMs,

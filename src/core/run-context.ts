@@ -3,6 +3,7 @@ import type { Decision } from "./agent.ts"
 import { AbortError, AgentError } from "./errors.ts"
 import type { AgentEvent, StopReason } from "./event.ts"
 import { type HiddenField, hiddenField } from "./hidden-field.ts"
+import { newId } from "./message.ts"
 import type { Usage } from "./usage.ts"
 
 /** A run as the runs that are started from it see it: whoever starts one inside a cell or a call of a run starts a child
@@ -22,6 +23,8 @@ export interface RunContext {
   readersApprove: boolean
   /** What waits for `run.approve`, by the id of the call. */
   readonly decisions: Map<string, AwaitedDecision>
+  /** The run that has asked by each id, of this run and those below it; kept where there is no run above. */
+  readonly askers: Map<string, string>
   readonly children: Set<ChildRun>
   budget: RunBudget | undefined
   /** Publishes an event of a run below, here and further up. */
@@ -141,6 +144,17 @@ interface Awaiting {
   late?: AbortSignal | undefined
   /** The error for an aborted run. */
   aborted(): Error
+}
+
+/** The id to ask by: that of the call, or a new one where another run of the same tree has asked by it, or it is being asked
+ *  by. Some models number their calls, and an answer to one call must not reach another. */
+export function questionIdOf(run: RunContext, call: string): string {
+  let top = run
+  while (top.parent) top = top.parent
+  const asker = top.askers.get(call)
+  if (run.decisions.has(call) || (asker !== undefined && asker !== run.id)) return newId("call")
+  top.askers.set(call, run.id)
+  return call
 }
 
 /** Waits for `run.approve(id, …)`, of this run or of one above it. */

@@ -14,6 +14,7 @@ import {
   insideRun,
   outsideRuns,
   pausedFrom,
+  questionIdOf,
   type RunBudget,
   type RunContext,
   reachedFrom,
@@ -50,6 +51,8 @@ export interface RunControl {
   steered(): string[]
   /** Whether `run.approve` answers, of this run or of one above it that has not ended. */
   readersApprove(): boolean
+  /** The id to ask by about a call: no two runs of a tree ask by the same one. */
+  questionId(callId: string): string
   /** Waits for `run.approve(id, …)`, of this run or of one above it. Rejects with the abort reason, and when `late` fires. `text`:
    *  the whole call, for `run.pendingCall(id)` until then. */
   decision(id: string, text?: string, late?: AbortSignal): Promise<Decision>
@@ -150,6 +153,7 @@ export function startRun(setup: RunSetup): Run {
     ended: false,
     readersApprove: false,
     decisions,
+    askers: new Map(),
     children: new Set(),
     budget: undefined,
     forward: adopt ? (event) => adopt(event, control) : publish,
@@ -191,6 +195,7 @@ export function startRun(setup: RunSetup): Run {
     paused: (work) => pausedFrom(context, work),
     endChildren: () => endChildren(context),
     readersApprove: () => upwards(context).some((run) => run.readersApprove && !run.ended),
+    questionId: (callId) => questionIdOf(context, callId),
     decision: (callId, text, late) => awaitDecision(context, callId, { text, late, aborted: () => abortError(signal) }),
     useRuntime(objects) {
       run.runtime = objects

@@ -95,8 +95,10 @@ export function openRounds(sdk: ServerPackage): Rounds {
 
   function continued(state: unknown, { tool, input }: McpCall): KeptCall {
     const found = typeof state === "string" ? kept.get(state) : undefined
-    if (typeof state === "string") kept.delete(state)
-    if (found && found.call.tool === tool && isDeepStrictEqual(found.call.input, input)) return found
+    if (typeof state === "string" && found && found.call.tool === tool && isDeepStrictEqual(found.call.input, input)) {
+      kept.delete(state)
+      return found
+    }
     throw new sdk.ProtocolError(
       sdk.ProtocolErrorCode.InvalidParams,
       "The call that is to be continued is not known here: it was continued before, has other arguments, or the server was restarted. Call the tool again.",
@@ -126,7 +128,7 @@ export function openRounds(sdk: ServerPackage): Rounds {
       const current = state === undefined ? started(call, begin) : continued(state, call)
       const answers = context.mcpReq.inputResponses ?? {}
       for (const question of questionsFor(current.call)) {
-        if (Object.hasOwn(answers, question.key)) question.resolve(decisionOf(answers[question.key]))
+        if (Object.hasOwn(answers, question.key)) question.resolve(decisionOf(answers[question.key], false))
       }
       const unfollow = follow(current.controller, [context.mcpReq.signal])
       current.progress = progressTo(context)

@@ -13,16 +13,16 @@ import type { Json } from "../core/json.ts"
 import { newId } from "../core/message.ts"
 import { follow } from "../core/run-context.ts"
 import type { Tool } from "../tools/tool.ts"
-import { askClient, canAsk } from "./ask-client.ts"
+import { askClient, canAsk, clientName } from "./ask-client.ts"
 import { callTool } from "./call-tool.ts"
-import { hosting } from "./host.ts"
+import { type CallHost, hosting } from "./host.ts"
 import { toTools } from "./kit.ts"
 import type { McpCall, ServeOptions, ToolSources } from "./mcp.ts"
 import { ownVersion, type ServerPackage } from "./packages.ts"
 import { progressTo } from "./progress.ts"
 import { openRounds } from "./rounds.ts"
 import { runtimeTools } from "./runtime-tools.ts"
-import { turns } from "./turns.ts"
+import { type Aside, turns } from "./turns.ts"
 
 /** What clients reach, whatever the way they come by. */
 export interface Surface {
@@ -85,8 +85,10 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
       const cell = live?.call(call, host, means)
       if (cell) return await cell
       if (!tool) throw unknownTool(call.tool)
-      const work = () => callTool(tool, call, host, { ...means, maxOutputChars: maxOutputChars ?? 40_000, runtime })
-      return await (tool.options.parallel ? work() : inTurn(session, work))
+      const work = (by: CallHost) =>
+        callTool(tool, call, by, { ...means, maxOutputChars: maxOutputChars ?? 40_000, runtime })
+      if (tool.options.parallel) return await work(host)
+      return await inTurn(session, (aside) => work(session === "" ? askingAside(host, aside) : host))
     } finally {
       unfollow()
     }
@@ -94,13 +96,28 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
 
   function answer(call: McpCall, context: ServerContext, server: Server, approved: string[]) {
     const session = context.sessionId ?? ""
-    const asks = canAsk(server)
+    const asks = canAsk(server, context)
     if (context.mcpReq.envelope && asks) {
-      return rounds.answer(call, context, (begun, asked) => make(begun, { ...asked, session, approved }))
+      return rounds.answer(call, context, (begun, asked) => tracked(make(begun, { ...asked, session, approved })))
     }
+    if (context.mcpReq.envelope && context.mcpReq.requestState() !== undefined) throw cannotContinue()
     const { signal } = context.mcpReq
     const approver = asks ? askClient(context) : undefined
     return make(call, { signal, progress: progressTo(context), approver, session, approved })
+  }
+
+  /** Ended and waited for by `close`. */
+  function tracked<T>(work: Promise<T>): Promise<T> {
+    open.add(work)
+    return work.finally(() => open.delete(work))
+  }
+
+  // Begun anew, the call would do a second time what it did before it asked.
+  function cannotContinue(): Error {
+    return new sdk.ProtocolError(
+      sdk.ProtocolErrorCode.InvalidParams,
+      "The request continues a call that waits for an answer, but does not declare the capability `elicitation`. Declare it in each request.",
+    )
   }
 
   function unknownTool(asked: string): Error {
@@ -124,10 +141,8 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
         // What came over the wire is JSON.
         const input = (params.arguments ?? {}) as Json
         const meta = context.mcpReq._meta ?? {}
-        const call = { id: newId("call"), tool: params.name, input, meta, client: server.getClientVersion()?.name }
-        const work: Promise<CallToolResult | InputRequiredResult> = answer(call, context, server, approved)
-        open.add(work)
-        return work.finally(() => open.delete(work))
+        const call = { id: newId("call"), tool: params.name, input, meta, client: clientName(server, context) }
+        return tracked<CallToolResult | InputRequiredResult>(answer(call, context, server, approved))
       })
       return server
     },
@@ -147,6 +162,13 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
       await Promise.all([live?.close(reason), Promise.allSettled(open)])
     },
   }
+}
+
+/** Clients without a session share their turns: one whose person is asked leaves the turn to others until it has the answer. */
+function askingAside(host: CallHost, aside: Aside): CallHost {
+  const { approve } = host.gate
+  if (typeof approve !== "function") return host
+  return { ...host, gate: { ...host.gate, approve: (call, signal) => aside(async () => approve(call, signal)) } }
 }
 
 async function soon(work: Promise<string>, withinMs: number): Promise<string | undefined> {

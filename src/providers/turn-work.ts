@@ -80,6 +80,7 @@ export function turnWork(
     ...policy,
     approved: shared.approved,
     watcher: readersOf(control),
+    questionId: control.questionId,
     paused: control.paused,
   }
   const host: McpHost = {

@@ -186,8 +186,21 @@ describe("hooks of an agent", () => {
   })
 
   test("whose name is misspelt are refused, because a guard that is never called guards nothing", () => {
-    const misspelt = { beforeCalls: () => ({ refuse: "no" }) } as Hooks
-    assert.throws(() => createAgent({ model: running(runtime, cell), hooks: [misspelt] }), /"beforeCalls".*beforeCall,/)
+    for (const name of ["beforeCalls", "beforCall", "beforecall", "before_call", "onEvents"]) {
+      const misspelt: Hooks = { [name]: () => ({ refuse: "no" }) }
+      assert.throws(
+        () => createAgent({ model: running(runtime, cell), hooks: [misspelt] }),
+        new RegExp(`there is no "${name}".*beforeCall,`),
+      )
+    }
+    const counting = { count: 0, describe: () => "", beforeCall() {} }
+    createAgent({ model: running(runtime, cell), hooks: counting })
+  })
+
+  test("that are no functions are refused", () => {
+    // What the types would refuse.
+    const wrong = { beforeCall: { refuse: "no" } } as never
+    assert.throws(() => createAgent({ model: running(runtime, cell), hooks: wrong }), /beforeCall is not a function/)
   })
 
   test("of a run are around those of the runs it starts, and its answerer answers for them", async () => {

@@ -4,6 +4,7 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import { scripted } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
+import { tool } from "../../src/tools/tool.ts"
 import { agentOf, cell, only, runsOf, shown, story } from "./family.ts"
 
 /** A child that wipes something each time it is run, if it may. */
@@ -28,6 +29,32 @@ test("what a child wants approved is asked of the readers of its parent, and ans
   assert.deepEqual(asked, ["wipe"])
   assert.deepEqual(wiped, ["disk"])
   assert.throws(() => run.approve("call_1", "allow"), /No approval "call_1" is waiting/)
+})
+
+test("an answer reaches the call that was asked about, also where the models of two children number their calls alike", async () => {
+  const paid: string[] = []
+  const payer = (name: string) => {
+    const pay = tool({
+      name: "pay",
+      description: "",
+      input: { type: "object", properties: { to: { type: "string" } } },
+      approve: true,
+      run: ({ to }) => void paid.push(String(to)),
+    })
+    const answers = [[{ type: "tool-call" as const, id: "call_0", name: "pay", input: { to: name } }], "Done."]
+    return createAgent({ name, model: scripted(answers), tools: [pay], noTool: "answer" })
+  }
+  const runtime = jsRuntime({ ann: payer("ann"), bob: payer("bob") })
+  const both = cell('await Promise.all([ann.run("go"), bob.run("go")])')
+  const run = agentOf("boss", [both, "Done."], { runtime }).run("go", { approver: "events" })
+  const asked: { id: string; text: string | undefined }[] = []
+  for await (const event of run) {
+    if (event.type === "approval-requested") asked.push({ id: event.id, text: run.pendingCall(event.id) })
+    if (event.type !== "approval-requested" || asked.length < 2) continue
+    for (const { id, text } of asked) run.approve(id, text?.includes("ann") ? "allow" : "deny")
+  }
+  assert.deepEqual(asked.map(({ text }) => text).sort(), ['pay({ to: "ann" })', 'pay({ to: "bob" })'])
+  assert.deepEqual(paid, ["ann"])
 })
 
 test("a refusal of a parent's watcher is an error in the child's cell", async () => {

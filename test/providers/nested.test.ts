@@ -17,6 +17,7 @@ function collectingRun(): { run: RunContext; events: AgentEvent[] } {
     ended: false,
     readersApprove: false,
     decisions: new Map(),
+    askers: new Map(),
     children: new Set(),
     budget: undefined,
     forward: (event) => void events.push(event),

@@ -25,17 +25,16 @@ export function columnsOf(
   const kinds = kindsOf(rows[0])
   if (!kinds) return undefined
   const names = [...kinds.keys()]
-  const types = [...kinds.values()].map((kind) => (kind === "text" ? "string" : kind))
-  for (let row = 0; row < rows.length; row++) if (!fits(rows[row], names, types)) return undefined
-  const records = rows as readonly Record<string, unknown>[]
-  if (!(isAlone && hasRisingColumn(records, kinds))) {
-    for (let row = 0; row < records.length; row++) {
-      const record = records[row] as object
+  const columns = [...kinds].map(([name, kind]) => emptyColumn(name, kind, rows.length))
+  for (let row = 0; row < rows.length; row++) if (!take(rows[row], row, names, columns)) return undefined
+  if (!(isAlone && columns.some(({ kind, values }) => kind === "number" && rises(values)))) {
+    for (let row = 0; row < rows.length; row++) {
+      const record = rows[row] as object
       if (seen.has(record)) return undefined
       seen.add(record, row)
     }
   }
-  return [...kinds].map(([name, kind]) => ({ name, kind, i: addBuffer(columnBytes(records, name, kind)) }))
+  return columns.map(({ name, kind, values }) => ({ name, kind, i: addBuffer(bytesOf(values)) }))
 }
 
 /** The records of a table from its columns, which all have `length` values. */
@@ -108,38 +107,49 @@ function isBareRecord(row: unknown): row is Record<string, unknown> {
   return Object.getPrototypeOf(row) === Object.prototype
 }
 
-/** Returns whether a row has the very same keys in the same order, with values of the same types and nothing hidden. The
- *  engine caches the two lists of names for objects of one shape; `Reflect.ownKeys` builds its list anew for each row and takes
- *  ten times as long. */
-function fits(row: unknown, names: readonly string[], types: readonly string[]): boolean {
+interface Values {
+  name: string
+  kind: ColumnKind
+  /** What `typeof` says of its values. */
+  type: string
+  values: Float64Array | Uint8Array | unknown[]
+}
+
+function emptyColumn(name: string, kind: ColumnKind, length: number): Values {
+  if (kind === "text") return { name, kind, type: "string", values: new Array<unknown>(length) }
+  return { name, kind, type: kind, values: kind === "number" ? new Float64Array(length) : new Uint8Array(length) }
+}
+
+/** Puts the values of a row into the columns. Returns false for a row with other keys, another order of them, values of
+ *  other types, accessors, or anything hidden. The engine caches the two lists of names for objects of one shape;
+ *  `Reflect.ownKeys` builds its list anew for each row and takes ten times as long. */
+function take(row: unknown, at: number, names: readonly string[], columns: readonly Values[]): boolean {
   if (!isBareRecord(row)) return false
   const keys = Object.keys(row)
   if (keys.length !== names.length || Object.getOwnPropertyNames(row).length !== names.length) return false
   if (Object.getOwnPropertySymbols(row).length > 0) return false
-  for (let at = 0; at < names.length; at++) {
-    const name = names[at] as string
-    if (keys[at] !== name || typeof row[name] !== types[at]) return false
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string
+    const column = columns[index] as Values
+    if (keys[index] !== name) return false
+    // An accessor has no value, and is not called.
+    const value: unknown = Object.getOwnPropertyDescriptor(row, name)?.value
+    if (typeof value !== column.type) return false
+    column.values[at] = column.kind === "text" ? value : Number(value)
   }
   return true
 }
 
-function hasRisingColumn(records: readonly Record<string, unknown>[], kinds: ReadonlyMap<string, ColumnKind>): boolean {
-  return [...kinds].some(([name, kind]) => kind === "number" && rises(records, name))
-}
-
-function rises(records: readonly Record<string, unknown>[], name: string): boolean {
+function rises(values: ArrayLike<unknown>): boolean {
   let last = Number.NEGATIVE_INFINITY
-  for (let row = 0; row < records.length; row++) {
-    const value = records[row]?.[name] as number
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] as number
     if (!(value > last)) return false
     last = value
   }
   return true
 }
 
-function columnBytes(records: readonly Record<string, unknown>[], name: string, kind: ColumnKind): Uint8Array {
-  if (kind === "text") return Buffer.from(JSON.stringify(records.map((record) => record[name])))
-  const column = kind === "number" ? new Float64Array(records.length) : new Uint8Array(records.length)
-  for (let row = 0; row < records.length; row++) column[row] = Number((records[row] as Record<string, unknown>)[name])
-  return new Uint8Array(column.buffer)
+function bytesOf(values: Values["values"]): Uint8Array {
+  return Array.isArray(values) ? Buffer.from(JSON.stringify(values)) : new Uint8Array(values.buffer)
 }

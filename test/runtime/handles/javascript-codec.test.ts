@@ -387,3 +387,14 @@ function mutated(json: Json, random: ReturnType<typeof randomFrom>, tags: readon
   }
   return change(json, 1 + random.below(6))
 }
+
+test("A row with an accessor, late in a table, crosses by reference as it does alone, and the accessor is not called", () => {
+  let calls = 0
+  const rows: object[] = Array.from({ length: 100 }, (_, at) => ({ id: at, name: "x" }))
+  const get = () => `call ${++calls}`
+  rows[90] = Object.defineProperty({ id: 90 }, "name", { get, enumerable: true, configurable: true })
+  const arrived = crossed(rows)
+  assert.equal(calls, 0)
+  assert.equal(arrived[90], rows[90])
+  assert.deepEqual(arrived[91], rows[91])
+})
