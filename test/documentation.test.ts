@@ -87,6 +87,47 @@ describe("the snippets of README.md and docs/", () => {
   })
 })
 
+describe("docs/events.md", () => {
+  const files = globSync("src/**/*.ts", { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"))
+
+  test("names every code of a warning, or docs/providers.md does", () => {
+    const codes = new Set(files.flatMap(warningCodes))
+    assert.ok(codes.size > 35, `${codes.size} codes`)
+    const documented = ["docs/events.md", "docs/providers.md"]
+      .map((page) => readFileSync(join(root, page), "utf8"))
+      .join()
+    assert.deepEqual(
+      [...codes].filter((code) => !documented.includes(`\`${code}\``)),
+      [],
+    )
+  })
+
+  test("names every type of event", () => {
+    const [, union = ""] = /export type EventBody =([\s\S]*?)\n\n/.exec(files.find(hasEvents) ?? "") ?? []
+    const types = [...union.matchAll(/type: "([a-z-]+)"/g)].map(([, type]) => type)
+    assert.ok(types.length > 20, `${types.length} types`)
+    const page = readFileSync(join(root, "docs/events.md"), "utf8")
+    assert.deepEqual(
+      types.filter((type) => !page.includes(`\`${type}\``)),
+      [],
+    )
+  })
+})
+
+function hasEvents(source: string): boolean {
+  return source.includes("export type EventBody =")
+}
+
+/** Codes in objects of the type "warning-raised" or "warning", in calls of onWarning, and in constants for them. */
+function warningCodes(source: string): string[] {
+  const written = source.matchAll(/(?:type: "warning(?:-raised)?",|onWarning\?\.\(\{)\s*code: (?:"([a-z-]+)"|(\w+))/g)
+  return [...written].flatMap(([, code, constant]) => {
+    if (code !== undefined) return [code]
+    const [, value] = new RegExp(`^const ${constant} = "([a-z-]+)"`, "m").exec(source) ?? []
+    return value === undefined ? [] : [value]
+  })
+}
+
 function snippetsOf(page: string): { line: number; code: string }[] {
   const text = readFileSync(join(root, page), "utf8")
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => ({
