@@ -1,8 +1,8 @@
 import { globSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
-import { parse, tokTypes } from "acorn"
 import { type GetManualChunk, type GetModuleInfo, type Plugin, rollup } from "rollup"
 import { isBundled, packagesInside, writeNotice } from "./bundled.ts"
+import { narrowIndentation } from "./indentation.ts"
 import { oldNodePlugins } from "./old-node.ts"
 
 /** Puts the built modules of a folder into few files, in place: Node takes longer to find and open a module than to run
@@ -12,7 +12,11 @@ export async function gather(folder: string, entries: readonly string[]): Promis
   const bundle = await rollup({
     input: Object.fromEntries(entries.map((entry) => [entry, join(folder, `${entry}.js`)])),
     external: (id) => !id.startsWith(".") && !id.startsWith(folder) && !isBundled(id),
+<<<<<<< HEAD
     plugins: [packagesInside(), keepPlaces(folder), ...oldNodePlugins(folder), tabs()],
+=======
+    plugins: [packagesInside(), keepPlaces(folder), ...oldNodePlugins(folder), narrowIndentation()],
+>>>>>>> gate-b
     onLog(level, { code, message }) {
       // TypeScript's helper for `import(…)` of what it cannot know looks for one of itself in `this`.
       if (level === "warn" && code !== "THIS_IS_UNDEFINED")
@@ -44,28 +48,6 @@ function keepPlaces(folder: string): Plugin {
       const place = `new URL(${JSON.stringify(`${up}${module}`)}, import.meta.url)`
       const nowhere = `new URL(${JSON.stringify(`karst-was-bundled/mark-karst-as-external/${module}`)}, import.meta.url ?? \`file:///\${process.cwd()}/\`)`
       return `(${isOurs} ? ${place} : ${nowhere}).href`
-    },
-  }
-}
-
-// A tab in place of each four spaces that a line begins with makes the installed package a tenth smaller. Lines of template
-// texts stay as they are.
-function tabs(): Plugin {
-  return {
-    name: "tabs",
-    renderChunk(code) {
-      const texts: { start: number; end: number }[] = []
-      parse(code, {
-        ecmaVersion: "latest",
-        sourceType: "module",
-        onToken: ({ type, start, end }) => void (type === tokTypes.template && texts.push({ start, end })),
-      })
-      let text = 0
-      return code.replace(/^(?: {4})+/gm, (spaces, at: number) => {
-        while ((texts[text]?.end ?? Number.POSITIVE_INFINITY) < at) text++
-        const isText = (texts[text]?.start ?? Number.POSITIVE_INFINITY) < at
-        return isText ? spaces : "\t".repeat(spaces.length / 4)
-      })
     },
   }
 }

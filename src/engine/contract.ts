@@ -79,7 +79,8 @@ export interface Engine<Name extends string = string> extends AsyncDisposable {
   work(options?: { concurrency?: number | undefined }): Promise<void>
   /** Takes no more jobs; those under way are saved at the end of their cycle, for others to go on with. */
   drain(): Promise<void>
-  /** Has every run worked on that waits for a worker or has lost its own; gives their ids. */
+  /** Has every run worked on that waits for a worker or has lost its own; gives their ids. Without `backend`, this
+   *  process works from then on, also for runs that other processes submit later. */
   recover(): Promise<string[]>
   /** Removes everything of a run that has ended or waits. Of a session, the last one: the next goes on from what is left. */
   delete(id: string): Promise<void>

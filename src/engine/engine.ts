@@ -150,9 +150,6 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
       else if (isFree && !(head.refused && refused.has(head.id))) {
         found.push(head.id)
         await push(head.id, head.refused ? await triedAgain(head.id) : revision)
-      } else if (head.status === "running") {
-        // Whoever holds it may be dead on another machine, which only those see who look again.
-        await workHere()
       }
     }
     return found
@@ -268,7 +265,11 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     work,
     drain,
-    recover: () => recover(),
+    async recover() {
+      // Also where there is nothing to do yet: others submit runs later, and a worker of another machine may be dead.
+      await workHere()
+      return await recover()
+    },
     async delete(id) {
       await mustHave(id)
       await removeRun(store, id)

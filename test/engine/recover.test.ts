@@ -40,6 +40,16 @@ test("an idle host works on a run that another process has submitted, without wa
   assert.equal((await front.result(id)).output, "Done.")
 })
 
+test("a host that has recovered nothing works on a run that another process submits later", async () => {
+  const store = memoryStore()
+  const agent = createAgent({ model: scripted(["Done."]), runtime: () => jsRuntime() })
+  await using host = createEngine({ agents: { agent }, store, leaseMs: 3_600_000 })
+  assert.deepEqual(await host.recover(), [])
+  await using front = createEngine({ agents: { agent }, store, backend: inlineBackend() })
+  const { id } = await front.submit("agent", "Go")
+  assert.equal((await front.result(id)).output, "Done.")
+})
+
 test("a host leaves runs of agents that it does not have to the engines that have them", async () => {
   const store = memoryStore()
   const agentOf = (answer: string) => createAgent({ model: scripted([answer]), runtime: () => jsRuntime() })

@@ -52,6 +52,16 @@ describe("a durable run that fails with a retryable error", () => {
     assert.equal((await engine.get(id))?.retries, undefined)
   })
 
+  test("has all its attempts again after a saved cycle", async () => {
+    const model = failing(["```ts\nawait pay(1)\n```", "```ts\nawait pay(2)\n```", "Paid."], [1, 2, 4, 5, 7, 8])
+    const { agent, paid } = payingAgent(model)
+    await using engine = createEngine({ agents: { agent }, store: memoryStore(), retry: { firstMs: 1, attempts: 2 } })
+    const { id } = await engine.submit("agent", "Pay")
+    const { status, output } = await engine.result(id)
+    assert.deepEqual({ status, output, paid }, { status: "done", output: "Paid.", paid: [1, 2] })
+    assert.equal(model.count(), 9)
+  })
+
   test("is tried again when its runtime could not be started", async () => {
     let starts = 0
     const agent = createAgent({
@@ -154,15 +164,30 @@ describe("engine.retry", () => {
     await assert.rejects(engine.retry(id), { code: "followed" })
   })
 
-  test("of a run that was deleted or pruned says that there is none", async () => {
-    const store = memoryStore()
-    await using engine = createEngine({ agents: { agent: failingAgent([1]) }, store })
-    const { id } = await engine.submit("agent", "Go")
-    await engine.result(id)
-    await engine.delete(id)
-    await assert.rejects(engine.retry(id), { code: "unknown-run" })
-    assert.deepEqual(await Array.fromAsync(store.read(`runs/${id}/journal`)), [])
-  })
+  for (const way of ["deleted", "pruned"]) {
+    test(`of a run that was ${way} says that there is none`, async () => {
+      const store = memoryStore()
+      let isAway = false
+      const { agent } = payingAgent({
+        ...scripted([]),
+        async *stream() {
+          if (isAway) throw new ModelError("Bad key.", { code: "authentication" })
+          isAway = true
+          yield { type: "text", text: "```ts\nawait pay(1); throw new Error()\n```" }
+          yield { type: "finish", reason: "stop", usage: { complete: false } }
+        },
+      })
+      await using engine = createEngine({ agents: { agent }, store })
+      const { id } = await engine.submit("agent", "Go")
+      assert.equal((await engine.result(id)).status, "failed")
+      assert.ok((await Array.fromAsync(store.keys(`runs/${id}`))).length > 0)
+      if (way === "deleted") await engine.delete(id)
+      else await engine.prune({ olderThanMs: -1000 })
+      await assert.rejects(engine.retry(id), { code: "unknown-run" })
+      assert.deepEqual(await Array.fromAsync(store.keys(`runs/${id}`)), [])
+      assert.deepEqual(await Array.fromAsync(store.read(`runs/${id}/journal`)), [])
+    })
+  }
 })
 
 describe("the wait before a retry", () => {
@@ -174,6 +199,8 @@ describe("the wait before a retry", () => {
       assert.equal(next?.count, count + 1)
       assert.ok(next && next.at >= longest / 2 && next.at <= longest, `${next?.at}`)
     }
+    const waits = Array.from({ length: 20 }, () => nextRetry(headWith(), outage(), {}, 0)?.at)
+    assert.ok(new Set(waits).size > 1, "all runs that failed together come back together")
   })
 
   test("is as long as the service asked for", () => {
