@@ -12,11 +12,7 @@ export async function gather(folder: string, entries: readonly string[]): Promis
   const bundle = await rollup({
     input: Object.fromEntries(entries.map((entry) => [entry, join(folder, `${entry}.js`)])),
     external: (id) => !id.startsWith(".") && !id.startsWith(folder) && !isBundled(id),
-<<<<<<< HEAD
-    plugins: [packagesInside(), keepPlaces(folder), ...oldNodePlugins(folder), tabs()],
-=======
     plugins: [packagesInside(), keepPlaces(folder), ...oldNodePlugins(folder), narrowIndentation()],
->>>>>>> gate-b
     onLog(level, { code, message }) {
       // TypeScript's helper for `import(…)` of what it cannot know looks for one of itself in `this`.
       if (level === "warn" && code !== "THIS_IS_UNDEFINED")
