@@ -104,6 +104,7 @@ function isAboutOneImage(error: unknown): boolean {
 }
 
 function rejection(id: string, error: unknown): string {
-  const { message } = errorData(error)
+  // The advice of the error is for requests that nobody changes.
+  const message = errorData(error).message.replace(/ Change the request; trying again does not help\.$/, "")
   return `${id} rejected a request with images: ${message} It was sent again with text in their place. Say images: false to send none.`
 }
