@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from "node:async_hooks"
+import { AsyncResource } from "node:async_hooks"
 import { AgentError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
 import { uncaughtText } from "../cells/errors.ts"
@@ -254,7 +254,8 @@ interface Tracked {
 
 /** The cell as the caller of host code. Its calls run in the asynchronous context of whoever executed the cell. */
 function callerFor(cell: RunningCell, nameOf: Caller["nameOf"], printLate: (error: unknown) => void): Caller {
-  const within = AsyncLocalStorage.snapshot()
+  // Cheaper than `AsyncLocalStorage.snapshot()`, and this is done for every cell.
+  const context = new AsyncResource("KarstCell", { requireManualDestroy: true })
   return {
     gate: cell.gate,
     nameOf,
@@ -262,7 +263,7 @@ function callerFor(cell: RunningCell, nameOf: Caller["nameOf"], printLate: (erro
       return cell.signal
     },
     check: () => cell.check(),
-    within: (work) => within(() => running.run(cell, work)),
+    within: (work) => context.runInAsyncScope(() => running.run(cell, work)),
     track(work) {
       const settle = () => void cell.calls.delete(work)
       cell.calls.add(work)
