@@ -65,8 +65,11 @@ for (const [name, bench, agent] of clis) {
         )
       await agent({ ...options, allow: [] }).run("hello")
       assert.equal(await ran(), false)
-      if (name !== "claude") return
-      assert.ok(JSON.stringify(place.model.requests.map(({ body }) => body)).includes("the word heron"))
+      if (name === "claude") {
+        assert.ok(JSON.stringify(place.model.requests.map(({ body }) => body)).includes("the word heron"))
+      }
+      // Codex runs only hooks that its user has reviewed. Of Gemini no file of a repository was found that runs at all.
+      if (name === "codex" || name === "gemini") return
       // They are hooks: where commands are allowed, they run.
       await agent(options).run("hello")
       assert.equal(await ran(), true)
