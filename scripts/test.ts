@@ -1,7 +1,8 @@
-// Runs the tests: `npm test [-- <part of a file name>…] [--name=<pattern>…] [--lane=<name>]`. Ends with node's own summary. Those that
-// take long run with KARST_REQUIRE_ALL=1, or by name.
-import { globSync } from "node:fs"
-import { dirname } from "node:path"
+// Runs the tests: `npm test [-- <part of a file name>…] [--name=<pattern>…] [--lane=<name>] [--times]`, ending with Node's
+// summary. A test file outside the unit lane names its lane in its first line: `// test lane: runtimes`. Files marked long
+// (`// test lane: runtimes, long`) run with KARST_REQUIRE_ALL=1 or by name; otherwise they are listed as skipped.
+import { globSync, readFileSync } from "node:fs"
+import { dirname, relative } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { type EventData, run } from "node:test"
@@ -11,41 +12,30 @@ import { installClis } from "./clis.ts"
 
 interface Lane {
   name: string
-  /** Whether a test file belongs here; the first lane that says yes has it. */
-  has(file: string): boolean
-  /** Ends the lane when something in it hangs; far above what it takes. */
+  /** The lane is ended after this time, which is far above what it takes. */
   deadlineMinutes: number
-  /** Gets what it needs, where everything must run. */
+  /** Installs what the lane needs; called with KARST_REQUIRE_ALL=1. */
   prepare?(): void
-  /** Settings without which it cannot run. A lane that needs some runs only when it is asked for by name. */
+  /** Required environment settings. A lane that has some runs only if it is named by --lane. */
   needs?: string[]
 }
 
-// What starts kernels, child processes, sandboxes or commands.
-const realRuntimes =
-  /^test\/(runtime\/(conformance|handles|isolation|process|python|type-gate)\b|(agent|skills|memory|tools)\/[\w-]*(process|python|runtimes|shell))/
-// What starts servers and kills processes in the middle of their work.
-const durable = /^test\/(stores|engine|sessions|workspace\/s3)/
-// What drives coding CLIs, real ones and small programs in their place, and servers of tools.
-const clis = /^test\/(providers|mcp)\//
-// Thorough and long: they run when everything must (KARST_REQUIRE_ALL=1), or when they are named.
-const long = /\/(attacks|mutants|corpus|crash-matrix|linear|soak|real-acp)[\w-]*\.test\.ts$|^test\/package\.test\.ts$/
 const lanes: Lane[] = [
-  {
-    name: "live",
-    has: (file) => file.startsWith("test/live/"),
-    deadlineMinutes: 10,
-    needs: ["KARST_LIVE=1", "KARST_LIVE_MODEL=<provider/model>"],
-  },
-  {
-    name: "unit",
-    has: (file) => ![realRuntimes, clis, durable].some((pattern) => pattern.test(file)),
-    deadlineMinutes: 15,
-  },
-  { name: "runtimes", has: (file) => realRuntimes.test(file), deadlineMinutes: 20 },
-  { name: "clis", has: (file) => clis.test(file), deadlineMinutes: 20, prepare: installClis },
-  { name: "durable", has: () => true, deadlineMinutes: 20 },
+  { name: "live", deadlineMinutes: 10, needs: ["KARST_LIVE=1", "KARST_LIVE_MODEL=<provider/model>"] },
+  { name: "unit", deadlineMinutes: 15 },
+  // Kernels, child processes, sandboxes, shell commands.
+  { name: "runtimes", deadlineMinutes: 20 },
+  // Coding CLIs, the real ones and small programs in their place, and MCP servers.
+  { name: "clis", deadlineMinutes: 20, prepare: installClis },
+  // Databases, servers, and processes that are killed while they work.
+  { name: "durable", deadlineMinutes: 20 },
 ]
+
+interface TestFile {
+  path: string
+  lane: string
+  long: boolean
+}
 
 // With KARST_REQUIRE_ALL=1 a skipped test is a failed one, unless its reason starts with one of these.
 const exempt = ["evaluation data", "CaveAgent", "pyarrow", "live models", "by design"]
@@ -53,31 +43,57 @@ const requireAll = process.env.KARST_REQUIRE_ALL === "1"
 
 process.chdir(dirname(import.meta.dirname))
 const { values, positionals } = parseArgs({
-  options: { lane: { type: "string" }, name: { type: "string", multiple: true } },
+  options: { lane: { type: "string" }, name: { type: "string", multiple: true }, times: { type: "boolean" } },
   allowPositionals: true,
 })
 const stop = new AbortController()
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort(new Error(signal)))
 
+const testFiles = globSync("test/**/*.test.ts").sort().map(readTestFile)
+const durations = new Map<string, number>()
 const totals = { tests: 0, suites: 0, pass: 0, fail: 0, cancelled: 0, skipped: 0, todo: 0, duration_ms: 0 }
 await pipeline(Readable.from(allLanes()), new spec(), process.stdout, { end: false })
 if (totals.fail + totals.cancelled > 0) process.exitCode = 1
 if (totals.tests === 0) {
-  console.error(`No test ran: no file fits ${positionals.join(" ") || "this lane"}.`)
+  console.error(`No test ran: no file matches ${positionals.join(" ") || "this lane"}.`)
   process.exitCode = 1
 }
 
 async function* allLanes(): AsyncGenerator<TestEvent> {
   for (const lane of chosenLanes()) {
-    const files = filesOf(lane)
-    if (files.length === 0) continue
+    const files = testFiles.filter((file) => file.lane === lane.name && isNamed(file.path))
+    const leftOut = files.filter((file) => file.long && !requireAll && positionals.length === 0)
+    for (const file of leftOut) yield skipped(file)
+    const rest = files.filter((file) => !leftOut.includes(file)).map(({ path }) => path)
+    if (rest.length === 0) continue
     if (requireAll) lane.prepare?.()
-    yield* events(lane, files)
+    yield* events(lane, rest)
   }
-  for (const [name, count] of Object.entries(totals)) {
-    const data: EventData.TestDiagnostic = { nesting: 0, message: `${name} ${count}`, level: "info" }
-    yield { type: "test:diagnostic", data }
+  if (values.times) {
+    const slowest = [...durations].sort(([, a], [, b]) => b - a)
+    for (const [path, ms] of slowest) yield diagnostic(`${(ms / 1000).toFixed(1).padStart(6)} s ${path}`)
   }
+  for (const [name, count] of Object.entries(totals)) yield diagnostic(`${name} ${count}`)
+}
+
+function diagnostic(message: string): TestEvent {
+  return { type: "test:diagnostic", data: { nesting: 0, message, level: "info" } }
+}
+
+/** Reports a long file that this run leaves out. */
+function skipped({ path }: TestFile): TestEvent {
+  totals.tests++
+  totals.skipped++
+  const skip = "takes long; runs with KARST_REQUIRE_ALL=1, or by name"
+  const details = { duration_ms: 0, type: "test" as const }
+  const data = { name: path, nesting: 0, testNumber: 0, testId: 0, parentId: 0, tags: [], details, skip }
+  return { type: "test:pass", data }
+}
+
+function readTestFile(path: string): TestFile {
+  const [, lane = "unit", long] = /^\/\/ test lane: (\w+)(, long)?\n/.exec(readFileSync(path, "utf8")) ?? []
+  if (!lanes.some(({ name }) => name === lane)) refuse(`${path} names the unknown test lane "${lane}".`)
+  return { path, lane, long: long !== undefined }
 }
 
 function chosenLanes(): Lane[] {
@@ -90,34 +106,29 @@ function chosenLanes(): Lane[] {
   return [lane]
 }
 
-function filesOf(lane: Lane): string[] {
-  return globSync("test/**/*.test.ts")
-    .filter((file) => lanes.find(({ has }) => has(file)) === lane)
-    .filter((file) => (positionals.length === 0 ? requireAll || !long.test(file) : named(file)))
-    .sort()
-}
-
-function named(file: string): boolean {
-  return positionals.some((part) => file.includes(part))
+function isNamed(path: string): boolean {
+  return positionals.length === 0 || positionals.some((part) => path.includes(part))
 }
 
 async function* events(lane: Lane, files: string[]): AsyncGenerator<TestEvent> {
   const stream = run({
     files,
     concurrency: 2,
-    // A test that hangs is named; what it leaves open then holds its file until the lane's deadline.
+    // A test that hangs is reported by name. What it leaves open holds its file until the lane's deadline.
     timeout: 60_000,
     execArgv: process.execArgv,
     signal: AbortSignal.any([stop.signal, AbortSignal.timeout(lane.deadlineMinutes * 60_000)]),
     ...(values.name && { testNamePatterns: values.name }),
   })
   for await (const event of stream as AsyncIterable<TestEvent>) {
-    // What a lane says of itself as a whole has no file; it is summed here and said once, after the last lane.
+    // Diagnostics without a file are the lane's own totals. They are added up and printed once, after the last lane.
     if (event.type === "test:diagnostic" && event.data.file === undefined) continue
     if (event.type === "test:summary" && event.data.file === undefined) {
       add(event.data)
       continue
     }
+    if (event.type === "test:summary" && event.data.file !== undefined)
+      durations.set(relative(".", event.data.file), event.data.duration_ms)
     yield judged(event)
   }
 }
@@ -142,7 +153,7 @@ function judged(event: TestEvent): TestEvent {
   totals.fail++
   if (data.details.type !== "suite") totals.skipped--
   const cause = new Error(`Skipped (${reason}), and KARST_REQUIRE_ALL=1 requires it.`)
-  // Where this script judged it tells nobody anything.
+  // The stack of this script would not help the reader.
   cause.stack = cause.message
   const error = Object.assign(new Error(cause.message), { code: "ERR_TEST_FAILURE", cause })
   const failed: EventData.TestFail = { ...data, details: { duration_ms: data.details.duration_ms, error } }

@@ -1,3 +1,4 @@
+// test lane: durable, long
 import assert from "node:assert/strict"
 import { after, before, describe, test } from "node:test"
 import { type RedisServer, startRedis } from "../redis.ts"

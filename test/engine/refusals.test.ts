@@ -1,3 +1,4 @@
+// test lane: durable
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { describe, test } from "node:test"

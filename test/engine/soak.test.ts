@@ -1,3 +1,4 @@
+// test lane: durable, long
 import assert from "node:assert/strict"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

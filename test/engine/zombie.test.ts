@@ -1,3 +1,4 @@
+// test lane: durable
 import assert from "node:assert/strict"
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { readFileSync, rmSync } from "node:fs"

@@ -1,3 +1,4 @@
+// test lane: live
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent, jsRuntime, safeRules, variable } from "karst"

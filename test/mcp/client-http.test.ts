@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"

@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request } from "node:http"

@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { describe, type TestContext, test } from "node:test"
 import { setTimeout } from "node:timers/promises"

@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { connect as connectSocket } from "node:net"
 import { describe, test } from "node:test"

@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { AsyncLocalStorage } from "node:async_hooks"
 import { describe, test } from "node:test"

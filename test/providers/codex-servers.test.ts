@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises"

@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"

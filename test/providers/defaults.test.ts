@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { environmentDefaults } from "../../src/providers/defaults.ts"

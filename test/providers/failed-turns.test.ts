@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { join } from "node:path"
 import { describe, test } from "node:test"

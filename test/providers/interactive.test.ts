@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { readdirSync } from "node:fs"

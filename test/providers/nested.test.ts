@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { describe, mock, test } from "node:test"
 import type { AgentEvent } from "../../src/core/event.ts"

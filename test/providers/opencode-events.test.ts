@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { opencodeParser } from "../../src/providers/opencode-events.ts"

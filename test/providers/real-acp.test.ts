@@ -1,3 +1,4 @@
+// test lane: clis, long
 import assert from "node:assert/strict"
 import { access } from "node:fs/promises"
 import { join } from "node:path"

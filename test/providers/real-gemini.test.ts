@@ -1,3 +1,4 @@
+// test lane: clis
 import { gemini } from "karst/providers"
 import { slowSuite } from "./real-slow.ts"
 import { geminiBench } from "./slow-benches.ts"

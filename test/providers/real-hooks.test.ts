@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { access, appendFile, mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"

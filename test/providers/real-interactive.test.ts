@@ -1,3 +1,4 @@
+// test lane: clis
 import assert from "node:assert/strict"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"

@@ -1,3 +1,4 @@
+// test lane: clis, long
 import assert from "node:assert/strict"
 import { readdir, readFile } from "node:fs/promises"
 import { test } from "node:test"

@@ -1,3 +1,4 @@
+// test lane: runtimes
 import { tmpdir } from "node:os"
 import { describe, test } from "node:test"
 import { testRuntime } from "karst/testing"

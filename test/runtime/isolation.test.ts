@@ -1,3 +1,4 @@
+// test lane: runtimes
 import assert from "node:assert/strict"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,3 +1,4 @@
+// test lane: durable
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { appendFile, readFile, rm, writeFile } from "node:fs/promises"

@@ -1,3 +1,4 @@
+// test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent, type Message, messageText, type ScriptedStep, type Session, scripted, tool } from "karst"

@@ -1,3 +1,4 @@
+// test lane: durable
 import assert from "node:assert/strict"
 import { chmod, chown, cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"

@@ -1,3 +1,4 @@
+// test lane: runtimes
 import assert from "node:assert/strict"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"

@@ -1,3 +1,4 @@
+// test lane: durable
 import { describe, test } from "node:test"
 import { testStore } from "karst/testing"
 import { memoryStore } from "../../src/stores/memory.ts"

@@ -1,3 +1,4 @@
+// test lane: durable
 import assert from "node:assert/strict"
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,3 +1,4 @@
+// test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { type DeclareTest, type StoreCase, testStore } from "karst/testing"

@@ -1,3 +1,4 @@
+// test lane: durable
 import assert from "node:assert/strict"
 import { after, before, describe, test } from "node:test"
 import { Redis } from "ioredis"

@@ -1,3 +1,4 @@
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { after, before, describe, test } from "node:test"
 import type { Execution } from "../../../src/runtime/runtime.ts"

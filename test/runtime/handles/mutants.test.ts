@@ -1,3 +1,4 @@
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { after, describe, test } from "node:test"
 import { type DeclareTest, handleCases, testHandles } from "karst/testing"

@@ -1,3 +1,4 @@
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { createSocket } from "node:dgram"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

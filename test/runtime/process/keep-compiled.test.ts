@@ -1,3 +1,4 @@
+// test lane: runtimes
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { warmUp } from "../../../src/runtime/process/keep-compiled.ts"

@@ -1,3 +1,4 @@
+// test lane: runtimes
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { processRuntime } from "../../../src/runtime/process.ts"

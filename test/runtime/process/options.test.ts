@@ -1,3 +1,4 @@
+// test lane: runtimes
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { ConfigError } from "../../../src/core/errors.ts"

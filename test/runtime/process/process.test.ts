@@ -1,3 +1,4 @@
+// test lane: runtimes
 import assert from "node:assert/strict"
 import { existsSync } from "node:fs"
 import { test } from "node:test"

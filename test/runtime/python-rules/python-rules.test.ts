@@ -1,3 +1,4 @@
+// test lane: runtimes
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { after, describe, test } from "node:test"

@@ -1,3 +1,4 @@
+// test lane: runtimes, long
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { createSocket } from "node:dgram"

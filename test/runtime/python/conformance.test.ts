@@ -1,3 +1,4 @@
+// test lane: runtimes
 import { describe, test } from "node:test"
 import { testRuntime } from "karst/testing"
 import { pythonRuntime } from "../../../src/runtime/python.ts"

@@ -1,3 +1,4 @@
+// test lane: runtimes
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { fn, variable } from "../../../src/runtime/bindings.ts"

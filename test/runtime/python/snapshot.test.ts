@@ -1,3 +1,4 @@
+// test lane: runtimes
 import assert from "node:assert/strict"
 import { hash } from "node:crypto"
 import { describe, test } from "node:test"
