@@ -1,13 +1,13 @@
 import type { Run, RunResult } from "./core/agent.ts"
-import { checkOptions, isFlag, isOneOf, isRecord, type OptionChecks } from "./core/check-options.ts"
-import { letReadersApprove } from "./core/run-context.ts"
-import { answerApproval } from "./display/approve.ts"
-import { createFull } from "./display/full.ts"
+import { checkOptions, mustBeBoolean, mustBeObject, mustBeOneOf, type OptionChecks } from "./core/check-options.ts"
+import { allowReadersToApprove } from "./core/run-context.ts"
+import { askApproval } from "./display/approve.ts"
+import { createFullView } from "./display/full.ts"
 import { wantsColor } from "./display/paint.ts"
-import { createProgress } from "./display/progress.ts"
-import { createResult } from "./display/result.ts"
+import { createStatusLine } from "./display/progress.ts"
+import { createResultView } from "./display/result.ts"
 import { createScreen } from "./display/screen.ts"
-import { createShort } from "./display/short.ts"
+import { createShortView } from "./display/short.ts"
 
 export interface DisplayOptions {
   /** `full`: everything as it happens; `short`: a line for each cell or tool call, and the answer; `result`: the answer
@@ -24,10 +24,10 @@ export interface DisplayOptions {
 export type DisplayMode = "full" | "short" | "result" | "off"
 
 const displayChecks: OptionChecks<DisplayOptions> = {
-  mode: isOneOf("full", "short", "result", "off"),
-  stream: isRecord,
-  input: isRecord,
-  color: isFlag,
+  mode: mustBeOneOf("full", "short", "result", "off"),
+  stream: mustBeObject,
+  input: mustBeObject,
+  color: mustBeBoolean,
 }
 
 /** Shows a run in the terminal until it ends, and gives its result whatever the status: a failed run is shown, not
@@ -37,20 +37,24 @@ export async function display(run: Run, options: DisplayOptions = {}): Promise<R
   const { mode = "full", stream = process.stdout, input = process.stdin } = options
   // Nothing is shown, so nothing can be asked: the run refuses what needs approval.
   if (mode === "off") return run.settled
-  letReadersApprove(run)
+  allowReadersToApprove(run)
   const screen = createScreen(stream, { color: options.color ?? wantsColor(stream) })
   // So that `answer=$(…)` holds an answer or nothing.
   const aside = mode === "result" && stream === process.stdout ? process.stderr : stream
   const asideScreen = aside === stream ? screen : createScreen(aside, { color: wantsColor(aside) })
-  const show = { full: createFull, short: createShort, result: createResult }[mode](screen, run.id, asideScreen)
-  const progress = createProgress(screen, run.id)
+  const show = { full: createFullView, short: createShortView, result: createResultView }[mode](
+    screen,
+    run.id,
+    asideScreen,
+  )
+  const progress = createStatusLine(screen, run.id)
   try {
     for await (const event of run) {
       show(event)
       progress(event)
       if (event.type !== "approval-requested") continue
-      screen.status(undefined)
-      await answerApproval(event, { run, screen: asideScreen, input, stream: aside })
+      screen.setStatus(undefined)
+      await askApproval(event, { run, screen: asideScreen, input, stream: aside })
     }
   } finally {
     screen.close()

@@ -1,6 +1,13 @@
 import type { CodeRunOptions } from "./agent/create-agent.ts"
 import type { Agent, LiveObjects, RunResult } from "./core/agent.ts"
-import { checkOptions, isFunction, isRecord, isSignal, isWholeFrom, type OptionChecks } from "./core/check-options.ts"
+import {
+  checkOptions,
+  mustBeFunction,
+  mustBeIntegerFrom,
+  mustBeObject,
+  mustBeSignal,
+  type OptionChecks,
+} from "./core/check-options.ts"
 import { ConfigError, type ErrorData, errorData } from "./core/errors.ts"
 import type { Status } from "./core/event.ts"
 import type { Prompt } from "./core/message.ts"
@@ -26,9 +33,9 @@ export interface EvalCase<E = unknown> {
 }
 
 /** Judges what a case left behind. One that throws has not passed, and says why. */
-export type Scorer<E = unknown> = (outcome: Outcome<E>) => Judgement | Promise<Judgement>
+export type Scorer<E = unknown> = (outcome: EvalOutcome<E>) => Judgement | Promise<Judgement>
 
-export interface Outcome<E = unknown> {
+export interface EvalOutcome<E = unknown> {
   case: EvalCase<E>
   expected: E | undefined
   /** The result of the last turn. */
@@ -45,19 +52,19 @@ export interface SuiteOptions {
   trials?: number | undefined
   signal?: AbortSignal | undefined
   /** Told after each case; what it throws is ignored. */
-  onProgress?: ((progress: { done: number; total: number; record: CaseRecord }) => unknown) | undefined
+  onProgress?: ((progress: { done: number; total: number; record: EvalRecord }) => unknown) | undefined
 }
 
 const suiteChecks: OptionChecks<SuiteOptions> = {
-  agent: isRecord,
-  concurrency: isWholeFrom(1),
-  trials: isWholeFrom(1),
-  signal: isSignal,
-  onProgress: isFunction,
+  agent: mustBeObject,
+  concurrency: mustBeIntegerFrom(1),
+  trials: mustBeIntegerFrom(1),
+  signal: mustBeSignal,
+  onProgress: mustBeFunction,
 }
 
 /** How one trial of a case went. Plain JSON. */
-export interface CaseRecord {
+export interface EvalRecord {
   name: string
   /** From 1. */
   trial: number
@@ -74,9 +81,9 @@ export interface CaseRecord {
   error?: ErrorData
 }
 
-export interface Report {
+export interface EvalReport {
   /** In the order of the cases, whatever order they ended in. */
-  cases: CaseRecord[]
+  cases: EvalRecord[]
   passed: number
   total: number
   /** The mean of the cases. */
@@ -95,13 +102,13 @@ export async function suite<E = unknown>(
   cases: readonly EvalCase<E>[],
   scorers: Record<string, Scorer<E>>,
   options: SuiteOptions = {},
-): Promise<Report> {
+): Promise<EvalReport> {
   checkOptions("suite()", options, suiteChecks)
   const { concurrency = 4, trials = 1, onProgress } = options
-  check(cases, scorers, options)
+  checkSuite(cases, scorers, options)
   const started = performance.now()
   const work = cases.flatMap((each) => Array.from({ length: trials }, (_, index) => ({ each, trial: index + 1 })))
-  const records: CaseRecord[] = new Array(work.length)
+  const records: EvalRecord[] = new Array(work.length)
   const queue = work.entries()
   let done = 0
   const worker = async () => {
@@ -109,15 +116,15 @@ export async function suite<E = unknown>(
       const record = await runCase(each, trial, scorers, options)
       records[index] = record
       done++
-      await observe(() => onProgress?.({ done, total: work.length, record }))
+      await ignoreErrors(() => onProgress?.({ done, total: work.length, record }))
     }
   }
   await Promise.all(Array.from({ length: Math.min(concurrency, work.length) }, worker))
-  return report(records, performance.now() - started)
+  return createReport(records, performance.now() - started)
 }
 
 // Who watches can change nothing, also by throwing.
-async function observe(watch: () => unknown): Promise<void> {
+async function ignoreErrors(watch: () => unknown): Promise<void> {
   try {
     await watch()
   } catch {}
@@ -128,7 +135,7 @@ async function runCase<E>(
   trial: number,
   scorers: Record<string, Scorer<E>>,
   options: SuiteOptions,
-): Promise<CaseRecord> {
+): Promise<EvalRecord> {
   const started = performance.now()
   const elapsedMs = () => Math.round(performance.now() - started)
   try {
@@ -199,7 +206,7 @@ function allFailed(scorers: Record<string, unknown>, reason: string): { [scorer:
   return Object.fromEntries(Object.keys(scorers).map((name) => [name, { pass: false, score: 0, reason }]))
 }
 
-function report(cases: CaseRecord[], durationMs: number): Report {
+function createReport(cases: EvalRecord[], durationMs: number): EvalReport {
   const data = {
     cases,
     passed: cases.filter(({ pass }) => pass).length,
@@ -221,7 +228,7 @@ function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-function check(
+function checkSuite(
   cases: readonly EvalCase[],
   scorers: object,
   { agent, concurrency = 4, trials = 1 }: SuiteOptions,

@@ -119,29 +119,35 @@ export { type WorkerBackendOptions, workerBackend } from "./engine/worker.ts"
 export type { Compacted, CompactHooks, FullConversation, MemoryOptions } from "./memory.ts"
 export { type AiSdkOptions, aiSdk } from "./models/ai-sdk.ts"
 export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./models/model.ts"
-export { type RecordedCall, type RecordOptions, type ReplayOptions, record, replay } from "./models/record.ts"
-export { type ResolveOptions, resolve } from "./models/resolve.ts"
-export { type Retry, type RetryOptions, retry } from "./models/retry.ts"
-export { type EndpointChange, type RotateOptions, rotate } from "./models/rotate.ts"
+export {
+  type RecordedCall,
+  type RecordOptions,
+  type ReplayOptions,
+  recordModel as record,
+  replayModel as replay,
+} from "./models/record.ts"
+export { type ResolveOptions, resolveModel as resolve } from "./models/resolve.ts"
+export { type ModelRetry as Retry, type RetryOptions, withRetry as retry } from "./models/retry.ts"
+export { type EndpointChange, type RotateOptions, rotateModels as rotate } from "./models/rotate.ts"
 export {
   type ScriptedAnswer,
   type ScriptedModel,
   type ScriptedOptions,
   type ScriptedStep,
-  scripted,
+  scriptedModel as scripted,
 } from "./models/scripted.ts"
 export type { ModelSource } from "./models/source.ts"
-export { type TimeoutOptions, timeouts } from "./models/timeouts.ts"
+export { type TimeoutOptions, withTimeouts as timeouts } from "./models/timeouts.ts"
 export type { UnknownPolicy } from "./runtime/bindings.ts"
 export {
   type Bindings,
   type CallOptions,
+  type ClassTypeOptions as TypeOptions,
+  classType as type,
   type FunctionOptions,
   fn,
   type MethodGuard,
   type SchemaLike,
-  type TypeOptions,
-  type,
   type VariableOptions,
   variable,
 } from "./runtime/bindings.ts"
@@ -154,31 +160,31 @@ export {
   type FunctionRuleOptions,
   functionRule,
   importRule,
-  type Names,
   type Rule,
   type RuleContext,
   type RuleData,
+  type RuleNames as Names,
   type RuleOptions,
+  type RuleViolation as Violation,
   regexRule,
-  type Violation,
 } from "./runtime/rules/rules.ts"
 export { safeRules } from "./runtime/rules/safe-rules.ts"
 export type {
-  AskFirst,
-  Call,
+  ApprovalCondition as AskFirst,
   CallGate,
-  Executed,
-  ExecuteOptions,
-  Execution,
-  Lost,
-  MakeCall,
-  Name,
-  NotExecuted,
-  OutputChunk,
-  Pauses,
+  CellExecuted as Executed,
+  CellExecution as Execution,
+  CellNotExecuted as NotExecuted,
+  CellOptions as ExecuteOptions,
+  CellOutput as OutputChunk,
+  PauseSignal as Pauses,
   Runtime,
+  RuntimeCall as Call,
+  RuntimeLoss as Lost,
+  RuntimeMakeCall as MakeCall,
+  RuntimeName as Name,
+  RuntimeSnapshot as Snapshot,
   RuntimeSource,
-  Snapshot,
   StandardSchema,
   TypedRuntime,
   TypeGateMode,
@@ -210,7 +216,15 @@ export { type FileStoreOptions, fileStore } from "./stores/file.ts"
 export { memoryStore } from "./stores/memory.ts"
 export { type RedisClient, type RedisStoreOptions, redisStore } from "./stores/redis.ts"
 export { type SqliteStoreOptions, sqliteStore } from "./stores/sqlite.ts"
-export type { Append, Change, Delete, Entry, Guard, Put, Store } from "./stores/store.ts"
+export type {
+  Store,
+  StoreAppend as Append,
+  StoreChange as Change,
+  StoreDelete as Delete,
+  StoreEntry as Entry,
+  StoreGuard as Guard,
+  StorePut as Put,
+} from "./stores/store.ts"
 
 export {
   type Directive,
@@ -227,9 +241,9 @@ export {
 } from "./tools/tool.ts"
 export { localWorkspace } from "./workspace/local.ts"
 export { memoryWorkspace } from "./workspace/memory.ts"
-export { overlay } from "./workspace/overlay.ts"
-export { readOnly } from "./workspace/read-only.ts"
+export { overlayWorkspace as overlay } from "./workspace/overlay.ts"
+export { readOnlyWorkspace as readOnly } from "./workspace/read-only.ts"
 export { s3Workspace } from "./workspace/s3.ts"
 export type { S3Credentials, S3Options } from "./workspace/s3-options.ts"
-export { scoped } from "./workspace/scoped.ts"
+export { scopedWorkspace as scoped } from "./workspace/scoped.ts"
 export type { FileData, FileInfo, Workspace } from "./workspace/workspace.ts"

@@ -1,14 +1,14 @@
-import { anything, checkOptions, isFrom, type OptionChecks } from "./core/check-options.ts"
-import { errorData, isAbort } from "./core/errors.ts"
+import { anything, checkOptions, mustBeAtLeast, type OptionChecks } from "./core/check-options.ts"
+import { errorData, isAbortError } from "./core/errors.ts"
 import type { Emit } from "./core/event.ts"
 import type { Json } from "./core/json.ts"
 import type { Message } from "./core/message.ts"
 import type { Usage } from "./core/usage.ts"
 import { clearResults } from "./memory/clear.ts"
 import { estimateConversation } from "./memory/estimate.ts"
-import { beginWith, type Job, jobOf } from "./memory/job.ts"
-import { shorten } from "./memory/shorten.ts"
-import { compactAtFor, learned, requestSize } from "./memory/size.ts"
+import { type CompactionJob, createCompactionJob, runBeforeCompact } from "./memory/job.ts"
+import { replaceOlderMessages } from "./memory/shorten.ts"
+import { defaultCompactAt, requestSize, withLowerCeiling } from "./memory/size.ts"
 import type { Model, ModelRequest } from "./models/model.ts"
 import { type ModelSource, toModel } from "./models/source.ts"
 import type { Runtime } from "./runtime/runtime.ts"
@@ -63,8 +63,8 @@ export interface Compacted {
 }
 
 export const memoryChecks: OptionChecks<MemoryOptions> = {
-  compactAt: isFrom(1),
-  keepResults: isFrom(0),
+  compactAt: mustBeAtLeast(1),
+  keepResults: mustBeAtLeast(0),
   // Checked where it becomes a model.
   model: anything,
 }
@@ -125,7 +125,7 @@ export function resolveMemory(
   agent: { model: Model; contextWindow: number; maxOutputTokens?: number | undefined },
 ): MemoryConfig {
   checkOptions("memory", options, memoryChecks)
-  const { compactAt = compactAtFor(agent.contextWindow, agent.maxOutputTokens), keepResults = 6 } = options
+  const { compactAt = defaultCompactAt(agent.contextWindow, agent.maxOutputTokens), keepResults = 6 } = options
   const model = options.model === undefined ? agent.model : toModel(options.model)
   const ownModel = model === agent.model
   const summariserWindow = model.contextWindow ?? (ownModel ? agent.contextWindow : 128_000)
@@ -140,16 +140,16 @@ export function estimateRequest({ systemTokens, messages }: MemoryServices): num
 /** Whether the conversation must be made shorter before it is sent again. What the provider counted for the last request
  *  counts for more than an estimate. */
 export function isFull(state: MemoryState, services: MemoryServices): boolean {
-  return requestSize(state, estimateRequest(services)) > limitOf(state, services.memory)
+  return requestSize(state, estimateRequest(services)) > compactionLimit(state, services.memory)
 }
 
 /** By what the model's wish is known among what tools remember. */
-export const compactionWish = "karst:compact"
+export const compactionRequestKey = "karst:compact"
 
 /** Whether the model asked for the conversation to be made shorter; the wish is granted once. */
-export function compactionAsked(remembered: { [key: string]: Json }): boolean {
-  const asked = remembered[compactionWish] === true
-  if (asked) remembered[compactionWish] = false
+export function takeCompactionRequest(remembered: { [key: string]: Json }): boolean {
+  const asked = remembered[compactionRequestKey] === true
+  if (asked) remembered[compactionRequestKey] = false
   return asked
 }
 
@@ -164,20 +164,20 @@ export async function compact(
   const refused = reason === "overflow"
   const asked = reason === "asked"
   const tokens = requestSize(state, estimateRequest(services))
-  const known = refused ? learned(state, tokens) : state
+  const known = refused ? withLowerCeiling(state, tokens) : state
   // Who asks for it wants less than there is, however little that is.
-  const limit = Math.min(limitOf(known, services.memory), asked ? tokens / 2 : Infinity)
-  const job = jobOf(known, services, emit, limit)
+  const limit = Math.min(compactionLimit(known, services.memory), asked ? tokens / 2 : Infinity)
+  const job = createCompactionJob(known, services, emit, limit)
   try {
-    await beginWith(job, { messages: services.messages.slice(), tokens, limit, reason })
+    await runBeforeCompact(job, { messages: services.messages.slice(), tokens, limit, reason })
     await clearResults(job, { newest: refused ? 1 : services.memory.keepResults })
     if (refused || !hasRoom(job)) {
-      await shorten(job, refused ? 1 / 4 : 1 / 2)
+      await replaceOlderMessages(job, refused ? 1 / 4 : 1 / 2)
       // The newest result alone can be too long; the model then sees how it begins.
       if (!asked && job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
     }
   } catch (error) {
-    if (!isAbort(error) && !services.signal.aborted) {
+    if (!isAbortError(error) && !services.signal.aborted) {
       const message = `The conversation could not be made shorter: ${errorData(error).message}`
       emit({ type: "warning-raised", code: "memory-failed", message })
     }
@@ -186,15 +186,15 @@ export async function compact(
 }
 
 /** The state after a request that the provider counted. */
-export function measured(state: MemoryState, tokens: number | undefined, estimate: number): MemoryState {
+export function withMeasurement(state: MemoryState, tokens: number | undefined, estimate: number): MemoryState {
   return tokens === undefined ? state : { ...state, measured: { tokens, estimate } }
 }
 
 // Clearing that just about suffices would be needed again at the next step, and break the prompt cache each time.
-function hasRoom(job: Job): boolean {
+function hasRoom(job: CompactionJob): boolean {
   return job.tokens() <= job.limit * 0.9
 }
 
-function limitOf({ ceiling = Infinity }: MemoryState, { compactAt }: MemoryConfig): number {
+function compactionLimit({ ceiling = Infinity }: MemoryState, { compactAt }: MemoryConfig): number {
   return Math.min(ceiling, compactAt)
 }

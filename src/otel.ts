@@ -1,13 +1,13 @@
 import type { Context, Span, Tracer } from "@opentelemetry/api"
-import { checkOptions, isFlag, isRecord } from "./core/check-options.ts"
+import { checkOptions, mustBeBoolean, mustBeObject } from "./core/check-options.ts"
 import type { AgentEvent, EventOf } from "./core/event.ts"
-import { importPeer } from "./core/peer.ts"
+import { importOptionalPackage } from "./core/peer.ts"
 import {
   chatAttributes,
   errorAttributes,
   messagesText,
-  operation,
   schemaUrl,
+  spanStarts,
   systemText,
   usageAttributes,
 } from "./otel/attributes.ts"
@@ -24,8 +24,8 @@ export interface TraceOptions {
  *  Runs that a run starts are spans below it. One observer serves any number of agents, and sees no event twice. Rejects with
  *  a `MissingPeerError` where `@opentelemetry/api` is not installed. */
 export async function traced(options: TraceOptions = {}): Promise<(event: AgentEvent) => void> {
-  checkOptions("traced()", options, { tracer: isRecord, content: isFlag })
-  const api = toApi(await importPeer("@opentelemetry/api", "traces (karst/otel)"))
+  checkOptions("traced()", options, { tracer: mustBeObject, content: mustBeBoolean })
+  const api = toApi(await importOptionalPackage("@opentelemetry/api", "traces (karst/otel)"))
   const tracer = options.tracer ?? api.trace.getTracerProvider().getTracer("karst", undefined, { schemaUrl })
   const runs = new Map<string, RunTrace>()
   return (event) => {
@@ -33,14 +33,14 @@ export async function traced(options: TraceOptions = {}): Promise<(event: AgentE
     if (event.type === "run-start") {
       if (known) return
       const above = event.parent === undefined ? undefined : runs.get(event.parent)
-      const within = above?.innermost() ?? api.context.active()
-      runs.set(event.run, runTrace(event, { api, tracer, within, content: options.content ?? false }))
+      const within = above?.innermostContext() ?? api.context.active()
+      runs.set(event.run, createRunTrace(event, { api, tracer, within, content: options.content ?? false }))
       return
     }
     // Where a child has the same observer as its parent, what it tells comes here twice.
     if (!known || event.seq <= known.seq) return
     known.seq = event.seq
-    known.see(event)
+    known.onEvent(event)
     if (event.type === "run-end") runs.delete(event.run)
   }
 }
@@ -53,7 +53,7 @@ function toApi(module: Record<string, unknown>): Api {
   return api as Api
 }
 
-interface Place {
+interface TraceContext {
   api: Api
   tracer: Tracer
   /** What the run is a part of. */
@@ -64,29 +64,29 @@ interface Place {
 interface RunTrace {
   /** The newest event that was seen. */
   seq: number
-  see(event: AgentEvent): void
+  onEvent(event: AgentEvent): void
   /** What is under way right now, as far as it is one thing. */
-  innermost(): Context
+  innermostContext(): Context
 }
 
-interface Open {
+interface OpenSpan {
   span: Span
   context: Context
 }
 
-function runTrace(start: EventOf<"run-start">, { api, tracer, within, content }: Place): RunTrace {
+function createRunTrace(start: EventOf<"run-start">, { api, tracer, within, content }: TraceContext): RunTrace {
   const { INTERNAL, CLIENT } = api.SpanKind
-  const run = open(operation.run(start), within, start.at, content ? runContent(start) : {})
-  const actions = new Map<string, Open & { within: Context }>()
-  let cycle: Open | undefined
-  let asked: Asked | undefined
+  const run = open(spanStarts.run(start), within, start.at, content ? runContent(start) : {})
+  const actions = new Map<string, OpenSpan & { within: Context }>()
+  let cycle: OpenSpan | undefined
+  let asked: ModelCall | undefined
 
   function open(
     { name, attributes, kind = INTERNAL }: { name: string; attributes: Attributes; kind?: number },
     parent: Context,
     at: number,
     more: Attributes = {},
-  ): Open {
+  ): OpenSpan {
     const span = tracer.startSpan(
       name,
       { kind, startTime: new Date(at), attributes: { ...attributes, ...more } },
@@ -123,7 +123,7 @@ function runTrace(start: EventOf<"run-start">, { api, tracer, within, content }:
     if (!asked || !cycle) return
     const { since, first, retries } = asked
     asked = undefined
-    const kind = { kind: CLIENT, ...operation.chat(start.model) }
+    const kind = { kind: CLIENT, ...spanStarts.chat(start.model) }
     const { span } = open(
       kind,
       cycle.context,
@@ -132,7 +132,7 @@ function runTrace(start: EventOf<"run-start">, { api, tracer, within, content }:
     )
     for (const { code, message, at: when } of retries) span.addEvent("karst.warning", { code, message }, new Date(when))
     if (content && answer) span.setAttribute("gen_ai.output.messages", messagesText([answer.message], answer.finish))
-    end(span, at, failure ?? (answer?.finish === "error" ? brokenOff : undefined))
+    end(span, at, failure ?? (answer?.finish === "error" ? brokenOffFailure : undefined))
   }
 
   function endCycle(at: number, failure?: Failure): void {
@@ -157,18 +157,18 @@ function runTrace(start: EventOf<"run-start">, { api, tracer, within, content }:
       case "message-end": {
         endAsked(at, event)
         const code = event.message.parts.find((part) => part.type === "code")
-        if (code) act(code.id, operation.cell(code.id, content ? code.code : undefined), here().context, at)
+        if (code) act(code.id, spanStarts.cell(code.id, content ? code.code : undefined), here().context, at)
         return
       }
       case "code-end":
         return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
       case "tool-start":
-        return act(event.id, operation.tool(event, content), here().context, at)
+        return act(event.id, spanStarts.tool(event, content), here().context, at)
       case "tool-end":
         if (!actions.has(event.id)) here().span.addEvent("karst.tool-skipped", { name: event.name }, new Date(at))
         return endAction(event.id, at, event.ok ? undefined : failureOf(event.error), resultText(event))
       case "call-start":
-        return act(event.id, operation.call(event, content), (actions.get(event.within) ?? here()).context, at)
+        return act(event.id, spanStarts.call(event, content), (actions.get(event.within) ?? here()).context, at)
       case "call-end":
         return endAction(event.id, at, event.ok ? undefined : { type: "throw", message: event.error ?? "It failed." })
       case "approval-requested":
@@ -221,8 +221,8 @@ function runTrace(start: EventOf<"run-start">, { api, tracer, within, content }:
 
   return {
     seq: start.seq,
-    see,
-    innermost() {
+    onEvent: see,
+    innermostContext() {
       const outer = new Set([...actions.values()].map((action) => action.within))
       const leaves = [...actions.values()].filter((action) => !outer.has(action.context))
       const [only] = leaves
@@ -239,14 +239,14 @@ interface Failure {
 }
 
 /** A model call that is under way. */
-interface Asked {
+interface ModelCall {
   since: number
   first?: number
   until?: number
   retries: EventOf<"warning-raised">[]
 }
 
-const brokenOff: Failure = { type: "incomplete", message: "The answer broke off." }
+const brokenOffFailure: Failure = { type: "incomplete", message: "The answer broke off." }
 
 function failureOf(error: EventOf<"code-end">["error"]): Failure {
   return { type: error?.code ?? error?.kind ?? "_OTHER", message: error?.message ?? "It failed." }

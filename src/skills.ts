@@ -1,16 +1,16 @@
 import {
   anything,
   checkOptions,
-  isEither,
-  isFunction,
-  isRecord,
-  isTexts,
+  mustBeEither,
+  mustBeFunction,
+  mustBeObject,
+  mustBeTextList,
   type OptionChecks,
 } from "./core/check-options.ts"
 import { ConfigError } from "./core/errors.ts"
 import type { Bindings } from "./runtime/bindings.ts"
 import type { SkillFile } from "./skills/files.ts"
-import { checkProperties, type Finding, pathProblem } from "./skills/properties.ts"
+import { checkSkillProperties, type Finding, pathProblem } from "./skills/properties.ts"
 
 export type { SkillFile } from "./skills/files.ts"
 
@@ -78,9 +78,9 @@ const skillChecks: OptionChecks<SkillOptions> = {
   license: anything,
   compatibility: anything,
   metadata: anything,
-  allowedTools: isTexts,
-  bindings: isEither("an object of bindings or a function that makes them", isRecord, isFunction),
-  files: isRecord,
+  allowedTools: mustBeTextList,
+  bindings: mustBeEither("an object of bindings or a function that makes them", mustBeObject, mustBeFunction),
+  files: mustBeObject,
 }
 
 /** A skill made in code. */
@@ -88,7 +88,10 @@ export function skill(options: SkillOptions): Skill {
   checkOptions("skill()", options, skillChecks)
   const { instructions, bindings, allowedTools = [] } = options
   const { name, description, license, compatibility, metadata } = options
-  const { properties, findings } = checkProperties({ name, description, license, compatibility, metadata }, undefined)
+  const { properties, findings } = checkSkillProperties(
+    { name, description, license, compatibility, metadata },
+    undefined,
+  )
   const files = new Map(Object.entries(options.files ?? {}).map(([path, content]) => [path, toBytes(content)]))
   const problems = [
     ...findings.filter(({ severity }) => severity === "error").map(({ message }) => message),
@@ -125,7 +128,7 @@ export interface LoadedSkills {
 
 /** Finds and checks skills. Never throws for what they are: every problem is in the result. */
 export async function loadSkills(sources: readonly SkillSource[]): Promise<LoadedSkills> {
-  const { load } = await import("./skills/load.ts")
+  const { loadFromSources: load } = await import("./skills/load.ts")
   return load(sources)
 }
 

@@ -1,8 +1,8 @@
 import { ConfigError } from "./core/errors.ts"
 import type { Runtime } from "./runtime/runtime.ts"
-import { inTime } from "./testing/in-time.ts"
+import { withTimeLimit } from "./testing/in-time.ts"
 import { callCases } from "./testing/runtime-calls.ts"
-import { type Case, createTrial, type Language } from "./testing/runtime-case.ts"
+import { createRuntimeTrial, type Language, type RuntimeCheck } from "./testing/runtime-case.ts"
 import { cellCases } from "./testing/runtime-cells.ts"
 import { keepingCases } from "./testing/runtime-keeping.ts"
 import { nameCases } from "./testing/runtime-names.ts"
@@ -48,7 +48,7 @@ export function testRuntime({ test, runtime, language, skip = {} }: RuntimeSuite
   if (unknown.length > 0) {
     throw new ConfigError(`No such case to skip: ${unknown.join(", ")}. There are: ${Object.keys(cases).join(", ")}.`)
   }
-  for (const [name, { promise, check }] of Object.entries<Case>(cases)) {
+  for (const [name, { promise, check }] of Object.entries<RuntimeCheck>(cases)) {
     const title = `${name}: ${promise}`
     const reason = skip[name as RuntimeCase]
     if (reason !== undefined) {
@@ -56,8 +56,8 @@ export function testRuntime({ test, runtime, language, skip = {} }: RuntimeSuite
       continue
     }
     test(title, async () => {
-      await using trial = await createTrial(runtime, language)
-      await inTime(check(trial))
+      await using trial = await createRuntimeTrial(runtime, language)
+      await withTimeLimit(check(trial))
     })
   }
 }

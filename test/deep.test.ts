@@ -4,21 +4,21 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { copyJson, type Json, type JsonSchema } from "../src/core/json.ts"
-import { hashOf, storedValue } from "../src/engine/values.ts"
+import { encodeValue, hashValue } from "../src/engine/values.ts"
 import { modelFailure } from "../src/models/failure.ts"
 import { schemaType } from "../src/runtime/declare/json-schema-type.ts"
 import { parseSignature, parseType } from "../src/runtime/declare/signatures.ts"
 import { printType } from "../src/runtime/declare/type-tree.ts"
 import { jsRuntime } from "../src/runtime/js.ts"
-import { mismatches } from "../src/runtime/json-schema.ts"
+import { findMismatches } from "../src/runtime/json-schema.ts"
 import { inspectShort, preview, sizeOf } from "../src/runtime/preview.ts"
 import { schemaPythonType } from "../src/runtime/python/python-type.ts"
 import { checkRules } from "../src/runtime/rules/check-rules.ts"
 import { safeRules } from "../src/runtime/rules/safe-rules.ts"
 import { parseCell } from "../src/runtime/syntax.ts"
-import { discover } from "../src/skills/discover.ts"
+import { discoverSkills } from "../src/skills/discover.ts"
 import { parseSkillText } from "../src/skills/front-matter.ts"
-import { parse } from "../src/stores/encode.ts"
+import { parseStored } from "../src/stores/encode.ts"
 import { compilePattern } from "../src/tools/search/pattern.ts"
 import { compileGlob } from "../src/workspace/glob.ts"
 import { localWorkspace } from "../src/workspace/local.ts"
@@ -58,9 +58,9 @@ const cell = "let a = {}; for (let i = 0; i < 100000; i++) a = { a };"
 /** Work with data that is nested deeper than any stack; it gives a result, or an error that is not about the stack. */
 const entries: Record<string, () => unknown> = {
   "copy JSON": () => copyJson(list),
-  "store a value": () => storedValue(record),
-  "hash a value": () => hashOf([new Map([[1, list]])]),
-  "read stored JSON": () => parse("[".repeat(levels) + "]".repeat(levels), "store"),
+  "store a value": () => encodeValue(record),
+  "hash a value": () => hashValue([new Map([[1, list]])]),
+  "read stored JSON": () => parseStored("[".repeat(levels) + "]".repeat(levels), "store"),
   "preview a list": () => preview(list),
   "preview a record": () => [preview(record), inspectShort(record), sizeOf(record)],
   "read a type": () => printType(parseType(`string${"[]".repeat(levels)}`, "tool")),
@@ -89,9 +89,9 @@ const entries: Record<string, () => unknown> = {
   },
 }
 for (const [what, schema] of Object.entries(schemas)) {
-  entries[`check a list with a schema of ${what}`] = () => mismatches(schema, list)
-  entries[`check a record with a schema of ${what}`] = () => mismatches(schema, record)
-  entries[`check lists with a schema of ${what}`] = () => mismatches(schema, [list, nested((inner) => [inner])])
+  entries[`check a list with a schema of ${what}`] = () => findMismatches(schema, list)
+  entries[`check a record with a schema of ${what}`] = () => findMismatches(schema, record)
+  entries[`check lists with a schema of ${what}`] = () => findMismatches(schema, [list, nested((inner) => [inner])])
   entries[`declare a schema of ${what}`] = () => printType(schemaType(schema, names, "Tool"))
   entries[`declare a schema of ${what} for Python`] = () => schemaPythonType(schema)
 }
@@ -113,7 +113,7 @@ describe("data that is nested too deeply is no error of the stack", () => {
       code: "too-deep",
       message: /^The data is nested too deeply\. Make it flatter/,
     })
-    const [problem] = mismatches(schemas.itself ?? {}, list)
+    const [problem] = findMismatches(schemas.itself ?? {}, list)
     assert.match(problem?.message ?? "", /nested too deeply to be checked; send it flatter/)
   })
 })
@@ -142,7 +142,7 @@ describe("a tree of folders that is too deep", () => {
 
   test("is not entered where skills are looked for", async () => {
     const told: string[] = []
-    assert.deepEqual(await discover(root, (_path, _severity, message) => told.push(message)), [])
+    assert.deepEqual(await discoverSkills(root, (_path, _severity, message) => told.push(message)), [])
     assert.match(told.join("\n"), /more than 6 folders down/)
   })
 })
@@ -150,21 +150,21 @@ describe("a tree of folders that is too deep", () => {
 describe("a pattern of a schema", () => {
   test("that takes for ever is stopped, and does not match", () => {
     const schema = { type: "string", pattern: "^(a+)+$" }
-    assert.deepEqual(mismatches(schema, "aaaa"), [])
-    assert.equal(mismatches(schema, `${"a".repeat(60)}!`).length, 1)
-    assert.equal(mismatches({ patternProperties: { "^(a+)+$": false } }, { [`${"a".repeat(60)}!`]: 1 }).length, 0)
+    assert.deepEqual(findMismatches(schema, "aaaa"), [])
+    assert.equal(findMismatches(schema, `${"a".repeat(60)}!`).length, 1)
+    assert.equal(findMismatches({ patternProperties: { "^(a+)+$": false } }, { [`${"a".repeat(60)}!`]: 1 }).length, 0)
   })
 
   test("compares long lists for equal items only where they may be equal", () => {
     const schema = { type: "array", uniqueItems: true }
     assert.deepEqual(
-      mismatches(
+      findMismatches(
         schema,
         Array.from({ length: 100_000 }, (_, index) => ({ index })),
       ).length,
       0,
     )
-    assert.equal(mismatches(schema, [{ a: 1, b: 2 }, 3, { b: 2, a: 1 }]).length, 1)
-    assert.equal(mismatches(schema, ["1", 1, null, "null", [1], { 0: 1 }]).length, 0)
+    assert.equal(findMismatches(schema, [{ a: 1, b: 2 }, 3, { b: 2, a: 1 }]).length, 1)
+    assert.equal(findMismatches(schema, ["1", 1, null, "null", [1], { 0: 1 }]).length, 0)
   })
 })

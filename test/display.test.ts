@@ -37,7 +37,7 @@ function fakeRun(body: (control: RunControl) => unknown, end: Partial<RunResult>
       ended = true
       return { result: plain }
     },
-    broken: (error) => ({ result: { ...plain, status: control(error), output: "" }, error }),
+    onBodyError: (error) => ({ result: { ...plain, status: control(error), output: "" }, error }),
   })
 
   function control(error: unknown): RunResult["status"] {
@@ -96,7 +96,7 @@ function askingRun(text?: string) {
   const decided: string[] = []
   const run = fakeRun(async (control) => {
     control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: "" } })
-    const decision = await control.decision("k1", text)
+    const decision = await control.awaitDecision("k1", text)
     decided.push(decision)
     control.emit({ type: "approval-resolved", id: "k1", decision })
   })
@@ -341,7 +341,7 @@ test("what the model, a cell, a call or an error prints cannot command the termi
 test("an approval nobody can answer is denied, with a line", async () => {
   const run = fakeRun(async (control) => {
     control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: '"all"' }, reason: "deletes" })
-    const decision = await control.decision("k1")
+    const decision = await control.awaitDecision("k1")
     control.emit({ type: "approval-resolved", id: "k1", decision })
   })
   assert.match(await shown(run), /\? wipe\("all"\) · deletes\n.*no terminal.*denied\.\n {2}✗ denied\n/)
@@ -387,7 +387,7 @@ test("a question that is asked again by the same id is not taken for answered", 
   const run = fakeRun(async (control) => {
     for (let time = 0; time < 2; time++) {
       control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: "" } })
-      const decision = await control.decision("k1")
+      const decision = await control.awaitDecision("k1")
       decided.push(decision)
       control.emit({ type: "approval-resolved", id: "k1", decision })
     }
@@ -417,7 +417,7 @@ test("a question somebody else answered, or a run that ended, is withdrawn", asy
   const endless = fakeRun((control) => {
     control.emit({ type: "approval-requested", id: "k1", call: { binding: "wipe", args: "" } })
     setImmediate(() => endless.abort())
-    return control.decision("k1")
+    return control.awaitDecision("k1")
   })
   assert.match(await shown(endless, { input: Object.assign(new PassThrough(), { isTTY: true }) }), /■ aborted/)
 })

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path"
 import { describe, test } from "node:test"
 import { promisify } from "node:util"
 import { examplePlans } from "./fixtures/example-plans.ts"
-import { actorMachine } from "./providers/actors.ts"
+import { createPlannedCliMachine } from "./providers/actors.ts"
 import { requires } from "./system.ts"
 
 const root = dirname(import.meta.dirname)
@@ -107,7 +107,7 @@ describe("the examples", () => {
 
     const name = basename(file, ".ts")
     test(`${file} runs without a key and shows what it is for`, { skip: skips[file] }, async () => {
-      await using machine = await actorMachine(examplePlans[name] ?? {})
+      await using machine = await createPlannedCliMachine(examplePlans[name] ?? {})
       const { PATH } = process.env
       const { stdout, stderr } = await run(file, machine.cwd, name in examplePlans ? machine.env : { PATH })
       const shown = shows[name]
@@ -118,7 +118,7 @@ describe("the examples", () => {
 
     if (!(name in examplePlans)) continue
     test(`${file} says what to install where there is no CLI`, { skip: hasClis }, async () => {
-      await using machine = await actorMachine({}, [])
+      await using machine = await createPlannedCliMachine({}, [])
       const { stdout, stderr } = await run(file, machine.cwd, machine.env)
       assert.match(stdout, /not installed[\s\S]*npm install -g @anthropic-ai\/claude-code/)
       assert.equal(stderr, "")

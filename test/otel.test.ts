@@ -16,7 +16,7 @@ import {
 import { createAgent } from "../src/agent/create-agent.ts"
 import { ModelError } from "../src/core/errors.ts"
 import type { AgentEvent } from "../src/core/event.ts"
-import { scripted } from "../src/models/scripted.ts"
+import { scriptedModel } from "../src/models/scripted.ts"
 import { traced } from "../src/otel.ts"
 import { jsRuntime } from "../src/runtime/js.ts"
 import { delegateTools } from "../src/tools/delegate.ts"
@@ -61,7 +61,7 @@ describe("a run as spans", () => {
     const { tracer, spans } = recorder()
     const agent = createAgent({
       name: "lamp",
-      model: scripted([cell("await dim(20)"), "Dimmed."], { id: "openai/gpt-5.2", usage }),
+      model: scriptedModel([cell("await dim(20)"), "Dimmed."], { id: "openai/gpt-5.2", usage }),
       runtime: jsRuntime({ dim: (percent: number) => percent }),
       onEvent: await traced({ tracer }),
       now: ticking(),
@@ -93,7 +93,7 @@ describe("a run as spans", () => {
     const { tracer, spans } = recorder()
     const steps = [[...call("look"), ...call("finish", { message: "Done." }), ...call("look", {}, "late")]]
     const agent = createAgent({
-      model: scripted(steps, { usage }),
+      model: scriptedModel(steps, { usage }),
       tools: [tool({ name: "look", description: "Looks", run: () => "seen" })],
       onEvent: await traced({ tracer }),
     })
@@ -109,11 +109,11 @@ describe("a run as spans", () => {
   test("nests the runs that a run starts in the call that started them, also when both have the observer", async () => {
     const { tracer, spans } = recorder()
     const onEvent = await traced({ tracer })
-    const child = (name: string) => createAgent({ name, model: scripted([`I am ${name}.`]), onEvent })
+    const child = (name: string) => createAgent({ name, model: scriptedModel([`I am ${name}.`]), onEvent })
     const tasks = ["a", "b"].map((agent) => ({ agent, prompt: "go" }))
     const boss = createAgent({
       name: "boss",
-      model: scripted([call("delegate", { tasks }), call("finish", { message: "Done." })]),
+      model: scriptedModel([call("delegate", { tasks }), call("finish", { message: "Done." })]),
       tools: delegateTools({ a: child("a"), b: child("b") }),
       onEvent,
     })
@@ -128,7 +128,7 @@ describe("a run as spans", () => {
 
   test("two runs at once are two traces", async () => {
     const { tracer, spans } = recorder()
-    const agent = createAgent({ model: scripted(() => "Done."), onEvent: await traced({ tracer }) })
+    const agent = createAgent({ model: scriptedModel(() => "Done."), onEvent: await traced({ tracer }) })
     await Promise.all([agent.run("a"), agent.run("b")])
     assert.equal(new Set(spans().map((span) => span.spanContext().traceId)).size, 2)
     assert.equal(spans().length, 6)
@@ -139,7 +139,7 @@ describe("a run as spans", () => {
     context.setGlobalContextManager(manager)
     after(() => context.disable())
     const { tracer, spans } = recorder()
-    const agent = createAgent({ name: "inner", model: scripted(["Done."]), onEvent: await traced({ tracer }) })
+    const agent = createAgent({ name: "inner", model: scriptedModel(["Done."]), onEvent: await traced({ tracer }) })
     const request = tracer.startSpan("request")
     await context.with(trace.setSpan(ROOT_CONTEXT, request), () => agent.run("go").settled)
     request.end()
@@ -152,7 +152,7 @@ describe("what goes wrong", () => {
   test("is on the span of the cell, tool or call that failed, with its kind and message", async () => {
     const { tracer, spans } = recorder()
     const agent = createAgent({
-      model: scripted([cell("await wipe()"), call("look"), "Sorry."]),
+      model: scriptedModel([cell("await wipe()"), call("look"), "Sorry."]),
       runtime: jsRuntime({
         wipe() {
           throw new RangeError("too much")
@@ -177,7 +177,7 @@ describe("what goes wrong", () => {
   test("a model that fails is an error of its call and of the run, with the retries before it", async () => {
     const { tracer, spans } = recorder()
     const error = new ModelError("It is down.", { code: "overloaded", retryable: true })
-    const model = scripted([
+    const model = scriptedModel([
       ({ onRetry }) => {
         onRetry?.({ attempt: 1, delayMs: 0, error })
         return error
@@ -199,7 +199,7 @@ describe("what goes wrong", () => {
     const { tracer, spans } = recorder()
     const agent = createAgent({
       name: "a",
-      model: scripted([call("wait")]),
+      model: scriptedModel([call("wait")]),
       tools: [
         tool({
           name: "wait",
@@ -244,7 +244,7 @@ describe("what was said", () => {
   async function spansOf(content: boolean | undefined) {
     const { tracer, spans } = recorder()
     const agent = createAgent({
-      model: scripted([cell(`print // ${secret}`), call("look", { at: secret }), secret]),
+      model: scriptedModel([cell(`print // ${secret}`), call("look", { at: secret }), secret]),
       instructions: secret,
       runtime: jsRuntime({ print: secret }),
       tools: [
@@ -286,7 +286,7 @@ describe("what was said", () => {
 test("the observer is a function of the events: a recording gives the same spans with the times of then", async () => {
   const events: AgentEvent[] = []
   const agent = createAgent({
-    model: scripted([cell("1 + 1"), "Two."]),
+    model: scriptedModel([cell("1 + 1"), "Two."]),
     onEvent: (event) => events.push(structuredClone(event)),
     now: ticking(),
   })
@@ -310,7 +310,7 @@ test("without a tracer the globally registered provider is used, under the pinne
   const { provider, spans } = recorder()
   trace.setGlobalTracerProvider(provider)
   after(() => trace.disable())
-  await createAgent({ model: scripted(["Done."]), onEvent: await traced() }).run("go")
+  await createAgent({ model: scriptedModel(["Done."]), onEvent: await traced() }).run("go")
   const [first] = spans()
   assert.deepEqual(
     [first?.instrumentationScope.name, first?.instrumentationScope.schemaUrl],

@@ -1,15 +1,15 @@
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import type { Decision } from "../core/agent.ts"
 import { digest, identityOf } from "../core/digest.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import type { RunControl } from "../core/run.ts"
-import type { Call } from "../runtime/runtime.ts"
+import type { RuntimeCall } from "../runtime/runtime.ts"
 import { callName, callSubject, fullCallText, previewCall } from "./preview-call.ts"
 
 /** Answers whether a call may be made: `true` and `allow` for this once, `always` for the rest of the conversation.
  *  Anything else is a no. */
-export type Approver = (call: Call, signal: AbortSignal) => Decision | boolean | Promise<Decision | boolean>
+export type Approver = (call: RuntimeCall, signal: AbortSignal) => Decision | boolean | Promise<Decision | boolean>
 
 /** Answers by a function, or by `run.approve(id, decision)`, which readers of the events call. */
 export type ApproverOption = Approver | "events"
@@ -30,10 +30,10 @@ export function resolveApprover(options: {
 }
 
 /** How a question ended: by a decision, or because no answer came in time. */
-export type Answer = Decision | "unanswered"
+export type ApprovalAnswer = Decision | "unanswered"
 
 /** Who answers, and what was answered for good. */
-export interface Approvals {
+export interface ApprovalServices {
   /** The approver of the agent. */
   approve?: ApproverOption | undefined
   /** How long a question may stay unanswered; then the call is refused. Default: no limit. */
@@ -42,11 +42,11 @@ export interface Approvals {
   approved: string[]
   /** Waits for the answer from outside of the agent, at most `timeoutMs`; undefined where the run has no approver. `text`: the
    *  whole call, to be shown on request. */
-  watcher(id: string, text: string, timeoutMs: number | undefined): Promise<Answer> | undefined
+  watcher(id: string, text: string, timeoutMs: number | undefined): Promise<ApprovalAnswer> | undefined
   /** The id to ask by about a call. Default: that of the call. */
   questionId?: ((callId: string) => string) | undefined
   /** What was answered before, when this call was asked for the first time. */
-  decided?: Answer | undefined
+  decided?: ApprovalAnswer | undefined
   /** What to tell with the question. */
   reason?: string | undefined
   /** Stops the clocks while a person thinks. */
@@ -60,31 +60,36 @@ export class ApprovalDenied extends Error {
 
 /** Resolves when a call may be made, and throws what the cell sees when it may not. Gives the digest of the arguments
  *  that were approved; undefined where any arguments are. */
-export async function requireApproval(call: Call, approvals: Approvals, emit: Emit): Promise<string | undefined> {
+export async function requireApproval(
+  call: RuntimeCall,
+  approvals: ApprovalServices,
+  emit: Emit,
+): Promise<string | undefined> {
   const subject = callSubject(call)
   if (!call.approve || approvals.approved.includes(subject)) return undefined
   // Before the binding is asked: it may be asked about other arguments than are there when it answers.
   let args = digestArguments(call)
-  const question = await askable(call)
+  const question = await questionFor(call)
   if (!question) return args
   const shown = () => {
     args = digestArguments(call)
   }
   if (approvals.decided) shown()
-  const decision = approvals.decided ?? (await approvals.paused(() => decide(call, question, approvals, emit, shown)))
+  const decision =
+    approvals.decided ?? (await approvals.paused(() => requestDecision(call, question, approvals, emit, shown)))
   if (decision === "always" && !approvals.approved.includes(subject)) approvals.approved.push(subject)
   if (decision === "always") return undefined
   if (decision === "allow") return args
-  throw new ApprovalDenied(`${callName(call)} ${refusalOf(decision, approvals)}`)
+  throw new ApprovalDenied(`${callName(call)} ${refusalText(decision, approvals)}`)
 }
 
-function refusalOf(decision: Answer | undefined, { approvalTimeoutMs }: Approvals): string {
+function refusalText(decision: ApprovalAnswer | undefined, { approvalTimeoutMs }: ApprovalServices): string {
   if (decision === "deny") return "was not approved; it was not called."
   if (decision === "unanswered") return `was not approved ${withinText(approvalTimeoutMs)}; it was not called.`
-  return `needs approval and there is no approver; it was not called. ${howToApprove}`
+  return `needs approval and there is no approver; it was not called. ${howToApproveText}`
 }
 
-const howToApprove =
+const howToApproveText =
   'Its host can give one: approver of the agent or run, a function or "events" for run.approve(); display(run), which asks in the terminal; ' +
   "approve of an MCP server."
 
@@ -94,23 +99,23 @@ function withinText(timeoutMs: number | undefined): string {
 
 /** Makes a call whose arguments were approved. When they are no longer the same, it is asked about again by `again`.
  *  Nothing can change them between the last comparison and the call. */
-export async function makeApproved<T>(
-  call: Call,
+export async function callIfStillApproved<T>(
+  call: RuntimeCall,
   approved: string | undefined,
   again: (reason: string) => Promise<string | undefined>,
   make: () => Promise<T>,
 ): Promise<T> {
   let digest = approved
   for (let times = 1; digest !== undefined && digest !== digestArguments(call); times++) {
-    if (times > mostChanges) throw new ApprovalDenied(`${callName(call)} was not called: ${changedTooOften}`)
+    if (times > maxArgumentChanges) throw new ApprovalDenied(`${callName(call)} was not called: ${changedTooOftenText}`)
     digest = await again("Its arguments have changed since they were approved.")
   }
   return make()
 }
 
-const mostChanges = 3
-const changedTooOften =
-  `its arguments changed ${mostChanges + 1} times while approval was asked for. ` +
+const maxArgumentChanges = 3
+const changedTooOftenText =
+  `its arguments changed ${maxArgumentChanges + 1} times while approval was asked for. ` +
   "Do not change them until the call is made."
 
 /** What to say with a question. */
@@ -119,17 +124,17 @@ interface Question {
 }
 
 /** Whether there is something to ask. Where that cannot be decided, there is. */
-async function askable(call: Call): Promise<Question | undefined> {
+async function questionFor(call: RuntimeCall): Promise<Question | undefined> {
   if (typeof call.approve !== "function") return {}
   try {
-    return (await orAbort(call.approve(call), call.signal)) === false ? undefined : {}
+    return (await rejectOnAbort(call.approve(call), call.signal)) === false ? undefined : {}
   } catch (error) {
     if (call.signal.aborted) throw error
     return { reason: `Whether to ask could not be decided: ${errorData(error).message}` }
   }
 }
 
-function digestArguments(call: Call): string {
+function digestArguments(call: RuntimeCall): string {
   const { text, isWhole } = digest(call.args, identityOf)
   if (isWhole) return text
   throw new ApprovalDenied(
@@ -138,13 +143,13 @@ function digestArguments(call: Call): string {
   )
 }
 
-async function decide(
-  call: Call,
+async function requestDecision(
+  call: RuntimeCall,
   question: Question,
-  approvals: Approvals,
+  approvals: ApprovalServices,
   emit: Emit,
   shown: () => void,
-): Promise<Answer | undefined> {
+): Promise<ApprovalAnswer | undefined> {
   const { approvalTimeoutMs } = approvals
   const approve = typeof approvals.approve === "function" ? approvals.approve : undefined
   shown()
@@ -159,11 +164,11 @@ async function decide(
     ...question,
     ...(approve && { answerer: "agent" }),
   })
-  let answer: Answer = "deny"
+  let answer: ApprovalAnswer = "deny"
   try {
-    const answering = approve ? answered(call, approve, approvalTimeoutMs) : watcher
+    const answering = approve ? askApprover(call, approve, approvalTimeoutMs) : watcher
     // The answer may never come, and is not needed once the cell has ended.
-    answer = toAnswer(await orAbort(answering, call.signal))
+    answer = normalizeAnswer(await rejectOnAbort(answering, call.signal))
     return answer
   } finally {
     const decision = answer === "unanswered" ? "deny" : answer
@@ -173,9 +178,9 @@ async function decide(
 }
 
 // An approver that fails has not said yes.
-async function answered(call: Call, approve: Approver, timeoutMs: number | undefined): Promise<unknown> {
+async function askApprover(call: RuntimeCall, approve: Approver, timeoutMs: number | undefined): Promise<unknown> {
   try {
-    return await answeredWithin(timeoutMs, (late) => {
+    return await withAnswerTimeout(timeoutMs, (late) => {
       const signal = late ? AbortSignal.any([call.signal, late]) : call.signal
       return Promise.resolve(approve(call, signal))
     })
@@ -186,12 +191,12 @@ async function answered(call: Call, approve: Approver, timeoutMs: number | undef
 }
 
 /** Waits for an answer, at most so long. The signal fires when it is too late; without a limit there is none. */
-export async function answeredWithin<T>(
+export async function withAnswerTimeout<T>(
   timeoutMs: number | undefined,
   ask: (late: AbortSignal | undefined) => Promise<T>,
 ): Promise<T | "unanswered"> {
   // A timer for longer would fire at once.
-  if (timeoutMs === undefined || timeoutMs > longestTimer) return ask(undefined)
+  if (timeoutMs === undefined || timeoutMs > maxTimerMs) return ask(undefined)
   const late = new AbortController()
   const { promise, resolve } = Promise.withResolvers<"unanswered">()
   const timer = setTimeout(() => {
@@ -204,16 +209,16 @@ export async function answeredWithin<T>(
 }
 
 /** Asks who reads the events of a run, where they answer. */
-export function readersOf(control: RunControl): Approvals["watcher"] {
+export function readersAsApprover(control: RunControl): ApprovalServices["watcher"] {
   return (id, text, timeoutMs) => {
     if (!control.readersApprove()) return undefined
-    return answeredWithin(timeoutMs, (late) => control.decision(id, text, late))
+    return withAnswerTimeout(timeoutMs, (late) => control.awaitDecision(id, text, late))
   }
 }
 
-const longestTimer = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
-function toAnswer(answer: unknown): Answer {
+function normalizeAnswer(answer: unknown): ApprovalAnswer {
   if (answer === true || answer === "allow") return "allow"
   return answer === "always" || answer === "unanswered" ? answer : "deny"
 }

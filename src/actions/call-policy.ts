@@ -1,6 +1,6 @@
-import { type RunContext, runNote } from "../core/run-context.ts"
+import { createRunField, type RunContext } from "../core/run-context.ts"
 import type { ApproverOption } from "./approve.ts"
-import { type Hooks, hooksAround } from "./hooks.ts"
+import { type Hooks, nestHooks } from "./hooks.ts"
 import type { CallBudget } from "./limits.ts"
 
 /** What the calls of a run are held to. */
@@ -12,23 +12,23 @@ export interface CallPolicy {
   budgets: readonly CallBudget[]
 }
 
-const policies = runNote<CallPolicy>()
+const policies = createRunField<CallPolicy>()
 
 /** A run's own policy, within that of the run it was started by: the other's approver answers where it has none, the
  *  other's hooks are around its own, and its calls count for both. */
-export function policyWithin(run: RunContext, own: CallPolicy): CallPolicy {
-  const outer = policies.nearest(run.parent)
-  const policy = outer ? within(outer, own) : own
+export function setCallPolicy(run: RunContext, own: CallPolicy): CallPolicy {
+  const outer = policies.findInherited(run.parent)
+  const policy = outer ? nestPolicy(outer, own) : own
   policies.set(run, policy)
   if (own.approve === "events") run.readersApprove = true
   return policy
 }
 
-function within(outer: CallPolicy, own: CallPolicy): CallPolicy {
+function nestPolicy(outer: CallPolicy, own: CallPolicy): CallPolicy {
   return {
     approve: own.approve ?? outer.approve,
     approvalTimeoutMs: own.approvalTimeoutMs ?? outer.approvalTimeoutMs,
-    hooks: hooksAround(outer.hooks, own.hooks),
+    hooks: nestHooks(outer.hooks, own.hooks),
     // By its name a call is known in its own runtime only.
     budgets: [...own.budgets, ...outer.budgets.map(({ counts, calls }) => ({ counts, calls, callsOf: undefined }))],
   }

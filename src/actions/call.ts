@@ -1,21 +1,21 @@
 import { errorData } from "../core/errors.ts"
 import type { CallPreview, Emit } from "../core/event.ts"
 import { startDeadline } from "../runtime/deadline.ts"
-import type { Call, CallGate, MakeCall, Pauses } from "../runtime/runtime.ts"
-import { createState } from "../tools/tool-state.ts"
-import { type Approvals, makeApproved, requireApproval } from "./approve.ts"
+import type { CallGate, PauseSignal, RuntimeCall, RuntimeMakeCall } from "../runtime/runtime.ts"
+import { createToolState } from "../tools/tool-state.ts"
+import { type ApprovalServices, callIfStillApproved, requireApproval } from "./approve.ts"
 import type { CallPolicy } from "./call-policy.ts"
 import { type CallContext, type CallOutcome, runAfterCall, runBeforeCall } from "./hooks.ts"
 import type { CallSteps, Journal } from "./journal.ts"
 import { spendCall } from "./limits.ts"
 import { callName, previewCall } from "./preview-call.ts"
 
-export interface GateServices extends Approvals, CallPolicy {
+export interface GateServices extends ApprovalServices, CallPolicy {
   approve: CallPolicy["approve"]
   approvalTimeoutMs: CallPolicy["approvalTimeoutMs"]
   now(): number
   /** Tells when the clocks stand still. */
-  pauses: Pauses
+  pauses: PauseSignal
   /** Whose calls these are, as hooks are told. */
   caller: Pick<CallContext, "run" | "parent" | "agent">
   /** Of a durable run. */
@@ -31,7 +31,7 @@ export interface CountingGate {
 }
 
 // A cell may call in a loop; beyond this many the calls are counted and no longer told one by one.
-const toldCalls = 1000
+const maxReportedCalls = 1000
 
 /** The gate every call passes, wherever it comes from: told, within its limits, past the hooks, approved, then made. A tool
  *  call is `told` by events of its own, and counted with those of the same answer. */
@@ -39,19 +39,19 @@ export function callGate(services: GateServices, within: string, emit: Emit, tol
   const calls: CountingGate = {
     count: 0,
     gate: async (call, next) => {
-      const tell = !told && calls.count++ < toldCalls
-      if (!tell && calls.count === toldCalls + 1) {
-        emit({ type: "warning-raised", code: "many-calls", message: tooMany })
+      const tell = !told && calls.count++ < maxReportedCalls
+      if (!tell && calls.count === maxReportedCalls + 1) {
+        emit({ type: "warning-raised", code: "many-calls", message: tooManyCallsText })
       }
       const started = services.now()
       if (tell) emit({ type: "call-start", id: call.id, within, call: previewCall(call) })
-      const trace: Trace = {}
+      const trace: HookTrace = {}
       try {
         if (!told) spendCall(call, services.budgets)
         const value =
           services.hooks.length === 0
-            ? await approvedCall(call, next, services, emit)
-            : await hookedCall(call, next, services, within, emit, trace)
+            ? await callWithApproval(call, next, services, emit)
+            : await callWithHooks(call, next, services, within, emit, trace)
         if (tell) emit({ type: "call-end", id: call.id, ok: true, durationMs: services.now() - started, ...trace })
         return value
       } catch (error) {
@@ -66,20 +66,20 @@ export function callGate(services: GateServices, within: string, emit: Emit, tol
 }
 
 /** What hooks did to a call, for who reads the events. */
-interface Trace {
+interface HookTrace {
   /** As it was made, where a hook gave it other arguments. */
   call?: CallPreview
   /** Set where a hook gave the value. */
   by?: "hook"
 }
 
-async function hookedCall(
-  call: Call,
-  next: MakeCall,
+async function callWithHooks(
+  call: RuntimeCall,
+  next: RuntimeMakeCall,
   services: GateServices,
   within: string,
   emit: Emit,
-  trace: Trace,
+  trace: HookTrace,
 ): Promise<unknown> {
   const { hooks, caller } = services
   const context: CallContext = { ...caller, within, signal: call.signal }
@@ -91,7 +91,7 @@ async function hookedCall(
     if (made !== call) trace.call = previewCall(made)
     outcome = before.result
       ? { ok: true, value: before.result.value, by: "hook" }
-      : { ok: true, value: await approvedCall(made, next, services, emit), by: "call" }
+      : { ok: true, value: await callWithApproval(made, next, services, emit), by: "call" }
   } catch (error) {
     outcome = { ok: false, error }
   }
@@ -101,12 +101,17 @@ async function hookedCall(
   return end.value
 }
 
-function approvedCall(call: Call, next: MakeCall, services: GateServices, emit: Emit): Promise<unknown> {
-  const { journal, pauses, state = createState() } = services
+function callWithApproval(
+  call: RuntimeCall,
+  next: RuntimeMakeCall,
+  services: GateServices,
+  emit: Emit,
+): Promise<unknown> {
+  const { journal, pauses, state = createToolState() } = services
   if (!journal) {
     if (!call.approve) return makeCall(call, next, pauses)
     const ask = (reason?: string) => requireApproval(call, { ...services, reason }, emit)
-    return ask().then((approved) => makeApproved(call, approved, ask, () => makeCall(call, next, pauses)))
+    return ask().then((approved) => callIfStillApproved(call, approved, ask, () => makeCall(call, next, pauses)))
   }
   let approved: string | undefined
   return journal.call(call, {
@@ -116,15 +121,15 @@ function approvedCall(call: Call, next: MakeCall, services: GateServices, emit: 
     make(idempotencyKey, decidingAgain) {
       const ask = (reason: string) => requireApproval(call, { ...services, ...decidingAgain?.(), reason }, emit)
       const make = () => makeCall(call, (change) => next({ ...change, idempotencyKey }), pauses)
-      return makeApproved(call, approved, ask, make)
+      return callIfStillApproved(call, approved, ask, make)
     },
     state,
   })
 }
 
-function makeCall(call: Call, next: MakeCall, pauses: Pauses): Promise<unknown> {
+function makeCall(call: RuntimeCall, next: RuntimeMakeCall, pauses: PauseSignal): Promise<unknown> {
   const { timeoutMs, args } = call
-  return timeoutMs === undefined ? next({ args }) : timedCall(call, timeoutMs, next, pauses)
+  return timeoutMs === undefined ? next({ args }) : callWithTimeout(call, timeoutMs, next, pauses)
 }
 
 /** What a cell or the model sees when a call took too long. */
@@ -132,7 +137,12 @@ export class CallTimeout extends Error {
   override name = "TimeoutError"
 }
 
-async function timedCall(call: Call, timeoutMs: number, next: MakeCall, pauses: Pauses): Promise<unknown> {
+async function callWithTimeout(
+  call: RuntimeCall,
+  timeoutMs: number,
+  next: RuntimeMakeCall,
+  pauses: PauseSignal,
+): Promise<unknown> {
   const controller = new AbortController()
   const abort = () => controller.abort(call.signal.reason)
   if (call.signal.aborted) abort()
@@ -152,4 +162,4 @@ async function timedCall(call: Call, timeoutMs: number, next: MakeCall, pauses: 
 }
 
 // No `toLocaleString` here: its first use loads Intl, which costs every `import "karst"` 15 ms.
-const tooMany = "More than 1,000 calls in one cell: the rest are counted, not shown."
+const tooManyCallsText = "More than 1,000 calls in one cell: the rest are counted, not shown."

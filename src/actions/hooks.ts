@@ -1,9 +1,9 @@
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
-import { nearestOf } from "../core/nearest.ts"
+import { nearestWord } from "../core/nearest.ts"
 import type { CompactHooks } from "../memory.ts"
-import type { Call } from "../runtime/runtime.ts"
+import type { RuntimeCall } from "../runtime/runtime.ts"
 import { callName } from "./preview-call.ts"
 import type { RunHooks } from "./run-hooks.ts"
 
@@ -13,10 +13,10 @@ import type { RunHooks } from "./run-hooks.ts"
 export interface Hooks extends RunHooks, CompactHooks {
   /** Before a call, wherever it comes from, once it is within its limits and before anybody is asked for approval. Gives
    *  nothing to let it be, other `args` (validated again), a `result` in place of the call, or the reason to `refuse` it. */
-  beforeCall?(call: Call, context: CallContext): BeforeCall | Promise<BeforeCall>
+  beforeCall?(call: RuntimeCall, context: CallContext): BeforeCall | Promise<BeforeCall>
   /** After a call that `beforeCall` saw, made or not: failures, refusals and results of hooks come by here too. Gives
    *  nothing to let the outcome be, or another `value`, also in place of a failure. */
-  afterCall?(call: Call, outcome: CallOutcome, context: CallContext): AfterCall | Promise<AfterCall>
+  afterCall?(call: RuntimeCall, outcome: CallOutcome, context: CallContext): AfterCall | Promise<AfterCall>
   /** Sees every event of the run and of those it starts. What it throws becomes a warning, once. */
   onEvent?(event: AgentEvent): unknown
   /** Whether the runs that a run starts have these hooks too, around their own. Default true. */
@@ -53,9 +53,9 @@ export class CallRefused extends Error {
   override name = "CallRefused"
 }
 
-const twoSided = ["Run", "Model", "Call", "Compact"]
-const points = [
-  ...twoSided.flatMap((point) => [`before${point}`, `after${point}`]),
+const twoSidedPoints = ["Run", "Model", "Call", "Compact"]
+const hookNames = [
+  ...twoSidedPoints.flatMap((point) => [`before${point}`, `after${point}`]),
   "afterCycle",
   "onEvent",
   "onCompact",
@@ -67,24 +67,24 @@ export function toHooks(hooks: Hooks | readonly Hooks[] | undefined): readonly H
   if (list.some((each: unknown) => typeof each !== "object" || each === null)) {
     throw new ConfigError("hooks: one of them is no object of hooks, such as { beforeCall }.")
   }
-  for (const each of list) refuseMistakes(each)
+  for (const each of list) checkHookNames(each)
   return list
 }
 
 /** A guard whose name is misspelt, or that is no function, would never be called, and nobody would know. An object of hooks
  *  may have other members of its own. */
-function refuseMistakes(hooks: Hooks): void {
+function checkHookNames(hooks: Hooks): void {
   for (const [name, value] of Object.entries(hooks)) {
-    if (points.includes(name)) {
+    if (hookNames.includes(name)) {
       if (value !== undefined && typeof value !== "function") throw new ConfigError(`hooks: ${name} is not a function.`)
-    } else if (/^(before|after)[A-Z]/.test(name) || (typeof value === "function" && nearestOf(name, points))) {
-      throw new ConfigError(`hooks: there is no "${name}". There are ${points.join(", ")}.`)
+    } else if (/^(before|after)[A-Z]/.test(name) || (typeof value === "function" && nearestWord(name, hookNames))) {
+      throw new ConfigError(`hooks: there is no "${name}". There are ${hookNames.join(", ")}.`)
     }
   }
 }
 
 /** All who watch a run's events as one: each is told, whatever the others do. */
-export function observerOf(
+export function combineObservers(
   onEvent: ((event: AgentEvent) => unknown) | undefined,
   hooks: readonly Hooks[],
 ): ((event: AgentEvent) => unknown) | undefined {
@@ -95,22 +95,22 @@ export function observerOf(
 }
 
 /** The hooks of a run that another one started: the outer ones see what comes first and have the last word. */
-export function hooksAround(outer: readonly Hooks[], inner: readonly Hooks[]): readonly Hooks[] {
+export function nestHooks(outer: readonly Hooks[], inner: readonly Hooks[]): readonly Hooks[] {
   const around = outer.filter(({ inherited }) => inherited !== false)
   if (around.length === 0) return inner
   const [first, last] = [
-    around.map((hooks) => only(hooks, "before")),
-    around.map((hooks) => only(hooks, "after", "onCompact")),
+    around.map((hooks) => pickHooks(hooks, "before")),
+    around.map((hooks) => pickHooks(hooks, "after", "onCompact")),
   ]
   return [...first, ...inner, ...last]
 }
 
 /** The call as the hooks want it made, or the result they give in its place. Throws when one refuses it. */
 export async function runBeforeCall(
-  asked: Call,
+  asked: RuntimeCall,
   hooks: readonly Hooks[],
   context: CallContext,
-): Promise<{ call: Call; result?: { value: unknown } }> {
+): Promise<{ call: RuntimeCall; result?: { value: unknown } }> {
   let call = asked
   for (const hook of hooks) {
     if (!hook.beforeCall) continue
@@ -120,7 +120,7 @@ export async function runBeforeCall(
     if (change === undefined) continue
     if ("refuse" in change) throw new CallRefused(`${callName(call)} was not called: ${change.refuse}`)
     if ("result" in change) return { call, result: { value: change.result } }
-    const args = call.accept ? await orAbort(call.accept(change.args), context.signal) : change.args
+    const args = call.accept ? await rejectOnAbort(call.accept(change.args), context.signal) : change.args
     call = { ...call, args }
   }
   return { call }
@@ -128,7 +128,7 @@ export async function runBeforeCall(
 
 /** What the hooks make of an outcome: the value to give, or the error to throw. */
 export async function runAfterCall(
-  call: Call,
+  call: RuntimeCall,
   found: CallOutcome,
   hooks: readonly Hooks[],
   context: CallContext,
@@ -137,12 +137,12 @@ export async function runAfterCall(
   for (const hook of hooks) {
     if (!hook.afterCall) continue
     try {
-      const change = await orAbort(hook.afterCall(call, outcome, context), context.signal)
+      const change = await rejectOnAbort(hook.afterCall(call, outcome, context), context.signal)
       if (change === undefined || change === null) continue
-      if (typeof change !== "object" || !("value" in change)) throw misused("afterCall", "{ value }")
+      if (typeof change !== "object" || !("value" in change)) throw invalidHookResult("afterCall", "{ value }")
       outcome = { ok: true, value: change.value, by: "hook" }
     } catch (error) {
-      outcome = { ok: false, error: context.signal.aborted ? error : failed(call, "afterCall", error) }
+      outcome = { ok: false, error: context.signal.aborted ? error : hookFailure(call, "afterCall", error) }
     }
   }
   return outcome
@@ -150,16 +150,16 @@ export async function runAfterCall(
 
 async function beforeCall(
   hook: Hooks,
-  call: Call,
+  call: RuntimeCall,
   context: CallContext,
 ): Promise<Exclude<BeforeCall, void> | undefined> {
   try {
-    const change = await orAbort(hook.beforeCall?.(call, context), context.signal)
+    const change = await rejectOnAbort(hook.beforeCall?.(call, context), context.signal)
     if (change === undefined || change === null) return undefined
     if (typeof change === "object" && isChange(change)) return change
-    throw misused("beforeCall", "{ args: [ … ] }, { result }, { refuse: reason }")
+    throw invalidHookResult("beforeCall", "{ args: [ … ] }, { result }, { refuse: reason }")
   } catch (error) {
-    throw context.signal.aborted ? error : failed(call, "beforeCall", error)
+    throw context.signal.aborted ? error : hookFailure(call, "beforeCall", error)
   }
 }
 
@@ -170,17 +170,17 @@ function isChange(change: object): boolean {
   return !("args" in change) || Array.isArray(change.args)
 }
 
-function failed(call: Call, point: "beforeCall" | "afterCall", cause: unknown): CallRefused {
+function hookFailure(call: RuntimeCall, point: "beforeCall" | "afterCall", cause: unknown): CallRefused {
   const fate = point === "beforeCall" ? "was not called" : "has no result"
   return new CallRefused(`${callName(call)} ${fate}: its ${point} hook failed: ${errorData(cause).message}`, { cause })
 }
 
-function misused(point: string, shapes: string): TypeError {
+function invalidHookResult(point: string, shapes: string): TypeError {
   return new TypeError(`it gave something else than nothing or ${shapes}. Mend the ${point} hook.`)
 }
 
 // Bound, because hooks may be methods of an object with state; a class has them where no enumeration finds them.
-function only(hooks: Hooks, ...points: string[]): Hooks {
+function pickHooks(hooks: Hooks, ...points: string[]): Hooks {
   return new Proxy(hooks, {
     get(_, name) {
       if (typeof name !== "string" || !points.some((point) => name.startsWith(point))) return undefined

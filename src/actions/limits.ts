@@ -1,7 +1,7 @@
 import type { Limits } from "../core/agent.ts"
 import type { StopReason } from "../core/event.ts"
 import { totalTokens, type Usage } from "../core/usage.ts"
-import type { Call, Pauses } from "../runtime/runtime.ts"
+import type { PauseSignal, RuntimeCall } from "../runtime/runtime.ts"
 import { callName } from "./preview-call.ts"
 
 /** The limit a run has reached, if any. Checked between cycles: the cycle that crosses one completes. */
@@ -42,16 +42,17 @@ export class CallLimitReached extends Error {
 }
 
 /** Counts a call, whatever becomes of it, in every budget or in none: throws when one of them is spent. */
-export function spendCall(call: Call, budgets: readonly CallBudget[]): void {
+export function spendCall(call: RuntimeCall, budgets: readonly CallBudget[]): void {
   for (const budget of budgets) {
     const { counts, calls = Infinity } = budget
-    if (counts.total >= calls) throw new CallLimitReached(spent(call, `${calls} calls in all (limits.calls)`))
-    const limit = limitOf(call, budget)
+    if (counts.total >= calls)
+      throw new CallLimitReached(limitReachedText(call, `${calls} calls in all (limits.calls)`))
+    const limit = callLimitFor(call, budget)
     if (limit && (counts.of[callName(call)] ?? 0) >= limit.most) {
-      throw new CallLimitReached(spent(call, `${limit.most} calls of it (${limit.name})`))
+      throw new CallLimitReached(limitReachedText(call, `${limit.most} calls of it (${limit.name})`))
     }
   }
-  count(call, budgets, 1)
+  addToCounts(call, budgets, 1)
 }
 
 /** The calls of one answer, taken out of the budgets before any of them is made. */
@@ -67,7 +68,7 @@ export interface Reservation {
  *  has planned may be worse than nothing. */
 export function reserveCalls(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
   if (!budgets.some(({ calls: most, callsOf }) => most !== undefined || callsOf) && !calls.some(hasLimit)) {
-    return unlimited(calls, budgets)
+    return reserveUnlimited(calls, budgets)
   }
   const reserved = new Map<string, CountedCall>()
   const refused = new Map<string, CallLimitReached>()
@@ -83,22 +84,22 @@ export function reserveCalls(calls: readonly CountedCall[], budgets: readonly Ca
   const least = Math.min(...budgets.map(({ counts, calls: most = Infinity }) => most - counts.total))
   if (asked > least) {
     for (const call of reserved.values()) {
-      refused.set(call.id, new CallLimitReached(tooMany(call, asked, least, "calls in all (limits.calls)")))
+      refused.set(call.id, new CallLimitReached(tooManyCallsText(call, asked, least, "calls in all (limits.calls)")))
     }
     reserved.clear()
   }
-  for (const call of reserved.values()) count(call, budgets, 1)
+  for (const call of reserved.values()) addToCounts(call, budgets, 1)
   return {
     refusal: (id) => refused.get(id),
     release(id) {
       const call = reserved.get(id)
-      if (call && reserved.delete(id)) count(call, budgets, -1)
+      if (call && reserved.delete(id)) addToCounts(call, budgets, -1)
     },
   }
 }
 
 // The common case, on the way of every step.
-function unlimited(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
+function reserveUnlimited(calls: readonly CountedCall[], budgets: readonly CallBudget[]): Reservation {
   const add = (by: number) => {
     for (const { counts } of budgets) counts.total += by
   }
@@ -123,34 +124,34 @@ function groupProblem(
   const [first] = group
   if (!first) return undefined
   for (const budget of budgets) {
-    const limit = limitOf(first, budget)
+    const limit = callLimitFor(first, budget)
     const left = limit ? limit.most - (budget.counts.of[name] ?? 0) : Infinity
     if (limit && group.length > left) {
-      return new CallLimitReached(tooMany(first, group.length, left, `calls of it (${limit.name})`))
+      return new CallLimitReached(tooManyCallsText(first, group.length, left, `calls of it (${limit.name})`))
     }
   }
   return undefined
 }
 
-function tooMany(call: CountedCall, asked: number, left: number, what: string): string {
+function tooManyCallsText(call: CountedCall, asked: number, left: number, what: string): string {
   const more = left > 0 ? `${left} more` : "no more"
   const cure = left > 0 ? "Ask for fewer." : "Go on without."
   return `${callName(call)} was not called: this answer asks for ${asked}, and the run may make ${more} ${what}. ${cure}`
 }
 
 /** What is counted of a call. */
-export type CountedCall = Pick<Call, "id" | "binding" | "method" | "maxCalls">
+export type CountedCall = Pick<RuntimeCall, "id" | "binding" | "method" | "maxCalls">
 
-function count(call: CountedCall, budgets: readonly CallBudget[], by: 1 | -1): void {
+function addToCounts(call: CountedCall, budgets: readonly CallBudget[], by: 1 | -1): void {
   for (const budget of budgets) {
     budget.counts.total += by
-    if (!limitOf(call, budget)) continue
+    if (!callLimitFor(call, budget)) continue
     const { of } = budget.counts
     of[callName(call)] = (of[callName(call)] ?? 0) + by
   }
 }
 
-function limitOf(call: CountedCall, { callsOf }: CallBudget): { most: number; name: string } | undefined {
+function callLimitFor(call: CountedCall, { callsOf }: CallBudget): { most: number; name: string } | undefined {
   const ofRun = callsOf && Object.hasOwn(callsOf, callName(call)) ? callsOf[callName(call)] : undefined
   const { maxCalls } = call
   if (maxCalls === undefined) return ofRun === undefined ? undefined : { most: ofRun, name: "limits.callsOf" }
@@ -159,7 +160,7 @@ function limitOf(call: CountedCall, { callsOf }: CallBudget): { most: number; na
     : { most: maxCalls, name: "maxCalls" }
 }
 
-function spent(call: Call, limit: string): string {
+function limitReachedText(call: RuntimeCall, limit: string): string {
   return `${callName(call)} was not called: this run may make ${limit}, and has made them. Go on without it.`
 }
 
@@ -171,13 +172,13 @@ export interface Stopwatch {
   /** Stops the clock while `work` is under way. */
   paused<T>(work: () => Promise<T>): Promise<T>
   /** Tells when it stops and goes on, so that other clocks do the same. */
-  readonly pauses: Pauses
+  readonly pauses: PauseSignal
   /** Fires when active time reaches the limit. */
   readonly expired: AbortSignal
   stop(): void
 }
 
-export function stopwatch(limitMs = Infinity, now: () => number = Date.now, spentMs = 0): Stopwatch {
+export function createStopwatch(limitMs = Infinity, now: () => number = Date.now, spentMs = 0): Stopwatch {
   const expiry = new AbortController()
   const listeners = new Set<(paused: boolean) => void>()
   let spent = spentMs

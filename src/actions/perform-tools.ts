@@ -1,11 +1,11 @@
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import { copyJson, type Json } from "../core/json.ts"
 import type { ToolCallPart } from "../core/message.ts"
-import { forThisRun } from "../core/run-context.ts"
+import { bindToThisRun } from "../core/run-context.ts"
 import { decodeArguments } from "../runtime/arguments.ts"
-import { currentCall, passGate } from "../runtime/gated-call.ts"
+import { callThroughGate, currentCall } from "../runtime/gated-call.ts"
 import type { Validation } from "../runtime/schema.ts"
 import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailure } from "../tools/tool.ts"
 import { callGate, type GateServices } from "./call.ts"
@@ -13,12 +13,12 @@ import { headAndTail } from "./head-and-tail.ts"
 import { type CountedCall, type Reservation, reserveCalls } from "./limits.ts"
 import { collectYields } from "./result-text.ts"
 import {
-  failureOf,
+  failureResult,
   InvalidInput,
-  type Performed,
+  type PerformedCall,
   type SkipReason,
-  skipped,
-  toolEnd,
+  skippedResult,
+  toolEndEvent,
   toToolResult,
 } from "./tool-result.ts"
 
@@ -40,7 +40,7 @@ export interface ToolServices extends GateServices {
 }
 
 /** The tools of one request. */
-export interface ToolsAtHand {
+export interface AvailableTools {
   /** What may be used, by name: what is not here is neither offered nor made. */
   tools: ReadonlyMap<string, Tool>
   context: Pick<ToolContext, "workspace" | "state" | "messages">
@@ -59,16 +59,16 @@ export interface ToolsOutcome {
  *  that are left are answered without being made. Never throws. */
 export async function performTools(
   calls: readonly ToolCallPart[],
-  { tools, context }: ToolsAtHand,
+  { tools, context }: AvailableTools,
   services: ToolServices,
   emit: Emit,
 ): Promise<ToolsOutcome> {
   const outcome: ToolsOutcome = {}
   const reservation = reserveCalls(countedCalls(calls, tools), services.budgets)
-  const batch: Batch = { tools, context, services, reservation, emit, within: forThisRun() }
+  const batch: ToolBatch = { tools, context, services, reservation, emit, within: bindToThisRun() }
   let reason: SkipReason | undefined
   for (let index = 0; index < calls.length; ) {
-    const group = groupFrom(calls, index, tools)
+    const group = nextGroup(calls, index, tools)
     index += group.length
     if (services.signal.aborted) reason = "aborted"
     if (reason) {
@@ -79,7 +79,7 @@ export async function performTools(
     const [only] = group
     const all = only && group.length === 1 ? [await performTool(only, batch)] : await performTogether(group, batch)
     // The first directive counts in the order of the calls, not in the order in which they ended.
-    for (const performed of all) note(performed, outcome, services)
+    for (const performed of all) addToOutcome(performed, outcome, services)
     reason = reasonToSkip(outcome, services)
   }
   return outcome
@@ -95,23 +95,23 @@ function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolService
 
 /** Answers calls that are not made. */
 export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): void {
-  for (const call of calls) emit(toolEnd(notMade(call, reason)))
+  for (const call of calls) emit(toolEndEvent(skippedCall(call, reason)))
 }
 
-function notMade(call: ToolCallPart, reason: SkipReason): Performed {
-  const result = skipped(reason)
+function skippedCall(call: ToolCallPart, reason: SkipReason): PerformedCall {
+  const result = skippedResult(reason)
   return { call, result, shown: result.text, durationMs: 0 }
 }
 
-interface Batch extends ToolsAtHand {
+interface ToolBatch extends AvailableTools {
   services: ToolServices
   reservation: Reservation
   emit: Emit
-  within: ReturnType<typeof forThisRun>
+  within: ReturnType<typeof bindToThisRun>
 }
 
 // A failure says nothing about how the run goes on.
-function note({ call, result }: Performed, outcome: ToolsOutcome, { stopOn }: ToolServices): void {
+function addToOutcome({ call, result }: PerformedCall, outcome: ToolsOutcome, { stopOn }: ToolServices): void {
   const { ok, text, directive } = result
   if (!ok) return
   if (directive && directive.kind !== "continue") {
@@ -121,7 +121,7 @@ function note({ call, result }: Performed, outcome: ToolsOutcome, { stopOn }: To
   }
 }
 
-function countedCalls(calls: readonly ToolCallPart[], tools: ToolsAtHand["tools"]): CountedCall[] {
+function countedCalls(calls: readonly ToolCallPart[], tools: AvailableTools["tools"]): CountedCall[] {
   return calls.flatMap(({ id, name }) => {
     const tool = tools.get(name)
     return !tool || tool.options.free ? [] : [{ id, binding: name, maxCalls: tool.options.maxCalls }]
@@ -129,15 +129,19 @@ function countedCalls(calls: readonly ToolCallPart[], tools: ToolsAtHand["tools"
 }
 
 // The calls from here on that may be under way together: one, or neighbours that are all marked parallel.
-function groupFrom(calls: readonly ToolCallPart[], from: number, tools: ToolsAtHand["tools"]): readonly ToolCallPart[] {
+function nextGroup(
+  calls: readonly ToolCallPart[],
+  from: number,
+  tools: AvailableTools["tools"],
+): readonly ToolCallPart[] {
   const parallel = (call: ToolCallPart | undefined) => call && tools.get(call.name)?.options.parallel === true
   let end = from + 1
   if (parallel(calls[from])) while (parallel(calls[end])) end++
   return calls.slice(from, end)
 }
 
-async function performTogether(group: readonly ToolCallPart[], batch: Batch): Promise<Performed[]> {
-  const results: Performed[] = []
+async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch): Promise<PerformedCall[]> {
+  const results: PerformedCall[] = []
   const soFar: ToolsOutcome = {}
   const queue = group.entries()
   // A run that may be run again gives the same names to what it keeps, whichever call ends first.
@@ -147,10 +151,10 @@ async function performTogether(group: readonly ToolCallPart[], batch: Batch): Pr
       // One that waited for its turn may be too late.
       const reason = results.length > 0 ? reasonToSkip(soFar, batch.services) : undefined
       if (reason) batch.reservation.release(call.id)
-      const performed = reason ? notMade(call, reason) : await performTool(call, batch, isNumbered ? index : 0)
-      if (reason) batch.emit(toolEnd(performed))
+      const performed = reason ? skippedCall(call, reason) : await performTool(call, batch, isNumbered ? index : 0)
+      if (reason) batch.emit(toolEndEvent(performed))
       results[index] = performed
-      note(performed, soFar, batch.services)
+      addToOutcome(performed, soFar, batch.services)
     }
   }
   await Promise.all(Array.from({ length: Math.min(batch.services.maxParallelTools, group.length) }, worker))
@@ -158,34 +162,34 @@ async function performTogether(group: readonly ToolCallPart[], batch: Batch): Pr
 }
 
 // `position`: the number of calls before it in its group, where that is part of the name of what is kept.
-async function performTool(call: ToolCallPart, batch: Batch, position = 0): Promise<Performed> {
+async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): Promise<PerformedCall> {
   const { services, tools, emit } = batch
   const started = services.now()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
-  const result = seen(await resultOf(call, batch), services)
+  const result = withoutUnseenImages(await resultOfCall(call, batch), services)
   const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxChars
-  const shown = short ? { shown: result.text } : await shortened(result.text, maxChars, position, services)
+  const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxChars, position, services)
   const performed = { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
-  emit(toolEnd(performed))
+  emit(toolEndEvent(performed))
   return performed
 }
 
-function seen(result: ToolResult, { seesImages }: ToolServices): ToolResult {
+function withoutUnseenImages(result: ToolResult, { seesImages }: ToolServices): ToolResult {
   const { text, images = [] } = result
   if (seesImages || images.length === 0) return result
   const count = images.length === 1 ? "1 image" : `${images.length} images`
   return { ...result, images: [], text: `${text}\n(${count} left out: the model cannot see images.)` }
 }
 
-async function resultOf(call: ToolCallPart, batch: Batch): Promise<ToolResult> {
+async function resultOfCall(call: ToolCallPart, batch: ToolBatch): Promise<ToolResult> {
   const { services, tools, reservation } = batch
   const tool = tools.get(call.name)
   if (!tool) return unknownTool(call.name, tools)
   try {
     const given = decodeArguments(call.input ?? {})
-    const accepted = accept(given, tool)
-    const input = accepted instanceof Promise ? await orAbort(accepted, services.signal) : accepted
+    const accepted = validateInput(given, tool)
+    const input = accepted instanceof Promise ? await rejectOnAbort(accepted, services.signal) : accepted
     if (!input.ok) {
       reservation.release(call.id)
       return toolFailure(typeof given === "string" ? "invalid-json" : "invalid-input", input.message)
@@ -194,7 +198,7 @@ async function resultOf(call: ToolCallPart, batch: Batch): Promise<ToolResult> {
     if (refusal) throw refusal
     return toToolResult(await makeCall(call, tool, input.value, batch), tool.name)
   } catch (error) {
-    return failureOf(error, services.signal)
+    return failureResult(error, services.signal)
   }
 }
 
@@ -203,16 +207,16 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult
   return toolFailure("unknown-tool", `There is no tool "${name}". ${known}`)
 }
 
-function accept(input: Json, tool: Tool): Validation | Promise<Validation> {
+function validateInput(input: Json, tool: Tool): Validation | Promise<Validation> {
   // A copy: the message of the model stays as it is, whatever a hook or a tool does to its input.
   if (typeof input !== "string") return tool.accept(copyJson(input))
   return { ok: false, message: "The arguments are not valid JSON. Send one JSON object." }
 }
 
-function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: Batch): Promise<unknown> {
+function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: ToolBatch): Promise<unknown> {
   const { services, context: shared, emit, within } = batch
   const { gate } = callGate(services, call.id, emit, true)
-  return passGate(
+  return callThroughGate(
     {
       id: call.id,
       binding: tool.name,
@@ -236,8 +240,8 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: Batch):
         const run = () => tool.run(given, context)
         const result = signal === services.signal ? run() : within(signal, run)
         // One that does not listen to its signal goes on alone: nobody waits for it.
-        const value: unknown = isPromise(result) ? await orAbort(result, signal) : result
-        return toToolResult(await orAbort(collectYields(value, signal), signal), tool.name)
+        const value: unknown = isPromise(result) ? await rejectOnAbort(result, signal) : result
+        return toToolResult(await rejectOnAbort(collectYields(value, signal), signal), tool.name)
       },
     },
     gate,
@@ -248,7 +252,7 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value
 }
 
-async function shortened(
+async function storeAndShorten(
   text: string,
   maxChars: number,
   position: number,

@@ -2,23 +2,31 @@ import { errorData } from "../core/errors.ts"
 import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
-import { forThisRun } from "../core/run-context.ts"
-import { indented, oneLine, taggedText } from "../core/tagged-text.ts"
-import { keep } from "../memory/keep.ts"
-import type { CallGate, Executed, ExecuteOptions, Execution, Lost, Runtime, TypeGateMode } from "../runtime/runtime.ts"
+import { bindToThisRun } from "../core/run-context.ts"
+import { indentFurtherLines, oneLine, taggedText } from "../core/tagged-text.ts"
+import { keepValue } from "../memory/keep.ts"
+import type {
+  CallGate,
+  CellExecuted,
+  CellExecution,
+  CellOptions,
+  Runtime,
+  RuntimeLoss,
+  TypeGateMode,
+} from "../runtime/runtime.ts"
 import { callGate, type GateServices } from "./call.ts"
 import { headAndTail } from "./head-and-tail.ts"
 
-export interface PerformServices extends GateServices {
+export interface CodeServices extends GateServices {
   runtime: Runtime
   signal: AbortSignal
   cellTimeoutMs?: number | undefined
   typeGate?: TypeGateMode | undefined
   /** What is left of the run's time: a cell that never lets go of the event loop can only be stopped by its own clock. */
   leftMs(): number | undefined
-  transaction?: ExecuteOptions["transaction"]
+  transaction?: CellOptions["transaction"]
   /** Where the time and the randomness of each cell come from. Default: the real ones. */
-  cellEnv?: (() => ExecuteOptions["env"]) | undefined
+  cellEnv?: (() => CellOptions["env"]) | undefined
   maxOutputChars: number
   /** Names that must not be given to kept output. */
   taken: ReadonlySet<string>
@@ -26,29 +34,29 @@ export interface PerformServices extends GateServices {
 
 /** Runs a cell and shapes its output: what it printed and its trailing value, up to `maxOutputChars`; more is kept whole
  *  in a fresh variable. Throws only when the runtime itself is gone, after a `code-end` that says so. */
-export async function performCode(part: CodePart, services: PerformServices, emit: Emit): Promise<void> {
+export async function performCode(part: CodePart, services: CodeServices, emit: Emit): Promise<void> {
   if (!part.closed) {
     const error: ActionError = { kind: "incomplete", message: "The code block was never closed, so it was not run." }
-    emit(notRun(part.id, error, `${error.message} Send it again, complete.`))
+    emit(codeNotRun(part.id, error, `${error.message} Send it again, complete.`))
     return
   }
   try {
     await runCell(part, services, emit)
   } catch (error) {
-    emit(notRun(part.id, { kind: "crash", message: `The runtime failed: ${errorData(error).message}` }))
+    emit(codeNotRun(part.id, { kind: "crash", message: `The runtime failed: ${errorData(error).message}` }))
     throw error
   }
 }
 
-async function runCell(part: CodePart, services: PerformServices, emit: Emit): Promise<void> {
+async function runCell(part: CodePart, services: CodeServices, emit: Emit): Promise<void> {
   const started = services.now()
   const calls = callGate(services, part.id, emit)
   const execution = await services.runtime.execute(part.code, {
     signal: services.signal,
-    timeoutMs: shorter(services.cellTimeoutMs, services.leftMs()),
+    timeoutMs: shorterTime(services.cellTimeoutMs, services.leftMs()),
     pauses: services.pauses,
     typeGate: services.typeGate,
-    call: partOfThisRun(calls.gate),
+    call: withinThisRun(calls.gate),
     owner: services.approved,
     transaction: services.transaction,
     env: services.cellEnv?.(),
@@ -59,96 +67,100 @@ async function runCell(part: CodePart, services: PerformServices, emit: Emit): P
     type: "code-end",
     id: part.id,
     ok: execution.ok,
-    text: [shaped.text, ...remarks(execution)].join("\n"),
+    text: [shaped.text, ...executionNotes(execution)].join("\n"),
     durationMs: services.now() - started,
     changes: execution.changes,
     calls: calls.count,
-    ...(execution.ok ? {} : { error: actionError(execution.error) }),
+    ...(execution.ok ? {} : { error: toActionError(execution.error) }),
     ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
     ...(execution.images?.length ? { images: execution.images } : {}),
   })
 }
 
 // Calls may come from another process, which knows nothing of runs; what they start ends with the cell, or the call.
-function partOfThisRun(gate: CallGate): CallGate {
-  const within = forThisRun()
+function withinThisRun(gate: CallGate): CallGate {
+  const within = bindToThisRun()
   return (call, next) =>
     within(call.signal, () =>
       gate(call, (change) => (change?.signal ? within(change.signal, () => next(change)) : next(change))),
     )
 }
 
-function shorter(a: number | undefined, b: number | undefined): number | undefined {
+function shorterTime(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined ? b : b === undefined ? a : Math.min(a, b)
 }
 
 /** The result of a cell that was not run, or not to its end. */
-export function notRun(id: string, error: ActionError, text = error.message): EventBody {
+export function codeNotRun(id: string, error: ActionError, text = error.message): EventBody {
   const changes = { created: [], reassigned: [], removed: [] }
   return { type: "code-end", id, ok: false, text: taggedText("error", text), durationMs: 0, changes, calls: 0, error }
 }
 
 // What the model must know beyond what the cell printed. Names, reasons and hints come from the cell's side, so they stay inside `<output>`.
-function remarks(execution: Execution): string[] {
+function executionNotes(execution: CellExecution): string[] {
   const { hints = [], lost = [] } = execution
   return [
-    ...(hints.length > 0 ? [`Doubtful, by its types:\n${hints.map((hint) => `- ${indented(hint)}`).join("\n")}`] : []),
-    ...(lost.length > 0 ? [startedAgain(lost)] : []),
-    ...(execution.ok || !execution.notRolledBack ? [] : [rolledBack(execution.error, execution.notRolledBack)]),
+    ...(hints.length > 0
+      ? [`Doubtful, by its types:\n${hints.map((hint) => `- ${indentFurtherLines(hint)}`).join("\n")}`]
+      : []),
+    ...(lost.length > 0 ? [restartedText(lost)] : []),
+    ...(execution.ok || !execution.notRolledBack ? [] : [rolledBackText(execution.error, execution.notRolledBack)]),
   ]
     .filter((remark) => remark !== "")
     .map((remark) => taggedText("output", remark))
 }
 
 // What cells have changed in place of what was put in nobody knows, so all of it is told, and apart from what is gone.
-function startedAgain(lost: readonly Lost[]): string {
+function restartedText(lost: readonly RuntimeLoss[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
   const names = lost.filter(({ asInjected }) => asInjected).map(({ name }) => name)
   return [
     "The session was started again.",
     ...(gone.length > 0 ? [`Gone: ${listLost(gone)}.`] : []),
     ...(names.length > 0
-      ? [`As injected again, without what cells did to them: ${listed(names.map((name) => oneLine(name)))}.`]
+      ? [`As injected again, without what cells did to them: ${joinSome(names.map((name) => oneLine(name)))}.`]
       : []),
   ].join(" ")
 }
 
 // Of a cell that never ran, nothing has to be taken back.
-function rolledBack({ kind }: ActionError, except: readonly Lost[]): string {
+function rolledBackText({ kind }: ActionError, except: readonly RuntimeLoss[]): string {
   if (except.length > 0) return `The cell was rolled back, except: ${listLost(except)}`
   if (kind === "syntax" || kind === "security" || kind === "type") return ""
   return "The cell was rolled back: nothing that it did to the namespace is left."
 }
 
-function listLost(lost: readonly Lost[]): string {
-  return listed(lost.map(({ name, path = "", reason }) => oneLine(`${name}${path} (${reason})`)))
+function listLost(lost: readonly RuntimeLoss[]): string {
+  return joinSome(lost.map(({ name, path = "", reason }) => oneLine(`${name}${path} (${reason})`)))
 }
 
-function listed(texts: readonly string[]): string {
+function joinSome(texts: readonly string[]): string {
   const shown = texts.slice(0, 20)
   return texts.length > shown.length ? `${shown.join(", ")} and ${texts.length - shown.length} more` : shown.join(", ")
 }
 
-async function shapeOutput(code: string, execution: Execution, services: PerformServices): Promise<Shaped> {
-  const fits = fit(printedText(execution), services)
+async function shapeOutput(code: string, execution: CellExecution, services: CodeServices): Promise<ShapedOutput> {
+  const fits = fitToLimit(printedText(execution), services)
   const printed = fits instanceof Promise ? await fits : fits
   if (execution.ok) {
     const value = hasCutValue(code, execution) ? await keepOutput(execution.value, services) : undefined
-    const lines = [printed.text, value ? note(`the whole value is in the variable ${value}`) : ""].filter(Boolean)
-    if (lines.length === 0) return { text: silence(execution) }
+    const lines = [printed.text, value ? omissionNote(`the whole value is in the variable ${value}`) : ""].filter(
+      Boolean,
+    )
+    if (lines.length === 0) return { text: noOutputText(execution) }
     return { text: taggedText("output", lines.join("\n")), kept: printed.kept ?? value }
   }
-  const error = await fit(explain(execution.error), services)
+  const error = await fitToLimit(errorText(execution.error), services)
   const text = [printed.text && taggedText("output", printed.text), taggedText("error", error.text)]
   return { text: text.filter(Boolean).join("\n"), kept: printed.kept ?? error.kept }
 }
 
-interface Shaped {
+interface ShapedOutput {
   text: string
   kept?: string | undefined
 }
 
-function printedText(execution: Execution): string {
+function printedText(execution: CellExecution): string {
   const printed = wellFormed(execution.output).trimEnd()
   if (!execution.ok || execution.preview === undefined) return printed
   const value = wellFormed(execution.preview)
@@ -156,7 +168,7 @@ function printedText(execution: Execution): string {
 }
 
 // A value that is shown in part and has no name gets one, so that nothing of it is lost.
-function hasCutValue(code: string, { cut }: Executed): boolean {
+function hasCutValue(code: string, { cut }: CellExecuted): boolean {
   return cut === true && !endsWithName(code)
 }
 
@@ -172,25 +184,25 @@ function endsWithName(code: string): boolean {
   return statements === "" || statements.endsWith(";") || before.includes("\n", statements.length)
 }
 
-function fit(text: string, services: PerformServices): Shaped | Promise<Shaped> {
-  return text.length <= services.maxOutputChars ? { text, kept: undefined } : shortened(text, services)
+function fitToLimit(text: string, services: CodeServices): ShapedOutput | Promise<ShapedOutput> {
+  return text.length <= services.maxOutputChars ? { text, kept: undefined } : storeAndShorten(text, services)
 }
 
-async function shortened(text: string, services: PerformServices): Promise<Shaped> {
+async function storeAndShorten(text: string, services: CodeServices): Promise<ShapedOutput> {
   const { maxOutputChars } = services
   const kept = await keepOutput(text, services)
   return { kept, text: headAndTail(text, maxOutputChars, `the whole text is in the variable ${kept}`) }
 }
 
-function keepOutput(value: unknown, { runtime, taken }: PerformServices): Promise<string> {
-  return keep("_output", value, { kept: runtime, taken })
+function keepOutput(value: unknown, { runtime, taken }: CodeServices): Promise<string> {
+  return keepValue("_output", value, { kept: runtime, taken })
 }
 
-function note(text: string): string {
+function omissionNote(text: string): string {
   return `… ${text} …`
 }
 
-function silence({ changes }: Execution): string {
+function noOutputText({ changes }: CellExecution): string {
   const told = [
     changes.created.length && `created ${changes.created.join(", ")}`,
     changes.reassigned.length && `changed ${changes.reassigned.join(", ")}`,
@@ -199,7 +211,7 @@ function silence({ changes }: Execution): string {
   return taggedText("output", told.length > 0 ? `(no output; ${told.join("; ")})` : "(no output)")
 }
 
-function explain({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
+function errorText({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
   if (kind === "throw" && stack) return wellFormed(stack)
   // Violations and type errors name their own places, one each.
   if (kind === "security" || kind === "type") return wellFormed(message)
@@ -207,6 +219,6 @@ function explain({ kind, message, line, column, stack }: ActionError & { stack?:
   return wellFormed(message) + place
 }
 
-function actionError({ kind, message, line, column }: ActionError): ActionError {
+function toActionError({ kind, message, line, column }: ActionError): ActionError {
   return { kind, message, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
 }

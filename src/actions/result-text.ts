@@ -7,7 +7,7 @@ import { valueText } from "../core/value-text.ts"
  *  their messages and bytes are shown in part. A value that JSON cannot hold, such as a cycle, is shown as `inspect` does. */
 export function resultText(value: unknown): string {
   try {
-    return wellFormed(JSON.stringify(value, readable) ?? inspect(value))
+    return wellFormed(JSON.stringify(value, toReadable) ?? inspect(value))
   } catch {
     return wellFormed(inspectedText(value))
   }
@@ -20,15 +20,15 @@ export async function collectYields(value: unknown, signal: AbortSignal): Promis
   const yields: unknown[] = []
   for await (const each of value) {
     signal.throwIfAborted()
-    if (yields.length === mostYields) {
-      throw new RangeError(`It yielded more than ${mostYields} values. Return a list of those that matter.`)
+    if (yields.length === maxYields) {
+      throw new RangeError(`It yielded more than ${maxYields} values. Return a list of those that matter.`)
     }
     yields.push(each)
   }
   return yields
 }
 
-const mostYields = 10_000
+const maxYields = 10_000
 
 /** Whether `for await` takes a value's elements away: a generator or another iterator, and not a list, Map or Set. */
 function isGenerator(value: unknown): value is AsyncIterable<unknown> {
@@ -38,7 +38,7 @@ function isGenerator(value: unknown): value is AsyncIterable<unknown> {
 }
 
 // A method: `this` is the object that has the member, before its `toJSON` was called.
-function readable(this: unknown, key: string, value: unknown): unknown {
+function toReadable(this: unknown, key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value)
   const member: unknown = typeof this === "object" && this !== null ? Reflect.get(this, key) : value
   if (typeof member !== "object" || member === null) return value
@@ -47,7 +47,7 @@ function readable(this: unknown, key: string, value: unknown): unknown {
   if (member instanceof Error) return errorText(member)
   if (ArrayBuffer.isView(member) || member instanceof ArrayBuffer) return bytesData(member)
   if (member instanceof RegExp) return String(member)
-  return value === member && isBare(member) ? bareText(member) : value
+  return value === member && hasHiddenState(member) ? hiddenStateText(member) : value
 }
 
 function mapData(map: ReadonlyMap<unknown, unknown>): unknown {
@@ -66,13 +66,13 @@ function bytesData(value: ArrayBufferView | ArrayBuffer): unknown {
 }
 
 // An instance of which JSON would show `{}`: its state is private, or it has none.
-function isBare(value: object): boolean {
+function hasHiddenState(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype || Array.isArray(value)) return false
   return Object.values(value).every((member) => typeof member === "function")
 }
 
-function bareText(value: object): string {
+function hiddenStateText(value: object): string {
   const text = value.toString === Object.prototype.toString ? "" : String(value)
   return text === "" ? inspect(value, { depth: 2 }) : text
 }
@@ -82,6 +82,6 @@ function inspectedText(value: unknown): string {
     return inspect(value, { depth: 4, breakLength: 100 })
   } catch {
     // A `toJSON` or an `inspect.custom` of the value throws: this runs nothing of it.
-    return valueText(value, { most: 20_000, depth: 4 })
+    return valueText(value, { maxChars: 20_000, depth: 4 })
   }
 }

@@ -1,12 +1,12 @@
-import { orAbort } from "../core/abort.ts"
-import { isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
+import { rejectOnAbort } from "../core/abort.ts"
+import { isListOf, isObject, isObjectWith, isString } from "../core/check-shape.ts"
 import type { ErrorData } from "../core/errors.ts"
 import { AgentError, errorData } from "../core/errors.ts"
 import type { Pending, Status, StopReason } from "../core/event.ts"
 import { deepFreeze } from "../core/freeze.ts"
-import { jsonCopy } from "../core/json.ts"
+import { copyIfJson } from "../core/json.ts"
 import type { AssistantMessage, Message, Prompt, PromptPart } from "../core/message.ts"
-import { isAnswerParts, isMessages, isPromptParts } from "../core/message-shape.ts"
+import { isAnswerParts, isMessageList, isPromptParts } from "../core/message-shape.ts"
 import { outsideRuns } from "../core/run-context.ts"
 import type { Usage } from "../core/usage.ts"
 import type { ToolSpec } from "../models/model.ts"
@@ -110,10 +110,10 @@ export async function runBeforeRun(
   for (const hook of hooks) {
     if (!hook.beforeRun) continue
     const seen = changed ? { ...start, prompt: partsOf(changed.prompt) } : start
-    const given = await call(
+    const given = await callHook(
       "beforeRun",
       () => hook.beforeRun?.(deepFreeze(seen), context),
-      shapes.beforeRun,
+      hookResultShapes.beforeRun,
       context.signal,
     )
     if (given && "stop" in given) return given
@@ -132,7 +132,11 @@ export async function runAfterRun(
   for (const hook of hooks) {
     if (!hook.afterRun) continue
     const seen = changed ? { ...end, ...changed } : end
-    const given = await call("afterRun", () => hook.afterRun?.(deepFreeze(seen), context), shapes.afterRun)
+    const given = await callHook(
+      "afterRun",
+      () => hook.afterRun?.(deepFreeze(seen), context),
+      hookResultShapes.afterRun,
+    )
     if (given && "stop" in given) return given
     if (given) changed = given
   }
@@ -140,7 +144,7 @@ export async function runAfterRun(
 }
 
 /** What became of a request on its way to the model. */
-export interface Prepared extends Pick<ModelTurn, "system" | "messages" | "tools"> {
+export interface PreparedRequest extends Pick<ModelTurn, "system" | "messages" | "tools"> {
   answer?: string | undefined
   stop?: Stop | undefined
 }
@@ -151,14 +155,14 @@ export async function runBeforeModel(
   hooks: readonly RunHooks[],
   context: HookContext,
   remember: (note: string) => Message,
-): Promise<Prepared> {
+): Promise<PreparedRequest> {
   let asked = turn
   for (const hook of hooks) {
     if (!hook.beforeModel) continue
-    const given = await call(
+    const given = await callHook(
       "beforeModel",
       () => hook.beforeModel?.(deepFreeze(asked), context),
-      shapes.beforeModel,
+      hookResultShapes.beforeModel,
       context.signal,
     )
     if (!given) continue
@@ -180,15 +184,15 @@ export async function runAfterModel(
   for (const hook of hooks) {
     if (!hook.afterModel) continue
     const seen = { ...answer, parts }
-    const given = await call(
+    const given = await callHook(
       "afterModel",
       () => hook.afterModel?.(deepFreeze(seen), context),
-      shapes.afterModel,
+      hookResultShapes.afterModel,
       context.signal,
     )
     if (given && "stop" in given) return { parts, stop: given }
     // The conversation holds a copy: the hook may change its own objects later.
-    if (given) parts = given.parts.map((part) => (parts.includes(part) ? part : (jsonCopy(part) ?? part)))
+    if (given) parts = given.parts.map((part) => (parts.includes(part) ? part : (copyIfJson(part) ?? part)))
   }
   return { parts }
 }
@@ -202,10 +206,10 @@ export async function runAfterCycle(
   for (const hook of hooks) {
     if (!hook.afterCycle) continue
     const seen: CycleEnding = steer.length > 0 ? { ...cycle, next: "continue" } : cycle
-    const given = await call(
+    const given = await callHook(
       "afterCycle",
       () => hook.afterCycle?.(deepFreeze(seen), context),
-      shapes.afterCycle,
+      hookResultShapes.afterCycle,
       context.signal,
     )
     if (given && "stop" in given) return { steer, stop: given }
@@ -215,23 +219,23 @@ export async function runAfterCycle(
 }
 
 // What each may give beside nothing; a wrong key is as likely a mistake as a wrong value.
-const shapes = {
-  beforeRun: { prompt: isPrompt, stop: isText, reason: isReason },
-  afterRun: { output: isText, stop: isText, reason: isReason },
+const hookResultShapes = {
+  beforeRun: { prompt: isPrompt, stop: isString, reason: isStopReason },
+  afterRun: { output: isString, stop: isString, reason: isStopReason },
   beforeModel: {
-    system: isText,
-    messages: isMessages,
-    tools: listOf(objectWith({ name: isText, description: isText, input: isObject })),
-    note: isFilled,
-    answer: isText,
-    stop: isText,
-    reason: isReason,
+    system: isString,
+    messages: isMessageList,
+    tools: isListOf(isObjectWith({ name: isString, description: isString, input: isObject })),
+    note: isNonEmptyText,
+    answer: isString,
+    stop: isString,
+    reason: isStopReason,
   },
-  afterModel: { parts: isAnswer, stop: isText, reason: isReason },
-  afterCycle: { steer: isFilled, stop: isText, reason: isReason },
+  afterModel: { parts: isAnswerPartList, stop: isString, reason: isStopReason },
+  afterCycle: { steer: isNonEmptyText, stop: isString, reason: isStopReason },
 }
 
-async function call<T>(
+async function callHook<T>(
   point: keyof RunHooks,
   hook: () => T | Promise<T>,
   shape: Record<string, (value: unknown) => boolean>,
@@ -239,10 +243,10 @@ async function call<T>(
 ): Promise<Exclude<T, void> | undefined> {
   try {
     const work = outsideRuns(hook)
-    const given: unknown = await (signal ? orAbort(work, signal) : work)
+    const given: unknown = await (signal ? rejectOnAbort(work, signal) : work)
     if (given === undefined || given === null) return undefined
-    if (fits(given, shape)) return given as Exclude<T, void>
-    throw new TypeError(`it returned ${problemOf(given, shape)}`)
+    if (fitsShape(given, shape)) return given as Exclude<T, void>
+    throw new TypeError(`it returned ${shapeProblem(given, shape)}`)
   } catch (cause) {
     if (signal?.aborted) throw cause
     throw new AgentError(`The ${point} hook failed: ${errorData(cause).message}. Mend the hook.`, {
@@ -253,14 +257,14 @@ async function call<T>(
   }
 }
 
-function fits(given: unknown, shape: Record<string, (value: unknown) => boolean>): boolean {
+function fitsShape(given: unknown, shape: Record<string, (value: unknown) => boolean>): boolean {
   if (typeof given !== "object" || given === null) return false
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
   return entries.length > 0 && entries.every(([key, value]) => Object.hasOwn(shape, key) && shape[key]?.(value))
 }
 
 // Names the member that is wrong, where the object has only members that may be there.
-function problemOf(given: unknown, shape: Record<string, (value: unknown) => boolean>): string {
+function shapeProblem(given: unknown, shape: Record<string, (value: unknown) => boolean>): string {
   const members = isObject(given) ? Object.entries(given).filter(([, value]) => value !== undefined) : []
   const allowed = `nothing or an object with one of: ${Object.keys(shape).join(", ")}`
   if (members.length === 0 || members.some(([key]) => !Object.hasOwn(shape, key)))
@@ -274,18 +278,18 @@ function partsOf(prompt: Prompt): PromptPart[] {
 }
 
 function isPrompt(value: unknown): boolean {
-  return isText(value) || isPromptParts(value)
+  return isString(value) || isPromptParts(value)
 }
 
-function isAnswer(value: unknown): boolean {
-  if (!isAnswerParts(value) || jsonCopy(value) === undefined) return false
-  return listOf((part) => !isObject(part) || part.type !== "tool-call" || isFilled(part.name))(value)
+function isAnswerPartList(value: unknown): boolean {
+  if (!isAnswerParts(value) || copyIfJson(value) === undefined) return false
+  return isListOf((part) => !isObject(part) || part.type !== "tool-call" || isNonEmptyText(part.name))(value)
 }
 
-function isFilled(value: unknown): boolean {
-  return isText(value) && value.trim() !== ""
+function isNonEmptyText(value: unknown): boolean {
+  return isString(value) && value.trim() !== ""
 }
 
-function isReason(value: unknown): boolean {
+function isStopReason(value: unknown): boolean {
   return value === "hook" || value === "guardrail"
 }

@@ -1,4 +1,4 @@
-import { type RunContext, runNote } from "../core/run-context.ts"
+import { createRunField, type RunContext } from "../core/run-context.ts"
 import type { Tool } from "../tools/tool.ts"
 
 /** Which of its tools an agent may use. What is not allowed is neither offered to the model nor made when it asks for it all
@@ -14,26 +14,26 @@ export interface ToolPolicy {
 
 export type ToolFilter = (tool: Tool) => boolean
 
-const filters = runNote<ToolFilter>()
+const filters = createRunField<ToolFilter>()
 
 // Without them it could not end, or would have lost what was too long to show.
-const essential = new Set(["finish", "read_artifact"])
+const alwaysAllowed = new Set(["finish", "read_artifact"])
 
 /** A run's own policy, narrowed by that of the run that started it. */
-export function filterWithin(run: RunContext, policy: ToolPolicy | undefined): ToolFilter {
-  const outer = filters.nearest(run.parent)
-  const own = toFilter(policy)
+export function setToolFilter(run: RunContext, policy: ToolPolicy | undefined): ToolFilter {
+  const outer = filters.findInherited(run.parent)
+  const own = createToolFilter(policy)
   const filter: ToolFilter = outer ? (tool) => outer(tool) && own(tool) : own
   filters.set(run, filter)
   return filter
 }
 
-function toFilter({ allow, deny, only }: ToolPolicy = {}): ToolFilter {
+function createToolFilter({ allow, deny, only }: ToolPolicy = {}): ToolFilter {
   const allowed = allow && new Set(allow)
   const denied = new Set(deny)
   return (tool) => {
     if (denied.has(tool.name)) return false
-    if (essential.has(tool.name)) return true
+    if (alwaysAllowed.has(tool.name)) return true
     return (allowed?.has(tool.name) ?? true) && (only?.(tool) ?? true)
   }
 }

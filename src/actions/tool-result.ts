@@ -1,10 +1,10 @@
 import { errorParts } from "../core/error-text.ts"
-import { AgentError, abortReason, isAbort } from "../core/errors.ts"
+import { AgentError, abortReasonText, isAbortError } from "../core/errors.ts"
 import type { ActionError, ActionErrorKind, EventBody } from "../core/event.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { wellFormed } from "../core/message.ts"
 import { InvalidResult } from "../tools/check-result.ts"
-import { checkedResult, isToolResult, type ToolResult, toolFailure, toolResult } from "../tools/tool.ts"
+import { checkToolResult, isToolResult, type ToolResult, toolFailure, toolResult } from "../tools/tool.ts"
 import { ApprovalDenied } from "./approve.ts"
 import { CallTimeout } from "./call.ts"
 import { CallRefused } from "./hooks.ts"
@@ -14,7 +14,7 @@ import { resultText } from "./result-text.ts"
 /** Why a call of an answer was not made. */
 export type SkipReason = "finish" | "ask" | "steering" | "aborted" | "incomplete" | "stopped"
 
-const skips: Record<SkipReason, string> = {
+const skipTexts: Record<SkipReason, string> = {
   finish: "Not run: a call before it finished the task.",
   ask: "Not run: a call before it asked the user a question. Ask for it again after the answer, if it is still needed.",
   steering: "Not run: the user said something first. Ask for it again, if it is still needed.",
@@ -23,24 +23,24 @@ const skips: Record<SkipReason, string> = {
   stopped: "Not run: the run was stopped.",
 }
 
-export function skipped(reason: SkipReason): ToolResult {
-  return toolFailure(`skipped-${reason}`, skips[reason])
+export function skippedResult(reason: SkipReason): ToolResult {
+  return toolFailure(`skipped-${reason}`, skipTexts[reason])
 }
 
 /** The value that a tool returned, as a result: text as it is, anything else as JSON. Throws where it is malformed. */
 export function toToolResult(value: unknown, tool: string): ToolResult {
-  if (isToolResult(value)) return checkedResult(value, tool)
+  if (isToolResult(value)) return checkToolResult(value, tool)
   if (typeof value === "string") return toolResult({ text: value, value })
   if (value === undefined || value === null) return toolResult({ text: "Done.", value })
   return toolResult({ text: resultText(value), value })
 }
 
 /** What became of a call that threw. An abort is known by its name, or as the reason of the signal. */
-export function failureOf(error: unknown, signal: AbortSignal): ToolResult {
+export function failureResult(error: unknown, signal: AbortSignal): ToolResult {
   const { name, message } = errorParts(error)
-  for (const [kind, code] of codes) if (error instanceof kind) return toolFailure(code, message)
-  if (isAbort(error) || (signal.aborted && error === signal.reason)) {
-    const reason = abortReason(signal.aborted ? signal.reason : error)
+  for (const [kind, code] of failureCodes) if (error instanceof kind) return toolFailure(code, message)
+  if (isAbortError(error) || (signal.aborted && error === signal.reason)) {
+    const reason = abortReasonText(signal.aborted ? signal.reason : error)
     return toolFailure("aborted", `Interrupted before it was done${reason === undefined ? "." : `: ${reason}`}`)
   }
   if (name === "UnknownOutcome") return toolFailure("unknown-outcome", message)
@@ -51,7 +51,7 @@ export function failureOf(error: unknown, signal: AbortSignal): ToolResult {
 /** What a hook gave a tool in place of its input does not fit. */
 export class InvalidInput extends TypeError {}
 
-const codes = [
+const failureCodes = [
   [InvalidInput, "invalid-input"],
   [InvalidResult, "invalid-result"],
   [ApprovalDenied, "not-approved"],
@@ -61,7 +61,7 @@ const codes = [
 ] as const
 
 /** A call with its result. */
-export interface Performed {
+export interface PerformedCall {
   call: ToolCallPart
   result: ToolResult
   /** The text as the model sees it. */
@@ -73,7 +73,7 @@ export interface Performed {
 }
 
 /** The event that ends a call. */
-export function toolEnd({ call, result, shown, kept, retained, durationMs }: Performed): EventBody {
+export function toolEndEvent({ call, result, shown, kept, retained, durationMs }: PerformedCall): EventBody {
   const { ok, code, images = [] } = result
   return {
     type: "tool-end",
@@ -82,18 +82,18 @@ export function toolEnd({ call, result, shown, kept, retained, durationMs }: Per
     ok,
     text: wellFormed(ok ? shown : `Error (${code ?? "tool-failed"}): ${shown}`),
     durationMs,
-    ...(ok ? {} : { error: actionError(code, result.text) }),
+    ...(ok ? {} : { error: toActionError(code, result.text) }),
     ...(kept !== undefined && { kept }),
     ...(retained && { retained }),
     ...(images.length > 0 && { images: [...images] }),
   }
 }
 
-function actionError(code = "tool-failed", message: string): ActionError {
-  return { kind: kinds[code] ?? (code.startsWith("skipped-") ? "skipped" : "throw"), code, message }
+function toActionError(code = "tool-failed", message: string): ActionError {
+  return { kind: errorKinds[code] ?? (code.startsWith("skipped-") ? "skipped" : "throw"), code, message }
 }
 
-const kinds: { [code: string]: ActionErrorKind } = {
+const errorKinds: { [code: string]: ActionErrorKind } = {
   "unknown-tool": "input",
   "invalid-json": "input",
   "invalid-input": "input",

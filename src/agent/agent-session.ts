@@ -1,28 +1,28 @@
-import { isJournaled, type Journal, keepJournal } from "../actions/journal.ts"
+import { hasJournaledParent, type Journal, setJournal } from "../actions/journal.ts"
 import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
-import { hiddenField } from "../core/hidden-field.ts"
+import { createHiddenField } from "../core/hidden-field.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
-import type { Turn } from "../core/serial-queue.ts"
-import { ownEvents } from "../core/trajectory.ts"
+import type { WaitForTurn } from "../core/serial-queue.ts"
+import { createOwnEventFilter } from "../core/trajectory.ts"
 import {
   type Archive,
   type ArchiveOptions,
   type ArchiveSource,
-  artifactReader,
   openArchive,
   readArtifacts,
   readRecording,
   readSession,
   type StoredSession,
+  sessionArtifactReader,
 } from "../sessions/archive.ts"
-import { parseHandle } from "../sessions/handle.ts"
-import { approvalsLeftOut, refuseForeignArchive } from "../sessions/handle-folder.ts"
-import { recordingJournal } from "../sessions/recording.ts"
+import { parseSessionHandle } from "../sessions/handle.ts"
+import { approvalsIgnoredMessage, refuseForeignArchive } from "../sessions/handle-folder.ts"
+import { createRecordingJournal } from "../sessions/recording.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
-import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
+import { createSessionWriter, type SessionWriter, takeOverSession } from "../sessions/writer.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
@@ -30,16 +30,16 @@ import { copyConversation, headOf, restoreConversation } from "./restore.ts"
 import { readStoredHead } from "./stored-head.ts"
 
 /** What a session of our own agents is made with. */
-export interface SessionSeat {
+export interface AgentSessionDriver {
   config: AgentConfig
   /** A new conversation. */
-  open(): Promise<Conversation>
-  end(conversation: Conversation): Promise<void>
+  openConversation(): Promise<Conversation>
+  closeConversation(conversation: Conversation): Promise<void>
   /** Starts a run of the session's agent. `enter` gives the conversation once the run may have it. */
-  start(
+  startRun(
     prompt: Prompt,
     sent: CodeRunOptions | undefined,
-    turn: Turn,
+    turn: WaitForTurn,
     enter: (run: RunContext) => Promise<Conversation>,
   ): Run
 }
@@ -47,30 +47,32 @@ export interface SessionSeat {
 /** Opens a session, new or kept, and keeps it where there is an archive. `journal` gives what each run, by its number,
  *  asks from outside. */
 export async function openSession(
-  seat: SessionSeat,
+  seat: AgentSessionDriver,
   options: ArchiveOptions,
-  journal?: JournalOfRun,
+  journal?: JournalForRun,
 ): Promise<SessionOf<CodeRunOptions>> {
-  const { id, source, isNamedByHandle } = placeOf(options)
+  const { id, source, isNamedByHandle } = locateSession(options)
   const archive = source === undefined ? undefined : openArchive(source)
   try {
     const stored = archive && id !== undefined ? await readSession(archive, id) : undefined
-    const writer = archive && stored ? await takeOver(archive, stored) : undefined
+    const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const { recording = true, keepPrompt } = options
-    const shared = stored ? await restored(stored, seat.config, { isNamedByHandle, keepPrompt }) : await seat.open()
+    const shared = stored
+      ? await restoreStoredSession(stored, seat.config, { isNamedByHandle, keepPrompt })
+      : await seat.openConversation()
     const keeping = archive && source !== undefined ? { archive, source, writer, recording } : undefined
-    return sessionOn(seat, shared, id ?? newId("s"), keeping, journal)
+    return createAgentSession(seat, shared, id ?? newId("s"), keeping, journal)
   } catch (error) {
     await archive?.close()
     throw error
   }
 }
 
-export type JournalOfRun = (run: number) => Journal
+export type JournalForRun = (run: number) => Journal
 
-type ReplaySession = (journal: JournalOfRun) => Promise<SessionOf<CodeRunOptions>>
+type ReplaySession = (journal: JournalForRun) => Promise<SessionOf<CodeRunOptions>>
 
-const replays = hiddenField<ReplaySession>()
+const replays = createHiddenField<ReplaySession>()
 
 export function canReplay(agent: object, open: ReplaySession): void {
   replays.set(agent, open)
@@ -78,26 +80,26 @@ export function canReplay(agent: object, open: ReplaySession): void {
 
 /** How a session of an agent of ours is replayed; undefined for any other. */
 export function replaySession(agent: object): ReplaySession | undefined {
-  return replays.of(agent)
+  return replays.get(agent)
 }
 
-interface Keeping {
+interface ArchiveTarget {
   archive: Archive
   source: ArchiveSource
   writer: SessionWriter | undefined
   recording: boolean
 }
 
-interface SessionPlace {
+interface SessionLocation {
   id?: string
   source: ArchiveOptions["archive"]
   /** Whether only the handle names the archive: then what was approved for good there does not count. */
   isNamedByHandle: boolean
 }
 
-function placeOf({ archive, resume }: ArchiveOptions): SessionPlace {
+function locateSession({ archive, resume }: ArchiveOptions): SessionLocation {
   if (resume === undefined) return { source: archive, isNamedByHandle: false }
-  const { id, folder, provider } = parseHandle(resume)
+  const { id, folder, provider } = parseSessionHandle(resume)
   if (provider !== undefined) {
     throw new ConfigError(
       `Session "${id}" is one with ${provider}. Resume it by an agent of that CLI: ${provider}({ … }).session({ resume }).`,
@@ -114,7 +116,7 @@ function placeOf({ archive, resume }: ArchiveOptions): SessionPlace {
   )
 }
 
-async function restored(
+async function restoreStoredSession(
   { events, record, snapshot, calls }: StoredSession,
   config: AgentConfig,
   { isNamedByHandle, keepPrompt }: { isNamedByHandle: boolean; keepPrompt: boolean | undefined },
@@ -123,41 +125,45 @@ async function restored(
   const head = stored && isNamedByHandle ? { ...stored, approved: [] } : stored
   const kept = { events, head, snapshot, covered: record.snapshot?.at }
   const shared = await restoreConversation(kept, config, { keepPrompt })
-  const lastRun = events.filter(ownEvents()).findLast(({ type }) => type === "run-start" || type === "run-end")
+  const lastRun = events
+    .filter(createOwnEventFilter())
+    .findLast(({ type }) => type === "run-start" || type === "run-end")
   if (lastRun?.type === "run-end" && lastRun.error?.code === "interrupted") {
     shared.interrupted = { calls: calls?.map(({ call, ended }) => ({ call, outcome: ended ? "finished" : "unknown" })) }
   }
-  if (stored && isNamedByHandle && stored.approved.length > 0) shared.warnings.push(approvalsLeftOut(stored.approved))
+  if (stored && isNamedByHandle && stored.approved.length > 0)
+    shared.warnings.push(approvalsIgnoredMessage(stored.approved))
   return shared
 }
 
-function sessionOn(
-  seat: SessionSeat,
+function createAgentSession(
+  seat: AgentSessionDriver,
   shared: Conversation,
   id: string,
-  keeping: Keeping | undefined,
-  journal?: JournalOfRun,
+  keeping: ArchiveTarget | undefined,
+  journal?: JournalForRun,
 ): SessionOf<CodeRunOptions> {
   const { runtime } = shared
-  const writer = keeping && (keeping.writer ?? createWriter(keeping.archive, id, seat.config.name))
-  const isOwn = ownEvents()
+  const writer = keeping && (keeping.writer ?? createSessionWriter(keeping.archive, id, seat.config.name))
+  const isOwn = createOwnEventFilter()
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
   let endedAt: number | undefined
-  if (writer) keepBy(writer, shared)
-  if (keeping) shared.artifacts.readFrom(artifactReader(keeping.archive, id))
-  if (writer && !shared.ownsRuntime) shared.warnings.push(notKept)
+  if (writer) archiveConversation(writer, shared)
+  if (keeping) shared.artifacts.setReader(sessionArtifactReader(keeping.archive, id))
+  if (writer && !shared.ownsRuntime) shared.warnings.push(objectsNotArchivedWarning)
 
   return createSession<CodeRunOptions>({
     id,
     archive: keeping && { folder: keeping.archive.folder, directory: keeping.archive.directory(id) },
     runtime,
     start: (prompt, sent, turn) =>
-      seat.start(prompt, sent, turn, async (run) => {
+      seat.startRun(prompt, sent, turn, async (run) => {
         await writer?.claim()
         const number = runs++
-        if (journal) keepJournal(run, journal(number))
+        if (journal) setJournal(run, journal(number))
         // One that must not do anything twice has a journal that this one must not replace.
-        else if (writer && keeping?.recording && !isJournaled(run)) keepJournal(run, recordingOf(writer, number))
+        else if (writer && keeping?.recording && !hasJournaledParent(run))
+          setJournal(run, startRecording(writer, number))
         return shared
       }),
     messages: () => shared.messages,
@@ -166,19 +172,19 @@ function sessionOn(
       runtime.fork &&
       (async () => {
         const copy = await copyConversation(shared)
-        if (!keeping) return sessionOn(seat, copy, newId("s"), undefined)
+        if (!keeping) return createAgentSession(seat, copy, newId("s"), undefined)
         const [forked, archive] = [newId("s"), openArchive(keeping.source)]
-        const writer = createWriter(archive, forked, seat.config.name)
-        for (const event of copy.events) writer.record(event)
-        for (const entry of await readRecording(keeping.archive, id)) writer.note(entry)
+        const writer = createSessionWriter(archive, forked, seat.config.name)
+        for (const event of copy.events) writer.addEvent(event)
+        for (const entry of await readRecording(keeping.archive, id)) writer.addRecordingEntry(entry)
         for (const [name, text] of await readArtifacts(keeping.archive, id)) copy.artifacts.put(name, text)
-        const session = sessionOn(seat, copy, forked, { ...keeping, archive, writer })
-        await copy.saved?.(true, [])
+        const session = createAgentSession(seat, copy, forked, { ...keeping, archive, writer })
+        await copy.save?.(true, [])
         return session
       }),
     async close() {
       try {
-        await seat.end(shared)
+        await seat.closeConversation(shared)
       } finally {
         endedAt = await writer?.close()
       }
@@ -187,33 +193,33 @@ function sessionOn(
   })
 }
 
-function recordingOf({ note, calls }: SessionWriter, number: number): Journal {
-  calls.start()
-  return recordingJournal(String(number), note, calls)
+function startRecording({ addRecordingEntry: note, calls }: SessionWriter, number: number): Journal {
+  calls.startRun()
+  return createRecordingJournal(String(number), note, calls)
 }
 
-const notKept =
+const objectsNotArchivedWarning =
   "The runtime was given as an instance, so its objects are not kept with the session. Give a factory: runtime: () => jsRuntime({ … })."
 
 /** Has a conversation written down: its events as they come, the rest when a run has ended. */
-function keepBy(writer: SessionWriter, shared: Conversation): void {
+function archiveConversation(writer: SessionWriter, shared: Conversation): void {
   const { record } = shared
   shared.record = (event) => {
     record(event)
-    writer.record(event)
+    writer.addEvent(event)
   }
-  shared.saved = async (ended, unheard) => {
+  shared.save = async (ended, unheard) => {
     const current = headOf(shared)
     const head = { ...current, steered: [...current.steered, ...unheard] } as unknown as Json
     const artifacts = shared.artifacts.unsaved()
-    if (ended) await writer.ended({ head, artifacts, snapshot: await snapshotOf(shared) })
-    else await writer.saved({ head, artifacts })
-    shared.artifacts.saved(artifacts)
+    if (ended) await writer.commitRunEnd({ head, artifacts, snapshot: await takeSnapshot(shared) })
+    else await writer.commitCycle({ head, artifacts })
+    shared.artifacts.removeSaved(artifacts)
   }
 }
 
 // A runtime that is gone keeps what was kept of it before; a shared one is its owner's to keep.
-async function snapshotOf({ runtime, ownsRuntime }: Conversation) {
+async function takeSnapshot({ runtime, ownsRuntime }: Conversation) {
   if (!ownsRuntime) return undefined
   try {
     return await runtime.snapshot?.()

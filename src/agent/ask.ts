@@ -1,18 +1,25 @@
-import { type Prepared, runAfterModel, runBeforeModel, type Stop } from "../actions/run-hooks.ts"
+import { type PreparedRequest, runAfterModel, runBeforeModel, type Stop } from "../actions/run-hooks.ts"
 import { ModelError } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
 import { type AssistantMessage, newId, userMessage } from "../core/message.ts"
 import { noUsage, type Usage } from "../core/usage.ts"
-import { compact, compactionAsked, estimateRequest, isFull, type MemoryState, measured } from "../memory.ts"
+import {
+  compact,
+  estimateRequest,
+  isFull,
+  type MemoryState,
+  takeCompactionRequest,
+  withMeasurement,
+} from "../memory.ts"
 import type { Model } from "../models/model.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { CycleServices } from "./cycle.ts"
-import { withClock } from "./prompt.ts"
-import type { State } from "./state.ts"
-import { freshId, type Thought, think } from "./think.ts"
+import { withCurrentTime } from "./prompt.ts"
+import type { RunState } from "./state.ts"
+import { type StreamedAnswer, streamAnswer, uniqueCallId } from "./think.ts"
 
 /** An answer, and what hooks had to say about it. */
-export interface Answer extends Thought {
+export interface ReviewedAnswer extends StreamedAnswer {
   /** A hook stops the run here. */
   stop?: Stop | undefined
   /** What the model was offered, where a hook changed that. */
@@ -20,47 +27,47 @@ export interface Answer extends Thought {
 }
 
 /** Sends the conversation, made shorter where it is too long for the model. Never throws. */
-export async function ask(
-  state: State,
+export async function requestAnswer(
+  state: RunState,
   services: CycleServices,
   emit: Emit,
-): Promise<{ answer: Answer; memory: MemoryState }> {
+): Promise<{ answer: ReviewedAnswer; memory: MemoryState }> {
   let { memory } = state
-  const asked = compactionAsked(state.tools)
+  const asked = takeCompactionRequest(state.tools)
   if (asked || isFull(memory, services)) {
     memory = (await compact(memory, services, emit, asked ? "asked" : "limit")).state
   }
   let estimate = estimateRequest(services)
-  let answer = await request(state, services, emit)
+  let answer = await sendRequest(state, services, emit)
   if (isOverflow(answer)) {
     const { state: shorter, changed } = await compact(memory, services, emit, "overflow")
     memory = shorter
     estimate = estimateRequest(services)
-    if (changed) answer = await request(state, services, emit)
+    if (changed) answer = await sendRequest(state, services, emit)
   }
   services.spend(answer.usage)
-  return { answer, memory: measured(memory, answer.counted, estimate) }
+  return { answer, memory: withMeasurement(memory, answer.counted, estimate) }
 }
 
-function isOverflow({ message, error }: Thought): boolean {
+function isOverflow({ message, error }: StreamedAnswer): boolean {
   return !message && error instanceof ModelError && error.code === "context-overflow"
 }
 
-function request(state: State, services: CycleServices, emit: Emit): Promise<Answer> {
+function sendRequest(state: RunState, services: CycleServices, emit: Emit): Promise<ReviewedAnswer> {
   const { messages, clock, hooks } = services
-  if (hooks.some((hook) => hook.beforeModel || hook.afterModel)) return hookedRequest(state, services, emit)
-  return think(services, withClock(messages, clock), emit)
+  if (hooks.some((hook) => hook.beforeModel || hook.afterModel)) return sendRequestWithHooks(state, services, emit)
+  return streamAnswer(services, withCurrentTime(messages, clock), emit)
 }
 
-async function hookedRequest(state: State, services: CycleServices, emit: Emit): Promise<Answer> {
+async function sendRequestWithHooks(state: RunState, services: CycleServices, emit: Emit): Promise<ReviewedAnswer> {
   try {
-    return await requestByHooks(state, services, emit)
+    return await runRequestHooks(state, services, emit)
   } catch (error) {
     return { usage: noUsage, error }
   }
 }
 
-async function requestByHooks(state: State, services: CycleServices, emit: Emit): Promise<Answer> {
+async function runRequestHooks(state: RunState, services: CycleServices, emit: Emit): Promise<ReviewedAnswer> {
   const { hooks, caller, signal, messages, clock } = services
   const { system, tools = [] } = services.request
   const cycle = state.cycle + 1
@@ -75,30 +82,30 @@ async function requestByHooks(state: State, services: CycleServices, emit: Emit)
   let stop: Stop | undefined
   const asking = {
     ...services,
-    model: prepared.answer === undefined ? services.model : saying(prepared.answer),
+    model: prepared.answer === undefined ? services.model : fixedAnswerModel(prepared.answer),
     request: { ...services.request, system: prepared.system, tools: prepared.tools },
     async review(parts: AssistantMessage["parts"], usage: Usage) {
       const reviewed = await runAfterModel({ cycle, parts, usage }, hooks, context)
       stop = reviewed.stop
-      return reviewed.parts === parts ? parts : withOwnIds(reviewed.parts, parts, services.callIds)
+      return reviewed.parts === parts ? parts : withFreshIds(reviewed.parts, parts, services.callIds)
     },
   }
-  const thought = await think(asking, withClock(prepared.messages, clock), emit)
+  const thought = await streamAnswer(asking, withCurrentTime(prepared.messages, clock), emit)
   // What was counted for another request than the conversation says nothing about its length.
   const changed = prepared.answer !== undefined || prepared.messages !== turn.messages || prepared.system !== system
   const counted = changed ? undefined : thought.counted
-  return { ...thought, counted, stop, tools: offeredBy(prepared, services) }
+  return { ...thought, counted, stop, tools: toolsLeftByHooks(prepared, services) }
 }
 
 // What a hook has taken out of a request may not be called by its answer either.
-function offeredBy({ tools }: Prepared, services: CycleServices): ReadonlyMap<string, Tool> | undefined {
+function toolsLeftByHooks({ tools }: PreparedRequest, services: CycleServices): ReadonlyMap<string, Tool> | undefined {
   if (tools === services.request.tools) return undefined
   const names = new Set(tools.map(({ name }) => name))
   return new Map([...services.tools].filter(([name]) => names.has(name)))
 }
 
 // A call or cell that came in by a hook gets an id of its own; only the first cell of an answer is one.
-function withOwnIds(
+function withFreshIds(
   given: AssistantMessage["parts"],
   before: AssistantMessage["parts"],
   seen: Set<string>,
@@ -109,12 +116,12 @@ function withOwnIds(
     if (part.type !== "code" && part.type !== "tool-call") return [part]
     if (part.type === "code" && part !== cell) return []
     if (own.delete(part.id)) return [part]
-    return [{ ...part, id: part.type === "code" ? newId("c") : freshId(part.id, seen) }]
+    return [{ ...part, id: part.type === "code" ? newId("c") : uniqueCallId(part.id, seen) }]
   })
 }
 
 /** A model that says what a hook said in its place. */
-function saying(text: string): Model {
+function fixedAnswerModel(text: string): Model {
   return {
     id: "hook",
     async *stream() {

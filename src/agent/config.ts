@@ -10,7 +10,7 @@ import { withoutImages } from "../models/images.ts"
 import type { Model, ModelRequest } from "../models/model.ts"
 import { type ModelSource, toModel } from "../models/source.ts"
 import { isAgent } from "../runtime/bindings.ts"
-import type { ExecuteOptions, Runtime, RuntimeSource, TypeGateMode } from "../runtime/runtime.ts"
+import type { CellOptions, Runtime, RuntimeSource, TypeGateMode } from "../runtime/runtime.ts"
 import type { SkillSource } from "../skills.ts"
 import type { ShellOptions } from "../tools/shell.ts"
 import { isTool, type Tool } from "../tools/tool.ts"
@@ -68,7 +68,7 @@ export interface AgentOptions extends AgentOverrides {
   /** Sections of the system prompt to replace. */
   prompt?: Partial<PromptSections> | undefined
   /** Rolls a cell back that throws, is refused or fails its check: the namespace is as before. Default false. */
-  transaction?: ExecuteOptions["transaction"]
+  transaction?: CellOptions["transaction"]
   /** Answers the calls that ask for approval: a function, or `"events"` for `run.approve(id, decision)` by who reads the events.
    *  Default: that of the run it is started by, else such calls are refused. */
   approver?: ApproverOption | undefined
@@ -114,26 +114,26 @@ export interface AgentConfig {
   skills: readonly SkillSource[] | undefined
   messages: Message[]
   prompt: Partial<PromptSections>
-  transaction: ExecuteOptions["transaction"]
+  transaction: CellOptions["transaction"]
   approve: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
   metadata: Metadata
   request: Omit<ModelRequest, "messages" | "signal" | "system">
   /** Whether this run's options change what the system prompt says. */
-  freshPrompt: boolean
+  changesPrompt: boolean
   now(): number
   /** Measures how long things take: unlike `now` it goes on when the clock is set. */
-  ticks(): number
+  monotonicNow(): number
   /** The tag the model is asked for. */
-  tag(language: Runtime["language"]): string
+  fenceTag(language: Runtime["language"]): string
   /** The tags that make a block a cell. */
-  tags(language: Runtime["language"]): readonly string[]
+  acceptedFenceTags(language: Runtime["language"]): readonly string[]
 }
 
 export type NoToolPolicy = "continue" | "answer" | "wait"
 
-const tagsOf: Record<Runtime["language"], readonly string[]> = {
+const defaultFenceTags: Record<Runtime["language"], readonly string[]> = {
   typescript: ["ts", "typescript", "js", "javascript", "mjs"],
   python: ["python", "py"],
 }
@@ -193,11 +193,11 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
     hooks: toHooks(options.hooks),
     metadata: options.metadata ?? {},
     request: { temperature, maxOutputTokens, providerOptions: options.providerOptions },
-    freshPrompt,
+    changesPrompt: freshPrompt,
     now: options.now ?? Date.now,
-    ticks: options.now ?? (() => Math.round(performance.now())),
-    tag: (language) => fence ?? tagsOf[language][0] ?? language,
-    tags: (language) => (usesCode ? (fence === undefined ? tagsOf[language] : [fence]) : []),
+    monotonicNow: options.now ?? (() => Math.round(performance.now())),
+    fenceTag: (language) => fence ?? defaultFenceTags[language][0] ?? language,
+    acceptedFenceTags: (language) => (usesCode ? (fence === undefined ? defaultFenceTags[language] : [fence]) : []),
   }
 }
 

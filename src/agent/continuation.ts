@@ -1,7 +1,7 @@
-import { closesFence, type Fence, mayBeFence, openingFence } from "./fence.ts"
+import { closesFence, type Fence, mayBeFence, parseOpeningFence } from "./fence.ts"
 
 /** Where an answer was cut off. */
-export interface Cut {
+export interface CutOff {
   /** The code block it was cut in; prose where there is none. */
   block: Fence | undefined
   /** What is there of the line it was cut in. */
@@ -9,54 +9,54 @@ export interface Cut {
   /** Inside a string or comment of the code that spans lines. */
   inString: boolean
   /** Whether a block with this tag is code to run. */
-  runs(tag: string): boolean
+  isCodeTag(tag: string): boolean
 }
 
 /** What a cut-off answer goes on with. */
 export interface Continuation {
   text: string
   /** The line it was cut in is written anew: what was there of it goes. */
-  anew?: boolean
+  replacesLine?: boolean
 }
 
 /** How a cut-off answer goes on, from what the model has written since; undefined until that is known. Models seldom go
  *  on in the middle: they open the fence again, perhaps after a line of prose, and that belongs to no code. `more` may
  *  come; the answer may be `cut` again; or this is the `end`. What is decided never depends on how the text came. */
-export function joinedTo(text: string, cut: Cut, then: "more" | "cut" | "end"): Continuation | undefined {
-  if (text.length <= longestUndecided) return continuation(text, cut, then)
+export function joinContinuation(text: string, cut: CutOff, then: "more" | "cut" | "end"): Continuation | undefined {
+  if (text.length <= maxUndecidedChars) return decideContinuation(text, cut, then)
   // The beginning decides, so that a long text in small pieces is not read again with each of them.
-  const start = text.slice(0, longestUndecided)
-  const joined = continuation(start, cut, "more") ?? continuation(start, cut, "end")
-  return joined && { ...joined, text: joined.text + text.slice(longestUndecided) }
+  const start = text.slice(0, maxUndecidedChars)
+  const joined = decideContinuation(start, cut, "more") ?? decideContinuation(start, cut, "end")
+  return joined && { ...joined, text: joined.text + text.slice(maxUndecidedChars) }
 }
 
-const longestUndecided = 10_000
+const maxUndecidedChars = 10_000
 
-function continuation(text: string, cut: Cut, then: "more" | "cut" | "end"): Continuation | undefined {
+function decideContinuation(text: string, cut: CutOff, then: "more" | "cut" | "end"): Continuation | undefined {
   const lines = text.split("\n")
   const last = then === "more" ? (lines.pop() ?? "") : ""
   const contents = lines.map((line) => line.replace(/\r$/, ""))
   const [first] = contents
-  if (!cut.block) return inProse(text, first, last, cut)
+  if (!cut.block) return continueProse(text, first, last, cut)
   if (first !== undefined && !cut.inString && closesFence(first, cut.block)) {
-    return afterBareFence(text, contents, cut.block, then)
+    return continueAfterBareFence(text, contents, cut.block, then)
   }
-  return inCode(text, contents, last, cut, then)
+  return continueCode(text, contents, last, cut, then)
 }
 
-function inProse(text: string, first: string | undefined, last: string, cut: Cut): Continuation | undefined {
+function continueProse(text: string, first: string | undefined, last: string, cut: CutOff): Continuation | undefined {
   if (cut.line === "") return { text }
   if (first === undefined) return mayBeFence(last) ? undefined : { text }
   // A fence has a line of its own; what was there of a fence is there again.
   if (!opensCode(first, cut)) return { text }
-  return cut.line.trim() !== "" && mayBeFence(cut.line) ? { text, anew: true } : { text: `\n${text}` }
+  return cut.line.trim() !== "" && mayBeFence(cut.line) ? { text, replacesLine: true } : { text: `\n${text}` }
 }
 
-function inCode(
+function continueCode(
   text: string,
   lines: readonly string[],
   last: string,
-  cut: Cut,
+  cut: CutOff,
   then: "more" | "cut" | "end",
 ): Continuation | undefined {
   let hasProse = false
@@ -79,7 +79,7 @@ function inCode(
 }
 
 /** A bare fence closes the block, unless it opens it again: then another one closes it, and fences come in pairs. */
-function afterBareFence(
+function continueAfterBareFence(
   text: string,
   lines: readonly string[],
   block: Fence,
@@ -89,7 +89,7 @@ function afterBareFence(
   let isDecided = false
   for (const line of lines.slice(1)) {
     if (closesFence(line, block)) isOpen = !isOpen
-    else if (openingFence(line)?.tag) {
+    else if (parseOpeningFence(line)?.tag) {
       isDecided = true
       break
     }
@@ -98,8 +98,8 @@ function afterBareFence(
   return { text: isOpen ? text.slice(text.indexOf("\n") + 1) : text }
 }
 
-function opensCode(line: string, { runs }: Cut): boolean {
-  const tag = openingFence(line)?.tag
+function opensCode(line: string, { isCodeTag: runs }: CutOff): boolean {
+  const tag = parseOpeningFence(line)?.tag
   return tag !== undefined && tag !== "" && runs(tag)
 }
 

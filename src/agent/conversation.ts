@@ -1,16 +1,16 @@
 import { type AgentEvent, isDelta } from "../core/event.ts"
 import { deepFreeze } from "../core/freeze.ts"
-import { hiddenField } from "../core/hidden-field.ts"
+import { createHiddenField } from "../core/hidden-field.ts"
 import type { Message } from "../core/message.ts"
-import { foldMessages, ownEvents } from "../core/trajectory.ts"
+import { createOwnEventFilter, foldMessages } from "../core/trajectory.ts"
 import { initialMemory, type MemoryState } from "../memory.ts"
-import type { Lost, Runtime } from "../runtime/runtime.ts"
+import type { Runtime, RuntimeLoss } from "../runtime/runtime.ts"
 import { type Artifacts, createArtifacts } from "../tools/artifacts.ts"
-import { createState, type SharedState } from "../tools/tool-state.ts"
+import { createToolState, type SharedState } from "../tools/tool-state.ts"
 import type { Workspace } from "../workspace/workspace.ts"
 import type { FoldedConversation } from "./folded.ts"
 import type { InterruptedCall } from "./interruption.ts"
-import type { ToolGround } from "./toolbox.ts"
+import type { ToolEnvironment } from "./toolbox.ts"
 
 /** What runs of one conversation share: the log, the messages folded from it, and the runtime. */
 export interface Conversation {
@@ -29,21 +29,21 @@ export interface Conversation {
    *  objects. */
   promptHash: string | undefined
   /** Names the model was told about. */
-  told: Set<string>
+  announcedNames: Set<string>
   /** The skills that were activated, each with the id of the message that has its instructions. */
-  readonly activated: Map<string, string>
+  readonly activatedSkills: Map<string, string>
   /** What was said too late for the run it was meant for. */
   steered: string[]
   /** What was not brought back with it; the model is told once. */
-  lost: readonly Lost[]
+  lost: readonly RuntimeLoss[]
   /** The names that the model was told are gone. */
-  readonly gone: Set<string>
+  readonly namesReportedLost: Set<string>
   /** Set where the process of the last run ended before the run did, until the next run tells the model. */
   interrupted?: { calls: InterruptedCall[] | undefined } | undefined
   /** What the owner should know, told with the next run. */
   readonly warnings: string[]
   /** Names of kept values that what was brought back speaks of: given to nothing else. */
-  spoken: ReadonlySet<string>
+  mentionedNames: ReadonlySet<string>
   /** What was approved for good. */
   approved: string[]
   memory: MemoryState
@@ -52,16 +52,16 @@ export interface Conversation {
   /** Texts that are too long to show, of an agent without a runtime. */
   readonly artifacts: Artifacts
   /** What tools stand on, once some are used. */
-  ground: Promise<ToolGround> | undefined
+  toolEnvironment: Promise<ToolEnvironment> | undefined
   record(event: AgentEvent): void
   /** Stores what is new, where the conversation is archived: when a run has begun, after each cycle, and at its end.
    *  `unheard` is what the user has said and the model has not heard. */
-  saved?: ((ended: boolean, unheard: readonly string[]) => Promise<void>) | undefined
+  save?: ((ended: boolean, unheard: readonly string[]) => Promise<void>) | undefined
 }
 
 /** A new conversation; one that goes on from an earlier keeps what the model was told and the user allowed. With a
  *  `workspace` its tools work there from now on. */
-export function conversation(
+export function createConversation(
   runtime: Runtime,
   ownsRuntime: boolean,
   earlier?: Conversation,
@@ -70,10 +70,10 @@ export function conversation(
   const { workspace, folded } = options
   const events: AgentEvent[] = [...(folded?.open ?? [])]
   const messages: Message[] = [...(folded?.messages ?? [])]
-  const told = new Set(earlier?.told)
-  const state = createState(earlier?.state.values)
-  const gone = new Set(earlier?.gone)
-  const isOwn = ownEvents(folded?.runs)
+  const told = new Set(earlier?.announcedNames)
+  const state = createToolState(earlier?.state.values)
+  const gone = new Set(earlier?.namesReportedLost)
+  const isOwn = createOwnEventFilter(folded?.runs)
   for (const event of events) isOwn(event)
   const shared: Conversation = {
     events,
@@ -84,18 +84,18 @@ export function conversation(
     system: earlier?.system,
     systemRun: undefined,
     promptHash: earlier?.promptHash,
-    told,
-    activated: new Map(earlier?.activated ?? folded?.activated),
+    announcedNames: told,
+    activatedSkills: new Map(earlier?.activatedSkills ?? folded?.activated),
     steered: [...(earlier?.steered ?? [])],
     lost: earlier?.lost ?? [],
-    gone,
+    namesReportedLost: gone,
     warnings: [],
-    spoken: earlier?.spoken ?? new Set(),
+    mentionedNames: earlier?.mentionedNames ?? new Set(),
     approved: [...(earlier?.approved ?? [])],
     memory: earlier?.memory ?? initialMemory,
     state,
     artifacts: earlier?.artifacts ?? createArtifacts(),
-    ground: earlier?.ground?.then((ground) => ground.continued(state, workspace)),
+    toolEnvironment: earlier?.toolEnvironment?.then((ground) => ground.continueWith(state, workspace)),
     record(event) {
       // That it was saved is known where it was saved, and only told.
       if (isDelta(event) || event.type === "checkpoint-saved") return
@@ -119,4 +119,4 @@ export function conversation(
 
 /** Which conversation a result came from, so that `from` goes on in the same runtime. A result read back from JSON has
  *  none: it brings its messages into a fresh one. */
-export const conversations = hiddenField<Conversation>()
+export const conversationOfResult = createHiddenField<Conversation>()

@@ -1,31 +1,31 @@
-import { observerOf } from "../actions/hooks.ts"
-import { keepJournal } from "../actions/journal.ts"
+import { combineObservers } from "../actions/hooks.ts"
+import { setJournal } from "../actions/journal.ts"
 import type { Agent, Run, RunOptions, SessionOptions } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
-import { type RunControl, type RunOutcome, startRun } from "../core/run.ts"
+import { type RunBodyResult, type RunControl, startRun } from "../core/run.ts"
 import type { RunContext } from "../core/run-context.ts"
-import type { Turn } from "../core/serial-queue.ts"
+import type { WaitForTurn } from "../core/serial-queue.ts"
 import type { AgentSpec } from "../core/spec.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { ArchiveOptions } from "../sessions/archive.ts"
 import type { SessionOf } from "../sessions/session.ts"
-import { checkState, type StateValues } from "../tools/tool-state.ts"
-import { canReplay, openSession, type SessionSeat } from "./agent-session.ts"
-import { approvedInFamily, letInherit, refuseUnpriced, withInherited } from "./children.ts"
+import { checkInitialState, type StateValues } from "../tools/tool-state.ts"
+import { type AgentSessionDriver, canReplay, openSession } from "./agent-session.ts"
+import { approvedInRunTree, refuseUnpriced, shareFilesWithChildRuns, withInheritedWorkspace } from "./children.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./config.ts"
-import { type Conversation, conversations } from "./conversation.ts"
-import { canBeDurable, type Durable } from "./durable.ts"
-import { continueFrom, letContinue } from "./from-result.ts"
+import { type Conversation, conversationOfResult } from "./conversation.ts"
+import { canBeDurable, type DurableRun } from "./durable.ts"
+import { attachConversation, restoreFromResult } from "./from-result.ts"
 import { runLoop } from "./loop.ts"
-import { endConversation, openConversation, unlessAborted } from "./open-conversation.ts"
+import { closeConversation, openConversation, rejectWhenAborted } from "./open-conversation.ts"
 import { checkAgentOptions, checkOverrides, checkRunOptions, checkSessionOptions } from "./option-checks.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
-import { promptFor } from "./prompt-for.ts"
+import { buildPrompt } from "./prompt-for.ts"
 import { restoreConversation } from "./restore.ts"
 import { brokenOutcome } from "./result.ts"
-import { specOf } from "./spec.ts"
+import { createAgentSpec } from "./spec.ts"
 import type { Verify } from "./verify.ts"
 
 /** What `run` and `send` of our own agents may change: any of the agent's options. */
@@ -68,7 +68,7 @@ export function createAgent(options: AgentOptions): CodeAgent {
     run<O extends Outputs>(prompt: Prompt, overrides: CodeRunOptions<O> = {}) {
       checkRunOptions("agent.run()", overrides)
       const { from, signal, outputs, verify, values, state, ...changes } = overrides
-      const used = merge(options, from ? { ...changes, messages: from.messages } : changes)
+      const used = mergeOptions(options, from ? { ...changes, messages: from.messages } : changes)
       let opened: Conversation | undefined
       const run = startAgentRun(used, prompt, {
         signal,
@@ -76,17 +76,17 @@ export function createAgent(options: AgentOptions): CodeAgent {
         verify,
         values,
         state,
-        freshPrompt: changesPrompt(changes),
-        async conversation(config, run) {
+        changesPrompt: changesPrompt(changes),
+        async openConversation(config, run) {
           const isOther = changes.runtime !== undefined
-          const earlier = from && !isOther ? conversations.of(from) : undefined
+          const earlier = from && !isOther ? conversationOfResult.get(from) : undefined
           opened = await openConversation(config, earlier, run.signal, changes.workspace)
-          if (from && !earlier) await continueFrom(opened, from, config, isOther)
-          if (!earlier) opened.approved = approvedInFamily(run, options) ?? opened.approved
+          if (from && !earlier) await restoreFromResult(opened, from, config, isOther)
+          if (!earlier) opened.approved = approvedInRunTree(run, options) ?? opened.approved
           return opened
         },
         async dispose() {
-          if (opened) await endConversation(opened)
+          if (opened) await closeConversation(opened)
         },
       })
       // A run that is done has each output that `outputs` declares: that is what its loop sees to.
@@ -97,41 +97,45 @@ export function createAgent(options: AgentOptions): CodeAgent {
       const { signal, archive, resume, recording, keepPrompt, ...changes } = given
       const opening = { archive, resume, recording, keepPrompt }
       // The same sends, with the outputs typed as above.
-      return (await openSession(seatOf(options, changes, signal), opening)) as CodeSession
+      return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession
     },
     async describe() {
       const { runtime, ownsRuntime } = await openConversation(config)
-      const text = await promptFor(config, runtime)
+      const text = await buildPrompt(config, runtime)
       if (ownsRuntime) await runtime.close()
       return text
     },
     with(overrides) {
       checkOverrides(overrides)
-      return createAgent(merge(options, overrides))
+      return createAgent(mergeOptions(options, overrides))
     },
-    spec: () => specOf(config, options.description),
+    spec: () => createAgentSpec(config, options.description),
   }
   canBeDurable(agent, (durable) => startDurableRun(options, durable))
-  canReplay(agent, (journal) => openSession(seatOf(options, {}, undefined), {}, journal))
+  canReplay(agent, (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal))
   return agent
 }
 
-function seatOf(options: AgentOptions, changes: Partial<AgentOptions>, signal: AbortSignal | undefined): SessionSeat {
-  const used = merge(options, changes)
+function createSessionDriver(
+  options: AgentOptions,
+  changes: Partial<AgentOptions>,
+  signal: AbortSignal | undefined,
+): AgentSessionDriver {
+  const used = mergeOptions(options, changes)
   const config = resolveConfig(used)
   return {
     config,
-    open: () => openConversation(config),
-    end: endConversation,
-    start(prompt, sent = {}, turn, enter) {
+    openConversation: () => openConversation(config),
+    closeConversation: closeConversation,
+    startRun(prompt, sent = {}, turn, enter) {
       checkRunOptions("session.send()", sent)
       const { signal: own, outputs, verify, values, state, ...sentChanges } = sent
-      refuseInSession(sentChanges)
-      return startAgentRun(merge(used, sentChanges), prompt, {
-        signal: anySignal(signal, own),
-        freshPrompt: changesPrompt(sentChanges),
-        conversation: (_config, run) => enter(run),
-        turn,
+      refuseSessionOptions(sentChanges)
+      return startAgentRun(mergeOptions(used, sentChanges), prompt, {
+        signal: combineSignals(signal, own),
+        changesPrompt: changesPrompt(sentChanges),
+        openConversation: (_config, run) => enter(run),
+        waitForTurn: turn,
         outputs,
         verify,
         values,
@@ -141,11 +145,11 @@ function seatOf(options: AgentOptions, changes: Partial<AgentOptions>, signal: A
   }
 }
 
-function startDurableRun(options: AgentOptions, durable: Durable): Run {
-  const { run: id, prompt, metadata, resumed, earlier } = durable
+function startDurableRun(options: AgentOptions, durable: DurableRun): Run {
+  const { run: id, prompt, metadata, resumed, earlierConversation: earlier } = durable
   const { limits, outputs, values, state } = durable.options ?? {}
-  const config = resolveConfig(merge(options, { limits }))
-  const observer = observerOf(options.onEvent, config.hooks)
+  const config = resolveConfig(mergeOptions(options, { limits }))
+  const observer = combineObservers(options.onEvent, config.hooks)
   return startRun({
     id,
     agent: config.name,
@@ -154,34 +158,34 @@ function startDurableRun(options: AgentOptions, durable: Durable): Run {
     firstSeq: durable.firstSeq,
     onEvent: observer,
     now: config.now,
-    broken: (error) => ({ ...brokenOutcome(id, error, []), suspended: true }),
+    onBodyError: (error) => ({ ...brokenOutcome(id, error, []), suspended: true }),
     async body(control) {
-      keepJournal(control.context, durable.journal)
-      letInherit(control.context, config)
+      setJournal(control.context, durable.journal)
+      shareFilesWithChildRuns(control.context, config)
       const kept = resumed ?? earlier
       const shared = kept
         ? await restoreConversation(kept, config, { keepPrompt: resumed !== undefined })
         : await openConversation(config, undefined, control.signal)
       try {
-        control.useRecord(shared.record)
-        shared.artifacts.readFrom(durable.readArtifact)
-        await durable.check(config, shared, control.emit)
+        control.setRecorder(shared.record)
+        shared.artifacts.setReader(durable.readArtifact)
+        await durable.attach(config, shared, control.emit)
         const setup = { config, conversation: shared, prompt, metadata, outputs, values, state, durable }
         return await runLoop(control, setup)
       } finally {
-        await endConversation(shared)
+        await closeConversation(shared)
       }
     },
   })
 }
 
-interface RunPlace {
+interface AgentRunSetup {
   signal: AbortSignal | undefined
   /** Whether this run's own options change what the system prompt says. */
-  freshPrompt: boolean
-  conversation(config: AgentConfig, run: RunContext): Promise<Conversation>
+  changesPrompt: boolean
+  openConversation(config: AgentConfig, run: RunContext): Promise<Conversation>
   /** Waits for the run's turn in its session. */
-  turn?: Turn
+  waitForTurn?: WaitForTurn
   outputs: Outputs | undefined
   verify: Verify | undefined
   values: Record<string, unknown> | undefined
@@ -189,11 +193,11 @@ interface RunPlace {
   dispose?: () => Promise<void>
 }
 
-function startAgentRun(options: AgentOptions, prompt: Prompt, place: RunPlace): Run {
+function startAgentRun(options: AgentOptions, prompt: Prompt, place: AgentRunSetup): Run {
   // A wrong option is told at once, where it was written, and not as a failed run.
-  const config = resolveConfig(withInherited(options), place.freshPrompt)
+  const config = resolveConfig(withInheritedWorkspace(options), place.changesPrompt)
   checkOutputs(place.outputs, config.usesCode)
-  checkState(place.state, "state")
+  checkInitialState(place.state, "state")
   refuseUnpriced(config)
   const message = userMessage(prompt)
   const id = newId("run")
@@ -202,25 +206,25 @@ function startAgentRun(options: AgentOptions, prompt: Prompt, place: RunPlace): 
     agent: config.name,
     depth: config.limits.depth,
     signal: place.signal,
-    onEvent: observerOf(options.onEvent, config.hooks),
+    onEvent: combineObservers(options.onEvent, config.hooks),
     now: config.now,
     dispose: place.dispose,
-    broken: (error) => brokenOutcome(id, error, []),
-    body: (control) => agentRun(control, config, message, place),
+    onBodyError: (error) => brokenOutcome(id, error, []),
+    body: (control) => runAgent(control, config, message, place),
   })
 }
 
-async function agentRun(
+async function runAgent(
   control: RunControl,
   config: AgentConfig,
   prompt: UserMessage,
-  place: RunPlace,
-): Promise<RunOutcome> {
+  place: AgentRunSetup,
+): Promise<RunBodyResult> {
   let shared: Conversation
-  letInherit(control.context, config)
+  shareFilesWithChildRuns(control.context, config)
   try {
-    await unlessAborted(place.turn?.(control.signal), control.signal)
-    shared = await place.conversation(config, control.context)
+    await rejectWhenAborted(place.waitForTurn?.(control.signal), control.signal)
+    shared = await place.openConversation(config, control.context)
   } catch (error) {
     // The conversation never hears of it, whoever watches the run does.
     const { name: agent, model, metadata } = config
@@ -230,31 +234,31 @@ async function agentRun(
   const { outputs, verify, values, state } = place
   const setup = { config, conversation: shared, prompt, metadata: config.metadata, outputs, verify, values, state }
   const outcome = await runLoop(control, setup)
-  letContinue(outcome.result, shared)
+  attachConversation(outcome.result, shared)
   return outcome
 }
 
-function anySignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
+function combineSignals(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
   return a && b ? AbortSignal.any([a, b]) : (a ?? b)
 }
 
-function merge(options: AgentOptions, overrides: Partial<AgentOptions>): AgentOptions {
+function mergeOptions(options: AgentOptions, overrides: Partial<AgentOptions>): AgentOptions {
   return {
     ...options,
-    ...given(overrides),
-    limits: { ...options.limits, ...given(overrides.limits ?? {}) },
-    prompt: { ...options.prompt, ...given(overrides.prompt ?? {}) },
+    ...withoutUndefined(overrides),
+    limits: { ...options.limits, ...withoutUndefined(overrides.limits ?? {}) },
+    prompt: { ...options.prompt, ...withoutUndefined(overrides.prompt ?? {}) },
     metadata: { ...options.metadata, ...overrides.metadata },
   }
 }
 
-function given<T extends object>(options: T): Partial<T> {
+function withoutUndefined<T extends object>(options: T): Partial<T> {
   // The same type with fewer members: an undefined option is one that was not given.
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>
 }
 
 // A session has one runtime and one conversation: a send that asks for others would be ignored.
-function refuseInSession(sent: CodeRunOptions): void {
+function refuseSessionOptions(sent: CodeRunOptions): void {
   for (const option of ["runtime", "workspace", "messages", "from"] as const) {
     if (sent[option] === undefined) continue
     throw new ConfigError(

@@ -5,38 +5,38 @@ import type { Emit } from "../core/event.ts"
 import { type AssistantMessage, type CodePart, userMessage } from "../core/message.ts"
 import type { Usage } from "../core/usage.ts"
 import type { CycleServices } from "./cycle.ts"
-import { goOnReminder } from "./prompt.ts"
+import { noToolReminder } from "./prompt.ts"
 import type { Ending } from "./state.ts"
 
 /** What one answer came to. */
-export interface Acted {
+export interface ActionsOutcome {
   message: AssistantMessage | undefined
   code: CodePart | undefined
   /** What became of its tool calls; undefined when it had none. */
-  used: ToolsOutcome | undefined
+  toolsOutcome: ToolsOutcome | undefined
   /** What only the host can mend. */
   failure: unknown
   stop: Stop | undefined
 }
 
 /** How the run ends with this cycle; undefined where it goes on. */
-export function decide(acted: Acted, services: CycleServices, emit: Emit): Ending | undefined {
-  const { message, code, used, failure, stop } = acted
-  if (services.signal.aborted) return interrupted(services, emit)
-  if (failure !== undefined) return failed(failure, services)
-  if (stop) return stoppedBy(stop)
-  if (used?.directed) return directedEnd(used.directed, emit)
+export function decideEnding(acted: ActionsOutcome, services: CycleServices, emit: Emit): Ending | undefined {
+  const { message, code, toolsOutcome: used, failure, stop } = acted
+  if (services.signal.aborted) return endingWhenInterrupted(services, emit)
+  if (failure !== undefined) return endingWhenFailed(failure, services)
+  if (stop) return endingFromStop(stop)
+  if (used?.directed) return endingFromDirective(used.directed, emit)
   if (used?.stopped) return { status: "done", tool: used.stopped.tool }
   if (code || used) return undefined
   // Somebody spoke while the model was answering: that comes first.
-  if (hearUser(services, emit)) return undefined
-  if (message) return withoutAction(message, services, emit)
+  if (deliverSteers(services, emit)) return undefined
+  if (message) return endingWithoutAction(message, services, emit)
   emit({ type: "prompt-steered", message: userMessage("(Your last answer was empty. Go on with the task.)", "host") })
   return undefined
 }
 
 /** Lets the hooks say how it goes on after a cycle that would end so. */
-export async function afterCycle(
+export async function runAfterCycleHooks(
   end: Ending | undefined,
   cycle: { number: number; output: string; usage: Usage },
   services: CycleServices,
@@ -50,21 +50,21 @@ export async function afterCycle(
   try {
     const { steer, stop } = await runAfterCycle(seen, hooks, { ...caller, signal })
     for (const text of steer) emit({ type: "prompt-steered", message: userMessage(text, "host") })
-    if (stop) return stoppedBy(stop)
+    if (stop) return endingFromStop(stop)
     return steer.length > 0 ? undefined : end
   } catch (error) {
-    return signal.aborted ? interrupted(services, emit) : failed(error, services)
+    return signal.aborted ? endingWhenInterrupted(services, emit) : endingWhenFailed(error, services)
   }
 }
 
 /** Says to the model what the user has said since; whether that was anything. */
-export function hearUser(services: CycleServices, emit: Emit): boolean {
-  const said = services.steered()
+export function deliverSteers(services: CycleServices, emit: Emit): boolean {
+  const said = services.takeSteers()
   for (const text of said) emit({ type: "prompt-steered", message: userMessage(text, "steer") })
   return said.length > 0
 }
 
-export function stoppedBy({ stop, reason = "hook" }: Stop): Ending {
+export function endingFromStop({ stop, reason = "hook" }: Stop): Ending {
   return { status: "stopped", reason, detail: stop }
 }
 
@@ -76,18 +76,21 @@ export function proseOf(message: AssistantMessage): string {
     .trim()
 }
 
-function interrupted(services: CycleServices, emit: Emit): Ending {
-  if (!services.aborted()) return { status: "stopped", reason: "time" }
+function endingWhenInterrupted(services: CycleServices, emit: Emit): Ending {
+  if (!services.wasAborted()) return { status: "stopped", reason: "time" }
   emit({ type: "prompt-steered", message: userMessage("(The run was interrupted here.)", "host") })
   return { status: "aborted" }
 }
 
-function failed(failure: unknown, services: CycleServices): Ending {
-  services.failed(failure)
+function endingWhenFailed(failure: unknown, services: CycleServices): Ending {
+  services.recordFailure(failure)
   return { status: "failed", error: errorData(failure) }
 }
 
-function directedEnd({ tool, call, directive }: NonNullable<ToolsOutcome["directed"]>, emit: Emit): Ending | undefined {
+function endingFromDirective(
+  { tool, call, directive }: NonNullable<ToolsOutcome["directed"]>,
+  emit: Emit,
+): Ending | undefined {
   if (directive.kind === "finish") {
     const { files, handedTo } = directive
     return { status: "done", tool, ...(files && { files }), ...(handedTo !== undefined && { handedTo }) }
@@ -99,10 +102,10 @@ function directedEnd({ tool, call, directive }: NonNullable<ToolsOutcome["direct
 }
 
 // An agent that writes code has answered; one that only calls tools ends by one of them, unless it is told otherwise.
-function withoutAction(message: AssistantMessage, services: CycleServices, emit: Emit): Ending | undefined {
+function endingWithoutAction(message: AssistantMessage, services: CycleServices, emit: Emit): Ending | undefined {
   if (services.usesCode || services.noTool === "answer") return { status: "done" }
   if (services.noTool === "continue") {
-    emit({ type: "prompt-steered", message: userMessage(goOnReminder, "host") })
+    emit({ type: "prompt-steered", message: userMessage(noToolReminder, "host") })
     return undefined
   }
   const question = proseOf(message)

@@ -1,7 +1,7 @@
 import type { Journal } from "../actions/journal.ts"
 import type { Limits, Run } from "../core/agent.ts"
 import type { Emit, Metadata } from "../core/event.ts"
-import { hiddenField } from "../core/hidden-field.ts"
+import { createHiddenField } from "../core/hidden-field.ts"
 import type { UserMessage } from "../core/message.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
 import type { StateValues } from "../tools/tool-state.ts"
@@ -9,11 +9,11 @@ import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
 import type { Interruption } from "./interruption.ts"
 import type { Outputs } from "./outputs.ts"
-import type { KeptConversation } from "./restore.ts"
-import type { State } from "./state.ts"
+import type { StoredConversation } from "./restore.ts"
+import type { RunState } from "./state.ts"
 
 /** What makes a run outlive its process; an engine gives it. */
-export interface Durable {
+export interface DurableRun {
   run: string
   prompt: UserMessage
   metadata: Metadata
@@ -24,25 +24,25 @@ export interface Durable {
   /** The number of the next event. */
   firstSeq: number
   /** Where the run goes on, if it has begun. */
-  resumed?: Resumed | undefined
+  resumed?: ResumedConversation | undefined
   /** Set where the run goes on after a crash that the model was not told of yet. */
   interruption?: Interruption | undefined
   /** The conversation that a new run goes on with. */
-  earlier?: KeptConversation | undefined
+  earlierConversation?: StoredConversation | undefined
   journal: Journal
   /** Reads an artifact that was stored with a checkpoint of this run, or of an earlier run of its session. */
   readArtifact: ReadArtifact
   /** Looks at what the run is about to work with, and throws where it must not. */
-  check(config: AgentConfig, conversation: Conversation, emit: Emit): Promise<void>
+  attach(config: AgentConfig, conversation: Conversation, emit: Emit): Promise<void>
   /** Commits what is new: before the first side effect, after each cycle, and at the end. Throws when the run is no longer
    *  ours, or cannot be saved; it is then `suspended`. */
-  save(progress: Progress): Promise<void>
+  saveAndRequeue(progress: RunProgress): Promise<void>
   /** Called with the error that ended the run. Where the run is tried again, it is `suspended` from then on. */
-  failed(error: unknown): void
+  planRetry(error: unknown): void
   /** Whether to leave off between two cycles; it is then `suspended`. */
-  leaves(): boolean
+  shouldYield(): boolean
   /** Stays as it is instead, with what it has open, until somebody says where it goes on: here (true) or not. */
-  stays(): Promise<boolean>
+  parkUntilNextJob(): Promise<boolean>
   /** The run goes on later, from what was saved: nothing that comes now counts. */
   readonly suspended: boolean
 }
@@ -54,30 +54,30 @@ export interface DurableOptions {
   state?: StateValues
 }
 
-export interface Resumed extends KeptConversation {
-  state: State
+export interface ResumedConversation extends StoredConversation {
+  state: RunState
 }
 
-export interface Progress {
-  state: State
+export interface RunProgress {
+  state: RunState
   conversation: Conversation
   /** What the user has said and the model has not heard. */
-  unheard: readonly string[]
+  undeliveredSteers: readonly string[]
   /** Whether `run-end` is among the events. */
   ended: boolean
   /** The declared outputs of a run that has ended. */
   objects?: Record<string, unknown> | undefined
 }
 
-type Start = (durable: Durable) => Run
+type StartDurableRun = (durable: DurableRun) => Run
 
-const starts = hiddenField<Start>()
+const durableStarts = createHiddenField<StartDurableRun>()
 
-export function canBeDurable(agent: object, start: Start): void {
-  starts.set(agent, start)
+export function canBeDurable(agent: object, start: StartDurableRun): void {
+  durableStarts.set(agent, start)
 }
 
 /** How an agent of ours starts or resumes a durable run; undefined for any other. */
-export function durableStart(agent: object): Start | undefined {
-  return starts.of(agent)
+export function durableStart(agent: object): StartDurableRun | undefined {
+  return durableStarts.get(agent)
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
-import { ownEvents } from "../core/trajectory.ts"
+import { createOwnEventFilter } from "../core/trajectory.ts"
 import type { Conversation } from "./conversation.ts"
 
 /** The part of a conversation before its events, as plain JSON. Its length follows from what the model is sent, and not from
@@ -26,8 +26,8 @@ export interface FoldedConversation {
 
 /** Folds a conversation up to its last event. `run` is the run under way. */
 export function foldConversation(conversation: Conversation, run: string): FoldedConversation {
-  const { messages, system, systemRun, activated, events, folded } = conversation
-  const open = openEvents(events, folded)
+  const { messages, system, systemRun, activatedSkills: activated, events, folded } = conversation
+  const open = eventsOfOpenChildRuns(events, folded)
   const runs = new Set([run])
   for (const { parent } of open) if (parent !== undefined) runs.add(parent)
   return {
@@ -36,8 +36,8 @@ export function foldConversation(conversation: Conversation, run: string): Folde
     ...(system !== undefined && { system }),
     ...(systemRun !== undefined && { systemRun }),
     activated: [...activated],
-    made: [...namesMade(events, folded).keys()],
-    used: [...namesUsed(events, folded).used],
+    made: [...namesCreatedByCells(events, folded).keys()],
+    used: [...objectsUsedByCells(events, folded).used],
     open,
     runs: [...runs],
   }
@@ -45,12 +45,12 @@ export function foldConversation(conversation: Conversation, run: string): Folde
 
 /** The names that cells made and did not remove, and the position of the event that last made or changed each: -1 where
  *  that was before the events. */
-export function namesMade(
+export function namesCreatedByCells(
   events: readonly AgentEvent[],
   folded?: FoldedConversation | undefined,
 ): Map<string, { changedAt: number }> {
   const made = new Map((folded?.made ?? []).map((name) => [name, { changedAt: -1 }]))
-  const isOwn = ownEvents(folded?.runs)
+  const isOwn = createOwnEventFilter(folded?.runs)
   for (const [changedAt, event] of events.entries()) {
     if (!isOwn(event) || event.type !== "code-end") continue
     const { created, reassigned, removed } = event.changes
@@ -63,14 +63,14 @@ export function namesMade(
 
 /** The injected objects that cells used and whose state no snapshot keeps, and those that were reported as created anew and
  *  not used since. With `from`, only of the events from that position on. */
-export function namesUsed(
+export function objectsUsedByCells(
   events: readonly AgentEvent[],
   folded?: FoldedConversation | undefined,
   from?: number,
 ): { used: Set<string>; reported: Set<string> } {
   const used = new Set(from === undefined ? folded?.used : [])
   const reported = new Set<string>()
-  const isOwn = ownEvents(folded?.runs)
+  const isOwn = createOwnEventFilter(folded?.runs)
   for (const [position, event] of events.entries()) {
     if (!isOwn(event) || position < (from ?? 0)) continue
     if (event.type === "code-end") {
@@ -78,7 +78,7 @@ export function namesUsed(
         used.add(name)
         reported.delete(name)
       }
-    } else if (event.type === "warning-raised" && event.code === stateLost) {
+    } else if (event.type === "warning-raised" && event.code === stateLostCode) {
       for (const name of event.names ?? []) {
         used.delete(name)
         reported.add(name)
@@ -89,11 +89,11 @@ export function namesUsed(
 }
 
 /** The code of the warning about injected objects that were created anew. */
-export const stateLost = "state-lost"
+export const stateLostCode = "state-lost"
 
 /** The events of each run that a run of the conversation started and that waits or has not ended, with the runs below it. */
-function openEvents(events: readonly AgentEvent[], folded: FoldedConversation | undefined): AgentEvent[] {
-  const isOwn = ownEvents(folded?.runs)
+function eventsOfOpenChildRuns(events: readonly AgentEvent[], folded: FoldedConversation | undefined): AgentEvent[] {
+  const isOwn = createOwnEventFilter(folded?.runs)
   // For each run below the conversation, the run at the top of its branch.
   const topOf = new Map<string, string>()
   const isOver = new Map<string, boolean>()

@@ -1,5 +1,5 @@
 import type { HookContext, Hooks } from "../actions/hooks.ts"
-import { checkOptions, isWholeFrom } from "../core/check-options.ts"
+import { checkOptions, mustBeIntegerFrom } from "../core/check-options.ts"
 import type { PromptPart } from "../core/message.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import { isStandardSchema, validate } from "../runtime/schema.ts"
@@ -15,7 +15,7 @@ export type Guarded = void | undefined | { block: string } | { rewrite: string }
 export function guardInput(guard: Guardrail): Hooks {
   return {
     async beforeRun({ prompt }, context) {
-      const given = await guard(textOf(prompt), context)
+      const given = await guard(promptText(prompt), context)
       if (!given) return undefined
       if ("block" in given) return { stop: given.block, reason: "guardrail" }
       return { prompt: [{ type: "text", text: given.rewrite }, ...prompt.filter(({ type }) => type === "image")] }
@@ -47,9 +47,9 @@ export type OutputCheck = (output: string) => string | undefined | Promise<strin
 /** Accepts an answer only if it is JSON that a schema describes, or passes a check of yours. Another is sent back with what is
  *  wrong, once; then the run is `stopped`, reason `guardrail`. For the run itself, not for those it starts. */
 export function validateOutput(accepts: SchemaLike | OutputCheck, options: ValidateOptions = {}): Hooks {
-  checkOptions("validateOutput()", options, { repairs: isWholeFrom(0) })
+  checkOptions("validateOutput()", options, { repairs: mustBeIntegerFrom(0) })
   const { repairs = 1 } = options
-  const check = toCheck(accepts)
+  const check = toOutputCheck(accepts)
   const sentBack = new Map<string, number>()
   return {
     inherited: false,
@@ -68,7 +68,7 @@ export function validateOutput(accepts: SchemaLike | OutputCheck, options: Valid
   }
 }
 
-function toCheck(accepts: SchemaLike | OutputCheck): OutputCheck {
+function toOutputCheck(accepts: SchemaLike | OutputCheck): OutputCheck {
   if (typeof accepts === "function" && !isStandardSchema(accepts)) return accepts
   return async (output) => {
     const parsed = parseJson(output)
@@ -88,6 +88,6 @@ function parseJson(output: string): { ok: true; value: unknown } | { ok: false }
   }
 }
 
-function textOf(prompt: readonly PromptPart[]): string {
+function promptText(prompt: readonly PromptPart[]): string {
   return prompt.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
 }

@@ -37,11 +37,11 @@ function callLines(calls: readonly InterruptedCall[]): string[] {
     "Code of that step may also have had effects that are not recorded, such as methods of objects, files and network requests."
   if (calls.length === 0) return [`No recorded call was under way. ${unrecorded}`]
   // The calls whose outcome is unknown come first, so that they are never cut off.
-  const sorted = calls.toSorted((one, other) => order.indexOf(one.outcome) - order.indexOf(other.outcome))
+  const sorted = calls.toSorted((one, other) => outcomeOrder.indexOf(one.outcome) - outcomeOrder.indexOf(other.outcome))
   const lines = sorted
-    .slice(0, mostListed)
-    .map((each) => `- ${oneLine(`${textOf(each.call)}: ${outcomes[each.outcome]}`)}`)
-  if (calls.length > mostListed) lines.push(`- and ${calls.length - mostListed} more`)
+    .slice(0, maxListedCalls)
+    .map((each) => `- ${oneLine(`${callText(each.call)}: ${outcomeTexts[each.outcome]}`)}`)
+  if (calls.length > maxListedCalls) lines.push(`- and ${calls.length - maxListedCalls} more`)
   const isUnknown = calls.some(({ outcome }) => outcome === "unknown")
   return [
     "Calls that it had started:",
@@ -51,17 +51,17 @@ function callLines(calls: readonly InterruptedCall[]): string[] {
   ]
 }
 
-const order: readonly InterruptedCall["outcome"][] = ["unknown", "remade", "finished", "recorded"]
+const outcomeOrder: readonly InterruptedCall["outcome"][] = ["unknown", "remade", "finished", "recorded"]
 
-const outcomes: Record<InterruptedCall["outcome"], string> = {
+const outcomeTexts: Record<InterruptedCall["outcome"], string> = {
   unknown: "outcome unknown",
   remade: "made again after the interruption, as it is allowed to be",
   finished: "finished, its result is not kept",
   recorded: "finished, its result was recorded",
 }
 
-function textOf({ binding, method, args }: CallPreview): string {
+function callText({ binding, method, args }: CallPreview): string {
   return `${method === undefined ? binding : `${binding}.${method}`}(${args})`
 }
 
-const mostListed = 50
+const maxListedCalls = 50

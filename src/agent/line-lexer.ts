@@ -1,29 +1,29 @@
 /** Follows code line by line just far enough to know whether a line starts inside a string or comment that spans lines. */
 export interface LineLexer {
   /** Takes one whole line. */
-  line(text: string): void
+  readLine(text: string): void
   /** Whether what follows starts inside of one. */
-  open(): boolean
+  isOpen(): boolean
   /** Whether it would be open after the start of a line. */
-  openAfter(start: string): boolean
+  isOpenAfter(start: string): boolean
 }
 
-export function lineLexer(language: "typescript" | "python"): LineLexer {
-  return language === "python" ? pythonLexer() : typescriptLexer()
+export function createLineLexer(language: "typescript" | "python"): LineLexer {
+  return language === "python" ? createPythonLexer() : createTypescriptLexer()
 }
 
-function pythonLexer(): LineLexer {
+function createPythonLexer(): LineLexer {
   let quote = ""
   const lexer: LineLexer = {
-    open: () => quote !== "",
-    openAfter(start) {
+    isOpen: () => quote !== "",
+    isOpenAfter(start) {
       const before = quote
-      lexer.line(start)
-      const open = lexer.open()
+      lexer.readLine(start)
+      const open = lexer.isOpen()
       quote = before
       return open
     },
-    line(text) {
+    readLine(text) {
       for (let index = 0; index < text.length; index++) {
         const char = text[index] ?? ""
         if (char === "\\") {
@@ -50,7 +50,7 @@ function pythonLexer(): LineLexer {
   return lexer
 }
 
-function typescriptLexer(): LineLexer {
+function createTypescriptLexer(): LineLexer {
   // Open template strings, each with the depth of braces inside its `${`; -1 while in its text.
   const templates: number[] = []
   let comment = false
@@ -80,17 +80,17 @@ function typescriptLexer(): LineLexer {
   }
 
   const lexer: LineLexer = {
-    open: () => comment || templates.at(-1) === -1,
-    openAfter(start) {
+    isOpen: () => comment || templates.at(-1) === -1,
+    isOpenAfter(start) {
       const before = { templates: [...templates], comment, operand }
-      lexer.line(start)
-      const open = lexer.open()
+      lexer.readLine(start)
+      const open = lexer.isOpen()
       templates.splice(0, templates.length, ...before.templates)
       comment = before.comment
       operand = before.operand
       return open
     },
-    line(text) {
+    readLine(text) {
       for (let index = 0; index < text.length; index++) {
         if (comment) {
           const end = text.indexOf("*/", index)
@@ -118,7 +118,7 @@ function typescriptLexer(): LineLexer {
         else if (isWordChar(char)) {
           const start = index
           while (isWordChar(text[index + 1])) index++
-          operand = beforeOperand.has(text.slice(start, index + 1))
+          operand = keywordsBeforeOperand.has(text.slice(start, index + 1))
         } else if (char > " ") {
           if (char === "{") brace(1)
           if (char === "}") brace(-1)
@@ -130,7 +130,7 @@ function typescriptLexer(): LineLexer {
   return lexer
 }
 
-const beforeOperand = new Set([
+const keywordsBeforeOperand = new Set([
   "return",
   "typeof",
   "case",
@@ -165,11 +165,11 @@ function skipString(text: string, start: number, quote: string): number {
 }
 
 // A slash whose regular expression does not end soon stands alone.
-const longestRegex = 1000
+const maxRegexChars = 1000
 
 function skipRegex(text: string, start: number): number {
   let set = false
-  for (let index = start + 1; index < Math.min(text.length, start + longestRegex); index++) {
+  for (let index = start + 1; index < Math.min(text.length, start + maxRegexChars); index++) {
     const char = text[index]
     if (char === "\\") index++
     else if (char === "[") set = true

@@ -1,30 +1,30 @@
-import { policyWithin } from "../actions/call-policy.ts"
+import { setCallPolicy } from "../actions/call-policy.ts"
 import type { HookContext, Hooks } from "../actions/hooks.ts"
-import { journalOf } from "../actions/journal.ts"
-import { noCalls, reachedLimit, type Stopwatch, stopwatch } from "../actions/limits.ts"
+import { ensureJournal } from "../actions/journal.ts"
+import { createStopwatch, noCalls, reachedLimit, type Stopwatch } from "../actions/limits.ts"
 import { runBeforeRun } from "../actions/run-hooks.ts"
-import { filterWithin } from "../actions/tool-policy.ts"
+import { setToolFilter } from "../actions/tool-policy.ts"
 import { errorData } from "../core/errors.ts"
 import type { Metadata, StopReason } from "../core/event.ts"
 import { type UserMessage, userMessage } from "../core/message.ts"
-import { abortError, type RunControl, type RunOutcome, runEnd } from "../core/run.ts"
+import { abortError, type RunBodyResult, type RunControl, runEndEvent } from "../core/run.ts"
 import { outsideRuns } from "../core/run-context.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { addUsage } from "../core/usage.ts"
-import { groundCells } from "../tools/cell-tool.ts"
+import { setCellToolContext } from "../tools/cell-tool.ts"
 import type { StateValues } from "../tools/tool-state.ts"
-import { foldersToolsWrite } from "./children.ts"
+import { foldersWritableByTools } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
 import type { Conversation } from "./conversation.ts"
 import { cycle } from "./cycle.ts"
-import { stoppedBy } from "./decide.ts"
-import type { Durable } from "./durable.ts"
-import { open, reopen, tellInterruption } from "./open.ts"
+import { endingFromStop } from "./decide.ts"
+import type { DurableRun } from "./durable.ts"
+import { announceInterruption, beginRun, resumeRun } from "./open.ts"
 import { declaredOutputs, type Outputs } from "./outputs.ts"
-import { failResult, hookedResult, resultOf } from "./result.ts"
-import { cellContext, cycleServices, saidTo, toolsFor } from "./services.ts"
-import { type Ending, initialState, type State } from "./state.ts"
-import { judge, type Verify } from "./verify.ts"
+import { applyAfterRunHooks, createResult, markResultFailed } from "./result.ts"
+import { cellToolContext, createCycleServices, createSteerBuffer, openRunTools } from "./services.ts"
+import { createRunState, type Ending, type RunState } from "./state.ts"
+import { applyVerdict, type Verify } from "./verify.ts"
 
 export interface LoopSetup {
   config: AgentConfig
@@ -39,57 +39,57 @@ export interface LoopSetup {
   /** Values for the state of its tools, before it begins. */
   state?: Readonly<StateValues> | undefined
   /** Set where the run outlives its process. */
-  durable?: Durable | undefined
+  durable?: DurableRun | undefined
 }
 
 /** Runs cycles until the agent answers, waits, reaches a limit, fails or is aborted. */
-export async function runLoop(control: RunControl, setup: LoopSetup): Promise<RunOutcome> {
+export async function runLoop(control: RunControl, setup: LoopSetup): Promise<RunBodyResult> {
   const { config, conversation, durable } = setup
   const firstEvent = conversation.events.length
   const { emit, context } = control
   const outputs = setup.outputs && declaredOutputs(setup.outputs, conversation.runtime, control.id)
-  if (config.usesCode) control.useRuntime(conversation.runtime)
-  control.useRecord((event) => {
+  if (config.usesCode) control.setRuntime(conversation.runtime)
+  control.setRecorder((event) => {
     conversation.record(event)
-    outputs?.observe(event)
+    outputs?.noteAssignments(event)
   })
   const { approve, approvalTimeoutMs, limits } = config
-  const watch = stopwatch(limits.timeMs, config.ticks, durable?.resumed?.state.activeMs)
-  const said = saidTo(conversation, control)
+  const watch = createStopwatch(limits.timeMs, config.monotonicNow, durable?.resumed?.state.activeMs)
+  const said = createSteerBuffer(conversation, control)
   let failure: unknown
   let objects: Record<string, unknown> | undefined
-  let state = firstState(setup)
-  control.useBudget({
-    reached: () => reachedNow(state, control, watch, config),
-    paused: watch.paused,
+  let state = createFirstState(setup)
+  control.setBudget({
+    reachedLimit: () => limitReachedInCycle(state, control, watch, config),
+    pauseWhile: watch.paused,
     limitsCost: limits.costUsd !== undefined,
   })
   const budgets = [{ ...limits, counts: state.calls }]
-  const policy = policyWithin(context, { approve, approvalTimeoutMs, hooks: config.hooks, budgets })
-  const allowed = filterWithin(context, config.toolPolicy)
-  groundCells(context, { context: () => cellContext(setup), allows: allowed })
-  const journal = journalOf(context, setup.prompt.parts)
+  const policy = setCallPolicy(context, { approve, approvalTimeoutMs, hooks: config.hooks, budgets })
+  const allowed = setToolFilter(context, config.toolPolicy)
+  setCellToolContext(context, { context: () => cellToolContext(setup), allows: allowed })
+  const journal = ensureJournal(context, setup.prompt.parts)
   const save = async (ended = false) => {
-    await durable?.save({ state, conversation, unheard: said.all(), ended, objects })
-    await conversation.saved?.(ended, said.all())
+    await durable?.saveAndRequeue({ state, conversation, undeliveredSteers: said.peekAll(), ended, objects })
+    await conversation.save?.(ended, said.peekAll())
   }
-  const signal = eitherSignal(control.signal, watch.expired)
+  const signal = mergeSignals(control.signal, watch.expired)
   const place: HookContext = { run: control.id, parent: context.parent?.id, agent: config.name, signal }
   try {
-    const begun = durable?.resumed ? setup : await begin(setup, policy.hooks, place, control)
+    const begun = durable?.resumed ? setup : await runBeforeRunHooks(setup, policy.hooks, place, control)
     if ("prompt" in begun) {
-      if (!durable?.resumed) setState(setup)
+      if (!durable?.resumed) applyInitialToolState(setup)
       const { system, skills } = durable?.resumed
-        ? await reopen(setup, emit)
-        : await open({ ...setup, prompt: begun.prompt }, emit)
+        ? await resumeRun(setup, emit)
+        : await beginRun({ ...setup, prompt: begun.prompt }, emit)
       if (outputs && durable?.resumed) await outputs.resume(state.oldOutputs, state.end?.status)
-      else if (outputs) state.oldOutputs = await outputs.begin()
-      const tag = config.tag(conversation.runtime.language)
-      const skillPlace = { tag, usesCode: config.usesCode, writable: foldersToolsWrite(config) }
-      const work = skills?.forRun(conversation, skillPlace, emit)
-      await using tools = config.usesTools ? await toolsFor(setup, allowed, work?.access) : undefined
+      else if (outputs) state.oldOutputs = await outputs.recordInitialValues()
+      const tag = config.fenceTag(conversation.runtime.language)
+      const skillPlace = { tag, usesCode: config.usesCode, writable: foldersWritableByTools(config) }
+      const work = skills?.createRunSkills(conversation, skillPlace, emit)
+      await using tools = config.usesTools ? await openRunTools(setup, allowed, work?.access) : undefined
       for (const message of tools?.warnings ?? []) emit({ type: "warning-raised", code: "shell", message })
-      const services = cycleServices(control, setup, {
+      const services = createCycleServices(control, setup, {
         outputs,
         tools,
         system,
@@ -97,23 +97,23 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
         journal,
         watch,
         signal,
-        said,
-        aborted: () => wasAborted(control),
-        failed(error) {
+        steers: said,
+        wasAborted: () => wasAborted(control),
+        recordFailure(error) {
           failure = error
         },
       })
       if (work) services.runtime = work.runtime
       if (!durable?.resumed) await save()
-      while (!state.end && !(durable?.leaves() && (await leavesOff(durable, control, watch)))) {
-        const ending = beforeCycle(state, control, config)
+      while (!state.end && !(durable?.shouldYield() && (await yieldsRun(durable, control, watch)))) {
+        const ending = endingBeforeCycle(state, control, config)
         if (ending) state = { ...state, end: ending }
         else state = await cycle(state, services, work?.emit ?? emit)
         state.activeMs = watch.activeMs()
         conversation.memory = state.memory
         if (durable?.suspended) break
-        if (!state.end || state.end.status === "waiting") tellInterruption(durable, emit)
-        if (durable || conversation.saved) await save()
+        if (!state.end || state.end.status === "waiting") announceInterruption(durable, emit)
+        if (durable || conversation.save) await save()
       }
     } else {
       state = { ...state, end: begun }
@@ -124,27 +124,27 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   } finally {
     watch.stop()
   }
-  if (state.end?.status === "failed") durable?.failed(failure)
-  await control.endChildren()
+  if (state.end?.status === "failed") durable?.planRetry(failure)
+  await control.endChildRuns()
   // Nothing has ended: neither hooks nor readers are told, and what was not saved never was.
-  if (durable?.suspended) return { result: resultOf(control.id, state, failure), suspended: true }
+  if (durable?.suspended) return { result: createResult(control.id, state, failure), suspended: true }
   state = { ...state, usage: addUsage(state.usage, control.takeSpent()) }
   if (state.end?.status === "aborted") failure = abortError(control.signal)
-  conversation.steered.push(...said.take())
-  const result = resultOf(control.id, state, failure)
+  conversation.steered.push(...said.takeAll())
+  const result = createResult(control.id, state, failure)
   try {
-    await hookedResult(result, conversation.messages, policy.hooks, place)
+    await applyAfterRunHooks(result, conversation.messages, policy.hooks, place)
   } catch (error) {
     failure = error
-    failResult(result, error)
+    markResultFailed(result, error)
   }
   if (outputs)
-    objects = result.objects = result.status === "done" ? outputs.objects : await outputs.lastly(result.status)
+    objects = result.objects = result.status === "done" ? outputs.objects : await outputs.collectAtEnd(result.status)
   const { verify } = setup
   // Its work is not this run's: what it starts is not stopped by this run's limits.
-  if (verify) await outsideRuns(() => judge(verify, conversation.runtime, result))
+  if (verify) await outsideRuns(() => applyVerdict(verify, conversation.runtime, result))
   // The last event belongs to the record too, so it is emitted here and not left to the run.
-  emit(runEnd(result))
+  emit(runEndEvent(result))
   await save(true)
   result.messages = conversation.messages.slice()
   result.trajectory = trajectory(conversation.events.slice(firstEvent))
@@ -152,22 +152,22 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
 }
 
 // A run that goes on has its counts and clock from before; what conversations share is the conversation's.
-function firstState({ conversation, durable }: LoopSetup): State {
+function createFirstState({ conversation, durable }: LoopSetup): RunState {
   const { approved, memory, state: shared } = conversation
   const tools = shared.values
-  const fresh = initialState(approved, memory, tools)
+  const fresh = createRunState(approved, memory, tools)
   if (!durable?.resumed) return fresh
   const { state } = durable.resumed
   const calls = { total: state.calls.total, of: Object.assign(noCalls().of, state.calls.of) }
   return { ...state, calls, approved, memory, tools }
 }
 
-function setState({ conversation, state = {} }: LoopSetup): void {
+function applyInitialToolState({ conversation, state = {} }: LoopSetup): void {
   for (const [key, value] of Object.entries(state)) conversation.state.set(key, value)
 }
 
 // What the run begins with, or how it ends before that. What hooks do not let in is not remembered.
-async function begin(
+async function runBeforeRunHooks(
   { config, conversation, prompt, metadata }: LoopSetup,
   hooks: readonly Hooks[],
   context: HookContext,
@@ -183,7 +183,7 @@ async function begin(
     if (!given) return { prompt }
     if ("prompt" in given) return { prompt: userMessage(given.prompt) }
     refused()
-    return stoppedBy(given)
+    return endingFromStop(given)
   } catch (error) {
     refused()
     if (!context.signal.aborted) throw error
@@ -192,24 +192,24 @@ async function begin(
 }
 
 // What it has started and left behind would go on while nobody holds the run.
-async function leavesOff(durable: Durable, { context }: RunControl, watch: Stopwatch): Promise<boolean> {
-  return context.children.size > 0 || !(await watch.paused(() => durable.stays()))
+async function yieldsRun(durable: DurableRun, { context }: RunControl, watch: Stopwatch): Promise<boolean> {
+  return context.children.size > 0 || !(await watch.paused(() => durable.parkUntilNextJob()))
 }
 
-function beforeCycle(state: State, control: RunControl, config: AgentConfig): State["end"] {
+function endingBeforeCycle(state: RunState, control: RunControl, config: AgentConfig): RunState["end"] {
   if (wasAborted(control)) return { status: "aborted" }
-  const reason = reachedLimit(state, config.limits) ?? control.exhausted()
+  const reason = reachedLimit(state, config.limits) ?? control.limitReachedAbove()
   return reason && { status: "stopped", reason }
 }
 
 // A run above that is out of time aborts those below, which are then stopped and not aborted.
 function wasAborted(control: RunControl): boolean {
-  return control.signal.aborted && control.exhausted() !== "time"
+  return control.signal.aborted && control.limitReachedAbove() !== "time"
 }
 
 // What a run below asks while this one is in the middle of a cycle.
-function reachedNow(
-  { usage }: State,
+function limitReachedInCycle(
+  { usage }: RunState,
   { spent }: RunControl,
   watch: Stopwatch,
   { limits }: AgentConfig,
@@ -222,7 +222,7 @@ function reachedNow(
 }
 
 // Both live as long as the run, so a plain controller will do: listening to `AbortSignal.any` costs at every cell.
-function eitherSignal(...signals: AbortSignal[]): AbortSignal {
+function mergeSignals(...signals: AbortSignal[]): AbortSignal {
   const controller = new AbortController()
   for (const signal of signals) {
     if (signal.aborted) controller.abort(signal.reason)

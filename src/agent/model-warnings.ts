@@ -2,7 +2,7 @@ import type { Emit } from "../core/event.ts"
 import type { ModelRequest } from "../models/model.ts"
 
 /** Tells as events what a model reports while it answers. */
-export function warningsOf(emit: Emit): Required<Pick<ModelRequest, "onRetry" | "onWarning">> {
+export function modelWarningHandlers(emit: Emit): Required<Pick<ModelRequest, "onRetry" | "onWarning">> {
   return {
     onRetry({ attempt, delayMs, error }) {
       const message = `${error.message} Trying again in ${(delayMs / 1000).toFixed(1)} s (retry ${attempt}).`

@@ -2,26 +2,26 @@ import type { ToolPolicy } from "../actions/tool-policy.ts"
 import {
   anything,
   checkOptions,
-  isAboveZero,
-  isEither,
-  isFlag,
-  isFrom,
-  isFunction,
-  isImplementation,
-  isList,
-  isNumber,
-  isOneOf,
-  isOptions,
-  isRecord,
-  isSignal,
-  isText,
-  isTexts,
-  isWholeFrom,
+  mustBeAtLeast,
+  mustBeBoolean,
+  mustBeEither,
+  mustBeFunction,
+  mustBeIntegerFrom,
+  mustBeList,
+  mustBeNumber,
+  mustBeObject,
+  mustBeOneOf,
+  mustBeOptions,
+  mustBePositive,
+  mustBeSignal,
+  mustBeText,
+  mustBeTextList,
+  mustImplement,
   type OptionChecks,
 } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { limitChecks } from "../core/limit-checks.ts"
-import { nearestOf } from "../core/nearest.ts"
+import { nearestWord } from "../core/nearest.ts"
 import { memoryChecks } from "../memory.ts"
 import { builtinNames } from "../tools/builtin-names.ts"
 import { shellChecks } from "../tools/shell-checks.ts"
@@ -32,72 +32,72 @@ import type { CodeRunOptions, CodeSessionOptions } from "./create-agent.ts"
 import type { PromptSections } from "./prompt.ts"
 
 const sectionChecks: OptionChecks<PromptSections> = {
-  instructions: isFunction,
-  rules: isFunction,
-  skills: isFunction,
-  objects: isFunction,
+  instructions: mustBeFunction,
+  rules: mustBeFunction,
+  skills: mustBeFunction,
+  objects: mustBeFunction,
 }
 
-const policyChecks: OptionChecks<ToolPolicy> = { allow: isTexts, deny: isTexts, only: isFunction }
+const policyChecks: OptionChecks<ToolPolicy> = { allow: mustBeTextList, deny: mustBeTextList, only: mustBeFunction }
 
 const runtimeMethods = ["inject", "update", "retrieve", "execute", "describe", "names", "keep", "reset", "close"]
 
 // `anything`: the value is checked where it is resolved, with more knowledge than its type.
 const agentChecks: OptionChecks<AgentOptions> = {
   model: anything,
-  name: isText,
-  description: isText,
-  instructions: isText,
+  name: mustBeText,
+  description: mustBeText,
+  instructions: mustBeText,
   runtime: anything,
   tools: anything,
-  toolPolicy: isOptions(policyChecks),
+  toolPolicy: mustBeOptions(policyChecks),
   workspace: anything,
-  shell: (value, path) => (typeof value === "boolean" ? undefined : isOptions(shellChecks)(value, path)),
-  images: isFlag,
-  noTool: isOneOf("continue", "answer", "wait"),
-  stopOn: isEither('"first-tool" or a list of names of tools', isOneOf("first-tool"), isTexts),
-  agents: isRecord,
-  maxParallelTools: isFrom(1),
-  maxOutputChars: isFrom(0),
-  cellTimeoutMs: isFrom(1),
-  typeGate: isOneOf("off", "hint", "block"),
-  fence: isText,
-  contextWindow: isFrom(1),
-  memory: isOptions(memoryChecks),
-  skills: isList,
-  messages: isList,
-  prompt: isOptions(sectionChecks),
-  transaction: isEither("true, false or { check }", isFlag, isRecord),
+  shell: (value, path) => (typeof value === "boolean" ? undefined : mustBeOptions(shellChecks)(value, path)),
+  images: mustBeBoolean,
+  noTool: mustBeOneOf("continue", "answer", "wait"),
+  stopOn: mustBeEither('"first-tool" or a list of names of tools', mustBeOneOf("first-tool"), mustBeTextList),
+  agents: mustBeObject,
+  maxParallelTools: mustBeAtLeast(1),
+  maxOutputChars: mustBeAtLeast(0),
+  cellTimeoutMs: mustBeAtLeast(1),
+  typeGate: mustBeOneOf("off", "hint", "block"),
+  fence: mustBeText,
+  contextWindow: mustBeAtLeast(1),
+  memory: mustBeOptions(memoryChecks),
+  skills: mustBeList,
+  messages: mustBeList,
+  prompt: mustBeOptions(sectionChecks),
+  transaction: mustBeEither("true, false or { check }", mustBeBoolean, mustBeObject),
   approver: anything,
-  approve: isFunction,
-  approvalTimeoutMs: isAboveZero,
+  approve: mustBeFunction,
+  approvalTimeoutMs: mustBePositive,
   hooks: anything,
-  temperature: isNumber,
-  maxOutputTokens: isWholeFrom(1),
-  providerOptions: isRecord,
-  now: isFunction,
-  limits: isOptions(limitChecks),
-  metadata: isRecord,
-  onEvent: isFunction,
+  temperature: mustBeNumber,
+  maxOutputTokens: mustBeIntegerFrom(1),
+  providerOptions: mustBeObject,
+  now: mustBeFunction,
+  limits: mustBeOptions(limitChecks),
+  metadata: mustBeObject,
+  onEvent: mustBeFunction,
 }
 
 const runChecks: OptionChecks<CodeRunOptions> = {
   ...agentChecks,
-  signal: isSignal,
-  from: isRecord,
-  outputs: isRecord,
-  values: isRecord,
-  state: isRecord,
-  verify: isFunction,
+  signal: mustBeSignal,
+  from: mustBeObject,
+  outputs: mustBeObject,
+  values: mustBeObject,
+  state: mustBeObject,
+  verify: mustBeFunction,
 }
 
 const sessionChecks: OptionChecks<CodeSessionOptions> = {
   ...agentChecks,
-  signal: isSignal,
-  archive: isEither("a folder or a store", isText, isImplementation(["get", "commit", "keys", "read"], "a store")),
-  resume: isText,
-  recording: isFlag,
-  keepPrompt: isFlag,
+  signal: mustBeSignal,
+  archive: mustBeEither("a folder or a store", mustBeText, mustImplement(["get", "commit", "keys", "read"], "a store")),
+  resume: mustBeText,
+  recording: mustBeBoolean,
+  keepPrompt: mustBeBoolean,
 }
 
 export const checkAgentOptions = (use: string, options: AgentOptions) => checkOptions(use, options, agentChecks)
@@ -113,7 +113,7 @@ export function checkStopOn(stopOn: AgentOptions["stopOn"], tools: readonly Tool
   const known = [...tools.map(({ name }) => name), ...builtinNames]
   const unknown = stopOn.find((name) => !known.includes(name))
   if (unknown === undefined) return
-  const near = nearestOf(unknown, known)
+  const near = nearestWord(unknown, known)
   const hint = near === undefined ? "" : ` (did you mean "${near}"?)`
   const listed = [...new Set(known)].toSorted().join(", ")
   throw new ConfigError(`stopOn: there is no tool "${unknown}"${hint}. There are: ${listed}.`)
@@ -126,7 +126,7 @@ export function checkWorkspace(workspace: unknown): void {
     const dir = typeof workspace === "string" ? JSON.stringify(workspace) : "dir"
     throw new ConfigError(`workspace: this is no workspace. Use localWorkspace(${dir}).`)
   }
-  const problem = isImplementation(workspaceMethods, "a workspace")(workspace, "workspace")
+  const problem = mustImplement(workspaceMethods, "a workspace")(workspace, "workspace")
   if (problem !== undefined)
     throw new ConfigError(`workspace: this ${String(problem)}. Use localWorkspace(dir), or implement Workspace whole.`)
 }
@@ -135,7 +135,7 @@ export function checkWorkspace(workspace: unknown): void {
 export function checkRuntime(runtime: unknown): void {
   if (runtime === undefined || typeof runtime === "function") return
   const isObject = typeof runtime === "object" && runtime !== null && "execute" in runtime
-  const problem = isObject && isImplementation(runtimeMethods, "a runtime")(runtime, "runtime")
+  const problem = isObject && mustImplement(runtimeMethods, "a runtime")(runtime, "runtime")
   if (problem === undefined) return
   const why = problem ? `this ${String(problem)}` : "this is neither a runtime nor a function that makes one"
   throw new ConfigError(`runtime: ${why}. Use jsRuntime({ … }).`)

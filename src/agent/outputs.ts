@@ -3,7 +3,7 @@ import type { RunResult } from "../core/agent.ts"
 import { digest } from "../core/digest.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
-import { codeBlock, indented, taggedText } from "../core/tagged-text.ts"
+import { codeBlock, indentFurtherLines, taggedText } from "../core/tagged-text.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import { nameProblem } from "../runtime/names.ts"
 import type { Runtime, StandardSchema } from "../runtime/runtime.ts"
@@ -36,27 +36,27 @@ export type ResultWith<O extends Outputs> = string extends keyof O
 /** The declared outputs of one run. */
 export interface DeclaredOutputs {
   /** Takes the fingerprints of the values that are there before the run does anything. */
-  begin(): Promise<OldValues>
+  recordInitialValues(): Promise<InitialFingerprints>
   /** Goes on with the fingerprints that were taken when the run began. A run that was done already has its outputs then. */
-  resume(old: OldValues | undefined, end: Status | undefined): Promise<void>
+  resume(old: InitialFingerprints | undefined, end: Status | undefined): Promise<void>
   /** Takes note of the names that a cell of the run assigned. */
-  observe(event: AgentEvent): void
+  noteAssignments(event: AgentEvent): void
   /** Those that were valid when last looked at. */
   readonly objects: Record<string, unknown>
   /** Looks: what is missing or wrong, one line each. */
-  unfilled(): Promise<string[]>
+  findProblems(): Promise<string[]>
   /** Looks once more for a run that ended before its time. */
-  lastly(status: Status): Promise<Record<string, unknown>>
+  collectAtEnd(status: Status): Promise<Record<string, unknown>>
 }
 
 /** The fingerprint of each value from before the run, until the run has assigned or changed it: plain data, part of the
  *  state of a run. */
-export interface OldValues {
+export interface InitialFingerprints {
   [name: string]: string
 }
 
 /** How often a run that ends without its outputs is sent back, before it stops. */
-export const maxReturns = 3
+export const maxOutputReminders = 3
 
 /** Refuses names that no variable can have, and an agent that can fill none. */
 export function checkOutputs(outputs: Outputs | undefined, usesCode: boolean): void {
@@ -89,7 +89,7 @@ export function outputOptions(output: SchemaLike | OutputOptions): OutputOptions
 export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string): DeclaredOutputs {
   const declared = Object.entries(outputs).map(([name, output]) => ({ name, ...outputOptions(output) }))
   let objects: Record<string, unknown> = {}
-  let old: OldValues = {}
+  let old: InitialFingerprints = {}
 
   async function unfilled(): Promise<string[]> {
     objects = {}
@@ -105,7 +105,7 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string)
   async function problemOf(name: string, schema: SchemaLike): Promise<string | undefined> {
     try {
       const value = await runtime.retrieve(name)
-      if (old[name] !== undefined && old[name] === fingerprint(value)) return unchanged
+      if (old[name] !== undefined && old[name] === fingerprint(value)) return unchangedText
       delete old[name]
       const validation = await validate(schema, value)
       if (!validation.ok) return validation.message
@@ -120,11 +120,11 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string)
     get objects() {
       return objects
     },
-    async begin() {
+    async recordInitialValues() {
       const known = new Set((await runtime.names()).map(({ name }) => name))
       old = {}
       for (const { name, stale } of declared) {
-        if (stale !== "allow" && known.has(name)) old[name] = await fingerprintIn(runtime, name)
+        if (stale !== "allow" && known.has(name)) old[name] = await fingerprintVariable(runtime, name)
       }
       return old
     },
@@ -132,13 +132,13 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string)
       old = before
       if (end === "done") await unfilled()
     },
-    observe(event) {
+    noteAssignments(event) {
       if (event.type !== "code-end" || event.run !== run) return
       const { created, reassigned, removed } = event.changes
       for (const name of [...created, ...reassigned, ...removed]) delete old[name]
     },
-    unfilled,
-    async lastly(status) {
+    findProblems: unfilled,
+    async collectAtEnd(status) {
       objects = {}
       // A run that failed or was aborted may have no runtime to ask any more.
       if (status === "stopped" || status === "waiting") await unfilled()
@@ -147,10 +147,10 @@ export function declaredOutputs(outputs: Outputs, runtime: Runtime, run: string)
   }
 }
 
-const unchanged = "has the value that it had before this run: assign it in this run, or change its fields"
+const unchangedText = "has the value that it had before this run: assign it in this run, or change its fields"
 
 // A value that cannot be read has to be assigned again.
-async function fingerprintIn(runtime: Runtime, name: string): Promise<string> {
+async function fingerprintVariable(runtime: Runtime, name: string): Promise<string> {
   try {
     return fingerprint(await runtime.retrieve(name))
   } catch {
@@ -170,19 +170,19 @@ function sourceOf(opaque: object | symbol): string {
 }
 
 /** What the model is told to fill. */
-export async function outputsAsked(outputs: Outputs, { language }: Runtime, tag: string): Promise<string> {
+export async function outputsPrompt(outputs: Outputs, { language }: Runtime, tag: string): Promise<string> {
   const declared = language === "python" ? pythonVariables(outputs) : await typescriptVariables(outputs)
   return `Before you give your answer, assign these variables, at the top level of a cell. They are checked and handed over; your answer need not repeat them.\n\n${codeBlock(tag, declared)}`
 }
 
 /** What the model is told when it answers too early. */
-export function outputsMissing(problems: readonly string[]): string {
-  const list = problems.map((problem) => `- ${indented(problem)}`).join("\n")
+export function missingOutputsPrompt(problems: readonly string[]): string {
+  const list = problems.map((problem) => `- ${indentFurtherLines(problem)}`).join("\n")
   return `(You are not done: not all declared variables are assigned and valid. Mend this in a cell, then give your answer.)\n${taggedText("output", list)}`
 }
 
 async function typescriptVariables(outputs: Outputs): Promise<string> {
-  const { declareVariables } = await import("../runtime/declare/variables.ts")
+  const { declareOutputs: declareVariables } = await import("../runtime/declare/variables.ts")
   return declareVariables(schemasOf(outputs))
 }
 

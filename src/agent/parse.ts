@@ -1,6 +1,6 @@
-import { joinedTo } from "./continuation.ts"
-import { closesFence, type Fence, mayBeFence, openingFence } from "./fence.ts"
-import { type LineLexer, lineLexer } from "./line-lexer.ts"
+import { joinContinuation } from "./continuation.ts"
+import { closesFence, type Fence, mayBeFence, parseOpeningFence } from "./fence.ts"
+import { createLineLexer, type LineLexer } from "./line-lexer.ts"
 
 /** What the model wrote, piece by piece. */
 export type ParsedPiece =
@@ -10,7 +10,7 @@ export type ParsedPiece =
   | { type: "code-end" }
 
 /** The whole answer: the prose before the first code block, and that block. */
-export interface Answer {
+export interface ParsedAnswer {
   text: string
   code?: { tag: string; code: string; closed: boolean } | undefined
 }
@@ -28,12 +28,12 @@ export interface AnswerParser {
   end(): ParsedPiece[]
   /** The first block is closed; whatever follows was written without having seen its result, and is dropped. */
   readonly done: boolean
-  answer(): Answer
+  answer(): ParsedAnswer
 }
 
 /** Fences are line-anchored as in CommonMark: up to three spaces, three or more backticks or tildes, a tag. Prose that
  *  mentions a fence, and blocks in other languages, stay prose. An empty block is prose too. */
-export function answerParser(tags: readonly string[], language: "typescript" | "python"): AnswerParser {
+export function createAnswerParser(tags: readonly string[], language: "typescript" | "python"): AnswerParser {
   return new Parser(tags, language)
 }
 
@@ -50,7 +50,7 @@ class Parser implements AnswerParser {
   #held = ""
   #heldIsBlank = true
   #streaming = false
-  #block: Block | undefined
+  #block: OpenBlock | undefined
   #resumed: string | undefined
 
   constructor(tags: readonly string[], language: "typescript" | "python") {
@@ -71,7 +71,7 @@ class Parser implements AnswerParser {
   settle(): ParsedPiece[] {
     this.#join("cut")
     const block = this.#block
-    const isWhole = block?.runs && block.started && !this.#streaming && !block.lexer.open()
+    const isWhole = block?.isCode && block.started && !this.#streaming && !block.lexer.isOpen()
     if (isWhole && closesFence(this.#held, block)) this.#finishCode()
     return this.#take()
   }
@@ -91,19 +91,19 @@ class Parser implements AnswerParser {
       else this.#line(last, "")
     }
     const block = this.#block
-    if (this.done || !block?.runs) return this.#take()
+    if (this.done || !block?.isCode) return this.#take()
     if (!block.started) this.#emitText(block.opener + block.blank)
-    else if (block.candidate !== undefined) {
-      this.#code = this.#code.slice(0, block.candidate)
+    else if (block.provisionalEnd !== undefined) {
+      this.#code = this.#code.slice(0, block.provisionalEnd)
       this.#finishCode()
     }
     return this.#take()
   }
 
-  answer(): Answer {
+  answer(): ParsedAnswer {
     const block = this.#block
-    const answer: Answer = { text: this.#text }
-    if (block?.runs && block.started) answer.code = { tag: block.tag, code: this.#code, closed: this.#closed }
+    const answer: ParsedAnswer = { text: this.#text }
+    if (block?.isCode && block.started) answer.code = { tag: block.tag, code: this.#code, closed: this.#closed }
     return answer
   }
 
@@ -111,20 +111,20 @@ class Parser implements AnswerParser {
     const block = this.#block
     if (!block) return this.#proseLine(content, ending)
     if (closesFence(content, block)) return this.#closeBlock(content, ending, block)
-    if (!block.runs) return this.#emitText(content + ending)
+    if (!block.isCode) return this.#emitText(content + ending)
     this.#codeLine(dedent(content, block.indent) + (ending ? "\n" : ""), block)
   }
 
   #proseLine(content: string, ending: string): void {
-    const opening = openingFence(content)
+    const opening = parseOpeningFence(content)
     if (!opening) return this.#emitText(content + ending)
     const runs = this.#runs(opening.tag)
-    const lexer = lineLexer(this.#language)
-    this.#block = { ...opening, runs, opener: content + ending, blank: "", started: false, line: "", lexer }
+    const lexer = createLineLexer(this.#language)
+    this.#block = { ...opening, isCode: runs, opener: content + ending, blank: "", started: false, line: "", lexer }
     if (!runs) this.#emitText(content + ending)
   }
 
-  #codeLine(content: string, current: Block): void {
+  #codeLine(content: string, current: OpenBlock): void {
     if (!current.started && content.trim() === "") {
       current.blank += content
       return
@@ -133,15 +133,15 @@ class Parser implements AnswerParser {
     this.#emitCode(content, current)
   }
 
-  #startCode(current: Block): void {
+  #startCode(current: OpenBlock): void {
     if (current.started) return
     current.started = true
     this.#pieces.push({ type: "code-start", tag: current.tag })
     if (current.blank) this.#emitCode(current.blank, current)
   }
 
-  #closeBlock(content: string, ending: string, current: Block): void {
-    if (!current.runs) {
+  #closeBlock(content: string, ending: string, current: OpenBlock): void {
+    if (!current.isCode) {
       this.#emitText(content + ending)
       this.#block = undefined
       return
@@ -151,9 +151,9 @@ class Parser implements AnswerParser {
       this.#block = undefined
       return
     }
-    if (current.lexer.open()) {
+    if (current.lexer.isOpen()) {
       // A fence inside a template string or comment is part of the code, unless the string turns out never to end.
-      current.candidate ??= this.#code.length
+      current.provisionalEnd ??= this.#code.length
       this.#codeLine(`${dedent(content, current.indent)}${ending ? "\n" : ""}`, current)
       return
     }
@@ -173,13 +173,13 @@ class Parser implements AnswerParser {
     this.#addPiece("text", value)
   }
 
-  #emitCode(value: string, current: Block): void {
+  #emitCode(value: string, current: OpenBlock): void {
     if (!value) return
     this.#code += value
     this.#addPiece("code", value)
     current.line += value
     if (!value.endsWith("\n")) return
-    current.lexer.line(current.line)
+    current.lexer.readLine(current.line)
     current.line = ""
   }
 
@@ -210,7 +210,7 @@ class Parser implements AnswerParser {
 
   // The rest of a line whose start was let through.
   #streamRest(content: string, ending: string): void {
-    if (this.#block?.runs) this.#emitCode(content + ending, this.#block)
+    if (this.#block?.isCode) this.#emitCode(content + ending, this.#block)
     else this.#emitText(content + ending)
   }
 
@@ -224,7 +224,7 @@ class Parser implements AnswerParser {
     this.#heldIsBlank = true
     if (this.#streaming) return this.#streamRest(ready, "")
     this.#streaming = true
-    if (this.#block?.runs) this.#codeLine(dedent(ready, this.#block.indent), this.#block)
+    if (this.#block?.isCode) this.#codeLine(dedent(ready, this.#block.indent), this.#block)
     else this.#emitText(ready)
   }
 
@@ -232,17 +232,17 @@ class Parser implements AnswerParser {
   #join(then: "more" | "cut" | "end"): void {
     if (!this.#resumed) return
     const block = this.#block
-    const code = block?.runs ? block : undefined
+    const code = block?.isCode ? block : undefined
     const line = (code ? code.line : this.#streaming ? "…" : "") + this.#held
-    const inString = code?.lexer.openAfter(line) ?? false
+    const inString = code?.lexer.isOpenAfter(line) ?? false
     // What stands in a block of another language stays prose.
     const isPlain = block !== undefined && !code
     const joined = isPlain
       ? { text: this.#resumed }
-      : joinedTo(this.#resumed, { block: code, line, inString, runs: (tag) => this.#runs(tag) }, then)
+      : joinContinuation(this.#resumed, { block: code, line, inString, isCodeTag: (tag) => this.#runs(tag) }, then)
     if (!joined) return
     this.#resumed = undefined
-    if (joined.anew) this.#held = ""
+    if (joined.replacesLine) this.#held = ""
     this.#receive(joined.text)
   }
 
@@ -258,15 +258,15 @@ class Parser implements AnswerParser {
   }
 }
 
-interface Block extends Fence {
+interface OpenBlock extends Fence {
   /** Whether the tag is ours: code to run, not prose. */
-  runs: boolean
+  isCode: boolean
   opener: string
   /** Blank lines before the first real one, held back until we know that the block is not empty. */
   blank: string
   started: boolean
   /** Where the code ends if the string that hides the first closing fence never ends. */
-  candidate?: number
+  provisionalEnd?: number
   /** The line received so far: the lexer takes whole lines, so that chunks cannot matter. */
   line: string
   lexer: LineLexer

@@ -5,21 +5,24 @@ import { systemPrompt } from "./prompt.ts"
 import type { AgentSkills } from "./skills.ts"
 
 /** The system prompt of an agent over a runtime: exactly what the model sees. */
-export async function promptFor(config: AgentConfig, runtime: Runtime): Promise<string> {
+export async function buildPrompt(config: AgentConfig, runtime: Runtime): Promise<string> {
   const { language } = runtime
-  const skills = (await skillsFor(config, runtime))?.offered
+  const skills = (await openAgentSkills(config, runtime))?.offered
   const declarations = config.usesCode ? await runtime.describe() : ""
-  const context = { ...config, skills, language, tag: config.tag(language), declarations }
+  const context = { ...config, skills, language, tag: config.fenceTag(language), declarations }
   return systemPrompt(context, config.prompt)
 }
 
 /** Identifies a prompt. */
-export function hashOfPrompt(prompt: string): string {
+export function hashPrompt(prompt: string): string {
   return createHash("sha256").update(prompt).digest("base64url").slice(0, 22)
 }
 
 /** The skills of an agent, loaded once; undefined if it has none. */
-export async function skillsFor({ skills, usesCode }: AgentConfig, runtime: Runtime): Promise<AgentSkills | undefined> {
+export async function openAgentSkills(
+  { skills, usesCode }: AgentConfig,
+  runtime: Runtime,
+): Promise<AgentSkills | undefined> {
   if (!skills) return undefined
   const { openSkills } = await import("./skills.ts")
   return openSkills(skills, usesCode ? runtime : undefined)

@@ -1,6 +1,6 @@
 import type { Message } from "../core/message.ts"
 import { codeBlock } from "../core/tagged-text.ts"
-import type { ExecuteOptions, TypeGateMode } from "../runtime/runtime.ts"
+import type { CellOptions, TypeGateMode } from "../runtime/runtime.ts"
 import { skillsSection } from "../skills/texts.ts"
 
 /** What the sections of the system prompt are made from. */
@@ -19,7 +19,7 @@ export interface PromptContext {
   maxOutputChars: number
   cellTimeoutMs?: number | undefined
   /** Whether a cell that fails is rolled back. */
-  transaction?: ExecuteOptions["transaction"]
+  transaction?: CellOptions["transaction"]
   /** Whether a cell is checked against the types before it runs. */
   typeGate?: TypeGateMode | undefined
 }
@@ -96,17 +96,17 @@ function toolRules({ noTool }: PromptContext): string {
 }
 
 /** What the model is told when it calls no tool and has not finished. */
-export const goOnReminder =
+export const noToolReminder =
   "(You called no tool. When the task is done, call finish with the answer; otherwise go on with the next call.)"
 
 /** What the model is told when names were put in after the system prompt was frozen. */
-export function announcement(declarations: string, tag: string): string {
+export function newNamesText(declarations: string, tag: string): string {
   return `New in the session:\n\n${codeBlock(tag, declarations)}`
 }
 
 /** The messages of a request: the conversation with the time at the end of its newest prompt. The time is never stored,
  *  and stays the same for a whole run, so that prompt caches hit. */
-export function withClock(messages: readonly Message[], clock: string): Message[] {
+export function withCurrentTime(messages: readonly Message[], clock: string): Message[] {
   const request = messages.slice()
   for (let index = request.length - 1; index >= 0; index--) {
     const message = request[index]

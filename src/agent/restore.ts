@@ -1,18 +1,18 @@
 import { errorData, UnsupportedError } from "../core/errors.ts"
 import type { AgentEvent, EventBody } from "../core/event.ts"
 import { oneLine, taggedText } from "../core/tagged-text.ts"
-import { ownEvents } from "../core/trajectory.ts"
-import { keptName } from "../memory/keep.ts"
+import { createOwnEventFilter } from "../core/trajectory.ts"
+import { keptNamePattern } from "../memory/keep.ts"
 import { initialMemory } from "../memory.ts"
 import { jsRuntime } from "../runtime/js.ts"
-import type { Lost, Runtime, Snapshot } from "../runtime/runtime.ts"
+import type { Runtime, RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
 import type { ArtifactCounts } from "../tools/artifacts.ts"
 import type { StateValues } from "../tools/tool-state.ts"
-import { foldersToolsWrite } from "./children.ts"
+import { foldersWritableByTools } from "./children.ts"
 import type { AgentConfig } from "./config.ts"
-import { type Conversation, conversation } from "./conversation.ts"
-import { type FoldedConversation, namesMade, namesUsed, stateLost } from "./folded.ts"
-import { hashOfPrompt, promptFor } from "./prompt-for.ts"
+import { type Conversation, createConversation } from "./conversation.ts"
+import { type FoldedConversation, namesCreatedByCells, objectsUsedByCells, stateLostCode } from "./folded.ts"
+import { buildPrompt, hashPrompt } from "./prompt-for.ts"
 
 /** What of a conversation is not in its events: small and JSON, so that saving it costs the same at any length. */
 export interface ConversationHead {
@@ -32,20 +32,30 @@ export interface ConversationHead {
   artifacts?: ArtifactCounts
 }
 
-export interface KeptConversation {
+export interface StoredConversation {
   events: Iterable<AgentEvent>
   /** The part of the conversation before `events`. Default: there is none. */
   folded?: FoldedConversation | undefined
   /** Default: as far as the events tell. */
   head?: ConversationHead | undefined
-  snapshot?: Snapshot | undefined
+  snapshot?: RuntimeSnapshot | undefined
   /** How many of the events had come when the snapshot was taken. Default: all. */
   covered?: number | undefined
 }
 
 /** What to store beside the events; plain data of its own. */
 export function headOf(conversation: Conversation): ConversationHead {
-  const { systemRun, promptHash, told, gone, approved, steered, memory, state, artifacts } = conversation
+  const {
+    systemRun,
+    promptHash,
+    announcedNames: told,
+    namesReportedLost: gone,
+    approved,
+    steered,
+    memory,
+    state,
+    artifacts,
+  } = conversation
   return structuredClone({
     version: 1,
     ...(systemRun !== undefined && { systemRun }),
@@ -70,7 +80,7 @@ export interface RestoreOptions {
  *  that is an instance is its owner's: nothing is put into it. If the definition of the agent has changed, the conversation has no
  *  system prompt, so that the next run writes a new one. */
 export async function restoreConversation(
-  kept: KeptConversation,
+  kept: StoredConversation,
   config: AgentConfig,
   { keepPrompt = false }: RestoreOptions = {},
 ): Promise<Conversation> {
@@ -78,12 +88,12 @@ export async function restoreConversation(
   const owns = typeof source === "function"
   const runtime = owns ? await source() : source
   try {
-    const restored = foldBack(kept, runtime, owns)
+    const restored = rebuildConversation(kept, runtime, owns)
     // Before objects are brought back, because their types are part of the prompt.
-    if (!keepPrompt) await renewPrompt(restored, config)
+    if (!keepPrompt) await dropOutdatedPrompt(restored, config)
     if (!config.usesCode) return restored
-    await bringSkills(config, restored)
-    restored.lost = await bringBack(kept, restored)
+    await reinjectSkills(config, restored)
+    restored.lost = await restoreObjects(kept, restored)
     return restored
   } catch (error) {
     if (owns) await runtime.close()
@@ -92,9 +102,9 @@ export async function restoreConversation(
 }
 
 /** Removes the stored system prompt if the agent would begin a new conversation with another one than it did then. */
-async function renewPrompt(restored: Conversation, config: AgentConfig): Promise<void> {
-  const promptHash = hashOfPrompt(await promptFor(config, restored.runtime))
-  const isSame = promptHash === (restored.promptHash ?? hashOfPrompt(restored.system ?? ""))
+async function dropOutdatedPrompt(restored: Conversation, config: AgentConfig): Promise<void> {
+  const promptHash = hashPrompt(await buildPrompt(config, restored.runtime))
+  const isSame = promptHash === (restored.promptHash ?? hashPrompt(restored.system ?? ""))
   Object.assign(restored, { promptHash, ...(!isSame && { system: undefined, systemRun: undefined }) })
 }
 
@@ -103,15 +113,19 @@ export async function copyConversation(shared: Conversation): Promise<Conversati
   const { runtime, events, folded, artifacts } = shared
   if (!runtime.fork) throw new UnsupportedError("This kind of runtime cannot be copied, so its session has no fork().")
   const own = events.slice(folded?.open.length)
-  const copy = foldBack({ events: own, folded, head: headOf(shared) }, await runtime.fork(), true)
+  const copy = rebuildConversation({ events: own, folded, head: headOf(shared) }, await runtime.fork(), true)
   for (const [name, text] of artifacts.unsaved()) copy.artifacts.put(name, text)
   // The model of the copy was not told either.
   return Object.assign(copy, { lost: shared.lost, interrupted: shared.interrupted })
 }
 
-function foldBack({ events, folded, head }: KeptConversation, runtime: Runtime, ownsRuntime: boolean): Conversation {
-  const restored = conversation(runtime, ownsRuntime, undefined, { folded })
-  const isOwn = ownEvents(folded?.runs)
+function rebuildConversation(
+  { events, folded, head }: StoredConversation,
+  runtime: Runtime,
+  ownsRuntime: boolean,
+): Conversation {
+  const restored = createConversation(runtime, ownsRuntime, undefined, { folded })
+  const isOwn = createOwnEventFilter(folded?.runs)
   const { system, systemRun } = folded ?? {}
   if (!head || head.systemRun === systemRun) Object.assign(restored, { system, systemRun })
   for (const event of events) {
@@ -122,13 +136,13 @@ function foldBack({ events, folded, head }: KeptConversation, runtime: Runtime, 
       if (isFrozen) Object.assign(restored, { system: event.system, systemRun: event.run })
     }
     const [message] = event.type === "skill-activated" ? event.messages : []
-    if (event.type === "skill-activated" && message) restored.activated.set(event.name, message.id)
+    if (event.type === "skill-activated" && message) restored.activatedSkills.set(event.name, message.id)
   }
-  restored.spoken = new Set(JSON.stringify(restored.messages).match(keptName))
+  restored.mentionedNames = new Set(JSON.stringify(restored.messages).match(keptNamePattern))
   if (!head) return restored
-  for (const name of head.told) restored.told.add(name)
-  for (const name of head.gone ?? []) restored.gone.add(name)
-  return Object.assign(withState(restored, head), {
+  for (const name of head.told) restored.announcedNames.add(name)
+  for (const name of head.gone ?? []) restored.namesReportedLost.add(name)
+  return Object.assign(applyStoredState(restored, head), {
     approved: [...head.approved],
     steered: [...head.steered],
     promptHash: head.promptHash,
@@ -136,7 +150,7 @@ function foldBack({ events, folded, head }: KeptConversation, runtime: Runtime, 
 }
 
 /** Gives a conversation the state of its tools, the numbers of its artifacts and its memory from before. */
-export function withState(
+export function applyStoredState(
   conversation: Conversation,
   { tools, artifacts, memory }: Partial<Pick<ConversationHead, "tools" | "artifacts" | "memory">>,
 ): Conversation {
@@ -147,65 +161,71 @@ export function withState(
 }
 
 /** Puts in again what the skills that were activated brought. */
-async function bringSkills(config: AgentConfig, { runtime, activated }: Conversation): Promise<void> {
+async function reinjectSkills(
+  config: AgentConfig,
+  { runtime, activatedSkills: activated }: Conversation,
+): Promise<void> {
   const { skills } = config
   if (!skills || activated.size === 0) return
   const [{ openSkills }, { injectSkill }] = await Promise.all([import("./skills.ts"), import("../skills/inject.ts")])
   const { offered } = await openSkills(skills, runtime)
-  const writable = foldersToolsWrite(config)
+  const writable = foldersWritableByTools(config)
   for (const skill of offered) if (activated.has(skill.name)) await injectSkill(skill, runtime, writable)
 }
 
 /** Fills the runtime, and gives what the conversation speaks of and is not there, or not as it was left. */
-async function bringBack(
-  { snapshot, covered: given }: KeptConversation,
-  { runtime, ownsRuntime, events, folded, gone }: Conversation,
-): Promise<Lost[]> {
+async function restoreObjects(
+  { snapshot, covered: given }: StoredConversation,
+  { runtime, ownsRuntime, events, folded, namesReportedLost: gone }: Conversation,
+): Promise<RuntimeLoss[]> {
   // The events of the conversation begin with those that are open in its folded form.
   const covered = given === undefined ? undefined : given + (folded?.open.length ?? 0)
-  const { lost, problem } = snapshot && ownsRuntime ? await fill(runtime, snapshot) : { lost: [] }
+  const { lost, problem } = snapshot && ownsRuntime ? await restoreSnapshot(runtime, snapshot) : { lost: [] }
   const isTold = new Set(lost.map(({ name }) => name))
   const there = new Set((await runtime.names()).map(({ name }) => name))
-  const why = problem ?? whyNotKept(snapshot, ownsRuntime)
-  for (const [name, { changedAt }] of namesMade(events, folded)) {
+  const why = problem ?? reasonNotStored(snapshot, ownsRuntime)
+  for (const [name, { changedAt }] of namesCreatedByCells(events, folded)) {
     if (isTold.has(name) || gone.has(name)) continue
     const isLate = ownsRuntime && snapshot !== undefined && covered !== undefined && changedAt >= covered
-    if (!there.has(name)) lost.push({ name, reason: isLate ? tooLate : why })
-    else if (isLate) lost.push({ name, reason: `it is as it was before: ${tooLate}` })
+    if (!there.has(name)) lost.push({ name, reason: isLate ? changedAfterSnapshot : why })
+    else if (isLate) lost.push({ name, reason: `it is as it was before: ${changedAfterSnapshot}` })
   }
   const tail = ownsRuntime
-    ? namesUsed(events, folded, snapshot && problem === undefined ? (covered ?? events.length) : undefined)
+    ? objectsUsedByCells(events, folded, snapshot && problem === undefined ? (covered ?? events.length) : undefined)
     : noneUsed
   for (const name of tail.used) {
-    if (there.has(name) && !isTold.has(name)) lost.push({ name, reason: tooLate, asInjected: true })
+    if (there.has(name) && !isTold.has(name)) lost.push({ name, reason: changedAfterSnapshot, asInjected: true })
   }
   const isBehind = covered !== undefined && events.slice(covered).some((event) => event.type === "code-end")
-  if (snapshot && ownsRuntime && isBehind) lost.push({ name: "what was changed inside objects", reason: tooLate })
+  if (snapshot && ownsRuntime && isBehind)
+    lost.push({ name: "what was changed inside objects", reason: changedAfterSnapshot })
   return lost.filter(({ name, asInjected }) => !asInjected || !tail.reported.has(name))
 }
 
 const noneUsed = { used: new Set<string>(), reported: new Set<string>() }
 
 /** What a conversation speaks of that goes on in a runtime which never saw it. */
-export async function lostWithProcess(events: readonly AgentEvent[], runtime: Runtime): Promise<Lost[]> {
+export async function objectsLostWithProcess(events: readonly AgentEvent[], runtime: Runtime): Promise<RuntimeLoss[]> {
   const there = new Set((await runtime.names()).map(({ name }) => name))
-  const reason = whyNotKept(undefined, true)
-  const made = [...namesMade(events).keys()].filter((name) => !there.has(name)).map((name): Lost => ({ name, reason }))
-  const used = [...namesUsed(events).used].filter((name) => there.has(name))
-  return [...made, ...used.map((name): Lost => ({ name, reason, asInjected: true }))]
+  const reason = reasonNotStored(undefined, true)
+  const made = [...namesCreatedByCells(events).keys()]
+    .filter((name) => !there.has(name))
+    .map((name): RuntimeLoss => ({ name, reason }))
+  const used = [...objectsUsedByCells(events).used].filter((name) => there.has(name))
+  return [...made, ...used.map((name): RuntimeLoss => ({ name, reason, asInjected: true }))]
 }
 
-const tooLate =
+const changedAfterSnapshot =
   "it was made or changed after the last time that objects were kept, in a run that did not come to its end"
 
-interface Filled {
-  lost: Lost[]
+interface RestoredObjects {
+  lost: RuntimeLoss[]
   /** Why nothing came back. */
   problem?: string
 }
 
 // A snapshot that cannot be read is no reason to lose the conversation as well.
-async function fill(runtime: Runtime, snapshot: Snapshot): Promise<Filled> {
+async function restoreSnapshot(runtime: Runtime, snapshot: RuntimeSnapshot): Promise<RestoredObjects> {
   if (!runtime.restore) return { lost: [], problem: "this kind of runtime cannot be brought back" }
   try {
     return { lost: [...(await runtime.restore(snapshot))] }
@@ -214,18 +234,18 @@ async function fill(runtime: Runtime, snapshot: Snapshot): Promise<Filled> {
   }
 }
 
-function whyNotKept(snapshot: Snapshot | undefined, ownsRuntime: boolean): string {
+function reasonNotStored(snapshot: RuntimeSnapshot | undefined, ownsRuntime: boolean): string {
   if (!ownsRuntime) return "the runtime is shared with others, so it was not kept with the conversation"
   return snapshot ? "it was not in what was kept" : "nothing of the runtime was kept"
 }
 
 /** What the model is told of what did not come back. */
-export function lostText(lost: readonly Lost[]): string {
+export function lostObjectsText(lost: readonly RuntimeLoss[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
   const lines = gone
-    .slice(0, mostTold)
+    .slice(0, maxListed)
     .map(({ name, path = "", reason }) => `- ${oneLine(`${name}${path}: ${reason}`)}`)
-  if (gone.length > mostTold) lines.push(`- and ${gone.length - mostTold} more`)
+  if (gone.length > maxListed) lines.push(`- and ${gone.length - maxListed} more`)
   const paragraphs: string[] = []
   if (lines.length > 0) {
     paragraphs.push(
@@ -234,14 +254,14 @@ export function lostText(lost: readonly Lost[]): string {
       "Look before you rely on any of these; make again what you need.",
     )
   }
-  const created = createdAnew(lost)
+  const created = recreatedObjects(lost)
   if (created) paragraphs.push(`${created.text} Look at the current state before you rely on it.`)
   return paragraphs.join("\n")
 }
 
 /** The warning about injected objects that were created anew; undefined where there are none. */
-export function stateLostWarning(lost: readonly Lost[]): EventBody | undefined {
-  const created = createdAnew(lost)
+export function stateLostWarning(lost: readonly RuntimeLoss[]): EventBody | undefined {
+  const created = recreatedObjects(lost)
   if (!created) return undefined
   const { names, text } = created
   const reasons = lost
@@ -249,10 +269,10 @@ export function stateLostWarning(lost: readonly Lost[]): EventBody | undefined {
     .map(({ name, reason }) => oneLine(`${name}: ${reason}`))
   const cure = "Give their classes a codec, or mark them as external: docs/durability.md."
   const message = [text, ...(reasons.length > 0 ? [`${reasons.join("; ")}.`] : []), cure].join(" ")
-  return { type: "warning-raised", code: stateLost, message, names }
+  return { type: "warning-raised", code: stateLostCode, message, names }
 }
 
-function createdAnew(lost: readonly Lost[]): { names: string[]; text: string } | undefined {
+function recreatedObjects(lost: readonly RuntimeLoss[]): { names: string[]; text: string } | undefined {
   // A name that was read from an archive may be any text.
   const names = [...new Set(lost.flatMap(({ name, asInjected }) => (asInjected && isName(name) ? [name] : [])))]
   if (names.length === 0) return undefined
@@ -265,4 +285,4 @@ function createdAnew(lost: readonly Lost[]): { names: string[]; text: string } |
 
 const isName = (text: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]{0,199}$/u.test(text)
 
-const mostTold = 50
+const maxListed = 50

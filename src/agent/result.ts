@@ -1,19 +1,19 @@
 import type { HookContext, Hooks } from "../actions/hooks.ts"
 import { runAfterRun } from "../actions/run-hooks.ts"
 import type { Completion, RunResult } from "../core/agent.ts"
-import { abortDetail, errorData, isAbort } from "../core/errors.ts"
+import { abortDetail, errorData, isAbortError } from "../core/errors.ts"
 import type { AgentEvent, Pending, StopReason } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
-import type { RunOutcome } from "../core/run.ts"
+import type { RunBodyResult } from "../core/run.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
 import { todosIn } from "../tools/todo-list.ts"
 import { userState } from "../tools/tool-state.ts"
 import type { AgentResult } from "./outputs.ts"
-import type { State } from "./state.ts"
+import type { RunState } from "./state.ts"
 
 /** What a run came to, before its messages and its record are there. */
-export function resultOf(id: string, state: State, failure: unknown): AgentResult {
+export function createResult(id: string, state: RunState, failure: unknown): AgentResult {
   const { end, output, cycle: cycles, usage } = state
   const status = end?.status ?? "failed"
   const reason: StopReason | undefined = end?.status === "stopped" ? end.reason : undefined
@@ -40,7 +40,7 @@ export function resultOf(id: string, state: State, failure: unknown): AgentResul
 }
 
 /** Makes of a result what the hooks after the run say. */
-export async function hookedResult(
+export async function applyAfterRunHooks(
   result: RunResult,
   messages: readonly Message[],
   hooks: readonly Hooks[],
@@ -67,7 +67,7 @@ export async function hookedResult(
 }
 
 /** Makes a failure of a result: nothing of what the run said is let out. */
-export function failResult(result: RunResult, failure: unknown): void {
+export function markResultFailed(result: RunResult, failure: unknown): void {
   Object.assign(result, { status: "failed", output: "", completion: { by: "failure" } })
   result.error = { ...errorData(failure), cause: failure }
   delete result.reason
@@ -75,7 +75,7 @@ export function failResult(result: RunResult, failure: unknown): void {
   delete result.files
 }
 
-function completionOf(end: State["end"]): Completion {
+function completionOf(end: RunState["end"]): Completion {
   switch (end?.status) {
     case "done":
       if (end.handedTo !== undefined) return { by: "handoff", agent: end.handedTo, ...(end.tool && { tool: end.tool }) }
@@ -92,8 +92,8 @@ function completionOf(end: State["end"]): Completion {
 }
 
 /** The outcome of a run that could not begin, or broke outside of its loop. */
-export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunOutcome {
-  const aborted = isAbort(error)
+export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunBodyResult {
+  const aborted = isAbortError(error)
   const record = trajectory(events)
   const result: RunResult = {
     id,

@@ -1,4 +1,4 @@
-import { readersOf } from "../actions/approve.ts"
+import { readersAsApprover } from "../actions/approve.ts"
 import type { CallPolicy } from "../actions/call-policy.ts"
 import type { Journal } from "../actions/journal.ts"
 import type { Stopwatch } from "../actions/limits.ts"
@@ -6,7 +6,7 @@ import type { ToolFilter } from "../actions/tool-policy.ts"
 import type { Message } from "../core/message.ts"
 import type { RunControl } from "../core/run.ts"
 import { estimateTokens } from "../core/usage.ts"
-import { keep, keptName, outputPrefix } from "../memory/keep.ts"
+import { keepValue, keptNamePattern, outputPrefix } from "../memory/keep.ts"
 import type { SkillAccess } from "../tools/skills.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { AgentConfig } from "./config.ts"
@@ -15,10 +15,10 @@ import type { CycleServices } from "./cycle.ts"
 import type { LoopSetup } from "./loop.ts"
 import type { DeclaredOutputs } from "./outputs.ts"
 import { clockText } from "./prompt.ts"
-import { contextOn, openGround, openToolbox, type Toolbox, type ToolGround } from "./toolbox.ts"
+import { openToolbox, openToolEnvironment, type Toolbox, type ToolEnvironment, toolContextIn } from "./toolbox.ts"
 
 /** What a run works with beside its runtime. */
-export interface RunMeans {
+export interface RunServices {
   outputs: DeclaredOutputs | undefined
   tools: RunTools | undefined
   system: string
@@ -28,70 +28,84 @@ export interface RunMeans {
   watch: Stopwatch
   /** Fires when the run is aborted or out of time. */
   signal: AbortSignal
-  said: Said
-  aborted(): boolean
-  failed(error: unknown): void
+  steers: SteerBuffer
+  wasAborted(): boolean
+  recordFailure(error: unknown): void
 }
 
 interface RunTools extends Toolbox {
-  ground: ToolGround
+  environment: ToolEnvironment
 }
 
 /** The tools of a run, and the ground they stand on. */
-export async function toolsFor(
+export async function openRunTools(
   { config, conversation }: LoopSetup,
   allowed: ToolFilter,
   skills: SkillAccess | undefined,
 ): Promise<RunTools> {
   const { artifacts, messages } = conversation
-  const ground = await groundOf(config, conversation)
-  return { ground, ...(await openToolbox(config, ground, { allowed, skills, artifacts, messages })) }
+  const ground = await toolEnvironmentOf(config, conversation)
+  return { environment: ground, ...(await openToolbox(config, ground, { allowed, skills, artifacts, messages })) }
 }
 
 /** What tools that are called from cells work with, if any is. */
-export async function cellContext({ config, conversation }: LoopSetup): Promise<Toolbox["context"]> {
-  return contextOn(await groundOf(config, conversation), conversation.messages)
+export async function cellToolContext({ config, conversation }: LoopSetup): Promise<Toolbox["context"]> {
+  return toolContextIn(await toolEnvironmentOf(config, conversation), conversation.messages)
 }
 
-function groundOf({ workspace }: AgentConfig, conversation: Conversation): Promise<ToolGround> {
+function toolEnvironmentOf({ workspace }: AgentConfig, conversation: Conversation): Promise<ToolEnvironment> {
   const { state, artifacts } = conversation
-  conversation.ground ??= openGround(workspace, state, { events: () => conversation.events, artifacts })
-  return conversation.ground
+  conversation.toolEnvironment ??= openToolEnvironment(workspace, state, {
+    events: () => conversation.events,
+    artifacts,
+  })
+  return conversation.toolEnvironment
 }
 
 /** What the user has said and the model has not heard. */
-export interface Said {
+export interface SteerBuffer {
   /** How much that is. */
-  count(): number
-  take(): string[]
+  collect(): number
+  takeAll(): string[]
   /** The same, left where it is. */
-  all(): readonly string[]
+  peekAll(): readonly string[]
 }
 
-export function saidTo(conversation: Conversation, control: RunControl): Said {
+export function createSteerBuffer(conversation: Conversation, control: RunControl): SteerBuffer {
   const said: string[] = []
-  const listen = () => said.push(...conversation.steered.splice(0), ...control.steered())
+  const listen = () => said.push(...conversation.steered.splice(0), ...control.takeSteered())
   return {
-    count: listen,
-    all() {
+    collect: listen,
+    peekAll() {
       listen()
       return said
     },
-    take() {
+    takeAll() {
       listen()
       return said.splice(0)
     },
   }
 }
 
-export function cycleServices(
+export function createCycleServices(
   control: RunControl,
   { config, conversation, durable }: LoopSetup,
-  { outputs, tools, system, policy, journal, watch, signal, said, aborted, failed }: RunMeans,
+  {
+    outputs,
+    tools,
+    system,
+    policy,
+    journal,
+    watch,
+    signal,
+    steers: said,
+    wasAborted: aborted,
+    recordFailure: failed,
+  }: RunServices,
 ): CycleServices {
   const { runtime } = conversation
   const kept = config.usesCode || !tools ? runtime : conversation.artifacts
-  const taken = keptNames(config.messages).union(conversation.spoken)
+  const taken = namesMentionedIn(config.messages).union(conversation.mentionedNames)
   return {
     model: journal ? journal.model(config.model) : config.model,
     request: { ...config.request, system, ...(tools && { tools: tools.specs }) },
@@ -99,7 +113,7 @@ export function cycleServices(
     memory: journal ? { ...config.memory, model: journal.model(config.memory.model) } : config.memory,
     messages: conversation.messages,
     signal,
-    tags: config.tags(runtime.language),
+    tags: config.acceptedFenceTags(runtime.language),
     language: runtime.language,
     clock: clockText(new Date(config.now())),
     contextWindow: config.contextWindow,
@@ -116,9 +130,9 @@ export function cycleServices(
     caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
     approved: conversation.approved,
     state: conversation.state,
-    watcher: readersOf(control),
-    questionId: control.questionId,
-    paused: control.paused,
+    watcher: readersAsApprover(control),
+    questionId: control.claimApprovalId,
+    paused: control.pauseClocks,
     pauses: watch.pauses,
     leftMs: watch.leftMs,
     usesCode: config.usesCode,
@@ -128,39 +142,39 @@ export function cycleServices(
     seesImages: config.images,
     noTool: config.noTool,
     stopOn: config.stopOn,
-    callIds: callIdsOf(conversation),
+    callIds: usedCallIds(conversation),
     kept,
     keptIn: kept === runtime ? "variable" : "artifact",
-    keepResult: (text, position) => keep(outputPrefix(position), text, { kept, taken, signal }),
-    interrupted: () => said.count() > 0,
-    steered: said.take,
+    keepResult: (text, position) => keepValue(outputPrefix(position), text, { kept, taken, signal }),
+    interrupted: () => said.collect() > 0,
+    takeSteers: said.takeAll,
     taken,
-    unfilled: outputs?.unfilled,
+    missingOutputs: outputs?.findProblems,
     spend: control.spend,
     takeSpent: control.takeSpent,
-    aborted,
-    failed,
+    wasAborted: aborted,
+    recordFailure: failed,
   }
 }
 
 const noTools: ReadonlyMap<string, Tool> = new Map()
 
-const tokensOf = new WeakMap<Tool, number>()
+const toolTokenCache = new WeakMap<Tool, number>()
 
 // What the tools add to every request.
 function toolTokens(tools: ReadonlyMap<string, Tool>): number {
   let sum = 0
   for (const tool of tools.values()) {
     const { name, description, input } = tool
-    const tokens = tokensOf.get(tool) ?? estimateTokens(JSON.stringify({ name, description, input }))
-    tokensOf.set(tool, tokens)
+    const tokens = toolTokenCache.get(tool) ?? estimateTokens(JSON.stringify({ name, description, input }))
+    toolTokenCache.set(tool, tokens)
     sum += tokens
   }
   return sum
 }
 
 // Also of what is no longer in the conversation, because its results are kept by them.
-function callIdsOf({ messages, events }: Conversation): Set<string> {
+function usedCallIds({ messages, events }: Conversation): Set<string> {
   const told = events.flatMap((event) => (event.type === "message-end" ? [event.message] : []))
   const ids = new Set<string>()
   for (const { parts } of [...messages, ...told]) {
@@ -170,6 +184,6 @@ function callIdsOf({ messages, events }: Conversation): Set<string> {
 }
 
 // Names that a conversation from elsewhere speaks of: giving one to something else would mislead the model.
-function keptNames(messages: readonly Message[]): ReadonlySet<string> {
-  return new Set(messages.length === 0 ? [] : JSON.stringify(messages).match(keptName))
+function namesMentionedIn(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set(messages.length === 0 ? [] : JSON.stringify(messages).match(keptNamePattern))
 }

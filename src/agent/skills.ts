@@ -3,7 +3,7 @@ import type { Emit, EventBody } from "../core/event.ts"
 import { userMessage } from "../core/message.ts"
 import type { CallGate, Runtime } from "../runtime/runtime.ts"
 import { bindSkillFunctions, skillFunctions } from "../skills/functions.ts"
-import { bringsCode, type Injected, injectSkill } from "../skills/inject.ts"
+import { hasCode, type InjectedSkill, injectSkill } from "../skills/inject.ts"
 import { problemText } from "../skills/load.ts"
 import { activationText } from "../skills/texts.ts"
 import { loadSkills, type Skill, type SkillSource } from "../skills.ts"
@@ -17,10 +17,10 @@ export interface AgentSkills {
   warnings: readonly string[]
   /** What a run works with instead of its conversation's runtime and its own way to tell, so that its cells can activate
    *  skills and read their files: through the gate, as any call. */
-  forRun(conversation: Conversation, how: SkillPlace, tell: Emit): SkillWork
+  createRunSkills(conversation: Conversation, how: SkillRunSetup, tell: Emit): RunSkills
 }
 
-export interface SkillPlace {
+export interface SkillRunSetup {
   tag: string
   /** Whether the run works by writing code; otherwise by tool calls alone. */
   usesCode: boolean
@@ -28,7 +28,7 @@ export interface SkillPlace {
   writable: readonly string[]
 }
 
-export interface SkillWork {
+export interface RunSkills {
   runtime: Runtime
   emit: Emit
   /** How the same is done by a tool. */
@@ -37,18 +37,18 @@ export interface SkillWork {
 
 /** Loads an agent's skills, once, and makes a runtime ready for them, if it works with one. */
 export async function openSkills(sources: readonly SkillSource[], runtime: Runtime | undefined): Promise<AgentSkills> {
-  const loading = loaded.get(sources) ?? load(sources)
-  loaded.set(sources, loading)
+  const loading = loadedSkills.get(sources) ?? loadOfferedSkills(sources)
+  loadedSkills.set(sources, loading)
   // What failed may be mended and tried again.
-  loading.catch(() => loaded.delete(sources))
+  loading.catch(() => loadedSkills.delete(sources))
   const skills = await loading
   if (runtime && skills.offered.length > 0) await bindSkillFunctions(runtime)
   return skills
 }
 
-const loaded = new WeakMap<readonly SkillSource[], Promise<AgentSkills>>()
+const loadedSkills = new WeakMap<readonly SkillSource[], Promise<AgentSkills>>()
 
-async function load(sources: readonly SkillSource[]): Promise<AgentSkills> {
+async function loadOfferedSkills(sources: readonly SkillSource[]): Promise<AgentSkills> {
   const { skills, problems } = await loadSkills(sources)
   const errors = problems.filter(({ severity }) => severity === "error").map(problemText)
   if (errors.length > 0) throw new ConfigError(`The skills cannot be used as they are:\n- ${errors.join("\n- ")}`)
@@ -56,20 +56,20 @@ async function load(sources: readonly SkillSource[]): Promise<AgentSkills> {
   return {
     offered,
     warnings: problems.map(({ path, message }) => `${path}: ${message}`),
-    forRun: (conversation, how, tell) => forRun(offered, conversation, how, tell),
+    createRunSkills: (conversation, how, tell) => createRunSkills(offered, conversation, how, tell),
   }
 }
 
-function forRun(
+function createRunSkills(
   offered: readonly Skill[],
   conversation: Conversation,
-  { tag, usesCode, writable }: SkillPlace,
+  { tag, usesCode, writable }: SkillRunSetup,
   tell: Emit,
-): SkillWork {
-  const { runtime, activated } = conversation
+): RunSkills {
+  const { runtime, activatedSkills: activated } = conversation
   const { language } = runtime
   const { activate, read } = skillFunctions[language]
-  const results = afterResults(tell)
+  const results = holdUntilResults(tell)
 
   const find = (name: unknown): Skill => {
     const skill = offered.find((each) => each.name === name)
@@ -82,14 +82,16 @@ function forRun(
 
   const activateSkill = async (name: unknown): Promise<string> => {
     const skill = find(name)
-    const { names, elsewhere } = usesCode ? await injectSkill(skill, runtime, writable) : noneInjected
+    const { names, otherLanguageFile: elsewhere } = usesCode
+      ? await injectSkill(skill, runtime, writable)
+      : noneInjected
     const declarations = names.length > 0 ? await runtime.describe(names) : ""
     const files = await skill.files()
-    for (const each of names) conversation.told.add(each)
+    for (const each of names) conversation.announcedNames.add(each)
     if (isTold(activated.get(skill.name))) return `The skill "${skill.name}" is active; its instructions are above.`
-    const needsRuntime = !usesCode && bringsCode(skill)
+    const needsRuntime = !usesCode && hasCode(skill)
     const use = usesCode ? language : "tool"
-    const text = activationText({ skill, files, declarations, tag, elsewhere, needsRuntime, use })
+    const text = activationText({ skill, files, declarations, tag, otherLanguageFile: elsewhere, needsRuntime, use })
     const message = { ...userMessage(text, "host"), pinned: true as const }
     activated.set(skill.name, message.id)
     results.tell({ type: "skill-activated", name: skill.name, messages: [message] })
@@ -102,7 +104,7 @@ function forRun(
     if (encoding === "base64") return Buffer.from(bytes).toString("base64")
     if (encoding !== "utf8")
       throw new Error(`The encoding must be "utf8" or "base64", not ${JSON.stringify(encoding)}.`)
-    return decoded(bytes, path)
+    return decodeText(bytes, path)
   }
 
   const own = new Map<string, (...args: readonly unknown[]) => Promise<string>>([
@@ -110,10 +112,10 @@ function forRun(
     [read, readSkillFile],
   ])
   const access = { names: offered.map(({ name }) => name), activate: activateSkill, read: readSkillFile }
-  return { runtime: usesCode ? answering(runtime, own) : runtime, emit: results.emit, access }
+  return { runtime: usesCode ? interceptCalls(runtime, own) : runtime, emit: results.emit, access }
 }
 
-const noneInjected: Injected = { names: [] }
+const noneInjected: InjectedSkill = { names: [] }
 
 async function readBytes(skill: Skill, path: unknown): Promise<Uint8Array> {
   try {
@@ -125,7 +127,7 @@ async function readBytes(skill: Skill, path: unknown): Promise<Uint8Array> {
   }
 }
 
-function decoded(bytes: Uint8Array, path: unknown): string {
+function decodeText(bytes: Uint8Array, path: unknown): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
@@ -134,12 +136,12 @@ function decoded(bytes: Uint8Array, path: unknown): string {
 }
 
 /** A runtime whose cells get certain calls answered here; everything else is the runtime's own. */
-function answering(
+function interceptCalls(
   runtime: Runtime,
   own: ReadonlyMap<string, (...args: readonly unknown[]) => Promise<unknown>>,
 ): Runtime {
   const execute: Runtime["execute"] = (code, options = {}) => {
-    const { call: gate = straight } = options
+    const { call: gate = passThrough } = options
     const call: CallGate = (asked, next) => {
       const answer = asked.method === undefined ? own.get(asked.binding) : undefined
       return gate(asked, answer ? (change) => answer(...(change?.args ?? asked.args)) : next)
@@ -155,16 +157,17 @@ function answering(
   })
 }
 
-const straight: CallGate = (_call, next) => next()
+const passThrough: CallGate = (_call, next) => next()
 
 /** Holds events back that bring messages until what the model asked for has its result: nothing may come between. */
-function afterResults(tell: Emit): { emit: Emit; tell: Emit; waits(message: string): boolean } {
+function holdUntilResults(tell: Emit): { emit: Emit; tell: Emit; waits(message: string): boolean } {
   let owed = 0
   const waiting: EventBody[] = []
   return {
     emit(event) {
       tell(event)
-      if (event.type === "message-end") owed = event.message.parts.filter(({ type }) => asks.has(type)).length
+      if (event.type === "message-end")
+        owed = event.message.parts.filter(({ type }) => requestingPartTypes.has(type)).length
       if (event.type !== "code-end" && event.type !== "tool-end") return
       owed = Math.max(0, owed - 1)
       if (owed === 0) for (const held of waiting.splice(0)) tell(held)
@@ -178,4 +181,4 @@ function afterResults(tell: Emit): { emit: Emit; tell: Emit; waits(message: stri
   }
 }
 
-const asks = new Set(["code", "tool-call"])
+const requestingPartTypes = new Set(["code", "tool-call"])

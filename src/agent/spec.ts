@@ -1,7 +1,7 @@
-import { type AgentSpec, specOfAgent } from "../core/spec.ts"
+import { type AgentSpec, getAgentSpec } from "../core/spec.ts"
 import type { AgentConfig } from "./config.ts"
 
-export async function specOf(config: AgentConfig, description: string | undefined): Promise<AgentSpec> {
+export async function createAgentSpec(config: AgentConfig, description: string | undefined): Promise<AgentSpec> {
   const { name, model, instructions, tools, agents = {} } = config
   return {
     name,
@@ -9,6 +9,6 @@ export async function specOf(config: AgentConfig, description: string | undefine
     model: model.id,
     ...(instructions && { instructions }),
     tools: tools.map(({ name, description, input }) => ({ name, description, input })),
-    agents: await Promise.all(Object.entries(agents).map(([as, agent]) => specOfAgent(agent, as))),
+    agents: await Promise.all(Object.entries(agents).map(([as, agent]) => getAgentSpec(agent, as))),
   }
 }

@@ -4,10 +4,10 @@ import type { Pending, StopReason } from "../core/event.ts"
 import { noUsage, type Usage } from "../core/usage.ts"
 import { initialMemory, type MemoryState } from "../memory.ts"
 import type { StateValues } from "../tools/tool-state.ts"
-import type { OldValues } from "./outputs.ts"
+import type { InitialFingerprints } from "./outputs.ts"
 
 /** The small head of a run: JSON from birth. What was said is in the log, so saving a step costs the same at any length. */
-export interface State {
+export interface RunState {
   version: 1
   /** Cycles done. */
   cycle: number
@@ -19,7 +19,7 @@ export interface State {
   /** How often an answer was sent back because declared outputs were not filled. */
   returns: number
   /** The declared outputs that still have the value from before the run. */
-  oldOutputs?: OldValues
+  oldOutputs?: InitialFingerprints
   /** The calls that were made. */
   calls: CallCounts
   /** What need not be asked about again. */
@@ -38,7 +38,11 @@ export type Ending =
   | { status: "aborted" }
   | { status: "failed"; error: ErrorData }
 
-export function initialState(approved: string[] = [], memory = initialMemory, tools: State["tools"] = {}): State {
+export function createRunState(
+  approved: string[] = [],
+  memory = initialMemory,
+  tools: RunState["tools"] = {},
+): RunState {
   return {
     version: 1,
     cycle: 0,

@@ -1,39 +1,39 @@
-import { type Check, isNumber, isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
-import { damaged } from "../sessions/stored-data.ts"
+import { isFiniteNumber, isListOf, isObject, isObjectWith, isString, type ShapeCheck } from "../core/check-shape.ts"
+import { damagedSessionError } from "../sessions/stored-data.ts"
 import type { ConversationHead } from "./restore.ts"
 
 /** What is stored of a conversation beside its events; undefined where nothing is. Throws an `AgentError` of code `corrupt` where it is
  *  not as `headOf` writes it. */
 export function readStoredHead(value: unknown, id: string): ConversationHead | undefined {
   if (value === undefined || value === null) return undefined
-  if (isHead(value)) return value as ConversationHead
-  throw damaged(`What is stored of the conversation of session "${id}" is not as Karst writes it.`)
+  if (isConversationHead(value)) return value as ConversationHead
+  throw damagedSessionError(`What is stored of the conversation of session "${id}" is not as Karst writes it.`)
 }
 
 /** The state of a sub-agent's conversation, as far as what is stored has the form that Karst writes. */
 export function readStoredState(value: unknown): Partial<Pick<ConversationHead, "tools" | "artifacts" | "memory">> {
-  return isState(value) ? (value as Partial<ConversationHead>) : {}
+  return isStoredState(value) ? (value as Partial<ConversationHead>) : {}
 }
 
-const isMemory = objectWith(
-  { failures: isNumber, skips: isNumber },
+const isMemory = isObjectWith(
+  { failures: isFiniteNumber, skips: isFiniteNumber },
   {
-    measured: objectWith({ tokens: isNumber, estimate: isNumber }),
-    ceiling: isNumber,
+    measured: isObjectWith({ tokens: isFiniteNumber, estimate: isFiniteNumber }),
+    ceiling: isFiniteNumber,
   },
 )
-const isCounts: Check = (counts) => isObject(counts) && listOf(isNumber)(Object.values(counts))
+const isCounts: ShapeCheck = (counts) => isObject(counts) && isListOf(isFiniteNumber)(Object.values(counts))
 
-const isState = objectWith({}, { tools: isObject, memory: isMemory, artifacts: isCounts })
+const isStoredState = isObjectWith({}, { tools: isObject, memory: isMemory, artifacts: isCounts })
 
-const isHead = objectWith(
+const isConversationHead = isObjectWith(
   {
     version: (version) => version === 1,
-    told: listOf(isText),
-    approved: listOf(isText),
-    steered: listOf(isText),
+    told: isListOf(isString),
+    approved: isListOf(isString),
+    steered: isListOf(isString),
     memory: isMemory,
     tools: isObject,
   },
-  { systemRun: isText, promptHash: isText, gone: listOf(isText), artifacts: isCounts },
+  { systemRun: isString, promptHash: isString, gone: isListOf(isString), artifacts: isCounts },
 )

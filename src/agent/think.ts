@@ -9,14 +9,14 @@ import {
   userMessage,
   wellFormed,
 } from "../core/message.ts"
-import { addUsage, estimateTokens, noUsage, priced, type Usage } from "../core/usage.ts"
+import { addUsage, estimateTokens, noUsage, type Usage, withCost } from "../core/usage.ts"
 import { estimateMessages } from "../memory/estimate.ts"
 import type { FinishReason, Model, ModelPart, ModelRequest } from "../models/model.ts"
-import { PartReader } from "../models/part-reader.ts"
-import { warningsOf } from "./model-warnings.ts"
-import { type AnswerParser, answerParser, type ParsedPiece } from "./parse.ts"
+import { ModelStreamReader } from "../models/part-reader.ts"
+import { modelWarningHandlers } from "./model-warnings.ts"
+import { type AnswerParser, createAnswerParser, type ParsedPiece } from "./parse.ts"
 
-export interface ThinkServices {
+export interface AnswerServices {
   model: Model
   request: Omit<ModelRequest, "messages" | "signal">
   signal: AbortSignal
@@ -32,7 +32,7 @@ export interface ThinkServices {
 }
 
 /** What one turn of the model came to. `message` is absent when it said nothing. */
-export interface Thought {
+export interface StreamedAnswer {
   message?: AssistantMessage | undefined
   usage: Usage
   /** The tokens of the messages asked with, where the provider counted them. */
@@ -41,14 +41,18 @@ export interface Thought {
 }
 
 // How many more tokens are read after the first code block closes, in the hope of the usage in the last chunk.
-const trailingTokens = 200
+const maxTrailingTokens = 200
 const maxContinuations = 3
 
 /** Streams one answer and parses it as it comes. An answer cut by the output limit, or by a dropped connection, is
  *  continued and joined. Never throws: what was said until an error is kept, beside the error. */
-export async function think(services: ThinkServices, messages: readonly Message[], emit: Emit): Promise<Thought> {
-  const turn: Turn = {
-    parser: answerParser(services.tags, services.language),
+export async function streamAnswer(
+  services: AnswerServices,
+  messages: readonly Message[],
+  emit: Emit,
+): Promise<StreamedAnswer> {
+  const turn: AnswerDraft = {
+    parser: createAnswerParser(services.tags, services.language),
     reasoning: [],
     calls: [],
     raw: "",
@@ -59,37 +63,37 @@ export async function think(services: ThinkServices, messages: readonly Message[
   let continuations = 0
   let note: string | undefined
   for (;;) {
-    const asked = note === undefined ? messages : continued(messages, turn, note)
-    const { finish, error } = await readAnswer(services, asked, turn, emit)
-    tell(turn, turn.parser.settle(), services.language, emit)
+    const asked = note === undefined ? messages : continuationRequest(messages, turn, note)
+    const { finish, error } = await readStream(services, asked, turn, emit)
+    emitPieces(turn, turn.parser.settle(), services.language, emit)
     if (turn.parser.done || (turn.calls.length > 0 && error === undefined)) break
-    const reason = error === undefined ? interruption(finish) : resumable(error, turn)
+    const reason = error === undefined ? cutByOutputLimit(finish) : cutByConnection(error, turn)
     if (reason === undefined) {
       if (error !== undefined) turn.error = error
       break
     }
     if (continuations++ === maxContinuations) {
-      turn.error = error ?? gaveUp()
+      turn.error = error ?? truncatedError()
       break
     }
     const message = `The answer was ${reason.what}; going on from there.`
     emit({ type: "warning-raised", code: "answer-continued", message })
-    note = turn.raw ? reason.note : reason.silent
+    note = turn.raw ? reason.note : reason.noteIfSilent
     turn.parser.resume()
   }
-  tell(turn, turn.parser.end(), services.language, emit)
+  emitPieces(turn, turn.parser.end(), services.language, emit)
   let parts = partsOf(turn)
-  if (services.review && turn.error === undefined && isAnswer(parts)) {
+  if (services.review && turn.error === undefined && hasContent(parts)) {
     try {
       parts = await services.review(parts, turn.usage)
     } catch (error) {
-      return { ...thoughtOf(turn), error }
+      return { ...toStreamedAnswer(turn), error }
     }
   }
-  return remember(turn, parts, emit)
+  return finishMessage(turn, parts, emit)
 }
 
-interface Turn {
+interface AnswerDraft {
   parser: AnswerParser
   reasoning: ReasoningPart[]
   calls: ToolCallPart[]
@@ -105,10 +109,10 @@ interface Turn {
   error?: unknown
 }
 
-async function readAnswer(
-  { model, signal, request, language, callIds, systemTokens }: ThinkServices,
+async function readStream(
+  { model, signal, request, language, callIds, systemTokens }: AnswerServices,
   messages: readonly Message[],
-  turn: Turn,
+  turn: AnswerDraft,
   emit: Emit,
 ): Promise<{ finish?: FinishReason | undefined; error?: unknown }> {
   let usage: Usage | undefined
@@ -116,9 +120,9 @@ async function readAnswer(
   let isAnswered = false
   let written = ""
   let trailing = 0
-  let parts: PartReader | undefined
+  let parts: ModelStreamReader | undefined
   try {
-    parts = new PartReader(model.stream({ ...request, messages, signal, ...warningsOf(emit) }), signal)
+    parts = new ModelStreamReader(model.stream({ ...request, messages, signal, ...modelWarningHandlers(emit) }), signal)
     for (let part = await parts.next(); part; part = await parts.next()) {
       isAnswered = true
       if (part.type === "finish") {
@@ -127,7 +131,7 @@ async function readAnswer(
         break
       }
       if (part.type === "tool-call" && request.tools?.length) {
-        turn.calls.push({ ...part, id: freshId(part.id, callIds) })
+        turn.calls.push({ ...part, id: uniqueCallId(part.id, callIds) })
         written += JSON.stringify(part.input)
         continue
       }
@@ -144,16 +148,16 @@ async function readAnswer(
       }
       if (turn.parser.done) {
         trailing += estimateTokens(part.text)
-        if (trailing > trailingTokens) break
+        if (trailing > maxTrailingTokens) break
         continue
       }
       const text = wholeCharacters(turn, part.text)
       turn.raw += text
-      tell(turn, turn.parser.push(text), language, emit)
+      emitPieces(turn, turn.parser.push(text), language, emit)
     }
-    if (finish === undefined && !turn.parser.done) throw cutShort(model)
-    if (finish === "content-filter" && !turn.parser.done) throw filtered(model)
-    if (finish === "error" && !turn.parser.done) throw broken(model)
+    if (finish === undefined && !turn.parser.done) throw streamEndedError(model)
+    if (finish === "content-filter" && !turn.parser.done) throw contentFilterError(model)
+    if (finish === "error" && !turn.parser.done) throw serviceError(model)
     return { finish }
   } catch (error) {
     return { error }
@@ -164,21 +168,21 @@ async function readAnswer(
     if (turn.usage === noUsage) turn.counted = usage?.input
     // A request that was refused, or aborted before the first part came, counts no tokens.
     if (isAnswered) {
-      const counted = known(usage, () => systemTokens + estimateMessages(messages), written)
-      turn.usage = addUsage(turn.usage, priced(counted, model.price))
+      const counted = withEstimatedUsage(usage, () => systemTokens + estimateMessages(messages), written)
+      turn.usage = addUsage(turn.usage, withCost(counted, model.price))
     }
   }
 }
 
 // What the provider did not count is estimated, and says so.
-function known(usage: Usage | undefined, input: () => number, written: string): Usage {
+function withEstimatedUsage(usage: Usage | undefined, input: () => number, written: string): Usage {
   // A copy: the object is the model's, and the one that is counted is frozen with its event.
   if (usage?.input !== undefined && usage.output !== undefined) return { ...usage }
   const { input: counted = input(), output = estimateTokens(written) } = usage ?? {}
   return { ...usage, input: counted, output, complete: false }
 }
 
-function tell(turn: Turn, pieces: readonly ParsedPiece[], language: string, emit: Emit): void {
+function emitPieces(turn: AnswerDraft, pieces: readonly ParsedPiece[], language: string, emit: Emit): void {
   for (const piece of pieces) {
     if (piece.type === "text") emit({ type: "text-delta", text: piece.text })
     if (piece.type === "code-start") {
@@ -189,16 +193,16 @@ function tell(turn: Turn, pieces: readonly ParsedPiece[], language: string, emit
   }
 }
 
-function wholeCharacters(turn: Turn, chunk: string): string {
+function wholeCharacters(turn: AnswerDraft, chunk: string): string {
   const text = turn.half + chunk
   const last = text.charCodeAt(text.length - 1)
   turn.half = last >= 0xd800 && last < 0xdc00 ? text.slice(-1) : ""
   return wellFormed(turn.half ? text.slice(0, -1) : text)
 }
 
-function remember(turn: Turn, parts: AssistantMessage["parts"], emit: Emit): Thought {
-  const thought = thoughtOf(turn)
-  if (!isAnswer(parts)) return thought
+function finishMessage(turn: AnswerDraft, parts: AssistantMessage["parts"], emit: Emit): StreamedAnswer {
+  const thought = toStreamedAnswer(turn)
+  if (!hasContent(parts)) return thought
   const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
   const finish = turn.error === undefined ? (turn.finish ?? "stop") : "error"
   emit({ type: "message-end", message, finish, usage: turn.usage })
@@ -206,15 +210,15 @@ function remember(turn: Turn, parts: AssistantMessage["parts"], emit: Emit): Tho
   return thought
 }
 
-function thoughtOf({ usage, counted, error }: Turn): Thought {
+function toStreamedAnswer({ usage, counted, error }: AnswerDraft): StreamedAnswer {
   return { message: undefined, usage, counted, error }
 }
 
-function isAnswer(parts: AssistantMessage["parts"]): boolean {
+function hasContent(parts: AssistantMessage["parts"]): boolean {
   return parts.some((part) => part.type !== "reasoning")
 }
 
-function partsOf(turn: Turn): AssistantMessage["parts"] {
+function partsOf(turn: AnswerDraft): AssistantMessage["parts"] {
   const { text, code } = turn.parser.answer()
   const parts: AssistantMessage["parts"] = [...turn.reasoning]
   if (text.trim()) parts.push({ type: "text", text: text.trimEnd() })
@@ -224,13 +228,13 @@ function partsOf(turn: Turn): AssistantMessage["parts"] {
 }
 
 /** An id for a call, whatever the provider says: its result is found by it. */
-export function freshId(given: string, seen: Set<string>): string {
+export function uniqueCallId(given: string, seen: Set<string>): string {
   const id = given.trim() === "" || seen.has(given) ? newId("call") : given
   seen.add(id)
   return id
 }
 
-function addReasoning(turn: Turn, part: Extract<ModelPart, { type: "reasoning" }>): void {
+function addReasoning(turn: AnswerDraft, part: Extract<ModelPart, { type: "reasoning" }>): void {
   const last = turn.reasoning.at(-1)
   // A signature ends a piece of reasoning: what follows it is another piece.
   if (last && !last.provider) {
@@ -241,55 +245,55 @@ function addReasoning(turn: Turn, part: Extract<ModelPart, { type: "reasoning" }
   turn.reasoning.push({ type: "reasoning", text: part.text, ...(part.provider && { provider: part.provider }) })
 }
 
-interface Interruption {
+interface CutReason {
   what: string
   note: string
-  silent: string
+  noteIfSilent: string
 }
 
-const goOn =
+const continueInstruction =
   "Go on exactly where you stopped: no apology, no repetition, not even of the last line. If you were inside a code block, continue the code itself."
 
-function interruption(finish: FinishReason | undefined): Interruption | undefined {
+function cutByOutputLimit(finish: FinishReason | undefined): CutReason | undefined {
   if (finish !== "length") return undefined
   return {
     what: "cut by the output limit",
-    note: `(Your answer hit the output limit. ${goOn} Keep what is left short.)`,
-    silent: "(You reached the output limit before you answered. Think less and answer, in smaller pieces.)",
+    note: `(Your answer hit the output limit. ${continueInstruction} Keep what is left short.)`,
+    noteIfSilent: "(You reached the output limit before you answered. Think less and answer, in smaller pieces.)",
   }
 }
 
 // A connection that drops after the answer began cannot be retried without losing or repeating what was said.
-function resumable(error: unknown, turn: Turn): Interruption | undefined {
+function cutByConnection(error: unknown, turn: AnswerDraft): CutReason | undefined {
   if (!(error instanceof ModelError) || !turn.raw || turn.calls.length > 0) return undefined
   if (error.code !== "connection" && error.code !== "stalled") return undefined
-  const note = `(The connection dropped in the middle of your answer. ${goOn})`
-  return { what: "interrupted by a dropped connection", note, silent: note }
+  const note = `(The connection dropped in the middle of your answer. ${continueInstruction})`
+  return { what: "interrupted by a dropped connection", note, noteIfSilent: note }
 }
 
-function continued(messages: readonly Message[], turn: Turn, note: string): Message[] {
+function continuationRequest(messages: readonly Message[], turn: AnswerDraft, note: string): Message[] {
   const request = messages.slice()
   if (turn.raw) request.push({ id: newId("m"), role: "assistant", parts: [{ type: "text", text: turn.raw }] })
   request.push(userMessage(note, "host"))
   return request
 }
 
-function gaveUp(): ModelError {
+function truncatedError(): ModelError {
   const message = `The answer hit the output limit ${maxContinuations + 1} times in a row. Raise the model's output limit, or ask for less at a time.`
   return new ModelError(message, { code: "truncated" })
 }
 
-function cutShort(model: Model): ModelError {
+function streamEndedError(model: Model): ModelError {
   const message = `The stream of "${model.id}" ended before its answer did.`
   return new ModelError(message, { code: "connection", retryable: true })
 }
 
-function broken(model: Model): ModelError {
+function serviceError(model: Model): ModelError {
   const message = `The service behind "${model.id}" broke its answer off with an error. Try again later.`
   return new ModelError(message, { code: "server-error", retryable: true })
 }
 
-function filtered(model: Model): ModelError {
+function contentFilterError(model: Model): ModelError {
   return new ModelError(`The provider of "${model.id}" withheld the answer (content filter).`, {
     code: "content-filter",
   })

@@ -12,11 +12,11 @@ import type { Workspace } from "../workspace/workspace.ts"
 import type { AgentConfig } from "./config.ts"
 
 /** What the tools of one conversation share. */
-export interface ToolGround {
+export interface ToolEnvironment {
   workspace: Workspace
   state: ToolState
   /** The ground of a conversation that goes on from this one, in the same workspace or another. */
-  continued(state: ToolState, workspace?: Workspace): ToolGround
+  continueWith(state: ToolState, workspace?: Workspace): ToolEnvironment
   /** Ends what tools have left open. */
   close(): Promise<void>
 }
@@ -30,7 +30,7 @@ export interface Toolbox extends AsyncDisposable {
 }
 
 /** What the tools of one run depend on, beside what the agent has. */
-export interface ToolPlace {
+export interface ToolboxSetup {
   allowed: ToolFilter
   skills: SkillAccess | undefined
   artifacts: Artifacts
@@ -39,19 +39,19 @@ export interface ToolPlace {
 }
 
 /** The ground that the tools of a conversation stand on. `events` gives its log. */
-export async function openGround(
+export async function openToolEnvironment(
   workspace: Workspace | undefined,
   first: ToolState,
   log: { events(): readonly AgentEvent[]; artifacts: Artifacts },
-): Promise<ToolGround> {
-  const [{ continueSubtasks, closeSubtasks }, { letRecall }] = await groundModules()
+): Promise<ToolEnvironment> {
+  const [{ continueSubtasks, closeSubtasks }, { setConversationLog: letRecall }] = await loadDelegateModules()
 
-  function ground(state: ToolState, place: Workspace): ToolGround {
+  function ground(state: ToolState, place: Workspace): ToolEnvironment {
     letRecall(state, log)
     return {
       workspace: place,
       state,
-      continued(next, other = place) {
+      continueWith(next, other = place) {
         continueSubtasks(state, next)
         return ground(next, other)
       },
@@ -63,10 +63,10 @@ export async function openGround(
 }
 
 // Tools come when the first agent has some. Asked for once: a dynamic import costs at every run, also of what is there.
-const groundModules = once(() =>
+const loadDelegateModules = once(() =>
   Promise.all([import("../tools/delegate/tasks.ts"), import("../tools/delegate/recall.ts")]),
 )
-const builtinModule = once(() => import("../tools/builtin.ts"))
+const loadBuiltinTools = once(() => import("../tools/builtin.ts"))
 
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
@@ -77,13 +77,13 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /** The user's tools and those that follow from what the agent has, as far as the policy allows them. */
-export async function openToolbox(config: AgentConfig, ground: ToolGround, place: ToolPlace): Promise<Toolbox> {
-  const { builtinTools } = await builtinModule()
+export async function openToolbox(config: AgentConfig, ground: ToolEnvironment, place: ToolboxSetup): Promise<Toolbox> {
+  const { builtinTools } = await loadBuiltinTools()
   const shell = await openShell(config)
   const { usesCode, workspace, agents, maxParallelTools } = config
   const { allowed, messages } = place
   const builtin = builtinTools({
-    ends: !usesCode,
+    endsByTool: !usesCode,
     artifacts: usesCode ? undefined : place.artifacts,
     workspace,
     images: config.images,
@@ -105,7 +105,7 @@ export async function openToolbox(config: AgentConfig, ground: ToolGround, place
   return {
     tools,
     specs,
-    context: contextOn(ground, messages),
+    context: toolContextIn(ground, messages),
     warnings: warning === undefined ? [] : [warning],
     [Symbol.asyncDispose]: async () => await shell?.close(),
   }
@@ -123,11 +123,11 @@ async function openShell({ shell, workspace }: AgentConfig): Promise<ShellTools 
 }
 
 /** What tools work with on a ground, in a conversation. */
-export function contextOn({ workspace, state }: ToolGround, messages: readonly Message[]): Toolbox["context"] {
-  return { workspace, state, messages: () => beforeAnswer(messages) }
+export function toolContextIn({ workspace, state }: ToolEnvironment, messages: readonly Message[]): Toolbox["context"] {
+  return { workspace, state, messages: () => messagesBeforeAnswer(messages) }
 }
 
-function beforeAnswer(messages: readonly Message[]): Message[] {
+function messagesBeforeAnswer(messages: readonly Message[]): Message[] {
   const answer = messages.findLastIndex(({ role }) => role === "assistant")
   return messages.slice(0, answer === -1 ? undefined : answer)
 }

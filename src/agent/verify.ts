@@ -13,7 +13,7 @@ interface Verifier<R extends RunResult> {
 }
 
 /** Gives the result its verdict. A check that throws has not passed, and says why. */
-export async function judge(verify: Verify, runtime: Runtime, result: RunResult): Promise<void> {
+export async function applyVerdict(verify: Verify, runtime: Runtime, result: RunResult): Promise<void> {
   if (result.status === "failed" || result.status === "aborted") return
   try {
     result.verdict = toVerdict(await verify(runtime, result))

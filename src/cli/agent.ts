@@ -5,7 +5,7 @@ import type { Bindings } from "../runtime/bindings.ts"
 import { jsRuntime } from "../runtime/js.ts"
 import { safeRules } from "../runtime/rules/safe-rules.ts"
 
-export interface CommandAgent {
+export interface CommandAgentOptions {
   model: Model
   bindings: Bindings
   /** Paths of skills, or of folders of them. */
@@ -15,15 +15,15 @@ export interface CommandAgent {
 }
 
 // What the rules refuse; knowing it spares the model the attempt.
-const confined =
+const confinementNote =
   "Cells here cannot read or write files, start processes or see the environment: work with what is in the session."
 
 /** The agent behind `karst run`, `karst prompt` and `karst demo`. */
-export function commandAgent({ model, bindings, skills, instructions, maxCycles }: CommandAgent): CodeAgent {
+export function commandAgent({ model, bindings, skills, instructions, maxCycles }: CommandAgentOptions): CodeAgent {
   return createAgent({
     name: "karst",
     model,
-    instructions: `${instructions ?? defaultInstructions}\n\n${confined}`,
+    instructions: `${instructions ?? defaultInstructions}\n\n${confinementNote}`,
     limits: { cycles: maxCycles },
     skills,
     runtime: () => jsRuntime(bindings, { rules: safeRules() }),

@@ -13,14 +13,14 @@ export function parseArguments<const T extends ParseArgsOptionsConfig>(command: 
   }
 }
 
-export function displayMode(text: string | undefined): DisplayMode {
+export function parseDisplayMode(text: string | undefined): DisplayMode {
   const modes = ["full", "short", "result", "off"] as const
   const mode = modes.find((name) => name === (text ?? "full"))
   if (mode) return mode
   throw new UsageError(`--mode: "${text}" is not one of ${modes.join(", ")}.`)
 }
 
-export function wholeNumber(name: string, text: string | undefined): number | undefined {
+export function parsePositiveInteger(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw new UsageError(`${name}: "${text}" is not a whole number above 0.`)

@@ -1,13 +1,13 @@
 import { homedir } from "node:os"
 import { safeLine } from "../display/safe-text.ts"
-import { type AuthFile, authOf, authProviders, type ProviderAuth } from "../providers/auth.ts"
+import { type AuthFile, authProviders, checkAuth, type ProviderAuth } from "../providers/auth.ts"
 import { containerAuth } from "../providers/auth-docker.ts"
 import { parseArguments } from "./arguments.ts"
-import { quoted } from "./shell-words.ts"
+import { quoteShellWord } from "./shell-words.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** `karst auth status | docker-flags`: what coding CLIs sign in with, and how a container gets it. Prints no secret. */
-export async function auth(args: string[]): Promise<number> {
+export async function authCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("auth", args, {
     agents: { type: "string" },
     home: { type: "string" },
@@ -18,16 +18,16 @@ export async function auth(args: string[]): Promise<number> {
     throw new UsageError("karst auth knows two actions: karst auth status, karst auth docker-flags.")
   }
   if (values.home !== undefined && action === "status") throw new UsageError("--home is for docker-flags.")
-  const found = await authOf(namesOf(values.agents))
+  const found = await checkAuth(parseNames(values.agents))
   const ready = found.filter(({ state }) => state === "ready")
   if (action === "status") printStatus(found, values.json)
   else printFlags(ready, values.home ?? "/root", values.json)
   // Those that were not asked for by name may well be missing.
-  if (action === "docker-flags" && (values.agents !== undefined || ready.length === 0)) tellOf(found)
+  if (action === "docker-flags" && (values.agents !== undefined || ready.length === 0)) warnAboutMissing(found)
   return ready.length > 0 ? 0 : 1
 }
 
-function namesOf(list: string | undefined): readonly string[] {
+function parseNames(list: string | undefined): readonly string[] {
   if (list === undefined) return authProviders
   const names = [...new Set(list.split(",").map((name) => name.trim()))].filter((name) => name !== "")
   const unknown = names.find((name) => !authProviders.includes(name))
@@ -41,19 +41,19 @@ function printStatus(found: readonly ProviderAuth[], json: boolean | undefined):
   if (json) return print(JSON.stringify({ agents: found }))
   for (const { provider, state, files, variables, cure } of found) {
     print(state === "ready" ? `${provider}: ready` : `${provider}: ${state}; ${cure}`)
-    for (const file of files) print(`  ${file.kind.padEnd(10)}  ${shown(file.path)}  ${about(file)}`)
+    for (const file of files) print(`  ${file.kind.padEnd(10)}  ${displayPath(file.path)}  ${fileStatus(file)}`)
     for (const { name, kind } of variables) print(`  ${kind.padEnd(10)}  ${name}  is set`)
   }
 }
 
-function about({ state, expiresAt, renews }: AuthFile): string {
+function fileStatus({ state, expiresAt, renews }: AuthFile): string {
   if (state === "unreadable") return "cannot be read"
   const when = expiresAt === undefined ? "" : new Date(expiresAt).toISOString().slice(0, 16).replace("T", " ")
   const until = when === "" ? "is there" : `${state === "expired" ? "expired" : "until"} ${when} UTC`
   return renews ? `${until}, renews itself` : until
 }
 
-function tellOf(found: readonly ProviderAuth[]): void {
+function warnAboutMissing(found: readonly ProviderAuth[]): void {
   for (const { provider, state, cure } of found.filter((each) => each.state !== "ready")) {
     process.stderr.write(`karst: ${provider} is left out: its credentials are ${state}; ${cure}\n`)
   }
@@ -67,14 +67,14 @@ function printFlags(ready: readonly ProviderAuth[], home: string, json: boolean 
     print(
       needed.flags
         .slice(at, at + 2)
-        .map(quoted)
+        .map(quoteShellWord)
         .join(" "),
     )
   }
 }
 
 /** A path as people write it. */
-function shown(path: string): string {
+function displayPath(path: string): string {
   const home = `${process.env.HOME ?? homedir()}/`
   return safeLine(path.startsWith(home) ? `~/${path.slice(home.length)}` : path)
 }

@@ -1,6 +1,6 @@
 import type { Model } from "../models/model.ts"
-import { resolve } from "../models/resolve.ts"
-import { packages, services } from "../models/services.ts"
+import { resolveModel } from "../models/resolve.ts"
+import { compatibleServices, providerPackages } from "../models/services.ts"
 import { UsageError } from "./usage-error.ts"
 
 // Tried in this order; each is a capable model of its provider at a moderate price.
@@ -18,7 +18,7 @@ const defaults: Record<string, string> = {
 /** The model that was asked for, else KARST_MODEL, else that of the first provider whose key is in the environment. */
 export async function chooseModel(asked: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Model> {
   const id = asked ?? (env.KARST_MODEL || firstWithKey(env))
-  if (id !== undefined) return resolve(id, { env })
+  if (id !== undefined) return resolveModel(id, { env })
   throw new UsageError(
     "No model was chosen and no provider's key is in the environment. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or another " +
       "provider's key, or name a model: --model ollama/qwen3, or KARST_MODEL. `karst demo` needs neither.",
@@ -31,5 +31,5 @@ function firstWithKey(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 function keysOf(provider: string): readonly string[] {
-  return packages[provider] ?? services[provider]?.keys ?? []
+  return providerPackages[provider] ?? compatibleServices[provider]?.keys ?? []
 }

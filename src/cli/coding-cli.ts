@@ -9,8 +9,8 @@ import { opencode } from "../providers/opencode.ts"
 import type { CliOptions } from "../providers/options.ts"
 import { findProgram } from "../providers/program.ts"
 import { type ToolGroup, toolGroups } from "../providers/provider.ts"
-import { displayMode, parseArguments, wholeNumber } from "./arguments.ts"
-import { loadServed } from "./served-module.ts"
+import { parseArguments, parseDisplayMode, parsePositiveInteger } from "./arguments.ts"
+import { loadServedModule } from "./served-module.ts"
 import { UsageError } from "./usage-error.ts"
 import { exitCode, interruptible, printEvent } from "./watch.ts"
 
@@ -20,7 +20,7 @@ export type CodingCli = keyof typeof clis
 
 /** `karst claude ./objects.ts [prompt]` and the same for the other coding CLIs: the CLI has the objects of the module
  *  for as long as it runs. */
-export function codingCli(name: CodingCli): (args: string[]) => Promise<number> {
+export function codingCliCommand(name: CodingCli): (args: string[]) => Promise<number> {
   const usage = `karst ${name} ./objects.ts ["what to do"]`
   return async (args) => {
     const { values, positionals } = parseArguments(name, args, {
@@ -33,13 +33,13 @@ export function codingCli(name: CodingCli): (args: string[]) => Promise<number> 
     })
     const [path, ...words] = positionals
     if (path === undefined) throw new UsageError(`Name the module with your objects: ${usage}`)
-    const cellTimeout = wholeNumber("--cell-timeout", values["cell-timeout"])
-    const mode = displayMode(values.mode)
-    const allow = groupsOf(values.allow)
+    const cellTimeout = parsePositiveInteger("--cell-timeout", values["cell-timeout"])
+    const mode = parseDisplayMode(values.mode)
+    const allow = parseToolGroups(values.allow)
     requireInstalled(name, values.program)
-    const prompt = await promptOf(words)
+    const prompt = await readPrompt(words)
     if (prompt === undefined) requireTerminal(name, values)
-    const { file: _, ...served } = await loadServed(path, usage)
+    const { file: _, ...served } = await loadServedModule(path, usage)
     const agent = clis[name]({
       ...served,
       model: values.model,
@@ -61,7 +61,7 @@ export function codingCli(name: CodingCli): (args: string[]) => Promise<number> 
   }
 }
 
-function groupsOf(list: string | undefined): ToolGroup[] | undefined {
+function parseToolGroups(list: string | undefined): ToolGroup[] | undefined {
   if (list === undefined) return undefined
   const names = list.split(",").map((name) => name.trim())
   return names
@@ -84,7 +84,7 @@ function requireInstalled(name: CodingCli, program: string | undefined): void {
   )
 }
 
-async function promptOf(words: string[]): Promise<string | undefined> {
+async function readPrompt(words: string[]): Promise<string | undefined> {
   if (words.length === 0) return undefined
   const prompt = words.length === 1 && words[0] === "-" ? await readAll(process.stdin) : words.join(" ")
   if (prompt.trim() === "")

@@ -14,16 +14,16 @@ export interface CopyPlan {
 /** Looks at everything in a folder before anything is copied: files, and links to files inside it, which become files. */
 export async function planCopy(folder: string, target: string): Promise<CopyPlan> {
   const plan: Plan = { root: await realpath(folder), files: [], bytes: 0, problems: [] }
-  await look("", plan)
-  if (plan.files.length > mostFiles) plan.problems.push(`${folder} has more than ${mostFiles} files`)
-  if (plan.bytes > mostBytes) plan.problems.push(`${folder} has more than ${mostBytes} bytes`)
+  await scanFolder("", plan)
+  if (plan.files.length > maxFiles) plan.problems.push(`${folder} has more than ${maxFiles} files`)
+  if (plan.bytes > maxBytes) plan.problems.push(`${folder} has more than ${maxBytes} bytes`)
   const real = await realpath(target).catch(() => target)
   if (isWithin(plan.root, real) || isWithin(real, plan.root))
     plan.problems.push(`${folder} is where it would be copied to`)
   return {
     problems: plan.problems,
     modules: plan.files.map(({ path }) => path).filter((path) => /^injection\.(ts|js|mjs|py)$/.test(path)),
-    copy: () => copy(plan, target),
+    copy: () => copyFiles(plan, target),
   }
 }
 
@@ -34,22 +34,22 @@ interface Plan {
   problems: string[]
 }
 
-const mostFiles = 5_000
-const mostBytes = 200 * 1024 * 1024
-const leftOut = new Set([".git", "node_modules", "__pycache__"])
+const maxFiles = 5_000
+const maxBytes = 200 * 1024 * 1024
+const ignoredNames = new Set([".git", "node_modules", "__pycache__"])
 
-async function look(prefix: string, plan: Plan): Promise<void> {
-  const names = (await readdir(join(plan.root, prefix))).filter((name) => !leftOut.has(name))
+async function scanFolder(prefix: string, plan: Plan): Promise<void> {
+  const names = (await readdir(join(plan.root, prefix))).filter((name) => !ignoredNames.has(name))
   for (const name of names.sort()) {
-    if (plan.files.length > mostFiles) return
+    if (plan.files.length > maxFiles) return
     const path = prefix === "" ? name : `${prefix}/${name}`
     const facts = await lstat(join(plan.root, path))
-    if (facts.isDirectory()) await look(path, plan)
-    else await lookAtFile(path, plan)
+    if (facts.isDirectory()) await scanFolder(path, plan)
+    else await scanFile(path, plan)
   }
 }
 
-async function lookAtFile(path: string, plan: Plan): Promise<void> {
+async function scanFile(path: string, plan: Plan): Promise<void> {
   const from = await realpath(join(plan.root, path)).catch(() => undefined)
   if (from === undefined || !isWithin(plan.root, from)) {
     plan.problems.push(`${path} is a link that leads outside the skill, or nowhere`)
@@ -64,7 +64,7 @@ async function lookAtFile(path: string, plan: Plan): Promise<void> {
   plan.bytes += facts.size
 }
 
-async function copy({ files }: Plan, target: string): Promise<void> {
+async function copyFiles({ files }: Plan, target: string): Promise<void> {
   const fresh = `${target}.adding-${process.pid}`
   try {
     for (const { path, from } of files) {

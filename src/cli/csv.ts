@@ -1,6 +1,6 @@
-export type Cell = string | number | boolean | null
+export type CsvValue = string | number | boolean | null
 
-export type CsvRow = Record<string, Cell>
+export type CsvRow = Record<string, CsvValue>
 
 /** Reads RFC 4180 text with a header line into records. A column whose filled cells are all numbers, or all booleans,
  *  becomes that, with null for its empty cells; any other column stays text. Numbers that would not print the same
@@ -72,7 +72,7 @@ function columnNames(header: string[]): string[] {
   return [...names]
 }
 
-function typedColumn(cells: string[]): Cell[] {
+function typedColumn(cells: string[]): CsvValue[] {
   const filled = cells.filter((cell) => cell !== "")
   if (filled.length === 0) return cells
   if (filled.every(isNumber)) return cells.map((cell) => (cell === "" ? null : Number(cell)))

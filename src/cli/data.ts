@@ -43,7 +43,7 @@ async function readData(path: string): Promise<unknown> {
   const read = readers[extname(path).toLowerCase()]
   if (!read) throw new UsageError(`--data ${path}: only ${Object.keys(readers).join(", ")} files can be read.`)
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--data ${path}: ${reasons[error.code ?? ""] ?? error.message}.`)
+    throw new UsageError(`--data ${path}: ${readErrorReasons[error.code ?? ""] ?? error.message}.`)
   })
   try {
     return read(text)
@@ -52,7 +52,7 @@ async function readData(path: string): Promise<unknown> {
   }
 }
 
-const reasons: Record<string, string> = {
+const readErrorReasons: Record<string, string> = {
   ENOENT: "there is no such file",
   EACCES: "it may not be read",
   EISDIR: "it is a folder, not a file",

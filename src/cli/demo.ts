@@ -7,11 +7,11 @@ import { createPalette, type Palette, wantsColor } from "../display/paint.ts"
 import { safeLine } from "../display/safe-text.ts"
 import { display } from "../display.ts"
 import type { Model } from "../models/model.ts"
-import { replay } from "../models/record.ts"
-import { resolve } from "../models/resolve.ts"
+import { replayModel } from "../models/record.ts"
+import { resolveModel } from "../models/resolve.ts"
 import { fn, variable } from "../runtime/bindings.ts"
 import { commandAgent } from "./agent.ts"
-import { displayMode, parseArguments } from "./arguments.ts"
+import { parseArguments, parseDisplayMode } from "./arguments.ts"
 import { type CsvRow, parseCsv } from "./csv.ts"
 import { drawBars, drawSvg } from "./demo/draw.ts"
 import { type Chart, Charts, Sprinkler } from "./demo/objects.ts"
@@ -24,7 +24,7 @@ const task =
   "How does the rain fall in Seattle over the year? Load seattle-weather.csv, chart it, then set the sprinkler so that " +
   "the garden gets 80 mm of water in each month from May to September."
 
-export async function demo(args: string[]): Promise<number> {
+export async function demoCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("demo", args, {
     model: { type: "string" },
     fast: { type: "boolean" },
@@ -32,9 +32,9 @@ export async function demo(args: string[]): Promise<number> {
     mode: { type: "string" },
   })
   if (positionals.length > 0) throw new UsageError(`karst demo takes no prompt. Say: karst run "${positionals[0]}"`)
-  const mode = displayMode(values.mode)
+  const mode = parseDisplayMode(values.mode)
   const folder = await outputFolder(values.out)
-  const model = values.model === undefined ? replayed(values.fast ?? false) : await resolve(values.model)
+  const model = values.model === undefined ? replayedModel(values.fast ?? false) : await resolveModel(values.model)
 
   // The program's own objects: the agent works on these very ones.
   const charts = new Charts()
@@ -71,8 +71,8 @@ async function loadCsv(name: string): Promise<CsvRow[]> {
 }
 
 // A recorded answer comes at once; a little thought and a steady hand make it readable.
-function replayed(fast: boolean): Model {
-  const model = replay(fileURLToPath(new URL("demo.jsonl", dataFolder)), { paceMs: fast ? 0 : 15 })
+function replayedModel(fast: boolean): Model {
+  const model = replayModel(fileURLToPath(new URL("demo.jsonl", dataFolder)), { paceMs: fast ? 0 : 15 })
   if (fast) return model
   return {
     ...model,

@@ -6,23 +6,23 @@ type Command = (args: string[]) => Promise<number>
 
 // Each is loaded when it is asked for, so that `karst --help` costs nothing.
 const commands: Record<string, () => Promise<Command>> = {
-  demo: async () => (await import("./demo.ts")).demo,
-  run: async () => (await import("./run.ts")).run,
-  prompt: async () => (await import("./prompt.ts")).prompt,
-  skills: async () => (await import("./skills.ts")).skills,
-  worker: async () => (await import("./worker.ts")).worker,
-  mcp: async () => (await import("./mcp.ts")).mcp,
-  claude: async () => (await import("./coding-cli.ts")).codingCli("claude"),
-  codex: async () => (await import("./coding-cli.ts")).codingCli("codex"),
-  opencode: async () => (await import("./coding-cli.ts")).codingCli("opencode"),
-  gemini: async () => (await import("./coding-cli.ts")).codingCli("gemini"),
-  auth: async () => (await import("./auth.ts")).auth,
+  demo: async () => (await import("./demo.ts")).demoCommand,
+  run: async () => (await import("./run.ts")).runPromptCommand,
+  prompt: async () => (await import("./prompt.ts")).promptCommand,
+  skills: async () => (await import("./skills.ts")).skillsCommand,
+  worker: async () => (await import("./worker.ts")).workerCommand,
+  mcp: async () => (await import("./mcp.ts")).mcpCommand,
+  claude: async () => (await import("./coding-cli.ts")).codingCliCommand("claude"),
+  codex: async () => (await import("./coding-cli.ts")).codingCliCommand("codex"),
+  opencode: async () => (await import("./coding-cli.ts")).codingCliCommand("opencode"),
+  gemini: async () => (await import("./coding-cli.ts")).codingCliCommand("gemini"),
+  auth: async () => (await import("./auth.ts")).authCommand,
 }
 
 /** The `karst` command. Ends the process with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */
 export async function main(args: string[]): Promise<void> {
-  leaveQuietly()
-  const code = await dispatch(args).catch(explain)
+  exitOnClosedPipe()
+  const code = await dispatch(args).catch(reportError)
   // What a cell left running must not keep the command open; what was printed must still arrive.
   await new Promise((resolve) => process.stdout.write("", resolve))
   process.exit(code)
@@ -30,8 +30,8 @@ export async function main(args: string[]): Promise<void> {
 
 async function dispatch([first, ...rest]: string[]): Promise<number> {
   if (first === undefined) return runCommand("demo", [])
-  if (first === "--version" || first === "-v") return say(version())
-  if (first === "--help" || first === "-h" || first === "help") return say(helpFor(rest[0]))
+  if (first === "--version" || first === "-v") return print(version())
+  if (first === "--help" || first === "-h" || first === "help") return print(helpFor(rest[0]))
   if (Object.hasOwn(commands, first)) return runCommand(first, rest)
   if (first.startsWith("-") || /\s/.test(first)) return runCommand("run", [first, ...rest])
   throw new UsageError(
@@ -41,18 +41,18 @@ async function dispatch([first, ...rest]: string[]): Promise<number> {
 
 async function runCommand(name: string, args: string[]): Promise<number> {
   const options = args.includes("--") ? args.slice(0, args.indexOf("--")) : args
-  if (options.includes("--help") || options.includes("-h")) return say(helpFor(name))
+  if (options.includes("--help") || options.includes("-h")) return print(helpFor(name))
   const command = await commands[name]?.()
   return command ? command(args) : 2
 }
 
-function say(text: string): number {
+function print(text: string): number {
   process.stdout.write(`${text.trim()}\n`)
   return 0
 }
 
 // What the user can mend by another command line, setting or package is told in a sentence; anything else is a bug.
-function explain(error: unknown): number {
+function reportError(error: unknown): number {
   if (!(error instanceof Error)) throw error
   const mendable = ["UsageError", "ConfigError", "MissingPeerError", "ProviderError"].includes(error.name)
   process.stderr.write(`karst: ${mendable ? error.message : (error.stack ?? error.message)}\n`)
@@ -60,7 +60,7 @@ function explain(error: unknown): number {
 }
 
 // `karst … | head` closes our output early; that is no error of anyone's.
-function leaveQuietly(): void {
+function exitOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit(0)

@@ -4,16 +4,16 @@ import { Writable } from "node:stream"
 import type { McpEndpoint, ServeOptions } from "../mcp/mcp.ts"
 import { serveMcp } from "../mcp/server.ts"
 import { serveMcpStdio } from "../mcp/stdio.ts"
-import { parseArguments, wholeNumber } from "./arguments.ts"
+import { parseArguments, parsePositiveInteger } from "./arguments.ts"
 import { endSignal } from "./end-signal.ts"
-import { loadServed } from "./served-module.ts"
-import { quoted } from "./shell-words.ts"
+import { loadServedModule } from "./served-module.ts"
+import { quoteShellWord } from "./shell-words.ts"
 import { UsageError } from "./usage-error.ts"
 
 const usage = "karst mcp serve ./objects.ts"
 
 /** Serves the live objects of a module to the MCP client of a user. */
-export async function mcp(args: string[]): Promise<number> {
+export async function mcpCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("mcp", args, {
     http: { type: "boolean" },
     port: { type: "string" },
@@ -22,12 +22,12 @@ export async function mcp(args: string[]): Promise<number> {
   })
   const [action, path, ...more] = positionals
   if (action !== "serve" || more.length > 0) throw new UsageError(`karst mcp has one action, for one module: ${usage}`)
-  const port = wholeNumber("--port", values.port)
+  const port = parsePositiveInteger("--port", values.port)
   if (port !== undefined && !values.http) throw new UsageError("--port is for --http: standard input has none.")
-  const cellTimeout = wholeNumber("--cell-timeout", values["cell-timeout"])
+  const cellTimeout = parsePositiveInteger("--cell-timeout", values["cell-timeout"])
   // Before the module is loaded: nothing that it prints may come between the messages of the protocol.
-  const output = values.http ? undefined : ownOutput()
-  const { file, approve = "client", ...served } = await loadServed(path, usage)
+  const output = values.http ? undefined : reserveStdout()
+  const { file, approve = "client", ...served } = await loadServedModule(path, usage)
   const options: ServeOptions = {
     name: values.name ?? serverName(file),
     ...served,
@@ -47,20 +47,20 @@ export async function mcp(args: string[]): Promise<number> {
 
 async function serveStreams(options: ServeOptions, output: Writable, end: AbortSignal, lines: string[]): Promise<void> {
   await using server = await serveMcpStdio({ ...options, output })
-  say(`serving "${options.name}" on standard input and output, for an MCP client to start. To add it to one:`)
-  for (const line of lines) say(`  ${line}`)
-  await Promise.race([server.left, aborted(end)])
+  printNotice(`serving "${options.name}" on standard input and output, for an MCP client to start. To add it to one:`)
+  for (const line of lines) printNotice(`  ${line}`)
+  await Promise.race([server.left, whenAborted(end)])
 }
 
 async function serveHttp(options: ServeOptions, port: number | undefined, end: AbortSignal): Promise<void> {
   await using server = await serveMcp({ ...options, port, token: process.env.KARST_MCP_TOKEN })
-  say(`serving at ${server.url}`)
-  say(`  with the header   Authorization: Bearer ${server.token}`)
-  say(`  or, without one,  ${server.secretUrl}`)
-  say("To add it to a client:")
-  for (const line of httpLines(options.name, server)) say(`  ${line}`)
-  say("Who has the token can run code here. Ctrl-C ends it.")
-  await aborted(end)
+  printNotice(`serving at ${server.url}`)
+  printNotice(`  with the header   Authorization: Bearer ${server.token}`)
+  printNotice(`  or, without one,  ${server.secretUrl}`)
+  printNotice("To add it to a client:")
+  for (const line of httpLines(options.name, server)) printNotice(`  ${line}`)
+  printNotice("Who has the token can run code here. Ctrl-C ends it.")
+  await whenAborted(end)
 }
 
 /** Clients start the server from folders of their own and with an environment of their own, so program and module are
@@ -68,14 +68,14 @@ async function serveHttp(options: ServeOptions, port: number | undefined, end: A
 function stdioLines(name: string, file: string, cellTimeout: number | undefined): string[] {
   const program = [process.execPath, ...process.execArgv, process.argv[1] ?? "karst"]
   const limit = cellTimeout === undefined ? [] : ["--cell-timeout", String(cellTimeout)]
-  const command = [...program, "mcp", "serve", file, "--name", name, ...limit].map(quoted).join(" ")
-  return ["claude", "codex"].map((client) => `${client} mcp add ${quoted(name)} -- ${command}`)
+  const command = [...program, "mcp", "serve", file, "--name", name, ...limit].map(quoteShellWord).join(" ")
+  return ["claude", "codex"].map((client) => `${client} mcp add ${quoteShellWord(name)} -- ${command}`)
 }
 
 function httpLines(name: string, { url, token }: McpEndpoint): string[] {
   return [
-    `claude mcp add --transport http ${quoted(name)} ${url} --header ${quoted(`Authorization: Bearer ${token}`)}`,
-    `export KARST_MCP_TOKEN=${quoted(token)}; codex mcp add ${quoted(name)} --url ${url} --bearer-token-env-var KARST_MCP_TOKEN`,
+    `claude mcp add --transport http ${quoteShellWord(name)} ${url} --header ${quoteShellWord(`Authorization: Bearer ${token}`)}`,
+    `export KARST_MCP_TOKEN=${quoteShellWord(token)}; codex mcp add ${quoteShellWord(name)} --url ${url} --bearer-token-env-var KARST_MCP_TOKEN`,
   ]
 }
 
@@ -85,7 +85,7 @@ function serverName(file: string): string {
 }
 
 /** Standard output for the protocol alone; all else that is printed goes to standard error. */
-function ownOutput(): Writable {
+function reserveStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout)
   process.stdout.write = process.stderr.write.bind(process.stderr)
   return new Writable({
@@ -95,10 +95,10 @@ function ownOutput(): Writable {
   })
 }
 
-function say(text: string): void {
+function printNotice(text: string): void {
   process.stderr.write(`karst: ${text}\n`)
 }
 
-async function aborted(end: AbortSignal): Promise<void> {
+async function whenAborted(end: AbortSignal): Promise<void> {
   if (!end.aborted) await once(end, "abort")
 }

@@ -10,14 +10,14 @@ type Program = NodeOf<"Program">
  *  that cannot be parsed is given back as it is: Node then says what is wrong with it. */
 export function lowerModuleSyntax(source: string): string {
   if (!mayNeedLowering.test(source)) return source
-  const program = parsed(source)
-  return program ? lowered(source, program) : source
+  const program = tryParse(source)
+  return program ? lowerProgram(source, program) : source
 }
 
 /** Whether a TypeScript file imports or exports values by `import` and `export`. */
 export function isEsModule(source: string): boolean {
   if (!/\b(?:import|export)\b/.test(source)) return false
-  return parsed(source)?.body.some((node) => moduleStatements.has(node.type) && !isOnlyType(node)) ?? false
+  return tryParse(source)?.body.some((node) => moduleStatements.has(node.type) && !isOnlyType(node)) ?? false
 }
 
 const mayNeedLowering = /\b(?:enum|namespace|module|constructor)\b|\bexport\s*=|\bimport\s+[\w$]+\s*=/
@@ -29,7 +29,7 @@ const moduleStatements = new Set([
   "ExportAllDeclaration",
 ])
 
-function parsed(source: string): Program | undefined {
+function tryParse(source: string): Program | undefined {
   try {
     return parseTypeScript(source)
   } catch {
@@ -43,7 +43,7 @@ interface Edit {
   text: string
 }
 
-function lowered(source: string, program: Program): string {
+function lowerProgram(source: string, program: Program): string {
   const edits: Edit[] = []
   const replace = (start: number, end: number, text: string): void => {
     // Lines are counted in stacks: those that are replaced stay.
@@ -66,10 +66,10 @@ function lowered(source: string, program: Program): string {
     },
     { types: false },
   )
-  return applied(source, edits)
+  return applyEdits(source, edits)
 }
 
-function applied(source: string, edits: Edit[]): string {
+function applyEdits(source: string, edits: Edit[]): string {
   let text = ""
   let at = 0
   for (const { start, end, text: replacement } of edits.toSorted((a, b) => a.start - b.start)) {
@@ -79,7 +79,7 @@ function applied(source: string, edits: Edit[]): string {
   return text + source.slice(at)
 }
 
-interface Place {
+interface LoweringContext {
   source: string
   replace(start: number, end: number, text: string): void
   /** Whether the name is declared before by another statement of the same block. */
@@ -87,33 +87,39 @@ interface Place {
 }
 
 // An enum or a namespace becomes `var E = ((object) => { …; return object })({})`.
-function open(node: AnyNode, name: string, parent: AnyNode | undefined, bodyStart: number, place: Place): void {
+function openWrapper(
+  node: AnyNode,
+  name: string,
+  parent: AnyNode | undefined,
+  bodyStart: number,
+  place: LoweringContext,
+): void {
   const isExported = parent?.type === "ExportNamedDeclaration"
   const start = place.declared && isExported ? parent.start : node.start
-  place.replace(start, bodyStart, `${place.declared ? ";" : `var ${name} = `}((${holder}) => {`)
+  place.replace(start, bodyStart, `${place.declared ? ";" : `var ${name} = `}((${holderName}) => {`)
 }
 
-function close(node: AnyNode, name: string, place: Place): void {
-  place.replace(node.end - 1, node.end, `;return ${holder}})(${place.declared ? name : "{}"});`)
+function closeWrapper(node: AnyNode, name: string, place: LoweringContext): void {
+  place.replace(node.end - 1, node.end, `;return ${holderName}})(${place.declared ? name : "{}"});`)
 }
 
-const holder = "$object"
+const holderName = "$object"
 
-function lowerEnum(node: EnumDeclaration, parent: AnyNode | undefined, place: Place): void {
+function lowerEnum(node: EnumDeclaration, parent: AnyNode | undefined, place: LoweringContext): void {
   const { source, replace } = place
   const { name } = node.id
   const [first] = node.members
   const brace = source.indexOf("{", node.id.end) + 1
-  open(node, name, parent, brace, place)
+  openWrapper(node, name, parent, brace, place)
   const names = node.members.map(memberName)
-  const own = names.includes(name) ? "" : `const ${name} = ${holder};`
+  const own = names.includes(name) ? "" : `const ${name} = ${holderName};`
   replace(brace, first?.start ?? node.end - 1, own)
   let before: string | undefined
   node.members.forEach((member, index) => {
     const text = JSON.stringify(names[index])
     const value = isWord(names[index] ?? "") ? names[index] : `$member${index}`
-    const begin = `const ${value} = ${holder}[${text}] = (`
-    const end = `);if (typeof ${value} !== "string") ${holder}[${value}] = ${text};`
+    const begin = `const ${value} = ${holderName}[${text}] = (`
+    const end = `);if (typeof ${value} !== "string") ${holderName}[${value}] = ${text};`
     const next = node.members[index + 1]?.start ?? node.end - 1
     if (member.initializer) {
       replace(member.start, member.initializer.start, begin)
@@ -121,7 +127,7 @@ function lowerEnum(node: EnumDeclaration, parent: AnyNode | undefined, place: Pl
     } else replace(member.start, next, `${begin}${before === undefined ? "0" : `${before} + 1`}${end}`)
     before = value
   })
-  close(node, name, place)
+  closeWrapper(node, name, place)
 }
 
 function memberName({ id }: EnumMember): string {
@@ -140,29 +146,29 @@ function isWord(name: string): boolean {
 }
 
 /** A namespace shows its exports by getters, so that a changed variable shows as changed. */
-function lowerNamespace(node: NamespaceDeclaration, parent: AnyNode | undefined, place: Place): unknown {
+function lowerNamespace(node: NamespaceDeclaration, parent: AnyNode | undefined, place: LoweringContext): unknown {
   const { body, id } = node
   if (!body || id.type !== "Identifier" || isOnlyType(node)) return false
   if (body.type === "TSModuleDeclaration") {
-    open(node, id.name, parent, body.start, place)
-    place.replace(body.start, body.start, shown([memberIdentifier(body)]))
-    place.replace(node.end, node.end, `;return ${holder}})({});`)
+    openWrapper(node, id.name, parent, body.start, place)
+    place.replace(body.start, body.start, exportGetters([memberIdentifier(body)]))
+    place.replace(node.end, node.end, `;return ${holderName}})({});`)
     return undefined
   }
   const exported = body.body.flatMap((statement) => (statement.type === "ExportNamedDeclaration" ? [statement] : []))
   const values = exported.filter((statement) => !isOnlyType(statement))
-  open(node, id.name, parent, body.start + 1, place)
-  place.replace(body.start + 1, body.start + 1, shown(values.flatMap(exportedNames)))
+  openWrapper(node, id.name, parent, body.start + 1, place)
+  place.replace(body.start + 1, body.start + 1, exportGetters(values.flatMap(exportedNames)))
   for (const { start, declaration } of values) if (declaration) place.replace(start, declaration.start, "")
-  close(node, id.name, place)
+  closeWrapper(node, id.name, place)
   return undefined
 }
 
-function shown(names: readonly string[]): string {
+function exportGetters(names: readonly string[]): string {
   return [...new Set(names)]
     .map(
       (name) =>
-        `Object.defineProperty(${holder}, "${name}", { get: () => ${name}, enumerable: true, configurable: true });`,
+        `Object.defineProperty(${holderName}, "${name}", { get: () => ${name}, enumerable: true, configurable: true });`,
     )
     .join("")
 }
@@ -195,7 +201,7 @@ function boundNames(pattern: AnyNode): string[] {
   return names
 }
 
-function lowerConstructor(body: NodeOf<"ClassBody">, isDerived: boolean, replace: Place["replace"]): void {
+function lowerConstructor(body: NodeOf<"ClassBody">, isDerived: boolean, replace: LoweringContext["replace"]): void {
   for (const member of body.body) {
     if (member.type !== "MethodDefinition" || member.kind !== "constructor" || !member.value.body) continue
     const params: readonly AnyNode[] = member.value.params

@@ -3,7 +3,7 @@ import { parseArguments } from "./arguments.ts"
 import { loadData } from "./data.ts"
 import { UsageError } from "./usage-error.ts"
 
-export async function prompt(args: string[]): Promise<number> {
+export async function promptCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("prompt", args, {
     data: { type: "string", multiple: true },
     skills: { type: "string", multiple: true },

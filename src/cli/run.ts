@@ -1,13 +1,13 @@
 import { text as readAll } from "node:stream/consumers"
 import { display } from "../display.ts"
 import { commandAgent } from "./agent.ts"
-import { displayMode, parseArguments, wholeNumber } from "./arguments.ts"
+import { parseArguments, parseDisplayMode, parsePositiveInteger } from "./arguments.ts"
 import { chooseModel } from "./choose-model.ts"
 import { loadData } from "./data.ts"
 import { UsageError } from "./usage-error.ts"
 import { exitCode, interruptible, printEvent } from "./watch.ts"
 
-export async function run(args: string[]): Promise<number> {
+export async function runPromptCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("run", args, {
     model: { type: "string" },
     data: { type: "string", multiple: true },
@@ -16,8 +16,8 @@ export async function run(args: string[]): Promise<number> {
     "max-cycles": { type: "string" },
     mode: { type: "string" },
   })
-  const maxCycles = wholeNumber("--max-cycles", values["max-cycles"])
-  const mode = displayMode(values.mode)
+  const maxCycles = parsePositiveInteger("--max-cycles", values["max-cycles"])
+  const mode = parseDisplayMode(values.mode)
   const prompt = await readPrompt(positionals)
   const model = await chooseModel(values.model)
   const bindings = await loadData(values.data ?? [])

@@ -5,14 +5,14 @@ import { ConfigError, errorData } from "../core/errors.ts"
 import type { ServeOptions, ToolSources } from "../mcp/mcp.ts"
 import { type Bindings, isBinding, isClass } from "../runtime/bindings.ts"
 import { jsRuntime } from "../runtime/js.ts"
-import { withTypesOf } from "../runtime/load-module.ts"
+import { addSourceTypes } from "../runtime/load-module.ts"
 import { safeRules } from "../runtime/rules/safe-rules.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { importModule } from "./import-module.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** What a module gives to clients. */
-export interface Served extends Pick<ServeOptions, "runtime" | "tools"> {
+export interface ServedModule extends Pick<ServeOptions, "runtime" | "tools"> {
   /** The module, absolute. */
   file: string
   /** Answers calls that ask for approval; undefined where the module leaves that to others. */
@@ -22,7 +22,7 @@ export interface Served extends Pick<ServeOptions, "runtime" | "tools"> {
 /** Loads what a module wants served. Its runtime is its export `runtime`, or its default export, or what either makes
  *  as a function. Without one, everything else that it exports, or that its default export has or makes, is put into a
  *  `jsRuntime` with `safeRules()`. `tools` are served beside it, and `approve` answers for both. */
-export async function loadServed(path: string | undefined, usage: string): Promise<Served> {
+export async function loadServedModule(path: string | undefined, usage: string): Promise<ServedModule> {
   if (path === undefined) throw new UsageError(`Name the module with your objects: ${usage}`)
   const file = resolve(path)
   if (!existsSync(file)) throw new UsageError(`There is no file ${path}. Name the module with your objects: ${usage}`)
@@ -30,9 +30,9 @@ export async function loadServed(path: string | undefined, usage: string): Promi
   if (approve !== undefined && typeof approve !== "function") {
     throw new UsageError(`${path}: \`approve\` is no function. Export one that answers true or false, or none.`)
   }
-  const source = await made(named ?? main, path)
+  const source = await callIfFunction(named ?? main, path)
   const runtime = isRuntime(source) ? source : await runtimeOf(source, named !== undefined, objects, file, path)
-  if (runtime === undefined && tools === undefined) throw nothingIn(path)
+  if (runtime === undefined && tools === undefined) throw noObjectsError(path)
   return {
     file,
     runtime,
@@ -42,7 +42,7 @@ export async function loadServed(path: string | undefined, usage: string): Promi
   }
 }
 
-async function made(source: unknown, path: string): Promise<unknown> {
+async function callIfFunction(source: unknown, path: string): Promise<unknown> {
   if (typeof source !== "function" || isClass(source)) return source
   try {
     return await source()
@@ -67,7 +67,7 @@ async function runtimeOf(
   }
   const bindings = { ...bindingsIn(source, path), ...objects }
   if (Object.keys(bindings).length === 0) return undefined
-  return jsRuntime(await withTypesOf(file, bindings), { rules: safeRules() })
+  return jsRuntime(await addSourceTypes(file, bindings), { rules: safeRules() })
 }
 
 function bindingsIn(source: unknown, path: string): Bindings {
@@ -80,7 +80,7 @@ function bindingsIn(source: unknown, path: string): Bindings {
   )
 }
 
-function nothingIn(path: string): UsageError {
+function noObjectsError(path: string): UsageError {
   return new UsageError(
     `${path} exports no objects. Write there: export const name = object, or export const runtime = jsRuntime({ name: object })`,
   )

@@ -7,11 +7,11 @@ import { parseSkillText } from "../skills/front-matter.ts"
 import { loadSkills, type Skill } from "../skills.ts"
 import { parseArguments } from "./arguments.ts"
 import { planCopy } from "./copy-skill.ts"
-import { shown, tell } from "./skills.ts"
+import { displayPath, printProblems } from "./skills.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** `karst skills add <path | git url>`: checks first, then copies all or none. */
-export async function add(args: string[]): Promise<number> {
+export async function addSkills(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("skills", args, {
     to: { type: "string" },
     skill: { type: "string", multiple: true },
@@ -24,30 +24,30 @@ export async function add(args: string[]): Promise<number> {
   const { to = "skills", skill: wanted, force = false } = values
   const temporary = isRepository(source) ? await mkdtemp(join(tmpdir(), "karst-skills-")) : undefined
   try {
-    const from = temporary === undefined ? source : await cloned(source, temporary)
+    const from = temporary === undefined ? source : await cloneRepository(source, temporary)
     const { skills, problems } = await loadSkills([from])
-    tell(problems)
+    printProblems(problems)
     // Who names the ones to add need not mind the others.
     const broken = !wanted && problems.some(({ severity }) => severity === "error")
-    if (broken) return failed("Nothing was added. Name those to add with --skill, or mend the others.")
-    return await copyAll(picked(skills, wanted), to, force)
+    if (broken) return printFailure("Nothing was added. Name those to add with --skill, or mend the others.")
+    return await copyAll(pickSkills(skills, wanted), to, force)
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
   }
 }
 
 async function copyAll(skills: readonly Skill[], to: string, force: boolean): Promise<number> {
-  if (skills.length === 0) return failed("There is no skill to add.")
+  if (skills.length === 0) return printFailure("There is no skill to add.")
   const copies = skills.map(({ name, directory = "" }) => ({ name, directory, target: resolve(to, name) }))
-  const taken = copies.filter(({ target }) => !force && existsSync(target)).map(({ target }) => shown(target))
-  if (taken.length > 0) return failed(`Nothing was added: ${taken.join(", ")} exists. Use --force to replace it.`)
+  const taken = copies.filter(({ target }) => !force && existsSync(target)).map(({ target }) => displayPath(target))
+  if (taken.length > 0) return printFailure(`Nothing was added: ${taken.join(", ")} exists. Use --force to replace it.`)
   const plans = await Promise.all(copies.map(({ directory, target }) => planCopy(directory, target)))
   const problems = plans.flatMap((plan) => plan.problems)
-  if (problems.length > 0) return failed(`Nothing was added:\n- ${problems.join("\n- ")}`)
+  if (problems.length > 0) return printFailure(`Nothing was added:\n- ${problems.join("\n- ")}`)
   for (const [index, plan] of plans.entries()) {
     await plan.copy()
     const { name = "", target = "" } = copies[index] ?? {}
-    process.stdout.write(`Added ${name} to ${shown(target)}\n`)
+    process.stdout.write(`Added ${name} to ${displayPath(target)}\n`)
     for (const file of plan.modules) {
       process.stdout.write(`  It has ${file}, code that is run when the skill is activated: read it first.\n`)
     }
@@ -55,13 +55,13 @@ async function copyAll(skills: readonly Skill[], to: string, force: boolean): Pr
   return 0
 }
 
-function picked(skills: readonly Skill[], wanted: readonly string[] | undefined): Skill[] {
+function pickSkills(skills: readonly Skill[], wanted: readonly string[] | undefined): Skill[] {
   const missing = wanted?.find((name) => !skills.some((skill) => skill.name === name))
   if (missing === undefined) return skills.filter(({ name }) => wanted?.includes(name) ?? true)
   throw new UsageError(`--skill: there is no "${missing}". There is ${skills.map(({ name }) => name).join(", ")}.`)
 }
 
-function failed(message: string): number {
+function printFailure(message: string): number {
   process.stderr.write(`karst: ${message}\n`)
   return 1
 }
@@ -76,7 +76,7 @@ function isRepository(source: string): boolean {
 }
 
 /** A repository's newest files, with none of its code run: no hooks, no submodules, no other protocols. */
-async function cloned(url: string, parent: string): Promise<string> {
+async function cloneRepository(url: string, parent: string): Promise<string> {
   const folder = join(
     parent,
     basename(url.replace(/(?<!\/)\/+$/, "").replace(/^.*:/, "")).replace(/\.git$/, "") || "skill",
@@ -92,11 +92,11 @@ async function cloned(url: string, parent: string): Promise<string> {
     if (code === "ENOENT") throw new UsageError("git is not installed, and is needed to fetch a repository.")
     throw new UsageError(`git could not fetch "${url}": ${stderr?.trim() || error}`)
   }
-  return namedAfterSkill(folder, parent)
+  return renameAfterSkill(folder, parent)
 }
 
 /** A repository that is itself a skill may be called something else than the skill. */
-async function namedAfterSkill(folder: string, parent: string): Promise<string> {
+async function renameAfterSkill(folder: string, parent: string): Promise<string> {
   const text = await readFile(join(folder, "SKILL.md")).then(parseSkillText, () => undefined)
   const name = text && "fields" in text ? text.fields.name : undefined
   if (typeof name !== "string" || !/^[\p{L}\p{N}-]+$/u.test(name) || name === basename(folder)) return folder

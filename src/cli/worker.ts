@@ -9,13 +9,13 @@ import { fileStore } from "../stores/file.ts"
 import { redisStore } from "../stores/redis.ts"
 import { sqliteStore } from "../stores/sqlite.ts"
 import type { Store } from "../stores/store.ts"
-import { parseArguments, wholeNumber } from "./arguments.ts"
+import { parseArguments, parsePositiveInteger } from "./arguments.ts"
 import { endSignal } from "./end-signal.ts"
 import { loadAgents } from "./load-agents.ts"
 import { UsageError } from "./usage-error.ts"
 
 /** Works on the runs of a store until it is told to end. */
-export async function worker(args: string[]): Promise<number> {
+export async function workerCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArguments("worker", args, {
     agents: { type: "string" },
     store: { type: "string" },
@@ -26,7 +26,7 @@ export async function worker(args: string[]): Promise<number> {
     concurrency: { type: "string" },
   })
   if (positionals.length > 0) throw new UsageError("karst worker takes no prompt: it works on the runs of a store.")
-  const concurrency = wholeNumber("--concurrency", values.concurrency) ?? 4
+  const concurrency = parsePositiveInteger("--concurrency", values.concurrency) ?? 4
   const kind = backendKind(values.backend, values.store)
   const backend = openBackend(kind, values)
   const agents = await loadAgents(values.agents)
@@ -38,7 +38,7 @@ export async function worker(args: string[]): Promise<number> {
     process.stderr.write(
       `karst: working for ${Object.keys(agents).join(", ")}. Ctrl-C ends it after the cycles under way.\n`,
     )
-    await look(engine, kind, end)
+    await recoverUntilEnd(engine, kind, end)
   } catch (error) {
     if (!(error instanceof AgentError) || error instanceof ConfigError) throw error
     process.stderr.write(`karst: ${error.message}\n`)
@@ -56,14 +56,14 @@ function backendKind(text: string | undefined, store: string | undefined): Backe
   throw new UsageError(`--backend: "${kind}" is not one of bullmq, inline.`)
 }
 
-interface Places {
+interface Locations {
   store?: string | undefined
   redis?: string | undefined
   queue?: string | undefined
   prefix?: string | undefined
 }
 
-function openBackend(kind: BackendKind, { store, redis, queue, prefix }: Places): Backend {
+function openBackend(kind: BackendKind, { store, redis, queue, prefix }: Locations): Backend {
   if (kind === "inline") return inlineBackend()
   const url = redis ?? (isRedis(store) ? store : undefined)
   if (!url) throw new UsageError("--backend bullmq needs to know where Redis is: --redis redis://localhost:6379")
@@ -86,7 +86,7 @@ function isRedis(text: string | undefined): text is string {
 
 /** Has runs worked on that no job tells of, and waits for the end. Through a queue all others are told; a store alone has
  *  to be looked at, and one that is away for a while is waited for. */
-async function look(engine: Engine, kind: BackendKind, end: AbortSignal): Promise<void> {
+async function recoverUntilEnd(engine: Engine, kind: BackendKind, end: AbortSignal): Promise<void> {
   let told: string | undefined
   await engine.recover()
   if (kind === "bullmq" && !end.aborted) await once(end, "abort")

@@ -48,7 +48,7 @@ export function spawn(
   args: readonly string[],
   options: Options & { stdio: Readonly<StdioOptions> },
 ): ChildProcess {
-  return withoutInherited(options.stdio, (stdio) => nodeSpawn(program, args, { ...options, stdio }))
+  return withoutInheritedDescriptors(options.stdio, (stdio) => nodeSpawn(program, args, { ...options, stdio }))
 }
 
 /** As `spawnSync` of Node with text for output, but the child inherits nothing. */
@@ -57,17 +57,19 @@ export function spawnSync(
   args: readonly string[],
   options: { env: Record<string, string>; timeout: number },
 ): SpawnSyncReturns<string> {
-  return withoutInherited("pipe", (stdio) => nodeSpawnSync(program, args, { ...options, stdio, encoding: "utf8" }))
+  return withoutInheritedDescriptors("pipe", (stdio) =>
+    nodeSpawnSync(program, args, { ...options, stdio, encoding: "utf8" }),
+  )
 }
 
 /** As `fork` of Node, but the child inherits only the standard streams and the channel of messages. */
 export function fork(module: string | URL, args: readonly string[], options: ForkOptions = {}): ChildProcess {
   const { stdio = ["inherit", "inherit", "inherit", "ipc"] } = options
-  return withoutInherited(stdio, (own) => nodeFork(module, args, { ...options, stdio: own }))
+  return withoutInheritedDescriptors(stdio, (own) => nodeFork(module, args, { ...options, stdio: own }))
 }
 
 /** How a program that was run to its end failed. */
-export interface RunFailure extends Error {
+export interface ProgramFailure extends Error {
   /** A name such as `ENOENT` where it could not be started, else its exit code; null where a signal ended it. */
   code: string | number | null
   stderr: string
@@ -94,7 +96,7 @@ export async function runProgram(
   })
   if (code === 0) return output
   const message = `${program} failed (${code ?? child.signalCode}): ${output.stderr.trim()}`
-  const failure: RunFailure = Object.assign(new Error(message), { code, stderr: output.stderr })
+  const failure: ProgramFailure = Object.assign(new Error(message), { code, stderr: output.stderr })
   throw failure
 }
 
@@ -103,17 +105,20 @@ export function inheritedDescriptors(): number[] {
   if (process.platform !== "linux") return []
   return readdirSync("/proc/self/fd")
     .map(Number)
-    .filter((descriptor) => descriptor > 2 && isHandedOn(descriptor))
+    .filter((descriptor) => descriptor > 2 && isInherited(descriptor))
 }
 
 /** The command that runs a program without those descriptors, for a package that starts processes by itself. Where there
  *  are some, Node closes them and then becomes the program, in the same process. The program is an absolute path. */
-export function withoutDescriptors(program: string, args: readonly string[]): { program: string; args: string[] } {
+export function commandWithoutDescriptors(
+  program: string,
+  args: readonly string[],
+): { program: string; args: string[] } {
   if (inheritedDescriptors().length === 0) return { program, args: [...args] }
-  return { program: process.execPath, args: ["--no-warnings", "-e", becomeProgram, "--", program, ...args] }
+  return { program: process.execPath, args: ["--no-warnings", "-e", execScript, "--", program, ...args] }
 }
 
-const becomeProgram = `
+const execScript = `
 const { closeSync, readdirSync, readFileSync } = require("node:fs")
 for (const descriptor of readdirSync("/proc/self/fd").map(Number).filter((each) => each > 2)) {
   try {
@@ -124,7 +129,7 @@ for (const descriptor of readdirSync("/proc/self/fd").map(Number).filter((each) 
 const [, program, ...args] = process.argv
 process.execve(program, [program, ...args], process.env)`
 
-function isHandedOn(descriptor: number): boolean {
+function isInherited(descriptor: number): boolean {
   try {
     const [, flags = "0"] = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1")) ?? []
     return (Number.parseInt(flags, 8) & closeOnExec) === 0
@@ -136,7 +141,7 @@ function isHandedOn(descriptor: number): boolean {
 
 const closeOnExec = 0o2000000
 
-function withoutInherited<T>(given: Readonly<StdioOptions>, start: (stdio: StdioOptions) => T): T {
+function withoutInheritedDescriptors<T>(given: Readonly<StdioOptions>, start: (stdio: StdioOptions) => T): T {
   const named = typeof given === "string" ? [given, given, given] : [...given]
   const inherited = inheritedDescriptors().filter((descriptor) => named[descriptor] === undefined)
   if (inherited.length === 0) return start(named)

@@ -2,7 +2,7 @@ import { AgentError } from "./errors.ts"
 
 /** Does work that walks data of others by recursion. Data that is nested too deeply for the stack is an `AgentError` that
  *  names it, where it would be a `RangeError` about the stack. `what` begins a sentence. */
-export function refusingDepth<T>(what: string, work: () => T): T {
+export function guardNestingDepth<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {

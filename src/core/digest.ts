@@ -28,7 +28,7 @@ export interface DigestLimits {
  *  Nothing of the value is run: no getter, no `toJSON`, no trap of a Proxy. */
 export function digest(value: unknown, identify: Identify, limits: DigestLimits = {}): Digest {
   const { values = 1_000_000, bytes = 64 * 2 ** 20, instances = false } = limits
-  const writer = createWriter(bytes)
+  const writer = createHashWriter(bytes)
   const numbers = new Map<object, number>()
   // Objects are written one after the other, each by the numbers of those in it: how deep they are does not matter.
   const open: object[] = []
@@ -99,7 +99,7 @@ export function digest(value: unknown, identify: Identify, limits: DigestLimits 
   for (let at = 0; at < open.length && left > 0; at++) {
     const found = open[at]
     if (!found) break
-    const kind = instances ? kindInside(found) : kindOf(found)
+    const kind = instances ? kindWithInstances(found) : kindOf(found)
     writer.text(`${kind} {`)
     if (kind === "bytes") writer.bytes(...bytesOf(found))
     else if (kind === "opaque") opaque(found)
@@ -111,13 +111,13 @@ export function digest(value: unknown, identify: Identify, limits: DigestLimits 
 }
 
 const identities = new WeakMap<object | symbol, string>()
-let made = 0
+let identityCount = 0
 
 /** Tells opaque values apart while this process lives. */
 export function identityOf(value: object | symbol): string {
   const known = identities.get(value)
   if (known !== undefined) return known
-  const identity = String(++made)
+  const identity = String(++identityCount)
   identities.set(value, identity)
   return identity
 }
@@ -138,7 +138,7 @@ function kindOf(value: object): Kind {
 }
 
 // The fields of an instance are looked at like those of a plain object.
-function kindInside(value: object): Kind {
+function kindWithInstances(value: object): Kind {
   const kind = kindOf(value)
   return kind === "opaque" && !types.isProxy(value) && typeof value !== "function" ? "object" : kind
 }
@@ -186,7 +186,7 @@ const setValues = Set.prototype.values
 const dateTime = Date.prototype.getTime
 
 /** Collects texts and bytes into a hash, up to a number of bytes. */
-function createWriter(most: number) {
+function createHashWriter(most: number) {
   const hash = createHash("sha256")
   let waiting = ""
   let left = most

@@ -6,15 +6,15 @@ import { valueText } from "./value-text.ts"
 export function errorParts(error: unknown): { name: string; message: string } {
   if (typeof error === "string") return { name: "Error", message: error }
   if (typeof error !== "object" || error === null) {
-    return { name: "Error", message: `${shown(error)} was thrown in place of an error` }
+    return { name: "Error", message: `${describeThrown(error)} was thrown in place of an error` }
   }
   const message = readText(error, "message")
-  if (message !== undefined) return { name: (readText(error, "name") || "Error").slice(0, mostNameChars), message }
-  return { name: "Error", message: shown(error) }
+  if (message !== undefined) return { name: (readText(error, "name") || "Error").slice(0, maxNameChars), message }
+  return { name: "Error", message: describeThrown(error) }
 }
 
 /** A text for events and logs, which are kept for long: at most `most` characters, with a note of what is left out. */
-export function boundedText(text: string, most = mostMessageChars): string {
+export function boundedText(text: string, most = maxMessageChars): string {
   if (text.length <= most) return text
   const tail = Math.floor(most / 4)
   const left = text.length - most
@@ -22,8 +22,8 @@ export function boundedText(text: string, most = mostMessageChars): string {
   return `${head.toWellFormed()}\n… ${left} of ${text.length} characters left out …\n${end.toWellFormed()}`
 }
 
-const mostMessageChars = 10_000
-const mostNameChars = 200
+const maxMessageChars = 10_000
+const maxNameChars = 200
 
 function readText(value: object, key: string): string | undefined {
   try {
@@ -34,7 +34,7 @@ function readText(value: object, key: string): string | undefined {
   }
 }
 
-function shown(value: unknown): string {
+function describeThrown(value: unknown): string {
   if (types.isNativeError(value)) return "an error without a message"
-  return valueText(value, { most: 2000, depth: 4, members: 50 })
+  return valueText(value, { maxChars: 2000, depth: 4, members: 50 })
 }

@@ -139,19 +139,19 @@ export class ProviderError extends AgentError {
   }
 }
 
-const noReason = "The run was aborted."
+const defaultAbortMessage = "The run was aborted."
 
 /** Somebody asked it to stop. Named as the platform names it, so `error.name === "AbortError"` holds for both. */
 export class AbortError extends AgentError {
   override name = "AbortError"
-  constructor(message = noReason, options: AgentErrorOptions = {}) {
+  constructor(message = defaultAbortMessage, options: AgentErrorOptions = {}) {
     super(message, { code: "aborted", ...options })
   }
 }
 
 /** The error for an abort with this reason: the reason itself where it is one of ours. Its text is the message, and
  *  a reason of any other kind is kept as the cause. */
-export function abortedBy(reason: unknown): AbortError {
+export function toAbortError(reason: unknown): AbortError {
   if (reason instanceof AbortError) return reason
   const { name, message } = errorParts(reason)
   // The reason of an `abort()` without one is an error that the platform makes.
@@ -160,14 +160,14 @@ export function abortedBy(reason: unknown): AbortError {
 }
 
 /** The text of the reason that an abort was given; undefined where it was given none. */
-export function abortReason(reason: unknown): string | undefined {
-  const { message } = abortedBy(reason)
-  return message === noReason ? undefined : message
+export function abortReasonText(reason: unknown): string | undefined {
+  const { message } = toAbortError(reason)
+  return message === defaultAbortMessage ? undefined : message
 }
 
 /** The same as the member of a result or a `run-end`. */
 export function abortDetail(reason: unknown): { detail?: string } {
-  const detail = abortReason(reason)
+  const detail = abortReasonText(reason)
   return detail === undefined ? {} : { detail }
 }
 
@@ -200,6 +200,6 @@ export function thrownText(thrown: unknown): string {
   }
 }
 
-export function isAbort(error: unknown): boolean {
+export function isAbortError(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError"
 }

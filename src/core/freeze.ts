@@ -1,7 +1,7 @@
 /** Freezes data with all that is in it, and returns it. Objects that are frozen already are taken to be so throughout, so
  *  that data which is made of earlier data costs only what is new. Instances of classes and bytes are left as they are. */
 export function deepFreeze<T>(value: T): T {
-  if (!isOpen(value)) return value
+  if (!canFreeze(value)) return value
   const deeper: object[] = []
   freezeWithin(value, 0, deeper)
   for (let next = deeper.pop(); next; next = deeper.pop()) freezeWithin(next, 0, deeper)
@@ -9,26 +9,26 @@ export function deepFreeze<T>(value: T): T {
 }
 
 // Recursion is faster than a list of objects that are left; only what is deeper goes to the list.
-const mostCalls = 100
+const maxRecursion = 100
 
 function freezeWithin(value: object, depth: number, deeper: object[]): void {
   Object.freeze(value)
   if (Array.isArray(value)) {
-    for (const item of value) if (isOpen(item)) freezeOrLeave(item, depth, deeper)
+    for (const item of value) if (canFreeze(item)) freezeOrDefer(item, depth, deeper)
     return
   }
   for (const key in value) {
     const member: unknown = Reflect.get(value, key)
-    if (isOpen(member)) freezeOrLeave(member, depth, deeper)
+    if (canFreeze(member)) freezeOrDefer(member, depth, deeper)
   }
 }
 
-function freezeOrLeave(value: object, depth: number, deeper: object[]): void {
-  if (depth < mostCalls) freezeWithin(value, depth + 1, deeper)
+function freezeOrDefer(value: object, depth: number, deeper: object[]): void {
+  if (depth < maxRecursion) freezeWithin(value, depth + 1, deeper)
   else deeper.push(value)
 }
 
-function isOpen(value: unknown): value is object {
+function canFreeze(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return false
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)

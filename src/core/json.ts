@@ -1,4 +1,4 @@
-import { refusingDepth } from "./depth.ts"
+import { guardNestingDepth } from "./depth.ts"
 
 /** What can be stored, sent and compared: everything that must survive a process is made of this. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -8,23 +8,23 @@ export type JsonSchema = { [key: string]: Json }
 
 /** The same data, of which nothing is shared. Throws an `AgentError` for data that is nested too deeply. */
 export function copyJson(value: Json): Json {
-  return refusingDepth("The data", () => copied(value))
+  return guardNestingDepth("The data", () => copyJsonValue(value))
 }
 
 /** A copy of a value from outside; undefined where it is not JSON. Members that are undefined are left out. */
-export function jsonCopy<T>(value: T): T | undefined {
+export function copyIfJson<T>(value: T): T | undefined {
   // The copy has the members of the value, so it is of the same type.
-  return refusingDepth("The data", () => copyOfJson(value)) as T | undefined
+  return guardNestingDepth("The data", () => copyJsonOrUndefined(value)) as T | undefined
 }
 
-function copyOfJson(value: unknown): Json | undefined {
+function copyJsonOrUndefined(value: unknown): Json | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value
   if (typeof value === "number") return Number.isFinite(value) ? value : undefined
   if (typeof value !== "object") return undefined
   if (Array.isArray(value)) {
     const items: Json[] = []
     for (const each of value) {
-      const item = copyOfJson(each)
+      const item = copyJsonOrUndefined(each)
       if (item === undefined) return undefined
       items.push(item)
     }
@@ -35,32 +35,32 @@ function copyOfJson(value: unknown): Json | undefined {
   const entries: [string, Json][] = []
   for (const [key, each] of Object.entries(value)) {
     if (each === undefined) continue
-    const member = copyOfJson(each)
+    const member = copyJsonOrUndefined(each)
     if (member === undefined) return undefined
     entries.push([key, member])
   }
   return Object.fromEntries(entries)
 }
 
-function copied(value: Json): Json {
+function copyJsonValue(value: Json): Json {
   if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.map(copied)
+  if (Array.isArray(value)) return value.map(copyJsonValue)
   const copy = { ...value }
-  for (const [key, part] of Object.entries(copy)) if (typeof part === "object") copy[key] = copied(part)
+  for (const [key, part] of Object.entries(copy)) if (typeof part === "object") copy[key] = copyJsonValue(part)
   return copy
 }
 
 /** A copy of JSON data that nobody can change. Members that are undefined are left out. Throws a `TypeError` for what is not
  *  JSON; `what` names the value in its message. */
-export function frozenJson(value: unknown, what: string): Json {
-  return refusingDepth(what, () => frozenCopy(value, what, new Set()))
+export function toFrozenJson(value: unknown, what: string): Json {
+  return guardNestingDepth(what, () => frozenCopy(value, what, new Set()))
 }
 
 function frozenCopy(value: unknown, what: string, within: Set<object>): Json {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value
   if (typeof value === "number" && Number.isFinite(value)) return value
-  if (typeof value !== "object") throw notJson(what, typeof value === "number" ? String(value) : typeof value)
-  if (within.has(value)) throw notJson(what, "a circular reference")
+  if (typeof value !== "object") throw notJsonError(what, typeof value === "number" ? String(value) : typeof value)
+  if (within.has(value)) throw notJsonError(what, "a circular reference")
   within.add(value)
   const copy: Json = Array.isArray(value)
     ? value.map((part, index) => frozenCopy(part, `${what}[${index}]`, within))
@@ -73,13 +73,13 @@ function frozenCopy(value: unknown, what: string, within: Set<object>): Json {
 function frozenMembers(value: object, what: string, within: Set<object>): { [key: string]: Json } {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
-    throw notJson(what, value.constructor?.name || "an object with a prototype")
+    throw notJsonError(what, value.constructor?.name || "an object with a prototype")
   }
   const members = Object.entries(value).filter(([, part]) => part !== undefined)
   return Object.fromEntries(members.map(([key, part]) => [key, frozenCopy(part, `${what}.${key}`, within)]))
 }
 
-function notJson(what: string, found: string): TypeError {
+function notJsonError(what: string, found: string): TypeError {
   return new TypeError(
     `${what} is not JSON: ${found}. Give null, booleans, finite numbers, texts, lists and plain objects.`,
   )

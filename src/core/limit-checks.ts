@@ -1,15 +1,15 @@
 import type { Limits } from "./agent.ts"
-import { isFrom, isOneOf, isRecordOf, type OptionChecks } from "./check-options.ts"
+import { mustBeAtLeast, mustBeOneOf, mustBeRecordOf, type OptionChecks } from "./check-options.ts"
 
 /** The limits of any run. */
 export const limitChecks: OptionChecks<Limits> = {
-  cycles: isFrom(0),
-  tokens: isFrom(0),
-  uncachedTokens: isFrom(0),
-  costUsd: isFrom(0),
-  timeMs: isFrom(0),
-  unknownUsage: isOneOf("continue", "stop"),
-  depth: isFrom(0),
-  calls: isFrom(0),
-  callsOf: isRecordOf(isFrom(0)),
+  cycles: mustBeAtLeast(0),
+  tokens: mustBeAtLeast(0),
+  uncachedTokens: mustBeAtLeast(0),
+  costUsd: mustBeAtLeast(0),
+  timeMs: mustBeAtLeast(0),
+  unknownUsage: mustBeOneOf("continue", "stop"),
+  depth: mustBeAtLeast(0),
+  calls: mustBeAtLeast(0),
+  callsOf: mustBeRecordOf(mustBeAtLeast(0)),
 }

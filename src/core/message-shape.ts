@@ -1,20 +1,20 @@
-import { type Check, isFlag, isObject, isText, listOf, objectWith } from "./check-shape.ts"
+import { isBoolean, isListOf, isObject, isObjectWith, isString, type ShapeCheck } from "./check-shape.ts"
 
 // Checks of messages that come from outside: archives, hooks, callers without types.
 
-const partShapes: Record<string, Check> = {
-  text: objectWith({ text: isText }),
-  reasoning: objectWith({ text: isText }),
-  image: objectWith({ mediaType: isText, data: isText }),
-  summary: objectWith({ text: isText, history: listOf(isText), unread: listOf(isText) }),
-  code: objectWith({ id: isText, tag: isText, code: isText, closed: isFlag }),
-  "tool-call": objectWith({ id: isText, name: isText, input: (input) => input !== undefined }),
-  "code-result": objectWith({ id: isText, ok: isFlag, text: isText }, { kept: isText }),
-  "tool-result": objectWith({ id: isText, name: isText, ok: isFlag, text: isText }, { kept: isText }),
+const partShapes: Record<string, ShapeCheck> = {
+  text: isObjectWith({ text: isString }),
+  reasoning: isObjectWith({ text: isString }),
+  image: isObjectWith({ mediaType: isString, data: isString }),
+  summary: isObjectWith({ text: isString, history: isListOf(isString), unread: isListOf(isString) }),
+  code: isObjectWith({ id: isString, tag: isString, code: isString, closed: isBoolean }),
+  "tool-call": isObjectWith({ id: isString, name: isString, input: (input) => input !== undefined }),
+  "code-result": isObjectWith({ id: isString, ok: isBoolean, text: isString }, { kept: isString }),
+  "tool-result": isObjectWith({ id: isString, name: isString, ok: isBoolean, text: isString }, { kept: isString }),
 }
 
 /** Whether a value is a part of one of these types, and of the shape of that type. */
-function isPartOf(types: readonly string[]): Check {
+function isPartOfType(types: readonly string[]): ShapeCheck {
   return (value) => {
     if (!isObject(value)) return false
     const { type } = value
@@ -22,14 +22,14 @@ function isPartOf(types: readonly string[]): Check {
   }
 }
 
-const isPart = isPartOf(Object.keys(partShapes))
+const isPart = isPartOfType(Object.keys(partShapes))
 const roles: readonly unknown[] = ["user", "assistant", "result"]
 
-export const isMessage = objectWith({ id: isText, role: (role) => roles.includes(role), parts: listOf(isPart) })
-export const isMessages = listOf(isMessage)
+export const isMessage = isObjectWith({ id: isString, role: (role) => roles.includes(role), parts: isListOf(isPart) })
+export const isMessageList = isListOf(isMessage)
 
 /** The parts of a prompt: texts and images. */
-export const isPromptParts = listOf(isPartOf(["text", "image"]))
+export const isPromptParts = isListOf(isPartOfType(["text", "image"]))
 
 /** The parts of an answer of the model. */
-export const isAnswerParts = listOf(isPartOf(["text", "reasoning", "code", "tool-call"]))
+export const isAnswerParts = isListOf(isPartOfType(["text", "reasoning", "code", "tool-call"]))

@@ -132,11 +132,11 @@ export function userMessage(prompt: Prompt, origin: UserMessage["origin"] = "pro
       'A prompt is a text, or a list of { type: "text", text } and { type: "image", mediaType, data }.',
     )
   }
-  return deepFreeze({ id: newId("m"), role: "user", origin, parts: parts.map(cleanPart) })
+  return deepFreeze({ id: newId("m"), role: "user", origin, parts: parts.map(copyPromptPart) })
 }
 
 /** The text of a steer. Throws where it is empty: providers refuse an empty message, and the run could not go on. */
-export function steerText(text: string): string {
+export function checkSteerText(text: string): string {
   if (typeof text === "string" && text.trim() !== "") return text
   throw new ConfigError("steer: the text is empty. Give the text that the model should read.")
 }
@@ -152,12 +152,12 @@ export function wellFormed(text: string): string {
 }
 
 /** Where a text may be cut at or just before a place, so that no character is cut in two. */
-export function wholeCharacter(text: string, place: number): number {
+export function characterBoundary(text: string, place: number): number {
   const end = Math.min(place, text.length)
   return (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end
 }
 
-function cleanPart(part: PromptPart): PromptPart {
+function copyPromptPart(part: PromptPart): PromptPart {
   if (part.type === "text") return { type: "text", text: wellFormed(part.text) }
   return { type: "image", mediaType: part.mediaType, data: part.data }
 }

@@ -10,17 +10,17 @@ export function isWithin(folder: string, path: string): boolean {
 /** Whether a file is inside a folder, however both are written. Folders are compared by device and inode, so links, `..`, letter case and
  *  mounts make no difference. A folder that does not exist contains nothing. */
 export function isInFolder(folder: string, path: string): boolean {
-  const wanted = statOf(folder)
+  const wanted = statIfExists(folder)
   if (!wanted) return false
-  for (let each = withoutLinks(path); ; each = dirname(each)) {
-    const found = statOf(each)
+  for (let each = realPathIfExists(path); ; each = dirname(each)) {
+    const found = statIfExists(each)
     if (found && found.dev === wanted.dev && found.ino === wanted.ino) return true
     if (dirname(each) === each) return false
   }
 }
 
 /** The real path of a file; of one that does not exist, the path as it is written. */
-function withoutLinks(path: string): string {
+function realPathIfExists(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -28,6 +28,6 @@ function withoutLinks(path: string): string {
   }
 }
 
-function statOf(path: string): BigIntStats | undefined {
+function statIfExists(path: string): BigIntStats | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })
 }

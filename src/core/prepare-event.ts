@@ -1,6 +1,6 @@
 import { boundedText } from "./error-text.ts"
 import type { EventBody } from "./event.ts"
-import { jsonCopy } from "./json.ts"
+import { copyIfJson } from "./json.ts"
 
 /** The body of an event, ready to be stamped and frozen: a copy in which messages of failures are bounded and what belongs
  *  to the caller is copied. The given body is not changed. */
@@ -8,9 +8,9 @@ export function prepareEvent(body: EventBody): EventBody {
   switch (body.type) {
     case "run-start": {
       const messages = body.messages.map((message) =>
-        Object.isFrozen(message) ? message : (jsonCopy(message) ?? message),
+        Object.isFrozen(message) ? message : (copyIfJson(message) ?? message),
       )
-      return { ...body, metadata: jsonCopy(body.metadata) ?? body.metadata, messages }
+      return { ...body, metadata: copyIfJson(body.metadata) ?? body.metadata, messages }
     }
     // The message of a failure may be as long as a tool, a server or a CLI made it, and events are kept, sent and shown many
     // times.

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "./event.ts"
 
 /** Somebody who iterates a run. */
-export interface Reader {
+export interface EventReader {
   push(event: AgentEvent): void
   end(): void
   iterator: AsyncIterator<AgentEvent>
@@ -9,7 +9,7 @@ export interface Reader {
 
 /** Each reader has its own queue, so a slow one costs only itself; deltas it has not read yet merge, so its queue stays as
  *  small as the stored log however long the model talks. */
-export function createReader(queue: AgentEvent[], leave: () => void): Reader {
+export function createEventReader(queue: AgentEvent[], leave: () => void): EventReader {
   const waiting: ((result: IteratorResult<AgentEvent>) => void)[] = []
   let finished = false
   let position = 0
@@ -17,7 +17,7 @@ export function createReader(queue: AgentEvent[], leave: () => void): Reader {
     push(event) {
       const wake = waiting.shift()
       if (wake) return wake({ value: event, done: false })
-      pushMerged(queue, event, position)
+      appendMerged(queue, event, position)
     },
     end() {
       finished = true
@@ -49,16 +49,16 @@ export function createReader(queue: AgentEvent[], leave: () => void): Reader {
 
 /** Appends, or joins a delta to the one before it when both continue the same thing. Entries before `from` were handed out
  *  already and are never touched. */
-export function pushMerged(queue: AgentEvent[], event: AgentEvent, from = 0): void {
+export function appendMerged(queue: AgentEvent[], event: AgentEvent, from = 0): void {
   const last = queue.length > from ? queue.at(-1) : undefined
-  if (last?.type === event.type && "text" in last && "text" in event && continues(last, event)) {
+  if (last?.type === event.type && "text" in last && "text" in event && continuesDelta(last, event)) {
     queue[queue.length - 1] = Object.freeze({ ...last, text: last.text + event.text })
     return
   }
   queue.push(event)
 }
 
-function continues(last: AgentEvent, event: AgentEvent): boolean {
+function continuesDelta(last: AgentEvent, event: AgentEvent): boolean {
   if (last.run !== event.run) return false
   switch (event.type) {
     case "text-delta":

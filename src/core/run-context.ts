@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import type { Decision } from "./agent.ts"
 import { AbortError, AgentError } from "./errors.ts"
 import type { AgentEvent, StopReason } from "./event.ts"
-import { type HiddenField, hiddenField } from "./hidden-field.ts"
+import { createHiddenField, type HiddenField } from "./hidden-field.ts"
 import { newId } from "./message.ts"
 import type { Usage } from "./usage.ts"
 
@@ -16,7 +16,7 @@ export interface RunContext {
   /** 1 for a run that no other has started. */
   readonly depth: number
   /** The depth that no run below may exceed. */
-  readonly deepest: number
+  readonly maxDepth: number
   readonly signal: AbortSignal
   ended: boolean
   /** Whether who reads its events answers by `run.approve`. */
@@ -24,13 +24,13 @@ export interface RunContext {
   /** What waits for `run.approve`, by the id of the call. */
   readonly decisions: Map<string, AwaitedDecision>
   /** The run that has asked by each id, of this run and those below it; kept where there is no run above. */
-  readonly askers: Map<string, string>
+  readonly questionOwners: Map<string, string>
   readonly children: Set<ChildRun>
   budget: RunBudget | undefined
   /** Publishes an event of a run below, here and further up. */
   forward(event: AgentEvent): void
   /** Counts what a run below has used. */
-  add(usage: Usage): void
+  countUsage(usage: Usage): void
 }
 
 export interface AwaitedDecision {
@@ -47,44 +47,44 @@ export interface ChildRun {
 /** What a run may use, for itself and all below it. */
 export interface RunBudget {
   /** The limit that is reached, if any. */
-  reached(): StopReason | undefined
+  reachedLimit(): StopReason | undefined
   /** Stops the clock while `work` is under way. */
-  paused<T>(work: () => Promise<T>): Promise<T>
+  pauseWhile<T>(work: () => Promise<T>): Promise<T>
   /** Whether it is limited in money, so that all below must know what they cost. */
   limitsCost: boolean
 }
 
-interface Place {
+interface RunScope {
   run: RunContext
   /** Fires when the cell that the work is done for is stopped. */
   signal?: AbortSignal | undefined
 }
 
-const places = new AsyncLocalStorage<Place>()
+const runScopes = new AsyncLocalStorage<RunScope>()
 
 /** Does the work of a run: what is started meanwhile, also after awaits, is started by it. */
 export function insideRun<T>(run: RunContext, work: () => T): T {
-  return places.run({ run }, work)
+  return runScopes.run({ run }, work)
 }
 
 /** Does work that belongs to no run: what it starts is nobody's child, lives on when the run under way ends, and is not
  *  held to its limits. For a function that hands a task to a queue or a service of yours. */
 export function outsideRuns<T>(work: () => T): T {
-  return places.exit(work)
+  return runScopes.exit(work)
 }
 
 /** Makes what comes from elsewhere, such as a call out of another process, part of the run under way now. `signal` is
  *  that of the cell it is done for. */
-export function forThisRun(): <T>(signal: AbortSignal, work: () => T) => T {
-  const run = places.getStore()?.run
+export function bindToThisRun(): <T>(signal: AbortSignal, work: () => T) => T {
+  const run = runScopes.getStore()?.run
   if (!run) return (_signal, work) => work()
-  return (signal, work) => places.run({ run, signal }, work)
+  return (signal, work) => runScopes.run({ run, signal }, work)
 }
 
 /** The run that a new one would be a child of, and the signals that would end it. A run that has ended is nobody's
  *  parent: what it left behind acts for the one above it. */
-export function startingRun(): { parent: RunContext; signals: AbortSignal[] } | undefined {
-  const place = places.getStore()
+export function parentForNewRun(): { parent: RunContext; signals: AbortSignal[] } | undefined {
+  const place = runScopes.getStore()
   let parent = place?.run
   while (parent?.ended) parent = parent.parent
   if (!parent) return undefined
@@ -93,88 +93,92 @@ export function startingRun(): { parent: RunContext; signals: AbortSignal[] } | 
 }
 
 /** The run and those above it, the nearest first. */
-export function* upwards(run: RunContext | undefined): Generator<RunContext> {
+export function* runAndAncestors(run: RunContext | undefined): Generator<RunContext> {
   for (let each = run; each; each = each.parent) yield each
 }
 
 /** What one part of the house knows of runs. */
-export interface RunNote<T> extends HiddenField<T> {
+export interface RunField<T> extends HiddenField<T> {
   /** That of a run, else of the nearest above it that has one. */
-  nearest(run: RunContext | undefined): T | undefined
+  findInherited(run: RunContext | undefined): T | undefined
 }
 
-export function runNote<T>(): RunNote<T> {
-  const { of, set } = hiddenField<T>()
+export function createRunField<T>(): RunField<T> {
+  const { get: of, set } = createHiddenField<T>()
   const nearest = (run: RunContext | undefined): T | undefined => run && (of(run) ?? nearest(run.parent))
-  return { of, set, nearest }
+  return { get: of, set, findInherited: nearest }
 }
 
 /** The limit that this run or one above it has reached, if any. */
-export function reachedFrom(run: RunContext | undefined): StopReason | undefined {
-  for (const { budget } of upwards(run)) {
-    const reason = budget?.reached()
+export function limitReachedByRunOrAncestor(run: RunContext | undefined): StopReason | undefined {
+  for (const { budget } of runAndAncestors(run)) {
+    const reason = budget?.reachedLimit()
     if (reason) return reason
   }
   return undefined
 }
 
 /** Stops the clocks of a run and of those above it while `work` is under way. */
-export function pausedFrom<T>(run: RunContext, work: () => Promise<T>): Promise<T> {
+export function pauseRunAndAncestors<T>(run: RunContext, work: () => Promise<T>): Promise<T> {
   let pausing = work
-  for (const { budget } of upwards(run)) {
+  for (const { budget } of runAndAncestors(run)) {
     const inner = pausing
-    if (budget) pausing = () => budget.paused(inner)
+    if (budget) pausing = () => budget.pauseWhile(inner)
   }
   return pausing()
 }
 
 /** The context of a run, by its handle. */
-export const contexts = hiddenField<RunContext>()
+export const contextOfRun = createHiddenField<RunContext>()
 
 /** Lets who reads the events of a run answer by `run.approve`, for a program that shows a run that it did not start. */
-export function letReadersApprove(run: object): void {
-  const context = contexts.of(run)
+export function allowReadersToApprove(run: object): void {
+  const context = contextOfRun.get(run)
   if (context) context.readersApprove = true
 }
 
-interface Awaiting {
+interface DecisionRequest {
   /** The whole call, for `run.pendingCall`. */
   text?: string | undefined
   /** Fires when an answer would come too late. */
   late?: AbortSignal | undefined
   /** The error for an aborted run. */
-  aborted(): Error
+  abortError(): Error
 }
 
 /** The id to ask by: that of the call, or a new one where another run of the same tree has asked by it, or it is being asked
  *  by. Some models number their calls, and an answer to one call must not reach another. */
-export function questionIdOf(run: RunContext, call: string): string {
+export function claimQuestionId(run: RunContext, call: string): string {
   let top = run
   while (top.parent) top = top.parent
-  const asker = top.askers.get(call)
+  const asker = top.questionOwners.get(call)
   if (run.decisions.has(call) || (asker !== undefined && asker !== run.id)) return newId("call")
-  top.askers.set(call, run.id)
+  top.questionOwners.set(call, run.id)
   return call
 }
 
 /** Waits for `run.approve(id, …)`, of this run or of one above it. */
-export function awaitDecision(run: RunContext, id: string, { text, late, aborted }: Awaiting): Promise<Decision> {
+export function awaitDecision(
+  run: RunContext,
+  id: string,
+  { text, late, abortError: aborted }: DecisionRequest,
+): Promise<Decision> {
   const { promise, resolve, reject } = Promise.withResolvers<Decision>()
   const abort = () => reject(aborted())
   if (run.signal.aborted) abort()
   run.signal.addEventListener("abort", abort, { once: true })
   late?.addEventListener("abort", () => reject(late.reason), { once: true })
-  for (const each of upwards(run)) each.decisions.set(id, { resolve, text })
+  for (const each of runAndAncestors(run)) each.decisions.set(id, { resolve, text })
   return promise.finally(() => {
-    for (const each of upwards(run)) each.decisions.delete(id)
+    for (const each of runAndAncestors(run)) each.decisions.delete(id)
     run.signal.removeEventListener("abort", abort)
   })
 }
 
 /** Throws where no more runs may be nested. */
-export function refuseTooDeep(agent: string, parent: RunContext): void {
-  if (parent.depth < parent.deepest) return
-  const chain = [...upwards(parent)].map((run) => run.agent).reverse()
+export function checkNestingDepth(agent: string, parent: RunContext): void {
+  if (parent.depth < parent.maxDepth) return
+  const chain = [...runAndAncestors(parent)].map((run) => run.agent).reverse()
   throw new AgentError(
     `"${agent}" was not run: runs may be nested ${chain.length} deep, and these are already: ${chain.join(" → ")}. ` +
       "Do the work without it, or raise limits.depth.",
@@ -183,7 +187,7 @@ export function refuseTooDeep(agent: string, parent: RunContext): void {
 }
 
 /** Ends the runs that a run has started and left behind, and waits until they have. */
-export async function endChildren({ children }: RunContext): Promise<void> {
+export async function endChildRuns({ children }: RunContext): Promise<void> {
   if (children.size === 0) return
   const open = [...children]
   for (const child of open) child.abort(new AbortError("The run that started this one has ended."))
@@ -192,7 +196,7 @@ export async function endChildren({ children }: RunContext): Promise<void> {
 
 /** Aborts with whichever signal fires first, until it is told not to. Unlike `AbortSignal.any` it can be: a parent may start
  *  many runs, one after the other. */
-export function follow(controller: AbortController, signals: readonly AbortSignal[]): () => void {
+export function followSignals(controller: AbortController, signals: readonly AbortSignal[]): () => void {
   const aborts = signals.map((signal) => ({ signal, abort: () => controller.abort(signal.reason) }))
   for (const { signal, abort } of aborts) {
     if (signal.aborted) abort()

@@ -1,26 +1,26 @@
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
-import { AbortError, AgentError, abortedBy, ConfigError, errorData } from "./errors.ts"
+import { AbortError, AgentError, ConfigError, errorData, toAbortError } from "./errors.ts"
 import type { AgentEvent, EventBody, StopReason } from "./event.ts"
 import { deepFreeze } from "./freeze.ts"
-import { steerText } from "./message.ts"
+import { checkSteerText } from "./message.ts"
 import { prepareEvent } from "./prepare-event.ts"
-import { createReader, pushMerged, type Reader } from "./reader.ts"
+import { appendMerged, createEventReader, type EventReader } from "./reader.ts"
 import {
   type AwaitedDecision,
   awaitDecision,
-  contexts,
-  endChildren,
-  follow,
+  checkNestingDepth,
+  claimQuestionId,
+  contextOfRun,
+  endChildRuns,
+  followSignals,
   insideRun,
+  limitReachedByRunOrAncestor,
   outsideRuns,
-  pausedFrom,
-  questionIdOf,
+  parentForNewRun,
+  pauseRunAndAncestors,
   type RunBudget,
   type RunContext,
-  reachedFrom,
-  refuseTooDeep,
-  startingRun,
-  upwards,
+  runAndAncestors,
 } from "./run-context.ts"
 import { addUsage, noUsage, type Usage } from "./usage.ts"
 
@@ -35,41 +35,41 @@ export interface RunControl {
   /** This run as its children see it. */
   readonly context: RunContext
   /** Says what this run, and all below it together, may use. */
-  useBudget(budget: RunBudget): void
+  setBudget(budget: RunBudget): void
   /** The limit that a run above this one has reached, if any. */
-  exhausted(): StopReason | undefined
+  limitReachedAbove(): StopReason | undefined
   /** Counts what this run has used, for itself and for the runs above it. */
   spend(usage: Usage): void
   /** What was used since it was last taken, by this run and those below it. */
   spent(): Usage
   takeSpent(): Usage
   /** Stops the clocks of this run and those above it while `work` is under way. */
-  paused<T>(work: () => Promise<T>): Promise<T>
+  pauseClocks<T>(work: () => Promise<T>): Promise<T>
   /** Ends the runs that this one has started and left behind. */
-  endChildren(): Promise<void>
+  endChildRuns(): Promise<void>
   /** Takes what was said by `steer` since the last call. */
-  steered(): string[]
+  takeSteered(): string[]
   /** Whether `run.approve` answers, of this run or of one above it that has not ended. */
   readersApprove(): boolean
   /** The id to ask by about a call: no two runs of a tree ask by the same one. */
-  questionId(callId: string): string
+  claimApprovalId(callId: string): string
   /** Waits for `run.approve(id, …)`, of this run or of one above it. Rejects with the abort reason, and when `late` fires. `text`:
    *  the whole call, for `run.pendingCall(id)` until then. */
-  decision(id: string, text?: string, late?: AbortSignal): Promise<Decision>
-  useRuntime(runtime: LiveObjects): void
+  awaitDecision(id: string, text?: string, late?: AbortSignal): Promise<Decision>
+  setRuntime(runtime: LiveObjects): void
   /** Hands every event from now on to the record, before anybody else sees it. */
-  useRecord(record: (event: AgentEvent) => void): void
+  setRecorder(record: (event: AgentEvent) => void): void
 }
 
 /** How a run ended, and the value its awaiter gets. `error` is thrown to who awaits. */
-export interface RunOutcome {
+export interface RunBodyResult {
   result: RunResult
   /** It has not come to an end and goes on later, perhaps elsewhere: there is no `run-end`. */
   suspended?: boolean
   error?: unknown
 }
 
-export interface RunSetup {
+export interface StartRunOptions {
   id: string
   /** The run it belongs to. Default: the one it is started in. */
   parent?: string | undefined
@@ -84,12 +84,12 @@ export interface RunSetup {
   firstSeq?: number | undefined
   /** Emits everything but `run-end`, and answers with it. Must not reject: an error it lets out is a bug of ours, and
    *  still ends the run once. */
-  body(control: RunControl): Promise<RunOutcome>
+  body(control: RunControl): Promise<RunBodyResult>
   /** For a run that passes on the work of others and is no level of nesting itself: takes what the runs below tell, in place of
    *  telling it as theirs. */
-  adopt?: ((event: AgentEvent, control: RunControl) => void) | undefined
+  onChildEvent?: ((event: AgentEvent, control: RunControl) => void) | undefined
   /** The result when the body itself broke. */
-  broken(error: unknown): RunOutcome
+  onBodyError(error: unknown): RunBodyResult
   /** Ends what the run opened and left open for its result's sake; called by `await using`. */
   dispose?: (() => Promise<void>) | undefined
 }
@@ -97,16 +97,16 @@ export interface RunSetup {
 /** Starts work and gives the handle on it. Started inside a cell or call of another run, it is that run's child: its
  *  events are told there too, with `parent`; it ends with it, and what it uses counts there. Throws when runs are nested
  *  too deep. */
-export function startRun(setup: RunSetup): Run {
-  const { id, agent = "agent", depth = 5, onEvent, now = Date.now, adopt } = setup
-  const starting = startingRun()
+export function startRun(setup: StartRunOptions): Run {
+  const { id, agent = "agent", depth = 5, onEvent, now = Date.now, onChildEvent: adopt } = setup
+  const starting = parentForNewRun()
   const parent = starting?.parent
   const parentId = setup.parent ?? parent?.id
-  if (parent) refuseTooDeep(agent, parent)
+  if (parent) checkNestingDepth(agent, parent)
   const log: AgentEvent[] = []
-  const readers = new Set<Reader>()
+  const readers = new Set<EventReader>()
   const controller = new AbortController()
-  const unfollow = follow(controller, starting?.signals ?? [])
+  const unfollow = followSignals(controller, starting?.signals ?? [])
   const signal = setup.signal ? AbortSignal.any([setup.signal, controller.signal]) : controller.signal
   const steered: string[] = []
   const decisions = new Map<string, AwaitedDecision>()
@@ -119,7 +119,7 @@ export function startRun(setup: RunSetup): Run {
     if (context.ended) return
     deepFreeze(event)
     record?.(event)
-    pushMerged(log, event)
+    appendMerged(log, event)
     for (const reader of readers) reader.push(event)
     if (event.type === "run-end" && event.run === id) context.ended = true
     observe(event)
@@ -148,16 +148,16 @@ export function startRun(setup: RunSetup): Run {
     agent,
     parent,
     depth: (parent?.depth ?? 0) + (adopt ? 0 : 1),
-    deepest: Math.min((parent?.depth ?? 0) + depth, parent?.deepest ?? Number.POSITIVE_INFINITY),
+    maxDepth: Math.min((parent?.depth ?? 0) + depth, parent?.maxDepth ?? Number.POSITIVE_INFINITY),
     signal,
     ended: false,
     readersApprove: false,
     decisions,
-    askers: new Map(),
+    questionOwners: new Map(),
     children: new Set(),
     budget: undefined,
     forward: adopt ? (event) => adopt(event, control) : publish,
-    add(usage) {
+    countUsage(usage) {
       spent = addUsage(spent, usage)
     },
   }
@@ -177,14 +177,14 @@ export function startRun(setup: RunSetup): Run {
       return event
     },
     forward: publish,
-    steered: () => steered.splice(0),
-    useBudget(budget) {
+    takeSteered: () => steered.splice(0),
+    setBudget(budget) {
       context.budget = budget
     },
-    exhausted: () => parent && reachedFrom(parent),
+    limitReachedAbove: () => parent && limitReachedByRunOrAncestor(parent),
     spend(usage) {
       // Not by `upwards`: this is on the way of every step.
-      for (let run: RunContext | undefined = context; run; run = run.parent) run.add(usage)
+      for (let run: RunContext | undefined = context; run; run = run.parent) run.countUsage(usage)
     },
     spent: () => spent,
     takeSpent() {
@@ -192,15 +192,16 @@ export function startRun(setup: RunSetup): Run {
       spent = noUsage
       return taken
     },
-    paused: (work) => pausedFrom(context, work),
-    endChildren: () => endChildren(context),
-    readersApprove: () => upwards(context).some((run) => run.readersApprove && !run.ended),
-    questionId: (callId) => questionIdOf(context, callId),
-    decision: (callId, text, late) => awaitDecision(context, callId, { text, late, aborted: () => abortError(signal) }),
-    useRuntime(objects) {
+    pauseClocks: (work) => pauseRunAndAncestors(context, work),
+    endChildRuns: () => endChildRuns(context),
+    readersApprove: () => runAndAncestors(context).some((run) => run.readersApprove && !run.ended),
+    claimApprovalId: (callId) => claimQuestionId(context, callId),
+    awaitDecision: (callId, text, late) =>
+      awaitDecision(context, callId, { text, late, abortError: () => abortError(signal) }),
+    setRuntime(objects) {
       run.runtime = objects
     },
-    useRecord(recorder) {
+    setRecorder(recorder) {
       record = recorder
     },
   }
@@ -208,10 +209,10 @@ export function startRun(setup: RunSetup): Run {
   // A microtask later, so that who starts a run can subscribe before its first event.
   const outcome = Promise.resolve()
     .then(() => insideRun(context, () => setup.body(control)))
-    .catch(setup.broken)
+    .catch(setup.onBodyError)
     .then(async (end) => {
-      await control.endChildren()
-      if (!context.ended && !end.suspended) control.emit(runEnd(end.result))
+      await control.endChildRuns()
+      if (!context.ended && !end.suspended) control.emit(runEndEvent(end.result))
       for (const reader of readers) reader.end()
       unfollow()
       return end
@@ -240,7 +241,7 @@ export function startRun(setup: RunSetup): Run {
     catch: (onReject) => unwrap().catch(onReject),
     finally: (onEnd) => unwrap().finally(onEnd),
     [Symbol.asyncIterator]() {
-      const reader = createReader(log.slice(), () => readers.delete(reader))
+      const reader = createEventReader(log.slice(), () => readers.delete(reader))
       if (context.ended) reader.end()
       else readers.add(reader)
       return reader.iterator
@@ -248,7 +249,7 @@ export function startRun(setup: RunSetup): Run {
     abort(reason) {
       controller.abort(new AbortError(reason))
     },
-    steer: (text) => void steered.push(steerText(text)),
+    steer: (text) => void steered.push(checkSteerText(text)),
     approve(callId, decision) {
       if (!["allow", "deny", "always"].includes(decision)) {
         throw new ConfigError(`run.approve: "${decision}" is no decision. Use "allow", "deny" or "always".`)
@@ -265,17 +266,17 @@ export function startRun(setup: RunSetup): Run {
       await setup.dispose?.()
     },
   }
-  contexts.set(run, context)
+  contextOfRun.set(run, context)
   return run
 }
 
 /** The error to throw for a fired signal. */
 export function abortError(signal: AbortSignal): AbortError {
-  return abortedBy(signal.reason)
+  return toAbortError(signal.reason)
 }
 
 /** The event that says how a run ended. */
-export function runEnd(result: RunResult): EventBody {
+export function runEndEvent(result: RunResult): EventBody {
   const { status, output, cycles, usage, reason, detail, pending, error, verdict } = result
   return {
     type: "run-end",
@@ -286,11 +287,11 @@ export function runEnd(result: RunResult): EventBody {
     ...(reason && { reason }),
     ...(detail !== undefined && { detail }),
     ...(pending && { pending }),
-    ...(error && { error: errorFields(error) }),
+    ...(error && { error: eventErrorFields(error) }),
     ...(verdict && { verdict }),
   }
 }
 
-function errorFields({ name, message, code, retryable }: NonNullable<RunResult["error"]>) {
+function eventErrorFields({ name, message, code, retryable }: NonNullable<RunResult["error"]>) {
   return { name, message, ...(code !== undefined && { code }), ...(retryable !== undefined && { retryable }) }
 }

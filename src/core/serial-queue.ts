@@ -1,21 +1,21 @@
 import { onAbort } from "./abort.ts"
 
 /** Runs work one after the other, in the order in which it was added. */
-export interface SerialQueue<T> {
+export interface RunQueue<T> {
   /** The entry whose turn it is. */
   readonly running: QueueEntry<T> | undefined
   /** The entries that wait, in the order in which they run. Entries that are held back come last. */
   readonly pending: readonly QueueEntry<T>[]
   /** Adds an entry behind those that wait, and before those that are held back. If the queue is idle, its turn comes at once.
    *  `start` gets the way to wait for the turn; if it throws, nothing is added. */
-  add(start: (turn: Turn) => T): QueueEntry<T>
+  add(start: (turn: WaitForTurn) => T): QueueEntry<T>
   /** Lets the entries that are held back run, behind those that wait. */
   release(): void
 }
 
 /** Resolves when the turn of an entry comes. Rejects with the reason of a signal that fires before that: the entry has then left
  *  the queue, and the others keep their order. */
-export type Turn = (signal: AbortSignal) => Promise<void>
+export type WaitForTurn = (signal: AbortSignal) => Promise<void>
 
 export interface QueueEntry<T> {
   readonly value: T
@@ -24,7 +24,7 @@ export interface QueueEntry<T> {
   end(options?: { hold?: boolean }): void
 }
 
-export function serialQueue<T>(): SerialQueue<T> {
+export function createRunQueue<T>(): RunQueue<T> {
   let running: QueueEntry<T> | undefined
   let waiting: QueueEntry<T>[] = []
   let held: QueueEntry<T>[] = []

@@ -22,7 +22,7 @@ export interface AgentSpec {
 }
 
 /** The spec of an agent of any kind, under the name that it has here. */
-export async function specOfAgent(agent: Agent, as = agent.name): Promise<AgentSpec> {
+export async function getAgentSpec(agent: Agent, as = agent.name): Promise<AgentSpec> {
   const { description } = agent
   const bare = { ...(description !== undefined && { description }), tools: [], agents: [] }
   return { ...((await agent.spec?.()) ?? bare), name: as }

@@ -3,7 +3,7 @@
 
 /** A text between `<tag>` and `</tag>`, which it cannot close itself in any spelling. A tag is letters and hyphens. */
 export function taggedText(tag: string, text: string, attributes = ""): string {
-  return `<${tag}${attributes}>\n${withoutClosing(tag, text)}\n</${tag}>`
+  return `<${tag}${attributes}>\n${escapeClosingTag(tag, text)}\n</${tag}>`
 }
 
 /** Code in a fence that is longer than any fence that begins a line inside. */
@@ -23,19 +23,19 @@ export function oneLine(text: string, maxChars = 500): string {
 }
 
 /** A text in which no line begins with a title of the list it is shown in. `titles` is a pattern for one, without its beginning of a line. */
-export function withoutTitles(text: string, titles: RegExp): string {
+export function escapeTitles(text: string, titles: RegExp): string {
   return text.replace(new RegExp(`^([ \\t]*)(?=${titles.source})`, "gimu"), "$1\\")
 }
 
 /** An entry of a list: its further lines are indented, so none of them can look like another entry or heading. */
-export function indented(text: string): string {
+export function indentFurtherLines(text: string): string {
   return text.replace(/\r\n?|[\u2028\u2029]/g, "\n").replace(/\n/g, "\n  ")
 }
 
 // Spaces, invisible characters and full-width forms are read past by a model.
 const invisible = "\\u00ad\\u200b-\\u200f\\u2060-\\u2064\\ufeff"
 
-function withoutClosing(tag: string, text: string): string {
+function escapeClosingTag(tag: string, text: string): string {
   const gap = `[\\s${invisible}]*`
   const spelled = [...tag].join(`[${invisible}]*`)
   return text.replace(new RegExp(`([<＜])(?=${gap}[/／]${gap}${spelled}(?!\\w))`, "giu"), "$1\\")

@@ -6,7 +6,7 @@ export function textDiff(expected: string, actual: string): string {
   let end = 0
   while (end < Math.min(before.length, now.length) - start && before.at(-1 - end) === now.at(-1 - end)) end++
   const marked = (lines: readonly string[], mark: string) =>
-    shortened(lines.slice(start, lines.length - end)).map((line) => `${mark} ${line}`)
+    firstLines(lines.slice(start, lines.length - end)).map((line) => `${mark} ${line}`)
   const around = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
   return [
     "- recorded",
@@ -19,6 +19,6 @@ export function textDiff(expected: string, actual: string): string {
   ].join("\n")
 }
 
-function shortened(lines: readonly string[]): readonly string[] {
+function firstLines(lines: readonly string[]): readonly string[] {
   return lines.length > 40 ? [...lines.slice(0, 40), `… ${lines.length - 40} more lines`] : lines
 }

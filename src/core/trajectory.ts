@@ -59,15 +59,15 @@ export function trajectory(events: Iterable<AgentEvent>): Trajectory {
     events: [],
   }
   const runs = new Map<string, RunRecord>()
-  const isOwn = ownEvents()
+  const isOwn = createOwnEventFilter()
   for (const event of events) {
     if (isDelta(event)) continue
     record.events.push(event)
     if (!isOwn(event)) continue
     foldMessages(record.messages, event)
-    if (event.type === "run-start") openRun(record, runs, event)
-    if (event.type === "message-end") noteModel(runs.get(event.run), event)
-    if (event.type === "cycle-end") countCycle(runs.get(event.run), event)
+    if (event.type === "run-start") addRun(record, runs, event)
+    if (event.type === "message-end") setModel(runs.get(event.run), event)
+    if (event.type === "cycle-end") addCycleUsage(runs.get(event.run), event)
     if (event.type === "run-end") closeRun(record, runs, event)
   }
   // A run without an end has used what its cycles did, and more that is not known.
@@ -79,7 +79,7 @@ export function trajectory(events: Iterable<AgentEvent>): Trajectory {
 
 /** Tells the events of a log's own runs from those of runs that these have started. Asked about each event, in order.
  *  `earlier` are runs with events before the first one. */
-export function ownEvents(earlier: Iterable<string> = []): (event: AgentEvent) => boolean {
+export function createOwnEventFilter(earlier: Iterable<string> = []): (event: AgentEvent) => boolean {
   const known = new Set(earlier)
   return ({ run, parent }) => {
     known.add(run)
@@ -104,7 +104,7 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
       messages.push(result(event, codeResult(event)))
       return
     case "tool-end":
-      messages.splice(placeOf(event.id, messages), 0, result(event, toolResult(event)))
+      messages.splice(resultIndex(event.id, messages), 0, result(event, toolResult(event)))
       return
     case "memory-compacted": {
       // The record of one run of many does not have what was said before it.
@@ -118,7 +118,7 @@ export function foldMessages(messages: Message[], event: AgentEvent): void {
 
 /** Where the result of a call belongs: results follow the answer that made the calls, in the order of the calls. Calls that run
  *  together may end in another order. */
-function placeOf(call: string, messages: readonly Message[]): number {
+function resultIndex(call: string, messages: readonly Message[]): number {
   let first = messages.length
   while (messages[first - 1]?.role === "result") first--
   const calls = messages[first - 1]?.parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : [])) ?? []
@@ -153,7 +153,7 @@ function result(event: EventOf<"code-end" | "tool-end">, part: ResultMessage["pa
   return deepFreeze({ id: `r_${event.id}`, role: "result", parts: [part, ...(event.images ?? [])] })
 }
 
-function openRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-start">): void {
+function addRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventOf<"run-start">): void {
   if (record.runs.length === 0) {
     record.agent = event.agent
     record.startedAt = event.at
@@ -167,12 +167,12 @@ function openRun(record: Trajectory, runs: Map<string, RunRecord>, event: EventO
   record.runs.push(run)
 }
 
-function noteModel(run: RunRecord | undefined, { model, provider }: EventOf<"message-end">): void {
+function setModel(run: RunRecord | undefined, { model, provider }: EventOf<"message-end">): void {
   if (run && model !== undefined) run.model = model
   if (run && provider !== undefined) run.provider = provider
 }
 
-function countCycle(run: RunRecord | undefined, { usage }: EventOf<"cycle-end">): void {
+function addCycleUsage(run: RunRecord | undefined, { usage }: EventOf<"cycle-end">): void {
   if (run) run.usage = addUsage(run.usage, usage)
 }
 
@@ -188,10 +188,10 @@ function closeRun(record: Trajectory, runs: Map<string, RunRecord>, event: Event
   record.usage = addUsage(record.usage, usage)
   record.endedAt = event.at
   delete record.usageLimited
-  if (usageLimitedBy(error)) record.usageLimited = true
+  if (isUsageLimit(error)) record.usageLimited = true
 }
 
 /** Whether a run failed because an account may use no more for now. */
-export function usageLimitedBy(error: ErrorData | undefined): true | undefined {
+export function isUsageLimit(error: ErrorData | undefined): true | undefined {
   return error?.code === "rate-limited" || error?.code === "billing" ? true : undefined
 }

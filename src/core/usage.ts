@@ -29,7 +29,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   // Every step adds a few times, mostly to nothing.
   if (a === noUsage) return b
   if (b === noUsage) return a
-  const sum: Usage = { complete: a.complete && b.complete && !(isPartOfCost(a, b) || isPartOfCost(b, a)) }
+  const sum: Usage = { complete: a.complete && b.complete && !(hasUnpricedTokens(a, b) || hasUnpricedTokens(b, a)) }
   for (const key of counts) {
     const value = a[key] === undefined ? b[key] : b[key] === undefined ? a[key] : a[key] + b[key]
     if (value !== undefined) sum[key] = value
@@ -38,7 +38,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
 }
 
 /** What was used between two totals. */
-export function lessUsage(total: Usage, before: Usage): Usage {
+export function subtractUsage(total: Usage, before: Usage): Usage {
   const rest: Usage = { complete: total.complete && before.complete }
   for (const key of counts) {
     const value = total[key]
@@ -48,13 +48,13 @@ export function lessUsage(total: Usage, before: Usage): Usage {
 }
 
 // Tokens without a price beside others with one: their sum has a cost that is too low.
-function isPartOfCost(priced: Usage, other: Usage): boolean {
+function hasUnpricedTokens(priced: Usage, other: Usage): boolean {
   return priced.costUsd !== undefined && other.costUsd === undefined && (totalTokens(other) ?? 0) > 0
 }
 
 /** The counts that a coding CLI reported of answers. A CLI shows 0 where the service behind it reported nothing: no request
  *  has an input of 0 tokens, so such counts are unknown. */
-export function reportedUsage(usage: Usage): Usage {
+export function cliReportedUsage(usage: Usage): Usage {
   if (usage.input !== 0) return usage
   return usage.costUsd ? { costUsd: usage.costUsd, complete: false } : { complete: false }
 }
@@ -66,7 +66,7 @@ export function totalTokens(usage: Usage): number | undefined {
 }
 
 /** The same usage with its cost. Cached tokens are priced as plain input where the price list has no rate for them. */
-export function priced(usage: Usage, price: Price | undefined): Usage {
+export function withCost(usage: Usage, price: Price | undefined): Usage {
   if (!price || usage.costUsd !== undefined || totalTokens(usage) === undefined) return usage
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage
   const dollars =
@@ -93,7 +93,7 @@ export function estimateTokens(text: string): number {
       case kind.lower:
       case kind.upper:
         if (before === kind.digit) noisy = true
-        tokens += letterRate(now, before, run, noisy)
+        tokens += tokensPerLetter(now, before, run, noisy)
         break
       case kind.digit:
         // Three digits are a token; a space before them is another.
@@ -103,7 +103,7 @@ export function estimateTokens(text: string): number {
         tokens += run === 1 ? 1 : 0.55
         break
       case kind.foreign:
-        tokens += ratePerUnit(unit)
+        tokens += tokensPerUnit(unit)
         break
       default:
         // One space belongs to the word after it, and a line end to the mark before it.
@@ -127,7 +127,7 @@ const kinds = Uint8Array.from({ length: 0x80 }, (_, unit) => {
 })
 
 // A word is a token, longer ones are several; so is each hump of camelCase. A mark before a word is part of it.
-function letterRate(now: number, before: number, run: number, noisy: boolean): number {
+function tokensPerLetter(now: number, before: number, run: number, noisy: boolean): number {
   const goesOn = before === now || (before === kind.upper && now === kind.lower)
   if (!goesOn) return before === kind.mark ? 0.35 : 1
   if (noisy) return 0.6
@@ -136,7 +136,7 @@ function letterRate(now: number, before: number, run: number, noisy: boolean): n
 }
 
 // Tokens a UTF-16 unit of running text, by script, at least as many as byte-pair tokenizers of 100,000 entries make of it.
-function ratePerUnit(unit: number): number {
+function tokensPerUnit(unit: number): number {
   if (unit < 0x250) return 0.8
   if (unit < 0x900) return 1
   if (unit < 0x3040) return 1.75

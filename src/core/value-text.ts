@@ -11,7 +11,7 @@ export interface ValueTextOptions {
   /** How many characters of one text are shown. Default: all. */
   textLength?: number | undefined
   /** After so many characters the rest is left out, and the text says so. */
-  most: number
+  maxChars: number
   /** Breaks what is longer than this into lines. Default: one line. */
   width?: number | undefined
 }
@@ -20,7 +20,7 @@ export interface ValueTextOptions {
  *  `util.inspect.custom`, no trap of a Proxy. Characters that a person cannot see, or that change how others are shown
  *  (control characters, bidirectional and zero-width marks), are shown as escapes. */
 export function valueText(value: unknown, options: ValueTextOptions): string {
-  const { depth = 50, members = Infinity, textLength = Infinity, width = Infinity, nameOf, most } = options
+  const { depth = 50, members = Infinity, textLength = Infinity, width = Infinity, nameOf, maxChars: most } = options
   const path = new Set<object>()
   let left = most
 
@@ -33,7 +33,7 @@ export function valueText(value: unknown, options: ValueTextOptions): string {
     const shown = Math.min(textLength, Math.max(left, 0))
     const cut = text.length > shown ? text.slice(0, shown) : text
     const rest = text.length - cut.length
-    const escaped = (part: string) => `"${visible(part.replaceAll("\\", "\\\\").replaceAll('"', '\\"'))}"`
+    const escaped = (part: string) => `"${escapeInvisible(part.replaceAll("\\", "\\\\").replaceAll('"', '\\"'))}"`
     // A text of several lines is shown as a sum of lines, none of which can be taken for another argument.
     const lines = width === Infinity ? [cut] : cut.split(/(?<=\n)/)
     const whole = lines.map(escaped).join(` +\n${" ".repeat(indent)}`)
@@ -45,23 +45,23 @@ export function valueText(value: unknown, options: ValueTextOptions): string {
     if (typeof found === "string") return quoted(found, indent)
     if (typeof found === "function") return spend(functionText(found))
     if (typeof found === "bigint") return spend(`${found}n`)
-    if (typeof found === "symbol") return spend(visible(String(found)))
+    if (typeof found === "symbol") return spend(escapeInvisible(String(found)))
     if (typeof found !== "object" || found === null) return spend(Object.is(found, -0) ? "-0" : String(found))
     return objectText(found, indent)
   }
 
   const functionText = (found: object): string => {
     const name = nameOf?.(found) ?? dataMember(found, "name")
-    return typeof name === "string" && name !== "" ? `[function ${visible(name)}]` : "[function]"
+    return typeof name === "string" && name !== "" ? `[function ${escapeInvisible(name)}]` : "[function]"
   }
 
   const objectText = (found: object, indent: number): string => {
     const name = nameOf?.(found)
-    const head = name === undefined ? "" : spend(`${visible(name)}: `)
+    const head = name === undefined ? "" : spend(`${escapeInvisible(name)}: `)
     if (types.isProxy(found)) return head === "" ? spend("[proxy]") : head.slice(0, -2)
     if (path.has(found)) return spend(`${head}[circular]`)
     const simple = simpleText(found)
-    if (simple !== undefined) return spend(head + visible(simple))
+    if (simple !== undefined) return spend(head + escapeInvisible(simple))
     const type = typeName(found)
     const open = Array.isArray(found) ? "[" : "{"
     const close = Array.isArray(found) ? "]" : "}"
@@ -76,7 +76,7 @@ export function valueText(value: unknown, options: ValueTextOptions): string {
         continue
       }
       const label = key === undefined ? "" : keyText(key)
-      parts.push(label + (member === accessor ? spend("[getter]") : shown(member, indent + 2)))
+      parts.push(label + (member === accessorMark ? spend("[getter]") : shown(member, indent + 2)))
     }
     path.delete(found)
     if (rest > 0) parts.push(`… ${rest} more`)
@@ -100,8 +100,8 @@ export function valueText(value: unknown, options: ValueTextOptions): string {
 }
 
 /** Text with everything escaped that a person cannot see or that changes how other text is shown. */
-export function visible(text: string): string {
-  return text.replace(hidden, (found) => {
+export function escapeInvisible(text: string): string {
+  return text.replace(invisibleCharacters, (found) => {
     const short = shortEscapes.get(found)
     return short ?? `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`
   })
@@ -115,9 +115,10 @@ const shortEscapes = new Map([
 
 // Controls, formats (bidirectional marks, zero-width characters, tags), line separators, halves of pairs, odd spaces,
 // and characters that take up space and show nothing.
-const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]/gu
+const invisibleCharacters =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]/gu
 
-const accessor = Symbol("accessor")
+const accessorMark = Symbol("accessor")
 
 /** The members of a container, without running anything of it. */
 function* entriesOf(value: object): Generator<[key: { text: string } | { of: unknown } | undefined, member: unknown]> {
@@ -130,7 +131,7 @@ function* entriesOf(value: object): Generator<[key: { text: string } | { of: unk
     if (!property || (types.isNativeError(value) && key === "stack")) continue
     const isElement = isArray && typeof key === "string" && /^\d+$/.test(key)
     const text = typeof key === "symbol" ? `[${String(key)}]` : key
-    yield [isElement ? undefined : { text }, property.get || property.set ? accessor : property.value]
+    yield [isElement ? undefined : { text }, property.get || property.set ? accessorMark : property.value]
   }
 }
 
@@ -160,7 +161,7 @@ function typeName(value: object): string {
   if (isPlain || typeof prototype !== "object") return ""
   const maker = dataMember(prototype, "constructor")
   const name = typeof maker === "function" ? dataMember(maker, "name") : undefined
-  return typeof name === "string" && name !== "" ? `${visible(name)} ` : ""
+  return typeof name === "string" && name !== "" ? `${escapeInvisible(name)} ` : ""
 }
 
 function dataMember(value: object, key: string): unknown {

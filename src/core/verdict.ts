@@ -15,11 +15,11 @@ export type Judgement = boolean | number | { pass?: boolean; score?: number; rea
 export function toVerdict(judgement: unknown): Verdict {
   if (typeof judgement === "boolean") return { pass: judgement, score: judgement ? 1 : 0 }
   if (isScore(judgement)) return { pass: judgement === 1, score: judgement }
-  if (typeof judgement !== "object" || judgement === null) throw wrong(judgement)
+  if (typeof judgement !== "object" || judgement === null) throw invalidVerdictError(judgement)
   const { pass, score, reason }: { pass?: unknown; score?: unknown; reason?: unknown } = judgement
-  if (pass === undefined && score === undefined) throw wrong(judgement)
+  if (pass === undefined && score === undefined) throw invalidVerdictError(judgement)
   if ((pass !== undefined && typeof pass !== "boolean") || (score !== undefined && !isScore(score))) {
-    throw wrong(judgement)
+    throw invalidVerdictError(judgement)
   }
   const passed = pass ?? score === 1
   return { pass: passed, score: score ?? (passed ? 1 : 0), ...(reason !== undefined && { reason: String(reason) }) }
@@ -29,7 +29,7 @@ function isScore(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value <= 1
 }
 
-function wrong(judgement: unknown): AgentError {
+function invalidVerdictError(judgement: unknown): AgentError {
   const shown = typeof judgement === "object" ? JSON.stringify(judgement) : String(judgement)
   return new AgentError(
     `A check answered ${shown}. It should answer true or false, a score from 0 to 1, or { pass?, score?, reason? }.`,

@@ -5,9 +5,9 @@ import type { EventOf } from "../core/event.ts"
 import { callText } from "./phrases.ts"
 import { safeLine, safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
-import { split } from "./width.ts"
+import { splitAtWidth } from "./width.ts"
 
-export interface Asking {
+export interface ApprovalPrompt {
   run: Run
   screen: Screen
   input: NodeJS.ReadableStream & { isTTY?: boolean | undefined; setRawMode?: ((on: boolean) => unknown) | undefined }
@@ -16,17 +16,17 @@ export interface Asking {
 
 /** Asks the person at the terminal whether a call may be made, and shows the whole of it; where there is no terminal, the
  *  call may not be made. An agent that answers its own questions is left to it. */
-export async function answerApproval(event: EventOf<"approval-requested">, asking: Asking): Promise<void> {
+export async function askApproval(event: EventOf<"approval-requested">, asking: ApprovalPrompt): Promise<void> {
   if (event.answerer) return
   const { run, screen, input } = asking
   const { paint } = screen
   const why = event.reason === undefined ? "" : paint.dim(` · ${safeLine(event.reason)}`)
   const whole = run.pendingCall(event.id)
   const [first = "", ...rest] = whole === undefined ? [callText(event.call)] : safeText(whole).split("\n")
-  screen.lines(`  ${paint.yellow("?")} ${paint.bold(first)}${why}`)
-  if (input.isTTY) return decide(run, event.id, await ask(event, createPager(rest, asking), asking))
-  screen.lines(`    ${paint.dim("It needs approval and no terminal is there to give it: denied.")}`)
-  decide(run, event.id, "deny")
+  screen.writeLines(`  ${paint.yellow("?")} ${paint.bold(first)}${why}`)
+  if (input.isTTY) return sendDecision(run, event.id, await promptForDecision(event, createPager(rest, asking), asking))
+  screen.writeLines(`    ${paint.dim("It needs approval and no terminal is there to give it: denied.")}`)
+  sendDecision(run, event.id, "deny")
 }
 
 /** Shows lines a screenful at a time. */
@@ -36,9 +36,9 @@ interface Pager {
   readonly hasMore: boolean
 }
 
-function createPager(lines: readonly string[], { screen, stream }: Asking): Pager {
+function createPager(lines: readonly string[], { screen, stream }: ApprovalPrompt): Pager {
   const columns = Math.max(20, screen.columns - 4)
-  const wrapped = lines.flatMap((line) => brokenAt(line, columns))
+  const wrapped = lines.flatMap((line) => wrapLine(line, columns))
   // The question and its first line stay in sight.
   const size = Math.max(5, (stream.rows ?? 24) - 4)
   let shown = 0
@@ -46,9 +46,9 @@ function createPager(lines: readonly string[], { screen, stream }: Asking): Page
     next() {
       const page = wrapped.slice(shown, shown + size)
       shown += page.length
-      screen.lines(...page.map((line) => `    ${line}`))
+      screen.writeLines(...page.map((line) => `    ${line}`))
       const left = wrapped.length - shown
-      if (left > 0) screen.lines(`    ${screen.paint.dim(`… ${left} more lines: answer "m" to see them`)}`)
+      if (left > 0) screen.writeLines(`    ${screen.paint.dim(`… ${left} more lines: answer "m" to see them`)}`)
     },
     get hasMore() {
       return shown < wrapped.length
@@ -56,27 +56,31 @@ function createPager(lines: readonly string[], { screen, stream }: Asking): Page
   }
 }
 
-function brokenAt(line: string, columns: number): string[] {
+function wrapLine(line: string, columns: number): string[] {
   if (columns === Infinity) return [line]
   const parts: string[] = []
   for (let left = line; ; ) {
-    const { head, tail } = split(left, columns)
+    const { head, tail } = splitAtWidth(left, columns)
     parts.push(head)
     if (tail === "" || head === "") return parts
     left = tail
   }
 }
 
-async function ask(event: EventOf<"approval-requested">, pager: Pager, asking: Asking): Promise<Decision> {
+async function promptForDecision(
+  event: EventOf<"approval-requested">,
+  pager: Pager,
+  asking: ApprovalPrompt,
+): Promise<Decision> {
   const { run, screen, input, stream } = asking
   let closed = false
   let close = () => {
     closed = true
   }
   // Somebody else may answer first, or the run may end: then the question is withdrawn.
-  void settledElsewhere(run, event).then(() => close())
+  void resolvedElsewhere(run, event).then(() => close())
   pager.next()
-  await discardTyped(asking)
+  await discardTypedInput(asking)
   if (closed) return "deny"
   const terminal = createInterface({ input, output: stream, terminal: true })
   close = () => terminal.close()
@@ -97,12 +101,12 @@ async function ask(event: EventOf<"approval-requested">, pager: Pager, asking: A
   } finally {
     terminal.close()
   }
-  screen.lines("")
+  screen.writeLines("")
   return "deny"
 }
 
 /** Throws away what was typed before the question was there to be read: it was no answer to it. */
-async function discardTyped({ input, run }: Asking): Promise<void> {
+async function discardTypedInput({ input, run }: ApprovalPrompt): Promise<void> {
   const discard = (typed: Buffer | string) => {
     if (String(typed).includes("\x03")) run.abort("Interrupted at the question.")
   }
@@ -110,14 +114,14 @@ async function discardTyped({ input, run }: Asking): Promise<void> {
   input.setRawMode?.(true)
   input.on("data", discard)
   input.resume()
-  await setTimeout(settleMs)
+  await setTimeout(discardMs)
   input.off("data", discard)
   input.pause()
   input.setRawMode?.(false)
 }
 
 // What the terminal has kept is read in the next turns of the event loop; a person needs longer to read a question.
-const settleMs = 50
+const discardMs = 50
 
 const decisions = new Map<string, Decision>([
   ["y", "allow"],
@@ -128,14 +132,14 @@ const decisions = new Map<string, Decision>([
   ["always", "always"],
 ])
 
-async function settledElsewhere(run: Run, asked: EventOf<"approval-requested">): Promise<void> {
+async function resolvedElsewhere(run: Run, asked: EventOf<"approval-requested">): Promise<void> {
   for await (const event of run) {
     // A call whose arguments have changed is asked about again, by the same id.
     if (event.type === "approval-resolved" && event.id === asked.id && event.seq > asked.seq) return
   }
 }
 
-function decide(run: Run, id: string, decision: Decision): void {
+function sendDecision(run: Run, id: string, decision: Decision): void {
   try {
     run.approve(id, decision)
   } catch {

@@ -1,18 +1,18 @@
 import type { Paint } from "./paint.ts"
 import type { Screen } from "./screen.ts"
-import { graphemes, graphemeWidth, split, width } from "./width.ts"
+import { graphemes, graphemeWidth, splitAtWidth, textWidth } from "./width.ts"
 
 /** Lays out text that comes in pieces: a prefix at each line, breaks where the line ends. It only ever appends, so
  *  nothing flickers: with `words` the word in progress is held until it is whole. */
-export interface Flow {
+export interface TextFlow {
   add(text: string, paint?: Paint): void
   /** Indents the lines that this one breaks into. */
-  hang(columns: number): void
+  setHangingIndent(columns: number): void
   /** Writes what is held and ends the line. Empty lines at the end are dropped. */
   end(): void
 }
 
-export interface FlowOptions {
+export interface TextFlowOptions {
   /** Before the first line, and before the others; plain text. */
   first: string
   rest: string
@@ -21,11 +21,11 @@ export interface FlowOptions {
   /** Longest line. Default: what the screen has. */
   columns?: number | undefined
   /** How far the lines go in that a line is broken into. Default 0. */
-  hang?: number | undefined
+  hangingIndent?: number | undefined
 }
 
-export function createFlow(screen: Screen, options: FlowOptions): Flow {
-  const { first, rest, paintPrefix = (text) => text, breaks, hang = 0 } = options
+export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFlow {
+  const { first, rest, paintPrefix = (text) => text, breaks, hangingIndent: hang = 0 } = options
   const limit = () => Math.min(screen.columns, options.columns ?? Number.POSITIVE_INFINITY)
   let started = false
   let open = false
@@ -41,7 +41,7 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
     if (started) for (let blank = 1; blank < newlines; blank++) screen.write(`${paintPrefix(rest.trimEnd())}\n`)
     const prefix = started ? rest : first
     screen.write(paintPrefix(prefix))
-    column = width(prefix)
+    column = textWidth(prefix)
     started = true
     open = true
     newlines = 0
@@ -57,19 +57,19 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
 
   function breakLine(): void {
     screen.write(`\n${paintPrefix(rest)}${" ".repeat(hanging)}`)
-    column = width(rest) + hanging
+    column = textWidth(rest) + hanging
   }
 
   function put(text: string, paint: Paint | undefined): void {
     if (text === "") return
     openLine()
-    const indent = width(rest) + hanging
-    let left = width(text)
+    const indent = textWidth(rest) + hanging
+    let left = textWidth(text)
     // A piece that fits into a line of its own is not torn.
     if (column + left > limit() && column > indent && indent + left <= limit()) breakLine()
     let tail = text
     while (column + left > limit()) {
-      const cut = split(tail, limit() - column)
+      const cut = splitAtWidth(tail, limit() - column)
       // Not even one character fits into a whole line: no break will help.
       if (cut.head === "" && column <= indent) break
       screen.write(paint ? paint(cut.head) : cut.head)
@@ -84,7 +84,7 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
   function flushWord(): void {
     if (word.length === 0) return
     openLine()
-    if (column + space.length + wordWidth > limit() && column > width(rest) + hanging) breakLine()
+    if (column + space.length + wordWidth > limit() && column > textWidth(rest) + hanging) breakLine()
     else put(space, undefined)
     for (const piece of word) put(piece.text, piece.paint)
     space = ""
@@ -94,7 +94,7 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
 
   function hold(text: string, paint: Paint | undefined): void {
     word.push({ text, paint })
-    wordWidth += width(text)
+    wordWidth += textWidth(text)
   }
 
   function addWords(line: string, paint: Paint | undefined): void {
@@ -104,7 +104,7 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
         space += part
         continue
       }
-      for (const piece of breakable(part)) {
+      for (const piece of breakablePieces(part)) {
         if (isWide(piece)) flushWord()
         hold(piece, paint)
         if (isWide(piece)) flushWord()
@@ -123,7 +123,7 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
         else put(line, paint)
       })
     },
-    hang(columns) {
+    setHangingIndent(columns) {
       hanging = columns
     },
     end() {
@@ -134,7 +134,7 @@ export function createFlow(screen: Screen, options: FlowOptions): Flow {
 }
 
 // Scripts without spaces may break at every wide character; everything else only at spaces.
-function breakable(word: string): string[] {
+function breakablePieces(word: string): string[] {
   const pieces: string[] = []
   for (const grapheme of graphemes(word)) {
     const last = pieces.at(-1)

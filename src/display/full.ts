@@ -1,23 +1,23 @@
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import { messageText } from "../core/message.ts"
-import { createFlow } from "./flow.ts"
-import { callText, duration, fewLines, outcome, promptText, toolText } from "./phrases.ts"
+import { createTextFlow } from "./flow.ts"
+import { callText, formatDuration, promptText, shortenLines, splitActionText, toolText } from "./phrases.ts"
 import { safeLine, safeText } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
-import { createNested, writeEnd } from "./short.ts"
-import { codeWriter, proseWriter, type Writer, writeNote } from "./writers.ts"
+import { createNestedView, writeEnd } from "./short.ts"
+import { createCodeWriter, createProseWriter, type StreamWriter, writeNote } from "./writers.ts"
 
-const shownCalls = 8
-const shownOutput = { most: 24, head: 12, tail: 8 }
+const maxShownCalls = 8
+const outputLimits = { most: 24, head: 12, tail: 8 }
 
 /** Shows the whole story of a run as it happens; the runs of sub-agents in short. */
-export function createFull(screen: Screen, run: string): (event: AgentEvent) => void {
+export function createFullView(screen: Screen, run: string): (event: AgentEvent) => void {
   const { paint } = screen
-  const nested = createNested(screen)
+  const nested = createNestedView(screen)
   /** Calls and tools under way, as they are shown. */
   const underway = new Map<string, string>()
   const drawnCells = new Set<string>()
-  let open: { of: string; writer: Writer } | undefined
+  let open: { of: string; writer: StreamWriter } | undefined
   let startedAt: number | undefined
   let spoke = false
   let calls = 0
@@ -33,7 +33,7 @@ export function createFull(screen: Screen, run: string): (event: AgentEvent) => 
       // Models begin with empty lines; a mark without words says nothing.
       if (text.trim() === "") return
       close()
-      open = { of: "text", writer: proseWriter(screen, "● ", paint.cyan) }
+      open = { of: "text", writer: createProseWriter(screen, "● ", paint.cyan) }
     }
     open.writer.add(text)
     spoke = true
@@ -42,7 +42,7 @@ export function createFull(screen: Screen, run: string): (event: AgentEvent) => 
   function startCode(id: string, language: string): void {
     close()
     drawnCells.add(id)
-    open = { of: id, writer: codeWriter(screen, language) }
+    open = { of: id, writer: createCodeWriter(screen, language) }
   }
 
   // A source that streams nothing still tells everything here.
@@ -60,13 +60,13 @@ export function createFull(screen: Screen, run: string): (event: AgentEvent) => 
   function startTool(event: EventOf<"tool-start">): void {
     lastTool = event.id
     underway.set(event.id, `${paint.cyan("●")} ${toolText(event)}`)
-    screen.gap()
-    screen.lines(underway.get(event.id) ?? "")
+    screen.ensureBlankLine()
+    screen.writeLines(underway.get(event.id) ?? "")
   }
 
   function endTool(event: EventOf<"tool-end">): void {
     // Tools that run side by side end in any order; the line above the result must name the right one.
-    if (lastTool !== event.id) screen.lines(underway.get(event.id) ?? safeLine(event.name))
+    if (lastTool !== event.id) screen.writeLines(underway.get(event.id) ?? safeLine(event.name))
     lastTool = ""
     underway.delete(event.id)
     showResult(event)
@@ -75,19 +75,19 @@ export function createFull(screen: Screen, run: string): (event: AgentEvent) => 
   function endCall(event: EventOf<"call-end">): void {
     const text = underway.get(event.id) ?? ""
     underway.delete(event.id)
-    if (calls++ >= shownCalls) return
-    const took = event.ok ? paint.dim(duration(event.durationMs)) : paint.red(safeLine(event.error ?? "failed"))
-    screen.lines(`  ${event.ok ? paint.blue("→") : paint.red("→")} ${text} ${took}`)
+    if (calls++ >= maxShownCalls) return
+    const took = event.ok ? paint.dim(formatDuration(event.durationMs)) : paint.red(safeLine(event.error ?? "failed"))
+    screen.writeLines(`  ${event.ok ? paint.blue("→") : paint.red("→")} ${text} ${took}`)
   }
 
   function showResult(event: EventOf<"code-end" | "tool-end">): void {
-    if (calls > shownCalls) screen.lines(paint.dim(`  → … ${calls - shownCalls} more calls`))
+    if (calls > maxShownCalls) screen.writeLines(paint.dim(`  → … ${calls - maxShownCalls} more calls`))
     calls = 0
-    const { output, error } = outcome(event)
-    const flow = createFlow(screen, { first: "  └ ", rest: "    ", paintPrefix: paint.dim, breaks: "anywhere" })
-    if (output) flow.add(fewLines(output, shownOutput).join("\n"), paint.dim)
+    const { output, error } = splitActionText(event)
+    const flow = createTextFlow(screen, { first: "  └ ", rest: "    ", paintPrefix: paint.dim, breaks: "anywhere" })
+    if (output) flow.add(shortenLines(output, outputLimits).join("\n"), paint.dim)
     if (output && error) flow.add("\n")
-    if (error) flow.add(fewLines(error, shownOutput).join("\n"), paint.red)
+    if (error) flow.add(shortenLines(error, outputLimits).join("\n"), paint.red)
     flow.end()
   }
 
@@ -104,7 +104,7 @@ export function createFull(screen: Screen, run: string): (event: AgentEvent) => 
     switch (event.type) {
       case "run-start":
         startedAt = event.at
-        screen.gap()
+        screen.ensureBlankLine()
         return note("❯", promptText(event), paint.bold)
       case "text-delta":
         return say(event.text)
@@ -131,7 +131,7 @@ export function createFull(screen: Screen, run: string): (event: AgentEvent) => 
       case "prompt-steered": {
         const said = safeText(messageText(event.message))
         if (event.message.origin === "host") return note("·", said)
-        screen.gap()
+        screen.ensureBlankLine()
         return note("❯", said, paint.bold)
       }
       case "memory-compacted":
@@ -141,17 +141,17 @@ export function createFull(screen: Screen, run: string): (event: AgentEvent) => 
       case "provider-changed":
         return note("!", safeLine(`Went on with ${event.to} instead of ${event.from}: ${event.reason}`), paint.yellow)
       case "limit-waiting":
-        return note("!", safeLine(`Waiting until ${clock(event.until)}: ${event.reason}`), paint.yellow)
+        return note("!", safeLine(`Waiting until ${clockTime(event.until)}: ${event.reason}`), paint.yellow)
       case "warning-raised":
         return note("!", safeText(event.message), paint.yellow)
       case "run-end":
         close()
-        screen.gap()
+        screen.ensureBlankLine()
         return writeEnd(screen, event, startedAt)
     }
   }
 }
 
-function clock(at: number): string {
+function clockTime(at: number): string {
   return new Date(at).toTimeString().slice(0, 8)
 }

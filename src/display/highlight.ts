@@ -1,8 +1,8 @@
-import type { Look } from "./paint.ts"
+import type { TextStyle } from "./paint.ts"
 
 export interface Segment {
   text: string
-  look: Look
+  style: TextStyle
 }
 
 /** Colours code while it comes in: a token is given out once it is whole, so the pieces only ever append. */
@@ -45,7 +45,7 @@ const python: Language = {
 }
 
 /** A token that is longer is given out in pieces, so that little is read again when more of it comes. */
-const longestToken = 2000
+const maxTokenLength = 2000
 
 const languages = new Map<string, Language>()
 for (const name of "ts typescript tsx js javascript mjs jsx json jsonc".split(" ")) languages.set(name, typescript)
@@ -53,11 +53,11 @@ for (const name of ["py", "python"]) languages.set(name, python)
 
 export function createHighlighter(name: string): Highlighter {
   const language = languages.get(name.toLowerCase())
-  if (!language) return { add: (text) => [{ text, look: "plain" }], end: () => [] }
+  if (!language) return { add: (text) => [{ text, style: "plain" }], end: () => [] }
   const { token, spans, keywords, constants } = language
   let buffer = ""
   /** The spans we are in, innermost last; for `${` the braces that are still open in it. */
-  const nesting: { span: string; look: Look; braces: number }[] = []
+  const nesting: { span: string; look: TextStyle; braces: number }[] = []
   let valueBefore = false
 
   function next(last: boolean): Segment | undefined {
@@ -70,30 +70,30 @@ export function createHighlighter(name: string): Highlighter {
     if (text.length > 1 && text[0] === "/" && text[1] !== "/" && text[1] !== "*" && valueBefore) text = "/"
     // A word before its bracket is a call, so the character after a token must be there too; what may still become a
     // regular expression waits for the end of its line.
-    const mayBegin = text === "/" && !valueBefore && !buffer.slice(0, longestToken).includes("\n")
+    const mayBegin = text === "/" && !valueBefore && !buffer.slice(0, maxTokenLength).includes("\n")
     const whole = text.length < buffer.length && !mayBegin
-    if (!last && !whole && buffer.length < longestToken) return undefined
-    return { text, look: classify(text, inside) }
+    if (!last && !whole && buffer.length < maxTokenLength) return undefined
+    return { text, style: classify(text, inside) }
   }
 
-  function nextInSpan(inside: { span: string; look: Look }, last: boolean): Segment | undefined {
+  function nextInSpan(inside: { span: string; look: TextStyle }, last: boolean): Segment | undefined {
     const end = spans[inside.span]
     if (!end) return undefined
     end.lastIndex = 0
     const text = end.exec(buffer)?.[0]
     if (text === undefined) {
       // Whole lines of it are safe to show; the last may hold half an end mark, and not more of it than that is kept.
-      const shown = Math.max(buffer.lastIndexOf("\n") + 1, buffer.length < longestToken ? 0 : buffer.length - 3)
+      const shown = Math.max(buffer.lastIndexOf("\n") + 1, buffer.length < maxTokenLength ? 0 : buffer.length - 3)
       const length = last ? buffer.length : shown
-      return length === 0 ? undefined : { text: buffer.slice(0, length), look: inside.look }
+      return length === 0 ? undefined : { text: buffer.slice(0, length), style: inside.look }
     }
     if (text.endsWith("${")) nesting.push({ span: "${", look: "plain", braces: 0 })
     else nesting.pop()
     valueBefore = true
-    return { text, look: inside.look }
+    return { text, style: inside.look }
   }
 
-  function classify(text: string, inside: { braces: number } | undefined): Look {
+  function classify(text: string, inside: { braces: number } | undefined): TextStyle {
     const before = valueBefore
     if (!/^\s/.test(text)) valueBefore = /^["'\p{L}\p{N}_$)\]}]/u.test(text) && !keywords.has(text)
     const opened = text.replace(/^[rbfu]{1,2}(?=["'])/i, "")

@@ -1,4 +1,4 @@
-import type { Flow } from "./flow.ts"
+import type { TextFlow } from "./flow.ts"
 import { createHighlighter, type Highlighter } from "./highlight.ts"
 import type { Paint, Palette } from "./paint.ts"
 
@@ -10,7 +10,7 @@ export interface Markdown {
 }
 
 // The beginnings of a line that may still become a heading, list mark, quote, rule or fence.
-const undecided = /^ *(?:#{0,6}|[-*+_]{1,3}|\d{1,9}[.)]?|>|`{1,2}|~{1,2})$/
+const undecidedLineStart = /^ *(?:#{0,6}|[-*+_]{1,3}|\d{1,9}[.)]?|>|`{1,2}|~{1,2})$/
 const heading = /^ {0,3}(#{1,6})\s+/
 const item = /^( *)([-*+]|\d{1,9}[.)])\s+/
 const quote = /^ {0,3}> ?/
@@ -18,9 +18,9 @@ const rule = /^ {0,3}([-*_])(?: *\1){2,} *$/
 const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)/
 
 /** A line that is longer is drawn in pieces: to look for the end of a span in all of it would take too long. */
-const longestLine = 2000
+const maxLineLength = 2000
 
-export function createMarkdown(flow: Flow, paint: Palette): Markdown {
+export function createMarkdown(flow: TextFlow, paint: Palette): Markdown {
   let line = ""
   let begun = false
   // Whether the beginning of the line was drawn because the line is too long.
@@ -31,10 +31,10 @@ export function createMarkdown(flow: Flow, paint: Palette): Markdown {
 
   function addToLine(text: string): void {
     line += text
-    if (line.length > longestLine) return tear()
+    if (line.length > maxLineLength) return tear()
     if (torn || code || fence.test(line)) return
     if (!begun) {
-      if (undecided.test(line)) return
+      if (undecidedLineStart.test(line)) return
       begin()
     }
     line = inline(line, false)
@@ -65,7 +65,7 @@ export function createMarkdown(flow: Flow, paint: Palette): Markdown {
     if (bullet) {
       const shown = /\d/.test(sign) ? sign : "•"
       flow.add(`${indent}${shown} `, paint.cyan)
-      flow.hang(indent.length + shown.length + 1)
+      flow.setHangingIndent(indent.length + shown.length + 1)
       line = line.slice(bullet.length)
       return
     }
@@ -73,7 +73,7 @@ export function createMarkdown(flow: Flow, paint: Palette): Markdown {
     if (!arrow) return
     base = paint.dim
     flow.add("│ ", paint.dim)
-    flow.hang(2)
+    flow.setHangingIndent(2)
     line = line.slice(arrow.length)
   }
 
@@ -96,12 +96,12 @@ export function createMarkdown(flow: Flow, paint: Palette): Markdown {
   }
 
   function closeFence(): void {
-    for (const { text, look } of code?.highlighter.end() ?? []) flow.add(text, paint[look])
+    for (const { text, style: look } of code?.highlighter.end() ?? []) flow.add(text, paint[look])
     code = undefined
   }
 
   function addCode(text: string): void {
-    for (const segment of code?.highlighter.add(text) ?? []) flow.add(segment.text, paint[segment.look])
+    for (const segment of code?.highlighter.add(text) ?? []) flow.add(segment.text, paint[segment.style])
   }
 
   // Draws what is decided and gives back the rest.
@@ -124,7 +124,7 @@ export function createMarkdown(flow: Flow, paint: Palette): Markdown {
         rest = rest.slice(1)
         continue
       }
-      flow.add(span.text, span.look === "plain" ? base : paint[span.look])
+      flow.add(span.text, span.style === "plain" ? base : paint[span.style])
       before = rest[span.length - 1] ?? ""
       rest = rest.slice(span.length)
     }
@@ -135,7 +135,7 @@ export function createMarkdown(flow: Flow, paint: Palette): Markdown {
     add(text) {
       text.split("\n").forEach((part, index) => {
         if (index > 0) endLine()
-        for (let at = 0; at < part.length; at += longestLine) addToLine(part.slice(at, at + longestLine))
+        for (let at = 0; at < part.length; at += maxLineLength) addToLine(part.slice(at, at + maxLineLength))
       })
     },
     end() {
@@ -147,27 +147,27 @@ export function createMarkdown(flow: Flow, paint: Palette): Markdown {
 
 interface Span {
   text: string
-  look: "bold" | "italic" | "cyan" | "plain"
+  style: "bold" | "italic" | "cyan" | "plain"
   length: number
 }
 
 // The span that starts here; undefined while its end has not come.
 function nextSpan(text: string, before: string): Span | undefined {
   const escaped = /^\\([!-/:-@[-`{-~])/.exec(text)
-  if (escaped) return { text: escaped[1] ?? "", look: "plain", length: 2 }
-  if (/^\\./.test(text)) return { text: "\\", look: "plain", length: 1 }
+  if (escaped) return { text: escaped[1] ?? "", style: "plain", length: 2 }
+  if (/^\\./.test(text)) return { text: "\\", style: "plain", length: 1 }
   const code = /^(`+)(?!`)(.+?)(?<!`)\1(?!`)/.exec(text)
-  if (code) return { text: code[2]?.trim() ?? "", look: "cyan", length: code[0].length }
+  if (code) return { text: code[2]?.trim() ?? "", style: "cyan", length: code[0].length }
   if (text.startsWith("`")) return undefined
   const [mark = ""] = /^(?:\*+|_+)/.exec(text) ?? []
   // Marks inside a word, before a space or in longer rows are just characters.
   const opens = mark.length <= 3 && !/[\p{L}\p{N}]/u.test(before) && !/^\s/.test(text.slice(mark.length))
-  if (mark && text.length > mark.length && !opens) return { text: mark, look: "plain", length: mark.length }
+  if (mark && text.length > mark.length && !opens) return { text: mark, style: "plain", length: mark.length }
   const closing = mark.startsWith("_") ? "(?![\\p{L}\\p{N}])" : ""
   const end =
     mark &&
     new RegExp(`^(.*?[^\\s${mark[0]}])[${mark[0]}]{${mark.length}}${closing}`, "u").exec(text.slice(mark.length))
   if (!end) return undefined
   const inner = (end[1] ?? "").replaceAll("`", "")
-  return { text: inner, look: mark.length === 1 ? "italic" : "bold", length: end[0].length + mark.length }
+  return { text: inner, style: mark.length === 1 ? "italic" : "bold", length: end[0].length + mark.length }
 }

@@ -1,11 +1,11 @@
 export type Paint = (text: string) => string
 
 /** The few looks everything is drawn in; all of them leave the text as it is where colour is off. */
-export type Palette = Record<Look, Paint>
+export type Palette = Record<TextStyle, Paint>
 
-export type Look = keyof typeof looks
+export type TextStyle = keyof typeof styleCodes
 
-const looks = {
+const styleCodes = {
   plain: undefined,
   bold: [1, 22],
   dim: [2, 22],
@@ -19,7 +19,10 @@ const looks = {
 } as const
 
 export function createPalette(color: boolean): Palette {
-  const paints = Object.entries(looks).map(([look, codes]) => [look, color && codes ? sgr(codes) : same])
+  const paints = Object.entries(styleCodes).map(([look, codes]) => [
+    look,
+    color && codes ? paintWith(codes) : unpainted,
+  ])
   return Object.fromEntries(paints) as Palette
 }
 
@@ -31,10 +34,10 @@ export function wantsColor(stream: object, env: NodeJS.ProcessEnv = process.env)
   return "isTTY" in stream && stream.isTTY === true && term !== "dumb"
 }
 
-function sgr([on, off]: readonly [number, number]): Paint {
+function paintWith([on, off]: readonly [number, number]): Paint {
   return (text) => (text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`)
 }
 
-function same(text: string): string {
+function unpainted(text: string): string {
   return text
 }

@@ -5,7 +5,7 @@ import type { Palette } from "./paint.ts"
 import { safeLine, safeText } from "./safe-text.ts"
 
 /** How the run ended, in a line: the mark, the status, and what it took. */
-export function closingLine(event: EventOf<"run-end">, startedAt: number | undefined, paint: Palette): string {
+export function runEndLine(event: EventOf<"run-end">, startedAt: number | undefined, paint: Palette): string {
   const mark = { done: "✓", waiting: "?", stopped: "■", aborted: "■", failed: "✗" }[event.status]
   const color = {
     done: paint.green,
@@ -16,14 +16,14 @@ export function closingLine(event: EventOf<"run-end">, startedAt: number | undef
   }
   const took = [
     plural(event.cycles, "cycle"),
-    ...spent(event.usage),
-    ...(startedAt === undefined ? [] : [seconds(event.at - startedAt)]),
+    ...usageTexts(event.usage),
+    ...(startedAt === undefined ? [] : [formatSeconds(event.at - startedAt)]),
   ]
-  return `${color[event.status](`${mark} ${ending(event)}`)} ${paint.dim(`· ${took.join(" · ")}`)}`
+  return `${color[event.status](`${mark} ${statusText(event)}`)} ${paint.dim(`· ${took.join(" · ")}`)}`
 }
 
 /** What is to be said about the end beyond that line: the error, or the question. */
-export function trouble(event: EventOf<"run-end">): string {
+export function runEndDetails(event: EventOf<"run-end">): string {
   if (event.error && event.status === "failed") return safeText(event.error.message)
   if (event.pending?.kind !== "question") return ""
   const { question, options = [] } = event.pending
@@ -37,14 +37,20 @@ export function callText({ binding, method, args }: CallPreview): string {
 
 /** A long text as a few of its lines: all when they are not too many, else the first and the last. A line that would fill
  *  the screen by itself is cut. */
-export function fewLines(text: string, { most, head, tail }: { most: number; head: number; tail: number }): string[] {
+export function shortenLines(
+  text: string,
+  { most, head, tail }: { most: number; head: number; tail: number },
+): string[] {
   const lines = text.split("\n").map((line) => (line.length > 600 ? `${line.slice(0, 600)}…` : line))
   if (lines.length <= most) return lines
-  return [...lines.slice(0, head), `… ${count(lines.length - head - tail)} more lines`, ...lines.slice(-tail)]
+  return [...lines.slice(0, head), `… ${formatCount(lines.length - head - tail)} more lines`, ...lines.slice(-tail)]
 }
 
 /** Takes the shaped text of an action apart again: what it printed and what went wrong. */
-export function outcome({ text, ok, error }: EventOf<"code-end" | "tool-end">): { output: string; error: string } {
+export function splitActionText({ text, ok, error }: EventOf<"code-end" | "tool-end">): {
+  output: string
+  error: string
+} {
   const { parts, rest } = taggedParts(text)
   const output = safeText(parts.output ?? (ok ? rest : "")).trimEnd()
   return { output, error: ok ? "" : safeText(parts.error ?? (rest || error?.message || "failed")).trimEnd() }
@@ -60,7 +66,7 @@ function taggedParts(text: string): { parts: Record<string, string>; rest: strin
   for (let found = opening.exec(text); found; found = opening.exec(text)) {
     const [mark, tag = ""] = found
     const start = found.index + mark.length
-    const end = unclosed.has(tag) ? -1 : closingTag(text, tag, start)
+    const end = unclosed.has(tag) ? -1 : findClosingTag(text, tag, start)
     if (end === -1) {
       unclosed.add(tag)
       continue
@@ -74,7 +80,7 @@ function taggedParts(text: string): { parts: Record<string, string>; rest: strin
 }
 
 /** Where the end of a tag stands on a line of its own; -1 where it does not. */
-function closingTag(text: string, tag: string, from: number): number {
+function findClosingTag(text: string, tag: string, from: number): number {
   const mark = `\n</${tag}>`
   let end = text.indexOf(mark, from)
   while (end !== -1 && !["\n", ""].includes(text.charAt(end + mark.length))) end = text.indexOf(mark, end + 1)
@@ -85,7 +91,7 @@ function closingTag(text: string, tag: string, from: number): number {
 export function promptText({ messages }: EventOf<"run-start">): string {
   const said = messages.filter((message) => message.role === "user" && message.origin === "prompt")
   const text = safeText(said.map(messageText).join("\n")).trim()
-  return fewLines(text, { most: 8, head: 5, tail: 2 }).join("\n")
+  return shortenLines(text, { most: 8, head: 5, tail: 2 }).join("\n")
 }
 
 /** `search({"query":"karst"})`, cut short. */
@@ -94,40 +100,40 @@ export function toolText({ name, input }: EventOf<"tool-start">): string {
   return `${safeLine(name)}(${args.length > 200 ? `${args.slice(0, 199)}…` : args})`
 }
 
-export function seconds(ms: number): string {
+export function formatSeconds(ms: number): string {
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`
   if (ms < 59_500) return `${Math.round(ms / 1000)} s`
   const whole = Math.round(ms / 1000)
   return `${Math.floor(whole / 60)} min ${whole % 60} s`
 }
 
-export function duration(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms)
+export function formatDuration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : formatSeconds(ms)
 }
 
-export function tokens(usage: Usage): string | undefined {
+export function tokensText(usage: Usage): string | undefined {
   const total = totalTokens(usage)
   if (total === undefined) return undefined
   return `${usage.complete ? "" : "~"}${plural(total, "token")}`
 }
 
 export function plural(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`
+  return `${formatCount(number)} ${noun}${number === 1 ? "" : "s"}`
 }
 
-function ending({ status, reason, pending }: EventOf<"run-end">): string {
+function statusText({ status, reason, pending }: EventOf<"run-end">): string {
   if (status === "stopped") return reason ? `stopped by its limit on ${reason}` : "stopped by a limit"
   if (status === "waiting") return pending?.kind === "approval" ? "waiting for approval" : "waiting for an answer"
   return status
 }
 
-function spent(usage: Usage): string[] {
+function usageTexts(usage: Usage): string[] {
   const cost = usage.costUsd === undefined ? undefined : `$${usage.costUsd.toFixed(usage.costUsd < 1 ? 4 : 2)}`
-  return [tokens(usage), cost].filter((text) => text !== undefined)
+  return [tokensText(usage), cost].filter((text) => text !== undefined)
 }
 
-function count(number: number): string {
-  return inThousands.format(number)
+function formatCount(number: number): string {
+  return thousandsFormat.format(number)
 }
 
-const inThousands = new Intl.NumberFormat("en-US")
+const thousandsFormat = new Intl.NumberFormat("en-US")

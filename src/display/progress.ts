@@ -1,18 +1,20 @@
 import type { AgentEvent } from "../core/event.ts"
 import { addUsage, noUsage } from "../core/usage.ts"
-import { seconds, tokens } from "./phrases.ts"
+import { formatSeconds, tokensText } from "./phrases.ts"
 import { safeLine } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 
 /** Keeps the status line true: what the run waits for, since when, the tokens so far, and the latest sign of life. */
-export function createProgress(screen: Screen, run: string): (event: AgentEvent) => void {
+export function createStatusLine(screen: Screen, run: string): (event: AgentEvent) => void {
   let usage = noUsage
   let sign = ""
 
   function waitFor(doing: string): void {
     const since = Date.now()
     sign = ""
-    screen.status(() => [doing, seconds(Date.now() - since), tokens(usage), sign].filter(Boolean).join(" · "))
+    screen.setStatus(() =>
+      [doing, formatSeconds(Date.now() - since), tokensText(usage), sign].filter(Boolean).join(" · "),
+    )
   }
 
   return (event) => {
@@ -40,7 +42,7 @@ export function createProgress(screen: Screen, run: string): (event: AgentEvent)
         usage = addUsage(usage, event.usage)
         return
       case "run-end":
-        return screen.status(undefined)
+        return screen.setStatus(undefined)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { createPalette, type Palette } from "./paint.ts"
-import { fit } from "./width.ts"
+import { truncateToWidth } from "./width.ts"
 
 /** A terminal, or a file that gets the same lines without the games. Written text stays for ever; the status is one
  *  line below it that is drawn over, and only where there is a terminal. */
@@ -10,11 +10,11 @@ export interface Screen {
   /** Appends. The text must be safe already. */
   write(text: string): void
   /** Ends the open line, if there is one, then writes whole lines. */
-  lines(...lines: string[]): void
+  writeLines(...lines: string[]): void
   /** Exactly one empty line before what comes next; none at the very top. */
-  gap(): void
+  ensureBlankLine(): void
   /** What is going on, asked for again at each turn of the spinner; undefined takes it away. */
-  status(label: (() => string) | undefined): void
+  setStatus(label: (() => string) | undefined): void
   /** Takes the status away and shows the cursor. Twice is fine. */
   close(): void
 }
@@ -23,7 +23,7 @@ export interface ScreenOptions {
   color: boolean
 }
 
-const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+const spinnerFrames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 const hideCursor = "\x1b[?25l"
 const showCursor = "\x1b[?25h"
 const clearLine = "\r\x1b[K"
@@ -50,11 +50,11 @@ export function createScreen(stream: NodeJS.WritableStream, { color }: ScreenOpt
 
   function draw(): void {
     if (!label || !atLineStart) return
-    const spinner = paint.cyan(frames[frame++ % frames.length] ?? "")
+    const spinner = paint.cyan(spinnerFrames[frame++ % spinnerFrames.length] ?? "")
     const cursor = stopGuarding ? "" : hideCursor
-    stopGuarding ??= onLeaving(restore)
+    stopGuarding ??= restoreOnExit(restore)
     drawn = true
-    stream.write(`${cursor}${clearLine}${spinner} ${paint.dim(fit(label(), screen.columns - 3))}`)
+    stream.write(`${cursor}${clearLine}${spinner} ${paint.dim(truncateToWidth(label(), screen.columns - 3))}`)
   }
 
   const screen: Screen = {
@@ -70,15 +70,15 @@ export function createScreen(stream: NodeJS.WritableStream, { color }: ScreenOpt
       atLineStart = text.endsWith("\n")
       lastLines = (lastLines + text).slice(-2)
     },
-    lines(...lines) {
+    writeLines(...lines) {
       const end = atLineStart ? "" : "\n"
       screen.write(end + lines.map((line) => `${line}\n`).join(""))
     },
-    gap() {
+    ensureBlankLine() {
       if (!atLineStart) screen.write("\n")
       if (lastLines !== "" && lastLines !== "\n\n") screen.write("\n")
     },
-    status(next) {
+    setStatus(next) {
       label = next
       clearInterval(timer)
       if (!next) return restore()
@@ -86,14 +86,14 @@ export function createScreen(stream: NodeJS.WritableStream, { color }: ScreenOpt
       timer = setInterval(draw, 80).unref()
       draw()
     },
-    close: () => screen.status(undefined),
+    close: () => screen.setStatus(undefined),
   }
   return screen
 }
 
 // A process that is told to leave must not take the cursor with it. `restore` ends the guard, so where nobody else
 // handles the signal it then does what it would have done without us.
-function onLeaving(restore: () => void): () => void {
+function restoreOnExit(restore: () => void): () => void {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
   function leave(signal: NodeJS.Signals): void {
     restore()

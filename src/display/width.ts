@@ -5,7 +5,7 @@ const invisible = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
 let segmenter: Intl.Segmenter | undefined
 
 /** The columns a terminal needs for a text without control characters. */
-export function width(text: string): number {
+export function textWidth(text: string): number {
   if (ascii.test(text)) return text.length
   let columns = 0
   for (const grapheme of graphemes(text)) columns += graphemeWidth(grapheme)
@@ -25,14 +25,14 @@ export function graphemeWidth(grapheme: string): number {
 }
 
 /** The beginning of a text that fits, with an ellipsis where something is missing. */
-export function fit(text: string, columns: number): string {
-  if (width(text) <= columns) return text
-  const { head } = split(text, columns - 1)
+export function truncateToWidth(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text
+  const { head } = splitAtWidth(text, columns - 1)
   return `${head.trimEnd()}…`
 }
 
 /** Cuts a text where the columns end; a wide character never straddles the cut. */
-export function split(text: string, columns: number): { head: string; tail: string; used: number } {
+export function splitAtWidth(text: string, columns: number): { head: string; tail: string; used: number } {
   const room = Math.max(0, columns)
   // Only the beginning is looked at. A mark after the last character would belong to it.
   if (ascii.test(text.slice(0, room + 1))) {

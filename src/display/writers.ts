@@ -1,27 +1,27 @@
-import { createFlow } from "./flow.ts"
+import { createTextFlow } from "./flow.ts"
 import { createHighlighter, type Segment } from "./highlight.ts"
 import { createMarkdown } from "./markdown.ts"
 import type { Paint } from "./paint.ts"
-import { safeStream } from "./safe-text.ts"
+import { createSafeStream } from "./safe-text.ts"
 import type { Screen } from "./screen.ts"
 
 /** Draws text of others as it comes in, whatever the pieces. While one is open there is no status. */
-export interface Writer {
+export interface StreamWriter {
   add(text: string): void
   end(): void
 }
 
 // Lines longer than this are hard to read, however wide the terminal. Where there is none, nothing is broken at all.
-const readable = 100
+const maxProseColumns = 100
 
 /** Markdown beside a mark. */
-export function proseWriter(screen: Screen, mark: string, paintMark: Paint): Writer {
-  screen.status(undefined)
-  screen.gap()
+export function createProseWriter(screen: Screen, mark: string, paintMark: Paint): StreamWriter {
+  screen.setStatus(undefined)
+  screen.ensureBlankLine()
   const prefix = { first: mark, rest: " ".repeat(mark.length), paintPrefix: paintMark }
-  const flow = createFlow(screen, { ...prefix, breaks: "words", columns: proseColumns(screen) })
+  const flow = createTextFlow(screen, { ...prefix, breaks: "words", columns: proseColumns(screen) })
   const markdown = createMarkdown(flow, screen.paint)
-  const safe = safeStream()
+  const safe = createSafeStream()
   return {
     add: (text) => markdown.add(safe.add(text)),
     end() {
@@ -33,16 +33,16 @@ export function proseWriter(screen: Screen, mark: string, paintMark: Paint): Wri
 }
 
 /** Code beside a bar. */
-export function codeWriter(screen: Screen, language: string): Writer {
-  screen.status(undefined)
-  screen.gap()
+export function createCodeWriter(screen: Screen, language: string): StreamWriter {
+  screen.setStatus(undefined)
+  screen.ensureBlankLine()
   const { paint } = screen
   const bar = { first: "  │ ", rest: "  │ ", paintPrefix: paint.blue }
-  const flow = createFlow(screen, { ...bar, breaks: "anywhere", hang: 4 })
+  const flow = createTextFlow(screen, { ...bar, breaks: "anywhere", hangingIndent: 4 })
   const highlighter = createHighlighter(language)
-  const safe = safeStream()
+  const safe = createSafeStream()
   const draw = (segments: Segment[]) => {
-    for (const { text, look } of segments) flow.add(text, paint[look])
+    for (const { text, style: look } of segments) flow.add(text, paint[look])
   }
   return {
     add: (text) => draw(highlighter.add(safe.add(text))),
@@ -57,11 +57,11 @@ export function codeWriter(screen: Screen, language: string): Writer {
 /** A few words of our own beside a mark; the text must be safe. */
 export function writeNote(screen: Screen, mark: string, text: string, paint: Paint): void {
   const prefix = { first: mark, rest: " ".repeat(mark.length), paintPrefix: paint }
-  const flow = createFlow(screen, { ...prefix, breaks: "words", columns: proseColumns(screen) })
+  const flow = createTextFlow(screen, { ...prefix, breaks: "words", columns: proseColumns(screen) })
   flow.add(text, paint)
   flow.end()
 }
 
 function proseColumns({ columns }: Screen): number {
-  return columns === Number.POSITIVE_INFINITY ? columns : Math.min(columns, readable)
+  return columns === Number.POSITIVE_INFINITY ? columns : Math.min(columns, maxProseColumns)
 }

@@ -1,7 +1,7 @@
 import { AgentError } from "../core/errors.ts"
 import type { EventBody } from "../core/event.ts"
-import type { Head } from "./checkpoint.ts"
-import { isGone, type Owner } from "./owner.ts"
+import type { RunHead } from "./checkpoint.ts"
+import { isOwnerGone, type Owner } from "./owner.ts"
 
 /** The claims of a run since its last saved cycle, stored before a worker does anything. A drain gives the run back and is no
  *  death of a worker. */
@@ -17,24 +17,23 @@ export interface Attempts {
 
 /** The lease and the attempts of a run that a worker takes. A lease that was taken from a worker that may be alive is doubled: a
  *  cell that computes for longer than the lease would otherwise go back and forth between workers. */
-export function nextClaim(head: Head, owner: Owner, leaseMs: number): Pick<Head, "attempts" | "lease"> {
-  const { lease, attempts = none } = head
-  const from = takenFrom(head, owner)
+export function nextClaim(head: RunHead, owner: Owner, leaseMs: number): Pick<RunHead, "attempts" | "lease"> {
+  const { lease, attempts = noAttempts } = head
+  const from = previousOwnerState(head, owner)
   const isDead = from === "dead" || from === "unknown"
   const deaths = attempts.deaths + (isDead && !attempts.alone ? 1 : 0)
   const aloneDeaths = attempts.aloneDeaths + (isDead && attempts.alone ? 1 : 0)
   const before = Math.max(lease?.forMs ?? 0, leaseMs)
-  const forMs =
-    from === "alive" || from === "unknown" ? Math.min(before * 2, Math.max(longestLeaseMs, leaseMs)) : before
+  const forMs = from === "alive" || from === "unknown" ? Math.min(before * 2, Math.max(maxLeaseMs, leaseMs)) : before
   return {
     lease: { owner, forMs: from ? forMs : leaseMs },
-    attempts: { claims: attempts.claims + 1, deaths, aloneDeaths, alone: deaths >= deathsTogether },
+    attempts: { claims: attempts.claims + 1, deaths, aloneDeaths, alone: deaths >= maxSharedDeaths },
   }
 }
 
 /** The warning for a run that is taken from a worker which may be alive. */
-export function blockedWarning(head: Head, owner: Owner): EventBody | undefined {
-  const from = takenFrom(head, owner)
+export function blockedWorkerWarning(head: RunHead, owner: Owner): EventBody | undefined {
+  const from = previousOwnerState(head, owner)
   if (from !== "alive" && from !== "unknown") return undefined
   const { forMs = 0 } = head.lease ?? {}
   const message =
@@ -44,15 +43,15 @@ export function blockedWarning(head: Head, owner: Owner): EventBody | undefined 
 }
 
 /** Whether a worker that takes the run now works on it alone. */
-export function worksAlone(head: Head, { owner, leaseMs }: { owner: Owner; leaseMs: number }): boolean {
+export function worksAlone(head: RunHead, { owner, leaseMs }: { owner: Owner; leaseMs: number }): boolean {
   return nextClaim(head, owner, leaseMs).attempts?.alone ?? false
 }
 
-export function isPoison({ attempts }: Head, maxAttempts: number): boolean {
+export function isPoison({ attempts }: RunHead, maxAttempts: number): boolean {
   return (attempts?.aloneDeaths ?? 0) >= maxAttempts
 }
 
-export function poison({ id, attempts }: Head): AgentError {
+export function poisonError({ id, attempts }: RunHead): AgentError {
   const { deaths = 0, aloneDeaths = 0 } = attempts ?? {}
   const message =
     `Run ${id} is set aside: ${deaths + aloneDeaths} workers ended in the same cycle of it, the last ${aloneDeaths} while they ` +
@@ -61,12 +60,12 @@ export function poison({ id, attempts }: Head): AgentError {
 }
 
 /** In which state the worker was that had the run; undefined where the run was given back, or is this worker's own. */
-function takenFrom({ status, lease }: Head, owner: Owner): "dead" | "alive" | "unknown" | undefined {
+function previousOwnerState({ status, lease }: RunHead, owner: Owner): "dead" | "alive" | "unknown" | undefined {
   if (status !== "running" || !lease || lease.owner.id === owner.id) return undefined
-  if (isGone(lease.owner)) return "dead"
+  if (isOwnerGone(lease.owner)) return "dead"
   return lease.owner.host === owner.host ? "alive" : "unknown"
 }
 
-const none: Attempts = { claims: 0, deaths: 0, aloneDeaths: 0, alone: false }
-const deathsTogether = 2
-const longestLeaseMs = 600_000
+const noAttempts: Attempts = { claims: 0, deaths: 0, aloneDeaths: 0, alone: false }
+const maxSharedDeaths = 2
+const maxLeaseMs = 600_000

@@ -13,7 +13,7 @@ export interface Backend {
    *  or elsewhere, each time after a longer wait: how a run went is no reason to reject, only that this worker could not
    *  tell. An error of code `held` is no failure: nobody is told of it, and the wait does not grow.
    *  Rejects where no worker can work at all. Started twice, two take from the one queue. */
-  start(handle: Handle, options: StartOptions): Promise<Stop>
+  start(handle: JobHandler, options: StartOptions): Promise<StopWorking>
   /** How many jobs wait to be begun, those to be tried again included, those under way not. Cheap: asked once a cycle. */
   queued(): Promise<number>
   /** Lets go of connections that `push` and `queued` opened; what was started is stopped first. A second time is fine. */
@@ -26,7 +26,7 @@ export interface Job {
   revision: number
 }
 
-export type Handle = (job: Job) => Promise<void>
+export type JobHandler = (job: Job) => Promise<void>
 
 export interface StartOptions {
   /** How many jobs one process has under way at a time, at most. */
@@ -34,10 +34,10 @@ export interface StartOptions {
 }
 
 /** Another worker holds the run, or did when it died. */
-export const laterCode = "held"
+export const heldCode = "held"
 
 /** Takes no more jobs, and waits for those under way. What waits stays where it is. A second call gives the same. */
-export type Stop = () => Promise<void>
+export type StopWorking = () => Promise<void>
 
 /** What a backend takes, whichever it is. */
 export interface BackendOptions {

@@ -1,5 +1,5 @@
 import { ConfigError } from "../core/errors.ts"
-import { importPeer } from "../core/peer.ts"
+import { importOptionalPackage } from "../core/peer.ts"
 
 /** What is used of a client of ioredis, 5 or newer: a `Redis` or a `Cluster`. */
 export interface RedisConnection {
@@ -30,7 +30,7 @@ export interface BullWorker {
 type Constructor = new (...args: never[]) => unknown
 
 export async function loadBullmq(): Promise<{ Queue: Constructor; Worker: Constructor }> {
-  const { Queue, Worker } = await importPeer("bullmq", "bullmqBackend")
+  const { Queue, Worker } = await importOptionalPackage("bullmq", "bullmqBackend")
   if (!isConstructor(Queue) || !isConstructor(Worker)) {
     throw new ConfigError('The package "bullmq" is not what bullmqBackend knows. Install 6 or newer.')
   }
@@ -40,13 +40,13 @@ export async function loadBullmq(): Promise<{ Queue: Constructor; Worker: Constr
 /** A client that is ours to close, with those that BullMQ copied from it. */
 export interface OwnConnection {
   client: RedisConnection
-  isUp(): boolean
+  isReady(): boolean
   /** Ends all of them, also while the server is away; who waits for an answer gets an error. */
-  leave(): Promise<void>
+  close(): Promise<void>
 }
 
 /** While the server is away a command is tried so many times, some eight seconds for 20 of them; null: until it is back. */
-export async function connect(
+export async function connectForBullmq(
   server: string | RedisConnection,
   maxRetriesPerRequest: number | null,
 ): Promise<OwnConnection> {
@@ -54,37 +54,37 @@ export async function connect(
   // A client that waits to connect again can only be ended by its next attempt: told to disconnect it would never end.
   const retryStrategy = (attempt: number) => (isLeaving ? null : Math.min(50 * attempt, 500))
   const client = await createClient(server, { retryStrategy, maxRetriesPerRequest })
-  const clients = [quiet(client)]
+  const clients = [ignoreErrors(client)]
   const duplicate = client.duplicate.bind(client)
   client.duplicate = (...args) => {
-    const copy = quiet(duplicate(...args))
+    const copy = ignoreErrors(duplicate(...args))
     clients.push(copy)
     return copy
   }
   return {
     client,
-    isUp: () => clients.every(({ status }) => status === "ready"),
-    async leave() {
+    isReady: () => clients.every(({ status }) => status === "ready"),
+    async close() {
       isLeaving = true
-      await Promise.all(clients.map(end))
+      await Promise.all(clients.map(closeClient))
     },
   }
 }
 
 async function createClient(server: string | RedisConnection, options: object): Promise<RedisConnection> {
-  if (typeof server !== "string") return copyOf(server, options)
-  const { Redis } = await importPeer("ioredis", "bullmqBackend")
+  if (typeof server !== "string") return duplicateClient(server, options)
+  const { Redis } = await importOptionalPackage("ioredis", "bullmqBackend")
   if (!isConstructor(Redis)) throw new ConfigError('The package "ioredis" is too old. Install 5 or newer.')
   return Reflect.construct(Redis, [server, options])
 }
 
 // A cluster takes the options of its nodes apart from its own.
-function copyOf(client: RedisConnection, options: object): RedisConnection {
+function duplicateClient(client: RedisConnection, options: object): RedisConnection {
   const args = client.isCluster ? [undefined, { redisOptions: options }] : [options]
   return client.duplicate(...(args as never[]))
 }
 
-async function end(client: RedisConnection): Promise<void> {
+async function closeClient(client: RedisConnection): Promise<void> {
   if (client.status === "end") return
   const ended = new Promise<void>((resolve) => client.on("end", () => resolve()))
   if (client.status === "ready") client.quit().catch(() => client.disconnect())
@@ -92,7 +92,7 @@ async function end(client: RedisConnection): Promise<void> {
 }
 
 // Without a listener every attempt to connect is written to the console; whoever waits for an answer gets the error.
-function quiet(client: RedisConnection): RedisConnection {
+function ignoreErrors(client: RedisConnection): RedisConnection {
   client.on("error", () => {})
   return client
 }

@@ -1,24 +1,24 @@
 import { checkName } from "../core/check-name.ts"
 import {
   checkOptions,
-  isAboveZero,
-  isEither,
-  isFunction,
-  isNumber,
-  isOptions,
-  isRecord,
-  isSecret,
-  isText,
-  isWholeFrom,
+  mustBeEither,
+  mustBeFunction,
+  mustBeIntegerFrom,
+  mustBeNumber,
+  mustBeObject,
+  mustBeOptions,
+  mustBePositive,
+  mustBeSecret,
+  mustBeText,
   type OptionChecks,
 } from "../core/check-options.ts"
 import { AgentError, ConfigError, thrownText } from "../core/errors.ts"
-import { redisFailure, sentence } from "../stores/redis-client.ts"
-import type { Backend, BackendOptions, Handle, Job, Stop } from "./backend.ts"
-import { type BullQueue, type BullWorker, connect, loadBullmq, type RedisConnection } from "./bullmq-client.ts"
-import { checkConcurrency, waitMs } from "./job-queue.ts"
+import { redisError, withFullStop } from "../stores/redis-client.ts"
+import type { Backend, BackendOptions, Job, JobHandler, StopWorking } from "./backend.ts"
+import { type BullQueue, type BullWorker, connectForBullmq, loadBullmq, type RedisConnection } from "./bullmq-client.ts"
+import { checkConcurrency, retryDelayMs } from "./job-queue.ts"
 import { backendChecks } from "./option-checks.ts"
-import { createReport } from "./report.ts"
+import { createErrorReporter } from "./report.ts"
 
 export type { RedisConnection } from "./bullmq-client.ts"
 
@@ -49,15 +49,15 @@ export interface BullmqBackendOptions extends BackendOptions {
 const bullmqChecks: OptionChecks<BullmqBackendOptions> = {
   ...backendChecks,
   // May hold a password.
-  url: isSecret,
-  connection: isRecord,
-  queue: isText,
-  prefix: isText,
-  lockDurationMs: isAboveZero,
-  stalledIntervalMs: isAboveZero,
-  maxStalledCount: isWholeFrom(0),
-  rateLimit: isOptions({ max: isAboveZero, durationMs: isAboveZero }),
-  priority: isEither("a number or a function of the job", isNumber, isFunction),
+  url: mustBeSecret,
+  connection: mustBeObject,
+  queue: mustBeText,
+  prefix: mustBeText,
+  lockDurationMs: mustBePositive,
+  stalledIntervalMs: mustBePositive,
+  maxStalledCount: mustBeIntegerFrom(0),
+  rateLimit: mustBeOptions({ max: mustBePositive, durationMs: mustBePositive }),
+  priority: mustBeEither("a number or a function of the job", mustBeNumber, mustBeFunction),
 }
 
 /** Works on any number of machines, over BullMQ and Redis. Run Redis with `maxmemory-policy noeviction`; what survives its
@@ -68,10 +68,10 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
   checkName("bullmqBackend(): the queue", name, { segment: true })
   checkName("bullmqBackend(): the prefix", prefix)
   const server = connection ?? url
-  if (!server) throw new ConfigError(noServer)
+  if (!server) throw new ConfigError(missingServerMessage)
   const shared = { prefix: prefix.includes("{") ? prefix : `{${prefix}}` }
-  const report = createReport(`bullmqBackend "${name}"`, options)
-  const stops = new Set<Stop>()
+  const report = createErrorReporter(`bullmqBackend "${name}"`, options)
+  const stops = new Set<StopWorking>()
   let opening: ReturnType<typeof openQueue> | undefined
   let isClosed = false
 
@@ -85,13 +85,13 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
 
   async function openQueue() {
     const { Queue } = await loadBullmq()
-    const own = typeof server === "string" ? await connect(server, 20) : undefined
+    const own = typeof server === "string" ? await connectForBullmq(server, 20) : undefined
     try {
       // A queue waits for its first connection for ever; a command does not.
       await (own?.client ?? connection)?.ping()
     } catch (error) {
-      await own?.leave()
-      throw unreachable(name, error)
+      await own?.close()
+      throw queueError(name, error)
     }
     const queue: BullQueue = Reflect.construct(Queue, [name, { ...shared, connection: own?.client ?? server }])
     queue.on("error", (error) => report(error))
@@ -101,7 +101,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
   async function ask<T>(question: (queue: BullQueue) => Promise<T>): Promise<T> {
     const { queue } = await open()
     return question(queue).catch((error) => {
-      throw unreachable(name, error)
+      throw queueError(name, error)
     })
   }
 
@@ -110,9 +110,9 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
     return Object.values(counts).reduce((sum, count) => sum + count, 0)
   }
 
-  async function start(place: string | RedisConnection, handle: Handle, concurrency: number): Promise<Stop> {
+  async function start(place: string | RedisConnection, handle: JobHandler, concurrency: number): Promise<StopWorking> {
     const { Worker } = await loadBullmq()
-    const own = await connect(place, null)
+    const own = await connectForBullmq(place, null)
     const underWay = new Set<Promise<unknown>>()
 
     const process = async ({ data }: { data: Job }) => {
@@ -134,13 +134,13 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
     worker.on("error", (error) => report(error))
     await worker.waitUntilReady()
 
-    return once(async () => {
+    return callOnce(async () => {
       // A server that is away does not keep the worker: a job that could not be ticked off comes again.
-      if (!own.isUp()) await own.leave()
+      if (!own.isReady()) await own.close()
       const closing = worker.close()
-      await Promise.race([closing, patience(underWay)])
-      await own.leave()
-      await Promise.race([closing, patience()])
+      await Promise.race([closing, gracePeriod(underWay)])
+      await own.close()
+      await Promise.race([closing, gracePeriod()])
     })
   }
 
@@ -150,8 +150,8 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
     const opened = await opening?.catch(() => undefined)
     opening = undefined
     if (!opened) return
-    await Promise.race([opened.queue.close(), patience()])
-    await opened.own?.leave()
+    await Promise.race([opened.queue.close(), gracePeriod()])
+    await opened.own?.close()
   }
 
   return {
@@ -164,7 +164,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
       // A server that cannot be reached, or not be used, is told at once; the worker itself would wait for it for ever.
       await queued()
       const stop = await start(server, handle, concurrency)
-      const forget = once(() => stop().finally(() => stops.delete(forget)))
+      const forget = callOnce(() => stop().finally(() => stops.delete(forget)))
       stops.add(forget)
       return forget
     },
@@ -174,7 +174,7 @@ export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDis
   }
 }
 
-const noServer = "bullmqBackend needs a url such as redis://localhost:6379, or a connection of ioredis."
+const missingServerMessage = "bullmqBackend needs a url such as redis://localhost:6379, or a connection of ioredis."
 
 function jobOptions({ priority }: BullmqBackendOptions, job: Job): Record<string, unknown> {
   const rank = typeof priority === "function" ? priority(job) : priority
@@ -194,32 +194,32 @@ function workerOptions(options: BullmqBackendOptions): Record<string, unknown> {
     runRetryDelay: 1_000,
     // How long a stop may wait while the rate limit holds.
     maximumRateLimitDelay: 1_000,
-    settings: { backoffStrategy: (failures: number, _type: string, error: Error) => waitMs(failures, error) },
+    settings: { backoffStrategy: (failures: number, _type: string, error: Error) => retryDelayMs(failures, error) },
     removeOnFail: { count: 1_000 },
     ...(rateLimit && { limiter: { max: rateLimit.max, duration: rateLimit.durationMs } }),
   }
 }
 
 /** Resolves some time after all that is under way has ended. */
-async function patience(underWay = new Set<Promise<unknown>>()): Promise<void> {
+async function gracePeriod(underWay = new Set<Promise<unknown>>()): Promise<void> {
   while (underWay.size > 0) await Promise.allSettled(underWay)
   await new Promise((resolve) => setTimeout(resolve, 3_000).unref())
 }
 
-function unreachable(name: string, error: unknown): unknown {
+function queueError(name: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AgentError) return error
-  const answer = redisFailure(error, `The queue "${name}" in Redis`)
+  const answer = redisError(error, `The queue "${name}" in Redis`)
   if (answer instanceof AgentError && answer.code !== "connection") return answer
   const cure =
     "Check that the server runs. What was pushed may be there or not; engine.recover() finds runs without a job."
-  return new AgentError(`The queue "${name}" in Redis is out of reach: ${sentence(error.message)} ${cure}`, {
+  return new AgentError(`The queue "${name}" in Redis is out of reach: ${withFullStop(error.message)} ${cure}`, {
     code: "connection",
     retryable: true,
     cause: error,
   })
 }
 
-function once(work: () => Promise<void>): Stop {
+function callOnce(work: () => Promise<void>): StopWorking {
   let done: Promise<void> | undefined
   return () => (done ??= work())
 }

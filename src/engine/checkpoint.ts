@@ -1,17 +1,17 @@
 import type { ConversationHead } from "../agent/restore.ts"
-import type { State } from "../agent/state.ts"
+import type { RunState } from "../agent/state.ts"
 import type { Decision } from "../core/agent.ts"
 import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { CallPreview, Metadata, Pending, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
-import type { Lost, Runtime } from "../runtime/runtime.ts"
-import { corrupt } from "../stores/failure.ts"
-import type { Change, Store } from "../stores/store.ts"
+import type { Runtime, RuntimeLoss } from "../runtime/runtime.ts"
+import { corruptError } from "../stores/failure.ts"
+import type { Store, StoreChange } from "../stores/store.ts"
 import type { ArtifactCounts } from "../tools/artifacts.ts"
 import type { Attempts } from "./attempts.ts"
-import type { Definition } from "./definition.ts"
+import type { AgentDefinition } from "./definition.ts"
 import type { Owner } from "./owner.ts"
-import { createReport } from "./report.ts"
+import { createErrorReporter } from "./report.ts"
 import type { Retries } from "./retries.ts"
 
 export type RunStatus = Status | "queued" | "running"
@@ -28,7 +28,7 @@ export const runStatuses: readonly RunStatus[] = [
 
 /** The small head of a run in a store, JSON: everything that changes with each step. What was said is in the log of
  *  events; what the cycle under way has done, in the journal. */
-export interface Head {
+export interface RunHead {
   version: 1
   id: string
   agent: string
@@ -40,7 +40,7 @@ export interface Head {
   isQueued?: boolean
   status: RunStatus
   /** Absent until the run has begun. */
-  state?: State
+  state?: RunState
   /** The run with the folded form of the conversation, as of that run. */
   folded?: string
   /** The run whose first event has the system prompt. */
@@ -65,11 +65,11 @@ export interface Head {
   journal: number
   /** How much of the inbox was read. */
   inbox: number
-  snapshot?: SnapshotNote
-  definition?: Definition
+  snapshot?: SnapshotInfo
+  definition?: AgentDefinition
   pending?: Pending
   /** The calls that wait for approval, and those answered since. */
-  asked: AskedApproval[]
+  asked: StoredApproval[]
   lease?: Lease
   /** Counts up with each claim. */
   fence: number
@@ -99,7 +99,7 @@ export interface Lease {
   forMs: number
 }
 
-export interface AskedApproval {
+export interface StoredApproval {
   key: string
   id: string
   call: CallPreview
@@ -115,22 +115,22 @@ export interface AskedApproval {
 }
 
 /** What belongs to the bytes of a snapshot. */
-export interface SnapshotNote {
+export interface SnapshotInfo {
   hash: string
   /** Set where the bytes are only the changes since a whole snapshot: the hash of that one. */
   since?: string
   language: Runtime["language"]
-  lost: Lost[]
+  lost: RuntimeLoss[]
   /** Absent where the bytes were too many to keep. */
   kept: boolean
 }
 
-export interface StoredHead {
-  head: Head
+export interface StoredRunHead {
+  head: RunHead
   revision: number
 }
 
-export const keysOf = (id: string) => ({
+export const runKeys = (id: string) => ({
   head: `runs/${id}`,
   input: `runs/${id}/input`,
   events: `runs/${id}/events`,
@@ -156,98 +156,98 @@ export const keysOf = (id: string) => ({
 })
 
 /** Its revision changes when a run is queued, by whichever process. */
-export const queuedMark = "queued"
+export const queuedMarkerKey = "queued"
 
 /** Where the whole text of a call is that waits for approval. */
-export const keyOfCall = (run: string, call: string) => `runs/${run}/calls/${call}`
+export const pendingCallKey = (run: string, call: string) => `runs/${run}/calls/${call}`
 
 // A name with a slash in it must not be taken for another's.
-export const keyOfKey = (agent: string, key: string) => `keys/${encodeURIComponent(agent)}/${key}`
+export const submitKeyKey = (agent: string, key: string) => `keys/${encodeURIComponent(agent)}/${key}`
 
 /** Where the last run of a session is named. */
-export const keyOfSession = (agent: string, session: string) => `sessions/${encodeURIComponent(agent)}/${session}`
+export const sessionKey = (agent: string, session: string) => `sessions/${encodeURIComponent(agent)}/${session}`
 
-export async function readHead(store: Store, id: string): Promise<StoredHead | undefined> {
+export async function readHead(store: Store, id: string): Promise<StoredRunHead | undefined> {
   if (!isRunId(id)) throw new ConfigError(`${JSON.stringify(id)} is not the id of a run. submit gives the ids of runs.`)
-  const entry = await store.get(keysOf(id).head)
+  const entry = await store.get(runKeys(id).head)
   if (!entry) return undefined
-  const head = entry.value as unknown as Partial<Head> | null
+  const head = entry.value as unknown as Partial<RunHead> | null
   if (head === null || typeof head !== "object" || typeof head.version !== "number")
-    throw damagedRun(id, "it is no head")
+    throw damagedRunError(id, "it is no head")
   if (head.version !== 1) {
     throw new AgentError(`Run ${id} was saved by another version of Karst (${head.version}). Go on with it there.`, {
       code: "version",
     })
   }
   if (head.id !== id || !runStatuses.includes(head.status ?? "queued") || !Array.isArray(head.asked)) {
-    throw damagedRun(id, "its head is of another run, or not whole")
+    throw damagedRunError(id, "its head is of another run, or not whole")
   }
-  return { head: head as Head, revision: entry.revision }
+  return { head: head as RunHead, revision: entry.revision }
 }
 
 const isRunId = (id: string) => typeof id === "string" && /^[\w.-]{1,200}$/.test(id)
 
 /** For a run whose records are not as the engine wrote them. */
-export function damagedRun(id: string, what: string): AgentError {
-  return corrupt(`What is stored of run ${id}`, what, "Restore the store from a backup, or delete its records.")
+export function damagedRunError(id: string, what: string): AgentError {
+  return corruptError(`What is stored of run ${id}`, what, "Restore the store from a backup, or delete its records.")
 }
 
 /** The changes that make a head the stored one, its place in the lists included. */
-export function headChanges(next: Head, before?: Head): Change[] {
-  const keys = keysOf(next.id)
-  const changes: Change[] = [{ type: "put", key: keys.head, value: next as unknown as Json }]
+export function headChanges(next: RunHead, before?: RunHead): StoreChange[] {
+  const keys = runKeys(next.id)
+  const changes: StoreChange[] = [{ type: "put", key: keys.head, value: next as unknown as Json }]
   if (!isUnderWay(next) || next.refused !== before?.refused) {
     changes.push({ type: "append", log: keys.rests, items: [next.status] })
   }
   // The journal has the results of calls. Only a retry of a failed run needs it after the end.
   if (hasEnded(next) && next.status !== "failed") changes.push({ type: "delete", key: keys.journal })
-  const waiting = new Set(hasEnded(next) ? [] : next.asked.filter(isOpen).map(({ id }) => id))
-  for (const { id } of before?.asked.filter(isOpen) ?? []) {
-    if (!waiting.has(id)) changes.push({ type: "delete", key: keyOfCall(next.id, id) })
+  const waiting = new Set(hasEnded(next) ? [] : next.asked.filter(isUndecided).map(({ id }) => id))
+  for (const { id } of before?.asked.filter(isUndecided) ?? []) {
+    if (!waiting.has(id)) changes.push({ type: "delete", key: pendingCallKey(next.id, id) })
   }
   // Written whenever a run comes to wait for a worker: a process that works for this store alone looks at it often.
   if (next.status === "queued" && before?.status !== "queued") {
-    changes.push({ type: "put", key: queuedMark, value: true })
+    changes.push({ type: "put", key: queuedMarkerKey, value: true })
   }
-  const place = listKey(next.status, next.id)
-  if (before && place === listKey(before.status, next.id)) return changes
-  if (before) changes.push({ type: "delete", key: listKey(before.status, next.id) })
+  const place = statusListKey(next.status, next.id)
+  if (before && place === statusListKey(before.status, next.id)) return changes
+  if (before) changes.push({ type: "delete", key: statusListKey(before.status, next.id) })
   changes.push({ type: "put", key: place, value: next.createdAt })
   return changes
 }
 
-const isOpen = ({ decision }: AskedApproval) => decision === undefined
+const isUndecided = ({ decision }: StoredApproval) => decision === undefined
 
 /** Where a run is listed: by what it came to, and together while it is worked on or is about to be. */
-export function listKey(status: RunStatus, id: string): string {
+export function statusListKey(status: RunStatus, id: string): string {
   return `status/${status === "queued" || status === "running" ? "under-way" : status}/${id}`
 }
 
 /** The runs that are listed with one of these. One that cannot be read is told of, once, and left out. */
-export async function* listed(store: Store, statuses: readonly RunStatus[]): AsyncGenerator<StoredHead> {
-  for (const list of new Set(statuses.map((status) => listKey(status, "")))) {
+export async function* listRuns(store: Store, statuses: readonly RunStatus[]): AsyncGenerator<StoredRunHead> {
+  for (const list of new Set(statuses.map((status) => statusListKey(status, "")))) {
     for await (const key of store.keys(list)) {
-      const found = await readHead(store, key.slice(list.length)).catch(toldUnlessOurs)
+      const found = await readHead(store, key.slice(list.length)).catch(reportUnreadable)
       if (found && statuses.includes(found.head.status)) yield found
     }
   }
 }
 
-const report = createReport("engine", {})
+const report = createErrorReporter("engine", {})
 
-function toldUnlessOurs(error: unknown): undefined {
+function reportUnreadable(error: unknown): undefined {
   if (!(error instanceof AgentError) || (error.code !== "version" && error.code !== "corrupt")) throw error
   report(error)
 }
 
 /** Changes a head that nobody works on, or gives up where `change` gives nothing. Tries again when another was first.
  *  `known`: as it was read just now. */
-export async function changeHead(
+export async function updateHead(
   store: Store,
   id: string,
-  change: (head: Head) => { head: Head; changes?: Change[] } | undefined,
-  known?: StoredHead,
-): Promise<StoredHead | undefined> {
+  change: (head: RunHead) => { head: RunHead; changes?: StoreChange[] } | undefined,
+  known?: StoredRunHead,
+): Promise<StoredRunHead | undefined> {
   for (let found = known; ; found = undefined) {
     found ??= await readHead(store, id)
     if (!found) return undefined
@@ -255,7 +255,7 @@ export async function changeHead(
     if (!changed) return undefined
     const changes = [...(changed.changes ?? []), ...headChanges(changed.head, found.head)]
     try {
-      const guard = { key: keysOf(id).head, ifRevision: found.revision }
+      const guard = { key: runKeys(id).head, ifRevision: found.revision }
       const revision = await store.commit(changes, guard, { evenIfFull: hasEnded(changed.head) })
       return { head: changed.head, revision }
     } catch (error) {
@@ -264,6 +264,6 @@ export async function changeHead(
   }
 }
 
-export const hasEnded = ({ status }: Head) => ["done", "stopped", "aborted", "failed"].includes(status)
+export const hasEnded = ({ status }: RunHead) => ["done", "stopped", "aborted", "failed"].includes(status)
 
-export const isUnderWay = ({ status }: Head) => status === "queued" || status === "running"
+export const isUnderWay = ({ status }: RunHead) => status === "queued" || status === "running"

@@ -1,12 +1,12 @@
 /** Jobs that are pushed when their time has come. Where this process ends before that, `recover` finds their runs. */
-export interface DelayedPushes {
+export interface RunTimers {
   /** Pushes the run at that time, in milliseconds since the epoch. */
   add(id: string, at: number): void
   remove(id: string): void
   close(): void
 }
 
-export function delayedPushes(push: (id: string) => Promise<void>): DelayedPushes {
+export function createRunTimers(push: (id: string) => Promise<void>): RunTimers {
   const timers = new Map<string, NodeJS.Timeout>()
   let isClosed = false
   return {
@@ -16,7 +16,7 @@ export function delayedPushes(push: (id: string) => Promise<void>): DelayedPushe
         timers.delete(id)
         push(id).catch(() => undefined)
       }
-      timers.set(id, setTimeout(pushNow, Math.min(Math.max(at - Date.now(), 0), longestTimer)))
+      timers.set(id, setTimeout(pushNow, Math.min(Math.max(at - Date.now(), 0), maxTimerMs)))
     },
     remove(id) {
       clearTimeout(timers.get(id))
@@ -31,4 +31,4 @@ export function delayedPushes(push: (id: string) => Promise<void>): DelayedPushe
 }
 
 // A timer for longer would fire at once.
-const longestTimer = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1

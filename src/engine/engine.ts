@@ -1,16 +1,25 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
-import { steerText, userMessage } from "../core/message.ts"
-import type { Stop } from "./backend.ts"
-import { changeHead, type Head, hasEnded, keyOfCall, keysOf, listed, readHead, runStatuses } from "./checkpoint.ts"
+import { checkSteerText, userMessage } from "../core/message.ts"
+import type { StopWorking } from "./backend.ts"
+import {
+  hasEnded,
+  listRuns,
+  pendingCallKey,
+  type RunHead,
+  readHead,
+  runKeys,
+  runStatuses,
+  updateHead,
+} from "./checkpoint.ts"
 import { isClaimable } from "./claim.ts"
 import type { Engine, EngineOptions } from "./contract.ts"
-import { delayedPushes } from "./delayed-pushes.ts"
-import { remote } from "./idle.ts"
+import { createRunTimers } from "./delayed-pushes.ts"
+import { createRunControl } from "./idle.ts"
 import type { InboxMessage } from "./inbox.ts"
 import { inlineBackend } from "./inline.ts"
-import { keptRuns } from "./kept-runs.ts"
-import { lookForWork } from "./look-for-work.ts"
+import { createWarmRuns } from "./kept-runs.ts"
+import { pollForQueuedRuns } from "./look-for-work.ts"
 import {
   checkEngineOptions,
   checkListFilter,
@@ -20,18 +29,18 @@ import {
   checkWatchOptions,
   checkWorkOptions,
 } from "./option-checks.ts"
-import { withEvents } from "./own-events.ts"
-import { thisOwner } from "./owner.ts"
-import { untilAtRest, watchRun } from "./read-run.ts"
-import { checkAgents, heldElsewhere } from "./refusal.ts"
-import { pruneRuns, removeRun } from "./retention.ts"
+import { commitWithEvents } from "./own-events.ts"
+import { createOwner } from "./owner.ts"
+import { waitForResult, watchRun } from "./read-run.ts"
+import { checkDurableAgents, heldElsewhereError } from "./refusal.ts"
+import { deleteRun, pruneRuns } from "./retention.ts"
 import { retryRun } from "./retries.ts"
-import { infoOf } from "./run-info.ts"
-import { continueQueue, sessionQueue } from "./session-queue.ts"
-import { createSilence, type Silence } from "./silence.ts"
-import { type SliceSetup, workSlice } from "./slice.ts"
-import { createSlots } from "./slots.ts"
-import { storeRun } from "./submit.ts"
+import { runInfoOf } from "./run-info.ts"
+import { readSessionQueue, releaseHeldRuns } from "./session-queue.ts"
+import { createLeaseObserver, type LeaseObserver } from "./silence.ts"
+import { executeSlice, type SliceSetup } from "./slice.ts"
+import { createRunSlots } from "./slots.ts"
+import { submitRun } from "./submit.ts"
 
 export type { Engine, EngineOptions } from "./contract.ts"
 
@@ -47,14 +56,14 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     retry = {},
     maxAttempts = 5,
   } = options
-  checkAgents(agents)
+  checkDurableAgents(agents)
   const backend = options.backend ?? inlineBackend()
   const stopping = new AbortController()
-  const silence = createSilence(leaseMs)
+  const silence = createLeaseObserver(leaseMs)
   const setup: SliceSetup = {
     store,
     agents,
-    owner: thisOwner(),
+    owner: createOwner(),
     leaseMs,
     silence,
     holdMs,
@@ -64,27 +73,34 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     allowChanged,
     retry,
     maxAttempts,
-    slots: createSlots(),
-    kept: keptRuns(warmRuns),
+    slots: createRunSlots(),
+    warmRuns: createWarmRuns(warmRuns),
     push,
     queued: () => backend.queued(),
     stopping: stopping.signal,
   }
   // Its agents do not change, so neither does what it would say of these.
   const refused = new Set<string>()
-  const stops: Stop[] = []
-  const delayed = delayedPushes((id) => push(id))
-  const expiries = delayedPushes(expire)
+  const stops: StopWorking[] = []
+  const delayed = createRunTimers((id) => push(id))
+  const expiries = createRunTimers(expire)
   let ownWork: Promise<void> | undefined
   let stopLooking: (() => void) | undefined
   let isClosed = false
   let looking: NodeJS.Timeout | undefined
   let lookedAtWaiting = -Infinity
 
-  const { mustHave, send, abort, decideIdle, expireIdle, readMessages } = remote({ store, silence, push, pushNext })
+  const {
+    requireRun: mustHave,
+    send,
+    abort,
+    decideUnowned: decideIdle,
+    expireUnowned: expireIdle,
+    processInbox: readMessages,
+  } = createRunControl({ store, silence, push, pushNext })
 
   async function handle({ run }: { run: string }): Promise<void> {
-    const end = await workSlice(setup, run)
+    const end = await executeSlice(setup, run)
     if (end.type === "ended") await pushNext(run)
     if (end.type === "waiting") {
       await readMessages(run)
@@ -93,7 +109,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     if (end.type === "again") await end.pushed
     if (end.type === "later") delayed.add(run, end.at)
     if (end.type === "refused") refused.add(run)
-    if (end.type === "held") throw heldElsewhere(run)
+    if (end.type === "held") throw heldElsewhereError(run)
   }
 
   /** Refuses the approvals of a waiting run whose time is over, and those that are still open when their time comes. */
@@ -120,13 +136,13 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     stops.push(await backend.start(handle, { concurrency }))
     looking ??= setInterval(() => recover(leaseMs).catch(() => undefined), leaseMs / 2).unref()
     if (!backend.isShared)
-      stopLooking ??= lookForWork({ store, queued: setup.queued, recover: () => recover(0, isKnown) })
+      stopLooking ??= pollForQueuedRuns({ store, queued: setup.queued, recover: () => recover(0, isKnown) })
   }
 
   // The next run of the same session has waited for this one. Runs that were aborted while they waited are passed over.
   async function pushNext(id: string): Promise<void> {
     for (let last = id; ; ) {
-      const next = (await store.get(keysOf(last).next))?.value
+      const next = (await store.get(runKeys(last).next))?.value
       const found = typeof next === "string" ? await readHead(store, next) : undefined
       if (!found) return
       if (!hasEnded(found.head)) return await push(found.head.id, found.revision)
@@ -140,8 +156,8 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   /** With `silentMs`, only what nobody has touched for so long: the rest is in somebody's queue. */
   async function recover(silentMs = 0, isOurs = (_agent: string) => true): Promise<string[]> {
     const found: string[] = []
-    for await (const { head, revision } of listed(store, ["queued", "running", ...waitingNow()])) {
-      const isFree = isClaimable(head, { silence }) && isForgotten(head, silentMs, silence)
+    for await (const { head, revision } of listRuns(store, ["queued", "running", ...waitingNow()])) {
+      const isFree = isClaimable(head, { silence }) && isUnattended(head, silentMs, silence)
       if (!isOurs(head.agent)) continue
       if (head.status === "waiting") {
         await readMessages(head.id)
@@ -164,7 +180,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
 
   // Whoever asks for the result meanwhile is not told what held before.
   async function triedAgain(id: string): Promise<number | undefined> {
-    const changed = await changeHead(store, id, ({ refused, ...head }) => (refused ? { head } : undefined))
+    const changed = await updateHead(store, id, ({ refused, ...head }) => (refused ? { head } : undefined))
     return changed?.revision
   }
 
@@ -176,7 +192,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     expiries.close()
     await ownWork
     await Promise.all(stops.splice(0).map((stop) => stop()))
-    await setup.kept.close()
+    await setup.warmRuns.close()
   }
 
   const engine: Engine<Name> = {
@@ -189,7 +205,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
         )
       }
       checkSubmitOptions(submitted)
-      const { id, isNew } = await storeRun(store, agent, prompt, submitted)
+      const { id, isNew } = await submitRun(store, agent, prompt, submitted)
       if (isNew) await push(id)
       return { id }
     },
@@ -200,15 +216,18 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     async result(id, given = {}) {
       checkResultOptions(given)
-      return await untilAtRest(store, () => mustHave(id), id, given.signal)
+      return await waitForResult(store, () => mustHave(id), id, given.signal)
     },
     async answer(id, text) {
       await mustHave(id)
       const message = userMessage(text)
-      const changed = await changeHead(store, id, (head) => {
+      const changed = await updateHead(store, id, (head) => {
         if (head.status !== "waiting" || head.pending?.kind !== "question") return undefined
         const event = { type: "prompt-steered", message } as const
-        const [next, changes] = withEvents(id, [event], ({ pending: _, ...rest }) => ({ ...rest, status: "queued" }))
+        const [next, changes] = commitWithEvents(id, [event], ({ pending: _, ...rest }) => ({
+          ...rest,
+          status: "queued",
+        }))
         return { head: next(head), changes }
       })
       if (!changed) throw new AgentError(`Run ${id} has no question to answer.`, { code: "not-waiting" })
@@ -225,18 +244,18 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     async pendingCall(id, call) {
       const { head } = await mustHave(id)
       if (!head.asked.some((each) => each.id === call && each.decision === undefined)) return undefined
-      const entry = await store.get(keyOfCall(id, call))
+      const entry = await store.get(pendingCallKey(id, call))
       return typeof entry?.value === "string" ? entry.value : undefined
     },
     async steer(id, text) {
       const { head } = await mustHave(id)
       if (hasEnded(head)) throw new AgentError(`Run ${id} has ended; nobody would hear it.`, { code: "ended" })
-      const message: InboxMessage = { type: "steer", text: steerText(text) }
-      await store.commit([{ type: "append", log: keysOf(id).inbox, items: [message as unknown as Json] }])
+      const message: InboxMessage = { type: "steer", text: checkSteerText(text) }
+      await store.commit([{ type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }])
     },
     async abort(id, reason) {
       await abort(id, reason)
-      setup.kept.drop(id)
+      setup.warmRuns.discard(id)
       delayed.remove(id)
     },
     async retry(id) {
@@ -244,23 +263,23 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     async get(id) {
       const found = await readHead(store, id)
-      return found && infoOf(found.head)
+      return found && runInfoOf(found.head)
     },
     async *list(filter = {}) {
       checkListFilter(filter)
       const { status = runStatuses, agent, session } = filter
-      for await (const { head } of listed(store, [status].flat())) {
+      for await (const { head } of listRuns(store, [status].flat())) {
         const isWanted = (agent ?? head.agent) === head.agent && (session ?? head.session) === head.session
-        if (isWanted) yield infoOf(head)
+        if (isWanted) yield runInfoOf(head)
       }
     },
-    queue: (agent, session) => sessionQueue(store, agent, session),
+    queue: (agent, session) => readSessionQueue(store, agent, session),
     async continueQueue(agent, session) {
-      const first = await continueQueue(store, agent, session)
+      const first = await releaseHeldRuns(store, agent, session)
       if (first !== undefined) await push(first)
     },
     async clearQueue(agent, session) {
-      const { pending } = await sessionQueue(store, agent, session)
+      const { pending } = await readSessionQueue(store, agent, session)
       for (const { id } of pending) await engine.abort(id, "The queue of the session was cleared.")
     },
     work,
@@ -272,7 +291,7 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
     },
     async delete(id) {
       await mustHave(id)
-      await removeRun(store, id)
+      await deleteRun(store, id)
     },
     async prune(given) {
       checkPruneOptions(given)
@@ -288,5 +307,5 @@ export function createEngine<Name extends string>(options: EngineOptions<Name>):
   return engine
 }
 
-const isForgotten = (head: Head, silentMs: number, silence: Silence) =>
-  silentMs === 0 || head.status === "running" || (head.refused === undefined && silence.of(head) >= silentMs)
+const isUnattended = (head: RunHead, silentMs: number, silence: LeaseObserver) =>
+  silentMs === 0 || head.status === "running" || (head.refused === undefined && silence.silentFor(head) >= silentMs)

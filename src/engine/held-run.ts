@@ -1,39 +1,39 @@
 import type { Json } from "../core/json.ts"
-import { conflict } from "../stores/failure.ts"
-import type { Change, Store } from "../stores/store.ts"
-import { type Head, hasEnded, headChanges, keysOf, type StoredHead } from "./checkpoint.ts"
-import { claimed } from "./claim.ts"
+import { conflictError } from "../stores/failure.ts"
+import type { Store, StoreChange } from "../stores/store.ts"
+import { hasEnded, headChanges, type RunHead, runKeys, type StoredRunHead } from "./checkpoint.ts"
+import { claimedHead } from "./claim.ts"
 import type { Owner } from "./owner.ts"
 
 /** A run that this worker holds. Each write goes on from the one before and is refused once another worker holds it. */
 export interface HeldRun {
-  readonly head: Head
+  readonly head: RunHead
   /** What was claimed, or committed last. */
   readonly revision: number
   /** Writes the head, with what is noted for the journal. With `endsCycle` that is left out: nobody reads it any more.
    *  `changes` may follow from the head that is written. */
-  commit(next: (head: Head) => Head, changes?: Changes, options?: { endsCycle?: boolean }): Promise<void>
+  commit(next: (head: RunHead) => RunHead, changes?: Changes, options?: { endsCycle?: boolean }): Promise<void>
   /** Appends to the journal; what comes together is written together. Where there is nothing to write, it is only checked that
    *  this worker holds the run. */
-  append(items: readonly Json[]): Promise<void>
+  appendNow(items: readonly Json[]): Promise<void>
   /** The same, a little later: with the next write, or by itself when none comes soon. */
-  note(items: readonly Json[]): void
+  appendSoon(items: readonly Json[]): void
   /** Takes a run again that was let go and that nobody has touched since; throws a `ConflictError` where somebody has. */
-  claim(owner: Owner): Promise<void>
+  reclaim(owner: Owner): Promise<void>
   /** Fires when a write was refused or failed: the run goes on from what is stored, perhaps elsewhere. */
   readonly lost: AbortSignal
   /** Ends the renewals. */
-  letGo(): void
+  stopRenewing(): void
 }
 
-type Changes = Change[] | ((next: Head) => Change[])
+type Changes = StoreChange[] | ((next: RunHead) => StoreChange[])
 
 export function holdRun(
   store: Store,
-  first: StoredHead,
+  first: StoredRunHead,
   { leaseMs, journalLength }: { leaseMs: number; journalLength: number },
 ): HeldRun {
-  const keys = keysOf(first.head.id)
+  const keys = runKeys(first.head.id)
   const lost = new AbortController()
   let { head, revision } = first
   let written = journalLength
@@ -63,7 +63,7 @@ export function holdRun(
   }
 
   function commit(
-    next: (head: Head) => Head,
+    next: (head: RunHead) => RunHead,
     changes: Changes = [],
     { endsCycle = false }: { endsCycle?: boolean } = {},
   ): Promise<void> {
@@ -88,7 +88,7 @@ export function holdRun(
     return flushing
   }
 
-  function takeNoted(isOver: boolean): Change[] {
+  function takeNoted(isOver: boolean): StoreChange[] {
     clearTimeout(soon)
     soon = undefined
     const items = noted
@@ -101,10 +101,11 @@ export function holdRun(
   // For a call of which nothing is written beforehand: a worker that lost the run must not make it either.
   async function checkHeld(): Promise<void> {
     const found = await store.get(keys.head)
-    if (found?.revision !== revision) throw conflict({ key: keys.head, ifRevision: revision }, found?.revision ?? 0)
+    if (found?.revision !== revision)
+      throw conflictError({ key: keys.head, ifRevision: revision }, found?.revision ?? 0)
   }
 
-  function write(changes: readonly Change[], evenIfFull = false): Promise<number> {
+  function write(changes: readonly StoreChange[], evenIfFull = false): Promise<number> {
     return store.commit(changes, { key: keys.head, ifRevision: revision }, { evenIfFull })
   }
 
@@ -122,22 +123,22 @@ export function holdRun(
       return revision
     },
     commit,
-    append(items) {
+    appendNow(items) {
       noted.push(...items)
       return flush()
     },
-    note(items) {
+    appendSoon(items) {
       noted.push(...items)
-      soon ??= setTimeout(() => flush().catch(() => undefined), soonMs).unref()
+      soon ??= setTimeout(() => flush().catch(() => undefined), flushDelayMs).unref()
     },
-    async claim(owner) {
-      await commit((head) => claimed(head, { owner, leaseMs }))
+    async reclaim(owner) {
+      await commit((head) => claimedHead(head, { owner, leaseMs }))
       renewing = renew()
     },
     lost: lost.signal,
-    letGo,
+    stopRenewing: letGo,
   }
 }
 
 // Most cycles that do nothing outside are over sooner, and then cost one write.
-const soonMs = 5
+const flushDelayMs = 5

@@ -3,60 +3,60 @@ import type { Decision } from "../core/agent.ts"
 import { AgentError, ConflictError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { noUsage } from "../core/usage.ts"
-import type { Change, Store } from "../stores/store.ts"
-import { expiredAt, nextExpiry } from "./approvals.ts"
-import { changeHead, type Head, hasEnded, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
+import type { Store, StoreChange } from "../stores/store.ts"
+import { denyExpired, nextExpiry } from "./approvals.ts"
+import { hasEnded, type RunHead, readHead, runKeys, type StoredRunHead, updateHead } from "./checkpoint.ts"
 import { isClaimable } from "./claim.ts"
 import { followLog } from "./follow.ts"
-import { type InboxMessage, messagesFrom } from "./inbox.ts"
-import { resolvedEvent, withEvents } from "./own-events.ts"
-import type { Silence } from "./silence.ts"
+import { type InboxMessage, readInboxMessages } from "./inbox.ts"
+import { approvalResolvedEvent, commitWithEvents } from "./own-events.ts"
+import type { LeaseObserver } from "./silence.ts"
 
 /** What can be done to runs from outside, whether a worker holds them or not. */
-export interface Remote {
-  mustHave(id: string): Promise<StoredHead>
+export interface RunControl {
+  requireRun(id: string): Promise<StoredRunHead>
   /** Sends a message to the worker of a run; false where it has none. */
   send(id: string, message: InboxMessage): Promise<boolean>
   /** Ends a run, by its worker or, where that is gone or gives no sign of life for its lease, by itself. Resolves when the run
    *  has ended. */
   abort(id: string, reason?: string): Promise<void>
   /** Ends a run that no worker holds, or whose worker is gone. */
-  endIdle(id: string, reason?: string): Promise<StoredHead | undefined>
+  abortUnowned(id: string, reason?: string): Promise<StoredRunHead | undefined>
   /** Answers an approval of a run that no worker holds. */
-  decideIdle(id: string, key: string, decision: Decision): Promise<boolean>
+  decideUnowned(id: string, key: string, decision: Decision): Promise<boolean>
   /** Refuses the calls of a run that no worker holds whose approval was not answered in time. Gives when the next one is refused;
    *  undefined where none ever is. */
-  expireIdle(id: string): Promise<number | undefined>
+  expireUnowned(id: string): Promise<number | undefined>
   /** Acts on messages that came while the run was about to wait. */
-  readMessages(id: string): Promise<void>
+  processInbox(id: string): Promise<void>
 }
 
-export interface RemoteSetup {
+export interface RunControlSetup {
   store: Store
-  silence: Silence
+  silence: LeaseObserver
   push(id: string, revision?: number): Promise<void>
   pushNext(id: string): Promise<void>
 }
 
-export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote {
+export function createRunControl({ store, silence, push, pushNext }: RunControlSetup): RunControl {
   async function readMessages(id: string): Promise<void> {
     const found = await readHead(store, id)
     if (found?.head.status !== "waiting") return
-    for (const message of await messagesFrom(store, id, found.head.inbox)) {
+    for (const message of await readInboxMessages(store, id, found.head.inbox)) {
       if (message.type === "abort") await endIdle(id, message.reason)
       if (message.type === "decision") await decideIdle(id, message.key, message.decision)
     }
   }
 
-  async function endIdle(id: string, reason?: string): Promise<StoredHead | undefined> {
-    const ended = await changeHead(store, id, (head) => {
+  async function endIdle(id: string, reason?: string): Promise<StoredRunHead | undefined> {
+    const ended = await updateHead(store, id, (head) => {
       if (hasEnded(head) || (head.status === "running" && !isClaimable(head, { silence }))) return undefined
       const { cycle: cycles = 0, usage: saved = noUsage, output = "" } = head.state ?? {}
       // The cycle that a lost worker had under way was not counted.
       const usage = head.status === "running" ? { ...saved, complete: false } : saved
       const detail = reason === undefined ? {} : { detail: reason }
       const end = { type: "run-end", status: "aborted", output, cycles, usage, ...detail } as const
-      const [next, changes] = withEvents(id, [end], ({ pending: _, lease: __, retryAt: ___, ...rest }) => ({
+      const [next, changes] = commitWithEvents(id, [end], ({ pending: _, lease: __, retryAt: ___, ...rest }) => ({
         ...rest,
         status: "aborted",
       }))
@@ -75,21 +75,21 @@ export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote 
   async function expireIdle(id: string): Promise<number | undefined> {
     const found = await readHead(store, id)
     if (found?.head.status !== "waiting" || nextExpiry(found.head) === undefined) return undefined
-    await answerIdle(id, (asked) => expiredAt(asked, Date.now()))
+    await answerIdle(id, (asked) => denyExpired(asked, Date.now()))
     const now = await readHead(store, id)
     return now?.head.status === "waiting" ? nextExpiry(now.head) : undefined
   }
 
-  async function answerIdle(id: string, answer: (asked: Head["asked"]) => Head["asked"]): Promise<boolean> {
-    const changed = await changeHead(store, id, (head) => {
+  async function answerIdle(id: string, answer: (asked: RunHead["asked"]) => RunHead["asked"]): Promise<boolean> {
+    const changed = await updateHead(store, id, (head) => {
       if (head.status !== "waiting") return undefined
       const asked = answer(head.asked)
       const answered = asked.filter((each, index) => each.decision !== head.asked[index]?.decision)
       if (answered.length === 0) return undefined
       const [first] = asked.filter((each) => each.decision === undefined)
-      const [next, changes] = withEvents(
+      const [next, changes] = commitWithEvents(
         id,
-        answered.map((each) => resolvedEvent(each, each.decision ?? "deny")),
+        answered.map((each) => approvalResolvedEvent(each, each.decision ?? "deny")),
         ({ pending: _, ...rest }) =>
           first
             ? { ...rest, asked, pending: { kind: "approval", id: first.id, call: first.call } }
@@ -105,9 +105,9 @@ export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote 
     for (;;) {
       const { head, revision } = await mustHave(id)
       if (head.status !== "running") return false
-      const change: Change = { type: "append", log: keysOf(id).inbox, items: [message as unknown as Json] }
+      const change: StoreChange = { type: "append", log: runKeys(id).inbox, items: [message as unknown as Json] }
       try {
-        const guard = { key: keysOf(id).head, ifRevision: revision }
+        const guard = { key: runKeys(id).head, ifRevision: revision }
         await store.commit([change], guard, { evenIfFull: message.type === "abort" })
         return true
       } catch (error) {
@@ -118,7 +118,7 @@ export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote 
 
   async function abort(id: string, reason?: string): Promise<void> {
     const over = new AbortController()
-    const rests = followLog(store, keysOf(id).rests, 0, over.signal)
+    const rests = followLog(store, runKeys(id).rests, 0, over.signal)
     let next: Promise<unknown> | undefined
     let isSent = false
     try {
@@ -126,7 +126,7 @@ export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote 
         if (hasEnded((await mustHave(id)).head) || (await endIdle(id, reason))) return
         if (!isSent) isSent = await send(id, { type: "abort", ...(reason !== undefined && { reason }) })
         next ??= rests.next().finally(() => (next = undefined))
-        await Promise.race([next, sleep(lookMs)])
+        await Promise.race([next, sleep(ownerCheckMs)])
       }
     } finally {
       over.abort()
@@ -134,14 +134,22 @@ export function remote({ store, silence, push, pushNext }: RemoteSetup): Remote 
     }
   }
 
-  async function mustHave(id: string): Promise<StoredHead> {
+  async function mustHave(id: string): Promise<StoredRunHead> {
     const found = await readHead(store, id)
     if (!found) throw new AgentError(`There is no run "${id}" in this store.`, { code: "unknown-run" })
     return found
   }
 
-  return { mustHave, send, abort, endIdle, decideIdle, expireIdle, readMessages }
+  return {
+    requireRun: mustHave,
+    send,
+    abort,
+    abortUnowned: endIdle,
+    decideUnowned: decideIdle,
+    expireUnowned: expireIdle,
+    processInbox: readMessages,
+  }
 }
 
 // How often it is looked whether the worker of a run is gone.
-const lookMs = 250
+const ownerCheckMs = 250

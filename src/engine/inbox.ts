@@ -1,9 +1,9 @@
 import type { Decision } from "../core/agent.ts"
 import type { Store } from "../stores/store.ts"
-import { type Head, keysOf } from "./checkpoint.ts"
+import { type RunHead, runKeys } from "./checkpoint.ts"
 import { followLog } from "./follow.ts"
 import type { HeldRun } from "./held-run.ts"
-import { messageIn } from "./stored-shapes.ts"
+import { parseInboxMessage } from "./stored-shapes.ts"
 
 /** A message to a run, from any process. The worker that holds the run stores its content before acting on it. */
 export type InboxMessage =
@@ -13,10 +13,10 @@ export type InboxMessage =
 
 export interface InboxActions {
   abort(reason: string | undefined): void
-  decided(key: string, decision: Decision): void
+  decide(key: string, decision: Decision): void
   steer(text: string): void
   /** Resolves when this worker holds the run, which between two jobs it does not; false where it will not hold it again. */
-  holding(): Promise<boolean>
+  untilHeld(): Promise<boolean>
 }
 
 export interface Inbox {
@@ -29,7 +29,7 @@ export interface Inbox {
 
 /** Reads the messages to a held run. The content of a message is committed together with the position after it, and acted on
  *  afterwards. An abort is acted on and keeps its position until the run has ended. */
-export function readInbox(store: Store, held: HeldRun, actions: InboxActions): Inbox {
+export function followInbox(store: Store, held: HeldRun, actions: InboxActions): Inbox {
   const controller = new AbortController()
   const steers: string[] = []
   let received = 0
@@ -39,12 +39,12 @@ export function readInbox(store: Store, held: HeldRun, actions: InboxActions): I
       actions.abort(message.reason)
       return "stop"
     }
-    if (!(await actions.holding())) return "stop"
+    if (!(await actions.untilHeld())) return "stop"
     await held.commit((head) => {
       if (message.type === "steer") steers.push(message.text)
-      return withMessage(head, message)
+      return applyMessage(head, message)
     })
-    if (message.type === "decision") actions.decided(message.key, message.decision)
+    if (message.type === "decision") actions.decide(message.key, message.decision)
     else {
       received++
       actions.steer(message.text)
@@ -53,8 +53,8 @@ export function readInbox(store: Store, held: HeldRun, actions: InboxActions): I
   }
 
   const reading = (async () => {
-    for await (const item of followLog(store, keysOf(held.head.id).inbox, held.head.inbox, controller.signal)) {
-      if ((await take(messageIn(item, held.head.id))) === "stop") return
+    for await (const item of followLog(store, runKeys(held.head.id).inbox, held.head.inbox, controller.signal)) {
+      if ((await take(parseInboxMessage(item, held.head.id))) === "stop") return
     }
     // A store that fails here also fails the next commit of the run, and that failure is reported.
   })().catch(() => undefined)
@@ -72,7 +72,7 @@ export function readInbox(store: Store, held: HeldRun, actions: InboxActions): I
 }
 
 /** The head after a message that is not an abort. The first decision about a call counts. */
-export function withMessage(head: Head, message: Exclude<InboxMessage, { type: "abort" }>): Head {
+export function applyMessage(head: RunHead, message: Exclude<InboxMessage, { type: "abort" }>): RunHead {
   const inbox = head.inbox + 1
   if (message.type === "steer") return { ...head, inbox, unheard: [...head.unheard, message.text] }
   const { key, decision } = message
@@ -80,6 +80,6 @@ export function withMessage(head: Head, message: Exclude<InboxMessage, { type: "
 }
 
 /** The messages that are in the inbox now, from that position on. */
-export async function messagesFrom(store: Store, id: string, from: number): Promise<InboxMessage[]> {
-  return (await Array.fromAsync(store.read(keysOf(id).inbox, from))).map((item) => messageIn(item, id))
+export async function readInboxMessages(store: Store, id: string, from: number): Promise<InboxMessage[]> {
+  return (await Array.fromAsync(store.read(runKeys(id).inbox, from))).map((item) => parseInboxMessage(item, id))
 }

@@ -2,13 +2,13 @@ import { checkOptions } from "../core/check-options.ts"
 import type { Backend, BackendOptions } from "./backend.ts"
 import { createJobQueue } from "./job-queue.ts"
 import { backendChecks } from "./option-checks.ts"
-import { createReport } from "./report.ts"
+import { createErrorReporter } from "./report.ts"
 
 /** Works in this process. The queue is in its memory: after a crash the runs are in the store, and `engine.recover()`
  *  pushes them again. */
 export function inlineBackend(options: BackendOptions = {}): Backend {
   checkOptions("inlineBackend()", options, backendChecks)
-  const queue = createJobQueue(createReport("inlineBackend", options))
+  const queue = createJobQueue(createErrorReporter("inlineBackend", options))
   return {
     async push(job) {
       queue.push(job)

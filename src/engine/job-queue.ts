@@ -1,32 +1,32 @@
 import { ConfigError } from "../core/errors.ts"
-import { type Handle, type Job, laterCode, type Stop } from "./backend.ts"
-import type { Report } from "./report.ts"
+import { heldCode, type Job, type JobHandler, type StopWorking } from "./backend.ts"
+import type { ErrorReporter } from "./report.ts"
 
 /** Jobs in this process's memory, and those who take them. */
 export interface JobQueue {
   push(job: Job): void
   /** Lets `handle` take jobs, the one with the fewest under way first. */
-  attach(handle: Handle, concurrency: number): Stop
+  attach(handle: JobHandler, concurrency: number): StopWorking
   size(): number
 }
 
-export function createJobQueue(report: Report): JobQueue {
-  const waiting = new Map<string, Waiting>()
-  const resting = new Map<string, Resting>()
+export function createJobQueue(report: ErrorReporter): JobQueue {
+  const waiting = new Map<string, QueuedJob>()
+  const resting = new Map<string, DelayedJob>()
   const underWay = new Set<string>()
-  const takers = new Set<Taker>()
+  const takers = new Set<Consumer>()
 
   function dispatch(): void {
     for (;;) {
-      const taker = freest(takers)
-      const next = taker && firstOf(waiting, underWay)
+      const taker = leastBusy(takers)
+      const next = taker && firstFreeJob(waiting, underWay)
       if (!next) return
       waiting.delete(next.job.run)
       begin(next, taker)
     }
   }
 
-  function begin(next: Waiting, taker: Taker): void {
+  function begin(next: QueuedJob, taker: Consumer): void {
     underWay.add(next.job.run)
     const work = attempt(next, taker.handle).then(() => {
       taker.work.delete(work)
@@ -37,7 +37,7 @@ export function createJobQueue(report: Report): JobQueue {
   }
 
   /** Never rejects: what goes wrong is told, and the job comes again. */
-  async function attempt(next: Waiting, handle: Handle): Promise<void> {
+  async function attempt(next: QueuedJob, handle: JobHandler): Promise<void> {
     // It counts as under way before it begins, because it may push at once.
     await undefined
     try {
@@ -48,7 +48,7 @@ export function createJobQueue(report: Report): JobQueue {
     }
   }
 
-  function rest(next: Waiting, error: unknown): void {
+  function rest(next: QueuedJob, error: unknown): void {
     const { run } = next.job
     if (waiting.has(run)) return
     // Without a taker there is nothing to wait for, and no timer must keep the process.
@@ -58,7 +58,7 @@ export function createJobQueue(report: Report): JobQueue {
       waiting.set(run, next)
       dispatch()
     }
-    resting.set(run, { next, timer: setTimeout(ready, waitMs(next.failures, error)) })
+    resting.set(run, { next, timer: setTimeout(ready, retryDelayMs(next.failures, error)) })
   }
 
   function wakeAll(): void {
@@ -78,7 +78,7 @@ export function createJobQueue(report: Report): JobQueue {
     },
     attach(handle, concurrency) {
       checkConcurrency(concurrency)
-      const taker: Taker = { handle, concurrency, work: new Set() }
+      const taker: Consumer = { handle, concurrency, work: new Set() }
       takers.add(taker)
       dispatch()
       return async () => {
@@ -92,41 +92,41 @@ export function createJobQueue(report: Report): JobQueue {
 }
 
 /** How long a job rests that failed so many times, the last time with this error. */
-export function waitMs(failures: number, error?: unknown): number {
-  if (error instanceof Error && "code" in error && error.code === laterCode) return laterMs
+export function retryDelayMs(failures: number, error?: unknown): number {
+  if (error instanceof Error && "code" in error && error.code === heldCode) return heldRetryMs
   return Math.min(100 * 2 ** (failures - 1), 30_000)
 }
 
-const laterMs = 500
+const heldRetryMs = 500
 
 export function checkConcurrency(concurrency: number): void {
   if (Number.isInteger(concurrency) && concurrency > 0) return
   throw new ConfigError(`The concurrency of a worker is a whole number above 0, not ${concurrency}.`)
 }
 
-interface Waiting {
+interface QueuedJob {
   job: Job
   failures: number
 }
 
-interface Resting {
-  next: Waiting
+interface DelayedJob {
+  next: QueuedJob
   timer: NodeJS.Timeout
 }
 
-interface Taker {
-  handle: Handle
+interface Consumer {
+  handle: JobHandler
   concurrency: number
   work: Set<Promise<void>>
 }
 
-function firstOf(waiting: Map<string, Waiting>, underWay: Set<string>): Waiting | undefined {
+function firstFreeJob(waiting: Map<string, QueuedJob>, underWay: Set<string>): QueuedJob | undefined {
   for (const next of waiting.values()) if (!underWay.has(next.job.run)) return next
   return undefined
 }
 
-function freest(takers: Set<Taker>): Taker | undefined {
-  let best: Taker | undefined
+function leastBusy(takers: Set<Consumer>): Consumer | undefined {
+  let best: Consumer | undefined
   for (const taker of takers) {
     if (taker.work.size < taker.concurrency && taker.work.size < (best?.work.size ?? Infinity)) best = taker
   }

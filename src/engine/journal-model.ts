@@ -1,4 +1,4 @@
-import { type ErrorData, errorData, isAbort, ModelError, type ModelErrorCode } from "../core/errors.ts"
+import { type ErrorData, errorData, isAbortError, ModelError, type ModelErrorCode } from "../core/errors.ts"
 import type { Model, ModelPart } from "../models/model.ts"
 
 /** An answer as it was recorded; with `error`, it broke off there. */
@@ -8,7 +8,7 @@ export interface RecordedAnswer {
 }
 
 /** One call of a model. */
-export interface RecordedCall {
+export interface JournaledModelCall {
   answer: RecordedAnswer | undefined
   /** Rejects where this worker no longer holds the run: then the model is not asked. */
   begin(): Promise<void>
@@ -16,7 +16,7 @@ export interface RecordedCall {
 }
 
 /** A model whose answers are recorded before anything is done about them, and given again where there is a record. */
-export function journaledModel(model: Model, recorded: () => RecordedCall): Model {
+export function createJournaledModel(model: Model, recorded: () => JournaledModelCall): Model {
   return {
     id: model.id,
     contextWindow: model.contextWindow,
@@ -25,7 +25,7 @@ export function journaledModel(model: Model, recorded: () => RecordedCall): Mode
       const { answer, begin, record } = recorded()
       if (answer) {
         yield* answer.parts
-        if (answer.error) throw errorOf(answer.error)
+        if (answer.error) throw restoreModelError(answer.error)
         return
       }
       await begin()
@@ -38,13 +38,13 @@ export function journaledModel(model: Model, recorded: () => RecordedCall): Mode
       }
       try {
         for await (const part of model.stream(request)) {
-          keep(parts, part)
+          mergePart(parts, part)
           if (part.type === "finish") await save()
           yield part
         }
         await save()
       } catch (error) {
-        if (!isAbort(error)) await save(errorData(error))
+        if (!isAbortError(error)) await save(errorData(error))
         throw error
       } finally {
         // Who reads may leave early: nobody waits for this then, but what is recorded later comes after it.
@@ -55,7 +55,7 @@ export function journaledModel(model: Model, recorded: () => RecordedCall): Mode
 }
 
 // Deltas are merged: a record is as long as its answer, not as its stream.
-function keep(parts: ModelPart[], part: ModelPart): void {
+function mergePart(parts: ModelPart[], part: ModelPart): void {
   const last = parts.at(-1)
   if (part.type === "text" && last?.type === "text") last.text += part.text
   else if (part.type === "reasoning" && last?.type === "reasoning" && !last.provider) {
@@ -63,7 +63,7 @@ function keep(parts: ModelPart[], part: ModelPart): void {
   } else parts.push({ ...part })
 }
 
-function errorOf({ name, message, code, retryable }: ErrorData): Error {
+function restoreModelError({ name, message, code, retryable }: ErrorData): Error {
   // A code of a recorded ModelError is one of them.
   if (name === "ModelError") return new ModelError(message, { code: code as ModelErrorCode, retryable })
   return Object.assign(new Error(message), { name })

@@ -2,11 +2,11 @@
  *  path again. */
 export interface CompletionOrder {
   /** Waits for its turn. */
-  turn(position: number): Promise<void>
+  waitForTurn(position: number): Promise<void>
 }
 
 /** `stuck` is told when an outcome's predecessors never come: the program took another path. */
-export function completionOrder(stuck: () => void, patienceMs = 2_000): CompletionOrder {
+export function createCompletionOrder(stuck: () => void, patienceMs = 2_000): CompletionOrder {
   const waiting = new Map<number, () => void>()
   let next = 0
   let moving = false
@@ -33,7 +33,7 @@ export function completionOrder(stuck: () => void, patienceMs = 2_000): Completi
   }
 
   return {
-    turn(position) {
+    waitForTurn(position) {
       if (position < next) return Promise.resolve()
       return new Promise((resolve) => {
         waiting.set(position, resolve)

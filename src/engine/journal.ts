@@ -1,19 +1,19 @@
-import type { Answer } from "../actions/approve.ts"
+import type { ApprovalAnswer } from "../actions/approve.ts"
 import type { CallSteps, Journal } from "../actions/journal.ts"
 import { callName, callSubject, fullCallText, previewCall } from "../actions/preview-call.ts"
 import type { InterruptedCall } from "../agent/interruption.ts"
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import type { ErrorData } from "../core/errors.ts"
 import type { CallPreview } from "../core/event.ts"
 import type { UnknownPolicy } from "../runtime/bindings.ts"
-import type { Call } from "../runtime/runtime.ts"
-import { errorBack, storedError } from "../sessions/outcome.ts"
+import type { RuntimeCall } from "../runtime/runtime.ts"
+import { decodeError, encodeError } from "../sessions/outcome.ts"
 import type { StateChanges } from "../tools/tool-state.ts"
-import type { AskedCall } from "./approvals.ts"
-import { type CellClock, cellClock } from "./cell-clock.ts"
-import { journaledModel, type RecordedAnswer } from "./journal-model.ts"
-import { completionOrder } from "./journal-order.ts"
-import { hashArguments, hashOf, type StoredValue, storedBack, storedValue } from "./values.ts"
+import type { ApprovalCall } from "./approvals.ts"
+import { type CellClock, createCellClock } from "./cell-clock.ts"
+import { createJournaledModel, type RecordedAnswer } from "./journal-model.ts"
+import { createCompletionOrder } from "./journal-order.ts"
+import { decodeValue, encodeValue, hashArguments, hashValue, type StoredValue } from "./values.ts"
 
 /** One line of a run's journal. A call is `started` before it is made, unless making it twice is making it once. */
 export type JournalEntry =
@@ -39,33 +39,33 @@ export interface JournalSetup {
   unknown: UnknownPolicy
   /** Waits for somebody to allow or refuse a call; `decided` where that was done before the cycle was run again. */
   approval: {
-    decided(key: string): Answer | undefined
-    wait(key: string, asked: AskedCall): Promise<Answer>
+    decided(key: string): ApprovalAnswer | undefined
+    wait(key: string, asked: ApprovalCall): Promise<ApprovalAnswer>
   }
   /** Told where the cycle takes another way than before. */
-  diverged(what: string): void
+  onDiverged(what: string): void
   /** Told by what a cell reaches outside without a call, so that nobody records it: once for each cell. */
-  effect(what: string): void
+  onEffect(what: string): void
 }
 
 export interface RunJournal {
   journal: Journal
   /** The cycle is over: tells what was recorded of it and not asked for again. */
-  endCycle(): void
+  reportUnaskedCalls(): void
   /** So many cycles are saved: forgets what was recorded of them. */
-  nextCycle(done: number): void
+  startCycle(done: number): void
   /** Whether the model's own answer of the cycle that is run again is recorded. */
-  readonly answered: boolean
+  readonly hasRecordedAnswer: boolean
   /** The calls that were recorded before the cycle was run again, as they are known now. */
   pastCalls(): InterruptedCall[]
   /** Resolves when no call is under way. */
-  idle(): Promise<void>
+  untilIdle(): Promise<void>
   /** No call is made any more. */
   close(reason: unknown): void
 }
 
-export function createJournal(setup: JournalSetup): RunJournal {
-  let cycle = readCycle(setup.entries, setup.diverged, setup.cycle)
+export function createRunJournal(setup: JournalSetup): RunJournal {
+  let cycle = createCycle(setup.entries, setup.onDiverged, setup.cycle)
   let closed: { reason: unknown } | undefined
   const underWay = new Set<Promise<unknown>>()
   const isOpen = () => {
@@ -88,7 +88,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
         return answer(call, steps, nextKey(path, `${callSubject(call)}(${hash})`), hasUnnamed)
       },
       model: (model) =>
-        journaledModel(model, () => {
+        createJournaledModel(model, () => {
           isOpen()
           const key = nextKey(path, `model ${model.id}`)
           const recorded = cycle.answers.get(key)
@@ -102,11 +102,11 @@ export function createJournal(setup: JournalSetup): RunJournal {
       cellEnv() {
         const key = nextKey(path, "cell")
         const seed = `${setup.seed}/${cycle.number}/${key}`
-        const clock = cellClock(cycle.reads.get(key) ?? [], seed, setup.effect)
+        const clock = createCellClock(cycle.reads.get(key) ?? [], seed, setup.onEffect)
         cycle.clocks.set(key, clock)
         return clock.env
       },
-      child: (name, input) => scope(`${nextKey(path, `${name}(${hashOf(input)})`)}/`),
+      child: (name, input) => scope(`${nextKey(path, `${name}(${hashValue(input)})`)}/`),
     }
   }
 
@@ -116,13 +116,13 @@ export function createJournal(setup: JournalSetup): RunJournal {
     return `${path}${what}#${ordinal}`
   }
 
-  async function answer(call: Call, steps: CallSteps, key: string, hasUnnamed: boolean): Promise<unknown> {
+  async function answer(call: RuntimeCall, steps: CallSteps, key: string, hasUnnamed: boolean): Promise<unknown> {
     isOpen()
     const past = cycle.calls.get(key)
     cycle.asked.add(key)
     if (past?.outcome) {
-      await cycle.order.turn(past.outcome.position)
-      steps.state.apply(past.state)
+      await cycle.order.waitForTurn(past.outcome.position)
+      steps.state.applyChanges(past.state)
       return past.outcome.give()
     }
     const isUnknown = past && !call.idempotent
@@ -131,14 +131,14 @@ export function createJournal(setup: JournalSetup): RunJournal {
         await settleUnknown(call, key, hasUnnamed)
       } catch (error) {
         // The call is not made again. If it ended, its changes to the state were recorded.
-        steps.state.apply(past.state)
+        steps.state.applyChanges(past.state)
         throw error
       }
     }
     // What was begun had been approved, if it was the same call.
     if (call.approve && (!isUnknown || hasUnnamed)) await steps.approve(deciding(call, key, hasUnnamed))
     isOpen()
-    const idempotencyKey = hashOf([setup.run, setup.seed, cycle.number, key])
+    const idempotencyKey = hashValue([setup.run, setup.seed, cycle.number, key])
     const decidingAgain = () => {
       const changed = hashArguments(call)
       return deciding(call, `${key} changed to ${changed.hash}`, changed.hasUnnamed)
@@ -154,8 +154,8 @@ export function createJournal(setup: JournalSetup): RunJournal {
   }
 
   // An earlier decision counts for the same arguments. Nobody knows whether they are where one of them has no name.
-  function deciding(call: Call, key: string, hasUnnamed: boolean) {
-    const reason = hasUnnamed ? unnamedArgument : undefined
+  function deciding(call: RuntimeCall, key: string, hasUnnamed: boolean) {
+    const reason = hasUnnamed ? unnamedArgumentReason : undefined
     return {
       decided: hasUnnamed ? undefined : setup.approval.decided(key),
       reason,
@@ -164,30 +164,30 @@ export function createJournal(setup: JournalSetup): RunJournal {
     }
   }
 
-  async function settleUnknown(call: Call, key: string, hasUnnamed: boolean): Promise<void> {
+  async function settleUnknown(call: RuntimeCall, key: string, hasUnnamed: boolean): Promise<void> {
     const policy = call.unknown ?? setup.unknown
     if (policy === "retry") return
     const name = callName(call)
-    if (policy === "fail") throw unknownOutcome(`${name} was begun before an interruption, and ${unknownCure}`)
+    if (policy === "fail") throw unknownOutcomeError(`${name} was begun before an interruption, and ${unknownCure}`)
     const { decided, watcher } = deciding(call, key, hasUnnamed)
-    const decision = decided ?? (await orAbort(watcher(call.id, fullCallText(call)), call.signal))
+    const decision = decided ?? (await rejectOnAbort(watcher(call.id, fullCallText(call)), call.signal))
     if (decision === "deny" || decision === "unanswered") {
-      throw unknownOutcome(`${name} was begun before an interruption, and was not made again.`)
+      throw unknownOutcomeError(`${name} was begun before an interruption, and was not made again.`)
     }
   }
 
-  async function record(call: Call, key: string, state: CallSteps["state"], make: () => Promise<unknown>) {
+  async function record(call: RuntimeCall, key: string, state: CallSteps["state"], make: () => Promise<unknown>) {
     // What led to it is written first, and whoever lost the run learns of that.
     await append(call.idempotent ? [] : [{ type: "started", key, call: previewCall(call) }], "now")
     isOpen()
-    const { done, changes } = state.recorded(make)
+    const { done, changes } = state.recordChanges(make)
     const changed = () => {
       const made = changes()
       return made && { state: made }
     }
     try {
       const value = await done
-      const stored = storedValue(value)
+      const stored = encodeValue(value)
       cycle.made.add(key)
       await append([{ type: "done", key, ...(stored && { value: stored }), ...changed() }], "soon")
       return value
@@ -195,7 +195,7 @@ export function createJournal(setup: JournalSetup): RunJournal {
       // What was cut off by the end of its cell may have taken effect or not.
       if (!call.signal.aborted && !closed) {
         cycle.made.add(key)
-        await append([{ type: "failed", key, error: storedError(error), ...changed() }], "soon")
+        await append([{ type: "failed", key, error: encodeError(error), ...changed() }], "soon")
       }
       throw error
     }
@@ -203,22 +203,22 @@ export function createJournal(setup: JournalSetup): RunJournal {
 
   return {
     journal: scope(""),
-    endCycle() {
+    reportUnaskedCalls() {
       const unasked = [...cycle.calls.values()].filter(({ key }) => !cycle.asked.has(key)).map(({ name }) => name)
       if (unasked.length === 0) return
-      setup.diverged(`these calls had been made and were not asked for again: ${unasked.join(", ")}`)
+      setup.onDiverged(`these calls had been made and were not asked for again: ${unasked.join(", ")}`)
     },
-    answered: [...cycle.answers].some(([key, { error }]) => !key.includes("/model ") && !error),
+    hasRecordedAnswer: [...cycle.answers].some(([key, { error }]) => !key.includes("/model ") && !error),
     pastCalls() {
       const { calls, made } = cycle
       return [...calls.values()].flatMap(({ key, call, outcome }): InterruptedCall[] =>
         call ? [{ call, outcome: outcome ? "recorded" : made.has(key) ? "remade" : "unknown" }] : [],
       )
     },
-    nextCycle(done) {
-      cycle = readCycle([], setup.diverged, done)
+    startCycle(done) {
+      cycle = createCycle([], setup.onDiverged, done)
     },
-    async idle() {
+    async untilIdle() {
       while (underWay.size > 0) await Promise.allSettled([...underWay])
     },
     close(reason) {
@@ -228,11 +228,11 @@ export function createJournal(setup: JournalSetup): RunJournal {
 }
 
 // What a cell sees. Of no class of ours: it may keep the error in a variable, and that in a snapshot.
-function unknownOutcome(message: string): Error {
+function unknownOutcomeError(message: string): Error {
   return Object.assign(new Error(message), { name: "UnknownOutcome", code: "unknown-outcome" })
 }
 
-const unnamedArgument =
+const unnamedArgumentReason =
   "One of its arguments is an object without a name, so the answer counts only while the cell is held: later it is asked again."
 
 const unknownCure = "nobody knows whether it took effect. Find out before you call it again."
@@ -248,7 +248,7 @@ interface PastCall {
 }
 
 // What is known of one cycle.
-function readCycle(entries: readonly JournalEntry[], diverged: JournalSetup["diverged"], number: number) {
+function createCycle(entries: readonly JournalEntry[], diverged: JournalSetup["onDiverged"], number: number) {
   const calls = new Map<string, PastCall>()
   const answers = new Map<string, RecordedAnswer>()
   const reads = new Map<string, number[]>()
@@ -258,15 +258,16 @@ function readCycle(entries: readonly JournalEntry[], diverged: JournalSetup["div
     if (entry.type === "retry") forgetFailedAnswers(answers)
     else if (entry.type === "model") answers.set(key, entry)
     else if (entry.type === "time") reads.set(key, [...(reads.get(key) ?? []), ...entry.reads])
-    else if (entry.type === "started") calls.set(key, { key, name: nameOf(entry.call), call: entry.call })
+    else if (entry.type === "started") calls.set(key, { key, name: previewName(entry.call), call: entry.call })
     else {
       const past = calls.get(key) ?? { key, name: key }
       past.state = entry.state
-      if (entry.type === "failed" || entry.value) past.outcome = { position: position++, give: () => given(entry) }
+      if (entry.type === "failed" || entry.value)
+        past.outcome = { position: position++, give: () => replayEntry(entry) }
       calls.set(key, past)
     }
   }
-  const order = completionOrder(() => diverged("calls are asked for in another order than before"))
+  const order = createCompletionOrder(() => diverged("calls are asked for in another order than before"))
   const clocks = new Map<string, CellClock>()
   const [asked, made] = [new Set<string>(), new Set<string>()]
   return { number, calls, answers, reads, order, clocks, ordinals: new Map<string, number>(), asked, made }
@@ -280,11 +281,11 @@ function forgetFailedAnswers(answers: Map<string, RecordedAnswer>): void {
   }
 }
 
-function given(entry: Extract<JournalEntry, { type: "done" | "failed" }>): unknown {
-  if (entry.type === "done") return storedBack(entry.value ?? {})
-  throw errorBack(entry.error)
+function replayEntry(entry: Extract<JournalEntry, { type: "done" | "failed" }>): unknown {
+  if (entry.type === "done") return decodeValue(entry.value ?? {})
+  throw decodeError(entry.error)
 }
 
-function nameOf({ binding, method }: CallPreview): string {
+function previewName({ binding, method }: CallPreview): string {
   return method === undefined ? binding : `${binding}.${method}`
 }

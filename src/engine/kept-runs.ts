@@ -2,30 +2,30 @@ import type { SliceEnd } from "./slice.ts"
 
 /** The runs that this worker has in hand: each is worked on by one job at a time, and some stay as they are between two,
  *  with their objects and their conversation. */
-export interface KeptRuns {
+export interface WarmRuns {
   /** Does something about a run when nothing else is done about it here. */
-  alone<T>(id: string, work: () => Promise<T>): Promise<T>
+  runExclusively<T>(id: string, work: () => Promise<T>): Promise<T>
   /** Keeps a run that is between two jobs; of too many, the one that was kept longest is closed. */
-  keep(id: string, run: KeptRun): void
-  take(id: string): KeptRun | undefined
+  park(id: string, run: WarmRun): void
+  take(id: string): WarmRun | undefined
   /** Closes one that nobody goes on with. */
-  drop(id: string): void
+  discard(id: string): void
   /** Closes all of them. */
   close(): Promise<void>
 }
 
-export interface KeptRun {
+export interface WarmRun {
   /** Goes on, as the holder of the run; undefined when somebody has touched it meanwhile: then it is closed. */
-  goOn(): Promise<SliceEnd | undefined>
+  resume(): Promise<SliceEnd | undefined>
   close(): Promise<void>
 }
 
-export function keptRuns(most: number): KeptRuns {
+export function createWarmRuns(most: number): WarmRuns {
   const working = new Map<string, Promise<unknown>>()
-  const kept = new Map<string, { run: KeptRun; timer: NodeJS.Timeout }>()
+  const kept = new Map<string, { run: WarmRun; timer: NodeJS.Timeout }>()
   const closing = new Set<Promise<void>>()
 
-  function take(id: string): KeptRun | undefined {
+  function take(id: string): WarmRun | undefined {
     const found = kept.get(id)
     kept.delete(id)
     clearTimeout(found?.timer)
@@ -42,7 +42,7 @@ export function keptRuns(most: number): KeptRuns {
   }
 
   return {
-    async alone(id, work) {
+    async runExclusively(id, work) {
       while (working.has(id)) await working.get(id)
       const done = work()
       const settled = done.then(
@@ -56,13 +56,13 @@ export function keptRuns(most: number): KeptRuns {
         working.delete(id)
       }
     },
-    keep(id, run) {
-      kept.set(id, { run, timer: setTimeout(() => drop(id), keptMs).unref() })
+    park(id, run) {
+      kept.set(id, { run, timer: setTimeout(() => drop(id), parkedForMs).unref() })
       const [oldest] = kept.keys()
       if (kept.size > most && oldest !== undefined) drop(oldest)
     },
     take,
-    drop,
+    discard: drop,
     async close() {
       for (const id of [...kept.keys()]) drop(id)
       await Promise.all(closing)
@@ -71,4 +71,4 @@ export function keptRuns(most: number): KeptRuns {
 }
 
 // A run that has not come back by then goes on elsewhere, or has long to wait.
-const keptMs = 30_000
+const parkedForMs = 30_000

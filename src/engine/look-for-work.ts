@@ -1,7 +1,7 @@
 import type { Store } from "../stores/store.ts"
-import { queuedMark } from "./checkpoint.ts"
+import { queuedMarkerKey } from "./checkpoint.ts"
 
-export interface LookSetup {
+export interface PollerSetup {
   store: Store
   /** How many jobs wait in this process. */
   queued(): Promise<number>
@@ -11,12 +11,12 @@ export interface LookSetup {
 
 /** Looks twice a second whether a run was queued, by whichever process, and has it worked on. Looking costs one small read; the
  *  runs are only listed after a change, and not while jobs wait here anyway. Returns how to stop. */
-export function lookForWork({ store, queued, recover }: LookSetup): () => void {
+export function pollForQueuedRuns({ store, queued, recover }: PollerSetup): () => void {
   let seen: number | undefined
   let isLooking = false
 
   async function look(): Promise<void> {
-    const revision = (await store.get(queuedMark))?.revision ?? 0
+    const revision = (await store.get(queuedMarkerKey))?.revision ?? 0
     if (revision === seen || (await queued()) > 0) return
     await recover()
     seen = revision
@@ -29,8 +29,8 @@ export function lookForWork({ store, queued, recover }: LookSetup): () => void {
     look()
       .catch(() => undefined)
       .finally(() => (isLooking = false))
-  }, lookMs).unref()
+  }, pollMs).unref()
   return () => clearInterval(timer)
 }
 
-const lookMs = 500
+const pollMs = 500

@@ -1,18 +1,18 @@
 import {
   anything,
   checkOptions,
-  is,
-  isFlag,
-  isFrom,
-  isFunction,
-  isImplementation,
-  isNumber,
-  isOneOf,
-  isOptions,
-  isRecord,
-  isSignal,
-  isText,
-  isWholeFrom,
+  mustBe,
+  mustBeAtLeast,
+  mustBeBoolean,
+  mustBeFunction,
+  mustBeIntegerFrom,
+  mustBeNumber,
+  mustBeObject,
+  mustBeOneOf,
+  mustBeOptions,
+  mustBeSignal,
+  mustBeText,
+  mustImplement,
   type OptionChecks,
 } from "../core/check-options.ts"
 import { limitChecks } from "../core/limit-checks.ts"
@@ -25,47 +25,47 @@ import type { ListFilter } from "./run-info.ts"
 import type { SubmitOptions } from "./submit.ts"
 
 const retryChecks: OptionChecks<RetryPolicy> = {
-  firstMs: isFrom(0),
-  longestMs: isFrom(0),
-  attempts: isWholeFrom(0),
-  withinMs: isFrom(0),
+  firstMs: mustBeAtLeast(0),
+  longestMs: mustBeAtLeast(0),
+  attempts: mustBeIntegerFrom(0),
+  withinMs: mustBeAtLeast(0),
 }
 
 const engineChecks: OptionChecks<EngineOptions> = {
-  agents: isRecord,
-  store: isImplementation(["get", "commit", "keys", "read", "close"], "a store"),
-  backend: isImplementation(["push", "start", "queued"], "a backend"),
-  leaseMs: isFrom(1),
-  holdMs: isFrom(0),
-  sliceMs: isFrom(0),
-  maxSnapshotBytes: isFrom(0),
-  unknown: isOneOf("ask", "fail", "retry"),
-  warmRuns: isFrom(0),
-  allowChanged: isFlag,
-  maxAttempts: isFrom(1),
-  retry: isOptions(retryChecks),
+  agents: mustBeObject,
+  store: mustImplement(["get", "commit", "keys", "read", "close"], "a store"),
+  backend: mustImplement(["push", "start", "queued"], "a backend"),
+  leaseMs: mustBeAtLeast(1),
+  holdMs: mustBeAtLeast(0),
+  sliceMs: mustBeAtLeast(0),
+  maxSnapshotBytes: mustBeAtLeast(0),
+  unknown: mustBeOneOf("ask", "fail", "retry"),
+  warmRuns: mustBeAtLeast(0),
+  allowChanged: mustBeBoolean,
+  maxAttempts: mustBeAtLeast(1),
+  retry: mustBeOptions(retryChecks),
 }
 
 const submitChecks: OptionChecks<SubmitOptions> = {
-  key: isText,
-  session: isText,
-  metadata: isRecord,
-  limits: isOptions(limitChecks),
-  outputs: isRecord,
-  values: isRecord,
-  state: isRecord,
+  key: mustBeText,
+  session: mustBeText,
+  metadata: mustBeObject,
+  limits: mustBeOptions(limitChecks),
+  outputs: mustBeObject,
+  values: mustBeObject,
+  state: mustBeObject,
 }
 
-const isStatus = is(
+const isStatus = mustBe(
   (value) => [value].flat().every((each) => runStatuses.some((status) => status === each)),
   `one or several of ${runStatuses.join(", ")}`,
 )
 
-const listChecks: OptionChecks<ListFilter> = { status: isStatus, agent: isText, session: isText }
-const watchChecks: OptionChecks<WatchOptions> = { from: isWholeFrom(0), signal: isSignal }
+const listChecks: OptionChecks<ListFilter> = { status: isStatus, agent: mustBeText, session: mustBeText }
+const watchChecks: OptionChecks<WatchOptions> = { from: mustBeIntegerFrom(0), signal: mustBeSignal }
 
 /** The options of every backend. */
-export const backendChecks: OptionChecks<BackendOptions> = { onError: isFunction }
+export const backendChecks: OptionChecks<BackendOptions> = { onError: mustBeFunction }
 
 export const checkEngineOptions = (options: EngineOptions) => checkOptions("createEngine()", options, engineChecks)
 export const checkSubmitOptions = (options: SubmitOptions) => checkOptions("engine.submit()", options, submitChecks)
@@ -75,6 +75,6 @@ export const checkWorkOptions = (options: { concurrency?: number | undefined }) 
   // Each backend checks the number itself.
   checkOptions("engine.work()", options, { concurrency: anything })
 export const checkPruneOptions = (options: { olderThanMs: number }) =>
-  checkOptions("engine.prune()", options, { olderThanMs: isNumber })
+  checkOptions("engine.prune()", options, { olderThanMs: mustBeNumber })
 export const checkResultOptions = (options: { signal?: AbortSignal | undefined }) =>
-  checkOptions("engine.result()", options, { signal: isSignal })
+  checkOptions("engine.result()", options, { signal: mustBeSignal })

@@ -10,12 +10,12 @@ export interface Owner {
   pid: number
 }
 
-export function thisOwner(): Owner {
+export function createOwner(): Owner {
   return { id: newId("worker"), host: thisHost(), pid: process.pid }
 }
 
 /** Whether an owner is surely gone: its process was on this machine and is no more. Of others only their lease tells. */
-export function isGone({ host, pid }: Owner): boolean {
+export function isOwnerGone({ host, pid }: Owner): boolean {
   if (host !== thisHost() || pid === process.pid) return false
   try {
     process.kill(pid, 0)
@@ -25,15 +25,15 @@ export function isGone({ host, pid }: Owner): boolean {
   }
 }
 
-let known: string | undefined
+let cachedHost: string | undefined
 
 // Two containers may have one name and their own process numbers.
 function thisHost(): string {
-  known ??= `${hostname()} ${namespace()}`
-  return known
+  cachedHost ??= `${hostname()} ${pidNamespace()}`
+  return cachedHost
 }
 
-function namespace(): string {
+function pidNamespace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid")
   } catch {

@@ -3,13 +3,13 @@ import type { RunResult } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Store } from "../stores/store.ts"
-import { type Head, hasEnded, isUnderWay, keysOf, readHead, type StoredHead } from "./checkpoint.ts"
-import { messagesOf } from "./folded-conversation.ts"
+import { hasEnded, isUnderWay, type RunHead, readHead, runKeys, type StoredRunHead } from "./checkpoint.ts"
+import { conversationMessages } from "./folded-conversation.ts"
 import { followLog } from "./follow.ts"
-import { resultFrom } from "./result.ts"
-import { conversationEvents, conversationOf, eventsOf } from "./stored-run.ts"
-import { eventIn } from "./stored-shapes.ts"
-import { type StoredValue, storedBack } from "./values.ts"
+import { resultFromStored } from "./result.ts"
+import { readConversation, readConversationEvents, readEvents } from "./stored-run.ts"
+import { parseEvent } from "./stored-shapes.ts"
+import { decodeValue, type StoredValue } from "./values.ts"
 
 export interface WatchOptions {
   /** The first sequence number to give. Default 0. */
@@ -25,56 +25,56 @@ export async function* watchRun(
 ): AsyncGenerator<AgentEvent> {
   const found = await readHead(store, id)
   // Otherwise one who watches would wait for the end of a log that has lost it.
-  if (found && hasEnded(found.head)) await eventsOf(store, found.head)
+  if (found && hasEnded(found.head)) await readEvents(store, found.head)
   const over = new AbortController()
   const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
   let isReached = from === 0
   let position = 0
   try {
-    for await (const item of followLog(store, keysOf(id).events, 0, either)) {
-      const event = eventIn(item, id, position)
+    for await (const item of followLog(store, runKeys(id).events, 0, either)) {
+      const event = parseEvent(item, id, position)
       position++
       // Runs that it has started count for themselves: theirs come where they were told.
       if (event.run === id) isReached = event.seq >= from
       if (isReached) yield event
-      if (event.type === "run-end" && event.run === id && (await isLast(store, id, position))) return
+      if (event.type === "run-end" && event.run === id && (await isFinalEnd(store, id, position))) return
     }
   } finally {
     over.abort()
   }
 }
 
-async function objectsOf(store: Store, id: string): Promise<Pick<RunResult, "objects">> {
-  const stored = await store.get(keysOf(id).objects)
+async function readOutputs(store: Store, id: string): Promise<Pick<RunResult, "objects">> {
+  const stored = await store.get(runKeys(id).objects)
   // Only the engine writes there.
-  return stored ? { objects: storedBack(stored.value as StoredValue) as Record<string, unknown> } : {}
+  return stored ? { objects: decodeValue(stored.value as StoredValue) as Record<string, unknown> } : {}
 }
 
 // A run that failed and was tried again has an earlier end.
-async function isLast(store: Store, id: string, position: number): Promise<boolean> {
+async function isFinalEnd(store: Store, id: string, position: number): Promise<boolean> {
   const head = (await readHead(store, id))?.head
   return !head || (hasEnded(head) && position >= head.stored)
 }
 
-async function storedResult(store: Store, head: Head): Promise<AgentResult> {
-  const [own, conversation] = await Promise.all([conversationEvents(store, head), conversationOf(store, head)])
-  return resultFrom(head, own, messagesOf(conversation))
+async function readResult(store: Store, head: RunHead): Promise<AgentResult> {
+  const [own, conversation] = await Promise.all([readConversationEvents(store, head), readConversation(store, head)])
+  return resultFromStored(head, own, conversationMessages(conversation))
 }
 
 /** What a run came to, once it has ended or waits for somebody. */
-export async function untilAtRest(
+export async function waitForResult(
   store: Store,
-  read: () => Promise<StoredHead>,
+  read: () => Promise<StoredRunHead>,
   id: string,
   signal: AbortSignal | undefined,
 ): Promise<AgentResult> {
   const over = new AbortController()
   const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
-  const rests = followLog(store, keysOf(id).rests, 0, either)
+  const rests = followLog(store, runKeys(id).rests, 0, either)
   try {
     for (;;) {
       const { head } = await read()
-      if (!isUnderWay(head)) return { ...(await storedResult(store, head)), ...(await objectsOf(store, id)) }
+      if (!isUnderWay(head)) return { ...(await readResult(store, head)), ...(await readOutputs(store, id)) }
       if (head.refused !== undefined) throw new ConfigError(head.refused)
       // What it came to before it went on is in there too, and only makes this look once more.
       const { done } = await rests.next()

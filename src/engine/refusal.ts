@@ -1,34 +1,34 @@
 import { durableStart } from "../agent/durable.ts"
 import type { Agent } from "../core/agent.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
-import { laterCode } from "./backend.ts"
-import type { Head } from "./checkpoint.ts"
+import { heldCode } from "./backend.ts"
+import type { RunHead } from "./checkpoint.ts"
 
 /** A run that cannot go on here and now, and may elsewhere or later. */
 export class Refusal extends ConfigError {}
 
-export function unknownAgent({ id, agent }: Head, agents: object): string {
+export function unknownAgentMessage({ id, agent }: RunHead, agents: object): string {
   const known = Object.keys(agents).join(", ") || "none"
   return `Run ${id} is of the agent "${agent}", which this engine does not have. It has: ${known}.`
 }
 
-export function sharedRuntime(agent: string): string {
+export function sharedRuntimeMessage(agent: string): string {
   return `The agent "${agent}" has one runtime for all its runs. Give it a factory: runtime: () => jsRuntime({ … }).`
 }
 
-export function changedShape({ id, agent }: Head, changed: readonly string[]): string {
+export function changedAgentMessage({ id, agent }: RunHead, changed: readonly string[]): string {
   return (
     `Run ${id} does not go on: the agent "${agent}" has changed since it began: ${changed.join("; ")}. ` +
     "Go on with the agent as it was, or say allowChanged: true."
   )
 }
 
-export function goesOnChanged(changed: readonly string[]): string {
+export function changedAgentWarning(changed: readonly string[]): string {
   return `The run goes on with an agent that has changed since it began: ${changed.join("; ")}.`
 }
 
 /** Throws for an agent that cannot have durable runs. */
-export function checkAgents(agents: Readonly<Record<string, Agent>>): void {
+export function checkDurableAgents(agents: Readonly<Record<string, Agent>>): void {
   for (const [name, agent] of Object.entries(agents)) {
     if (!durableStart(agent)) {
       throw new ConfigError(`agents.${name}: only agents made by createAgent({ … }) can have durable runs.`)
@@ -42,6 +42,6 @@ export function checkAgents(agents: Readonly<Record<string, Agent>>): void {
 }
 
 /** What a worker says of a job whose run another worker holds: that one may be dead, and only its lease tells. */
-export function heldElsewhere(run: string): AgentError {
-  return new AgentError(`Run ${run} is held by another worker.`, { code: laterCode, retryable: true })
+export function heldElsewhereError(run: string): AgentError {
+  return new AgentError(`Run ${run} is held by another worker.`, { code: heldCode, retryable: true })
 }

@@ -1,15 +1,15 @@
 import { AgentError, thrownText } from "../core/errors.ts"
-import { type BackendOptions, type Job, laterCode } from "./backend.ts"
+import { type BackendOptions, heldCode, type Job } from "./backend.ts"
 
 /** Tells what went wrong outside of runs. Never throws. */
-export type Report = (error: unknown, job?: Job) => void
+export type ErrorReporter = (error: unknown, job?: Job) => void
 
-export function createReport(backend: string, { onError }: BackendOptions): Report {
+export function createErrorReporter(backend: string, { onError }: BackendOptions): ErrorReporter {
   const told = new Set<string>()
   return (error, job) => {
-    if (error instanceof AgentError && error.code === laterCode) return
+    if (error instanceof AgentError && error.code === heldCode) return
     const problem = error instanceof Error ? error : new Error(thrownText(error))
-    if (onError) return observe(onError, problem, job)
+    if (onError) return callOnError(onError, problem, job)
     const text = `${backend}: ${problem.message || problem.name}${job ? ` (run ${job.run}, which is tried again)` : ""}`
     if (told.has(text)) return
     // A server that is away for long says so in many ways; they must not fill the memory.
@@ -19,7 +19,7 @@ export function createReport(backend: string, { onError }: BackendOptions): Repo
   }
 }
 
-function observe(onError: NonNullable<BackendOptions["onError"]>, error: Error, job: Job | undefined): void {
+function callOnError(onError: NonNullable<BackendOptions["onError"]>, error: Error, job: Job | undefined): void {
   try {
     onError(error, job)
   } catch (thrown) {

@@ -1,73 +1,82 @@
 import { AgentError, ConflictError } from "../core/errors.ts"
-import type { Change, Guard, Store } from "../stores/store.ts"
-import { isUnderWay, keyOfCall, keyOfKey, keyOfSession, keysOf, listed, listKey, readHead } from "./checkpoint.ts"
-import { previousOf } from "./session-queue.ts"
+import type { Store, StoreChange, StoreGuard } from "../stores/store.ts"
+import {
+  isUnderWay,
+  listRuns,
+  pendingCallKey,
+  readHead,
+  runKeys,
+  sessionKey,
+  statusListKey,
+  submitKeyKey,
+} from "./checkpoint.ts"
+import { previousRunId } from "./session-queue.ts"
 
 /** Removes everything of a run; undefined where there is none. One that is under way, or that others of its session go on
  *  from, stays. */
-export async function removeRun(store: Store, id: string): Promise<Removed | undefined> {
+export async function deleteRun(store: Store, id: string): Promise<DeletedRun | undefined> {
   for (;;) {
     const found = await readHead(store, id)
     if (!found) return undefined
     const { agent, key, session } = found.head
-    const after = await previousOf(store, found.head)
+    const after = await previousRunId(store, found.head)
     if (isUnderWay(found.head)) throw new AgentError(`Run ${id} is under way. Abort it first.`, { code: "running" })
     // Listed there if it was answered at this very moment.
-    const calls = found.head.asked.map((asked) => keyOfCall(id, asked.id))
-    const artifacts = await Array.fromAsync(store.keys(keysOf(id).artifacts))
+    const calls = found.head.asked.map((asked) => pendingCallKey(id, asked.id))
+    const artifacts = await Array.fromAsync(store.keys(runKeys(id).artifacts))
     const names = [
-      ...Object.values(keysOf(id)),
+      ...Object.values(runKeys(id)),
       ...artifacts,
       ...calls,
-      listKey(found.head.status, id),
-      listKey("queued", id),
+      statusListKey(found.head.status, id),
+      statusListKey("queued", id),
     ]
-    if (key !== undefined) names.push(keyOfKey(agent, key))
-    const changes = names.map((name): Change => ({ type: "delete", key: name }))
-    let guard: Guard = { key: keysOf(id).head, ifRevision: found.revision }
+    if (key !== undefined) names.push(submitKeyKey(agent, key))
+    const changes = names.map((name): StoreChange => ({ type: "delete", key: name }))
+    let guard: StoreGuard = { key: runKeys(id).head, ifRevision: found.revision }
     if (session !== undefined) {
-      const name = keyOfSession(agent, session)
+      const name = sessionKey(agent, session)
       const last = await store.get(name)
-      if (last?.value !== id) throw new AgentError(followed(id, session, last?.value), { code: "followed" })
+      if (last?.value !== id) throw new AgentError(followedMessage(id, session, last?.value), { code: "followed" })
       // Of a run that is at rest nothing matters as much as that no other follows it meanwhile.
       guard = { key: name, ifRevision: last.revision }
       changes.push(after === undefined ? { type: "delete", key: name } : { type: "put", key: name, value: after })
-      if (after !== undefined) changes.push({ type: "delete", key: keysOf(after).next })
+      if (after !== undefined) changes.push({ type: "delete", key: runKeys(after).next })
     }
     try {
       await store.commit(changes, guard, { evenIfFull: true })
-      return { after }
+      return { previous: after }
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
     }
   }
 }
 
-interface Removed {
+interface DeletedRun {
   /** The run of the same session before it. */
-  after: string | undefined
+  previous: string | undefined
 }
 
 /** Removes runs that ended before that time, those of a session from its last one on; gives their ids. */
 export async function pruneRuns(store: Store, before: number): Promise<string[]> {
   const removed: string[] = []
-  for await (const { head } of listed(store, ["done", "stopped", "aborted", "failed"])) {
+  for await (const { head } of listRuns(store, ["done", "stopped", "aborted", "failed"])) {
     if (head.updatedAt >= before) continue
     // Those before it have ended before it.
     for (let id: string | undefined = head.id; id !== undefined; ) {
-      const gone: Removed | undefined = await removeRun(store, id).catch(unlessInUse)
+      const gone: DeletedRun | undefined = await deleteRun(store, id).catch(ignoreInUse)
       if (gone) removed.push(id)
-      id = gone?.after
+      id = gone?.previous
     }
   }
   return removed
 }
 
-function unlessInUse(error: unknown): undefined {
+function ignoreInUse(error: unknown): undefined {
   if (error instanceof AgentError && (error.code === "followed" || error.code === "running")) return undefined
   throw error
 }
 
-function followed(id: string, session: string, last: unknown): string {
+function followedMessage(id: string, session: string, last: unknown): string {
   return `Run ${id} is part of session "${session}", and later ones go on from it. Delete those first, beginning with ${last}.`
 }

@@ -1,5 +1,5 @@
 import type { Metadata, Pending } from "../core/event.ts"
-import { type Head, hasEnded, type RunStatus } from "./checkpoint.ts"
+import { hasEnded, type RunHead, type RunStatus } from "./checkpoint.ts"
 
 /** A run, for lists. */
 export interface RunInfo {
@@ -21,7 +21,7 @@ export interface RunInfo {
   retries?: number
 }
 
-export function infoOf(head: Head): RunInfo {
+export function runInfoOf(head: RunHead): RunInfo {
   const { id, agent, status, key, session, metadata, createdAt, updatedAt, refused, retryAt, retries } = head
   const asked = head.asked.find(({ decision }) => decision === undefined)
   const pending: Pending | undefined = head.pending ?? (asked && { kind: "approval", id: asked.id, call: asked.call })

@@ -3,8 +3,8 @@ import type { Limits } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { toJsonSchema } from "../runtime/schema.ts"
-import { checkState } from "../tools/tool-state.ts"
-import { type StoredValue, storedBack, storedValue } from "./values.ts"
+import { checkInitialState } from "../tools/tool-state.ts"
+import { decodeValue, encodeValue, type StoredValue } from "./values.ts"
 
 /** Options of `agent.run` that `submit` takes too: plain data, because another process may work on the run. */
 export interface SubmittedRunOptions {
@@ -27,43 +27,43 @@ export interface StoredRunOptions {
 }
 
 /** The options as they are stored; undefined where there are none. */
-export function storedOptions(options: SubmittedRunOptions): StoredRunOptions | undefined {
+export function encodeRunOptions(options: SubmittedRunOptions): StoredRunOptions | undefined {
   const { limits, outputs, values, state } = options
   if (!limits && !outputs && !values && !state) return undefined
-  checkState(state, "state")
+  checkInitialState(state, "state")
   return {
     ...(limits && { limits }),
-    ...(outputs && { outputs: mapped(outputs, storedOutput) }),
-    ...(values && { values: mapped(values, storedOrRefused) }),
+    ...(outputs && { outputs: mapRecord(outputs, encodeOutput) }),
+    ...(values && { values: mapRecord(values, encodeOrThrow) }),
     ...(state && { state: { ...state } }),
   }
 }
 
 /** The options for the agent. */
-export function optionsBack({ limits, outputs, values, state }: StoredRunOptions) {
+export function decodeRunOptions({ limits, outputs, values, state }: StoredRunOptions) {
   return {
     ...(limits && { limits }),
     // Only JSON Schema is stored there.
     ...(outputs && { outputs: outputs as unknown as Outputs }),
-    ...(values && { values: mapped(values, storedBack) }),
+    ...(values && { values: mapRecord(values, decodeValue) }),
     ...(state && { state }),
   }
 }
 
-function storedOutput(output: Outputs[string]): Json {
+function encodeOutput(output: Outputs[string]): Json {
   const { schema, stale } = outputOptions(output)
   const stored = toJsonSchema(schema) as Json
   return stale === undefined ? stored : { schema: stored, stale }
 }
 
-function storedOrRefused(value: unknown, name: string): StoredValue {
-  const stored = storedValue(value)
+function encodeOrThrow(value: unknown, name: string): StoredValue {
+  const stored = encodeValue(value)
   if (stored) return stored
   throw new ConfigError(
     `submit: values.${name} cannot be stored: it is or holds a function or an instance. Give plain data.`,
   )
 }
 
-function mapped<T, R>(record: Readonly<Record<string, T>>, map: (value: T, name: string) => R): Record<string, R> {
+function mapRecord<T, R>(record: Readonly<Record<string, T>>, map: (value: T, name: string) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]))
 }

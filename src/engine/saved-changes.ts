@@ -1,37 +1,40 @@
 import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
-import type { Change, Store } from "../stores/store.ts"
+import type { Store, StoreChange } from "../stores/store.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
-import { damagedRun, type Head, keysOf, readHead } from "./checkpoint.ts"
-import { storedValue } from "./values.ts"
+import { damagedRunError, type RunHead, readHead, runKeys } from "./checkpoint.ts"
+import { encodeValue } from "./values.ts"
 
 /** What a checkpoint stores beside the head. */
-export interface NewRecords {
+export interface CheckpointRecords {
   events: readonly AgentEvent[]
   artifacts: ReadonlyMap<string, string>
   /** The declared outputs of a run that has ended. */
   objects?: Record<string, unknown> | undefined
-  snapshot?: readonly Change[] | undefined
+  snapshot?: readonly StoreChange[] | undefined
 }
 
 /** The changes that store them, for the same commit as the head. */
-export function savedChanges(id: string, { events, artifacts, objects, snapshot = [] }: NewRecords): Change[] {
-  const keys = keysOf(id)
-  const changes: Change[] = [...snapshot]
+export function checkpointChanges(
+  id: string,
+  { events, artifacts, objects, snapshot = [] }: CheckpointRecords,
+): StoreChange[] {
+  const keys = runKeys(id)
+  const changes: StoreChange[] = [...snapshot]
   for (const [name, text] of artifacts) changes.push({ type: "put", key: keys.artifacts + name, value: text })
   if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
-  const outputs = objects && storedValue(objects)
+  const outputs = objects && encodeValue(objects)
   if (outputs) changes.push({ type: "put", key: keys.objects, value: outputs as unknown as Json })
   return changes
 }
 
 /** Reads artifacts of a run, and of the runs before it in its session. */
-export function artifactReader(store: Store, { id, after }: Head): ReadArtifact {
+export function runArtifactReader(store: Store, { id, after }: RunHead): ReadArtifact {
   return async (name) => {
     for (let run: string | undefined = id, before = after; run !== undefined; ) {
-      const entry = await store.get(keysOf(run).artifacts + name)
+      const entry = await store.get(runKeys(run).artifacts + name)
       if (typeof entry?.value === "string") return entry.value
-      if (entry) throw damagedRun(run, `its artifact "${name}" is not a text`)
+      if (entry) throw damagedRunError(run, `its artifact "${name}" is not a text`)
       run = before
       before = run === undefined ? undefined : (await readHead(store, run))?.head.after
     }

@@ -1,12 +1,12 @@
 import type { Conversation } from "../agent/conversation.ts"
-import type { State } from "../agent/state.ts"
+import type { RunState } from "../agent/state.ts"
 import type { AgentEvent, Pending } from "../core/event.ts"
-import type { Head, SnapshotNote } from "./checkpoint.ts"
-import type { Definition } from "./definition.ts"
+import type { RunHead, SnapshotInfo } from "./checkpoint.ts"
+import type { AgentDefinition } from "./definition.ts"
 
-export interface SavedProgress {
-  status: Head["status"]
-  state: State
+export interface CheckpointProgress {
+  status: RunHead["status"]
+  state: RunState
   conversation: Conversation
   /** The events since the last save. */
   events: readonly AgentEvent[]
@@ -15,15 +15,15 @@ export interface SavedProgress {
   unheard: string[]
   /** The lease of a run without earlier attempts. */
   leaseMs: number
-  definition: Definition | undefined
-  snapshot: SnapshotNote | undefined
+  definition: AgentDefinition | undefined
+  snapshot: SnapshotInfo | undefined
   pending: Pending | undefined
   /** The run with the folded form of the conversation. */
   folded: string | undefined
 }
 
 /** The head after a save. A saved cycle is progress: earlier failures no longer count. */
-export function savedHead(head: Head, progress: SavedProgress): Head {
+export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunHead {
   const { status, conversation, definition, snapshot, pending } = progress
   const { counts } = conversation.artifacts
   const { pending: _, gone: __, interrupted: ___, lease: held, retries, attempts, ...rest } = head
@@ -34,14 +34,14 @@ export function savedHead(head: Head, progress: SavedProgress): Head {
     ...(retries && !progress.isCycle && { retries }),
     ...(attempts && !progress.isCycle && { attempts }),
     status,
-    state: ownState(progress.state),
+    state: copyState(progress.state),
     ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
     ...(conversation.promptHash !== undefined && { promptHash: conversation.promptHash }),
-    told: [...conversation.told],
-    ...(conversation.gone.size > 0 && { gone: [...conversation.gone] }),
+    told: [...conversation.announcedNames],
+    ...(conversation.namesReportedLost.size > 0 && { gone: [...conversation.namesReportedLost] }),
     ...(Object.keys(counts).length > 0 && { artifacts: { ...counts } }),
     unheard: progress.unheard,
-    ...logged(head, progress.events),
+    ...logPosition(head, progress.events),
     asked: [],
     ...(definition && { definition }),
     ...(snapshot && { snapshot }),
@@ -53,20 +53,20 @@ export function savedHead(head: Head, progress: SavedProgress): Head {
 }
 
 /** The head of a run that failed: it stays as the last saved cycle left it, so that a retry goes on from there. */
-export function failedHead(head: Head, conversation: Conversation, events: readonly AgentEvent[]): Head {
+export function headAfterFailure(head: RunHead, conversation: Conversation, events: readonly AgentEvent[]): RunHead {
   const { lease: _, pending: __, ...rest } = head
   const { approved, state, artifacts } = conversation
   const failedWith = { approved: [...approved], tools: { ...state.values }, artifacts: { ...artifacts.counts } }
-  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, failedWith, ...logged(head, events) }
+  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, failedWith, ...logPosition(head, events) }
 }
 
-function logged({ id, stored, seq }: Head, events: readonly AgentEvent[]): Pick<Head, "stored" | "seq"> {
+function logPosition({ id, stored, seq }: RunHead, events: readonly AgentEvent[]): Pick<RunHead, "stored" | "seq"> {
   const last = events.findLast((event) => event.run === id)
   return { stored: stored + events.length, seq: (last?.seq ?? seq - 1) + 1 }
 }
 
 // The run goes on changing some parts of its state in place: counts, approvals, and the state of tools.
-function ownState(state: State): State {
+function copyState(state: RunState): RunState {
   const { calls, approved, tools } = state
   return {
     ...state,

@@ -1,17 +1,17 @@
-import type { Head } from "./checkpoint.ts"
+import type { RunHead } from "./checkpoint.ts"
 
 /** How long nothing was heard of runs, by the clock of this process alone: other machines have other clocks, and each of
  *  them may be set. A worker that holds a run changes its head now and then. */
-export interface Silence {
+export interface LeaseObserver {
   /** For how long, in milliseconds, the run was seen as it is now: 0 at the first sight. */
-  of(head: Head): number
+  silentFor(head: RunHead): number
 }
 
-export function createSilence(leaseMs: number): Silence {
-  const seen = new Map<string, Sight>()
+export function createLeaseObserver(leaseMs: number): LeaseObserver {
+  const seen = new Map<string, Observation>()
   const keptMs = Math.max(3 * leaseMs, 60_000)
   return {
-    of({ id, fence, updatedAt }) {
+    silentFor({ id, fence, updatedAt }) {
       const now = performance.now()
       const mark = `${fence} ${updatedAt}`
       const before = seen.get(id)
@@ -28,7 +28,7 @@ export function createSilence(leaseMs: number): Silence {
   }
 }
 
-interface Sight {
+interface Observation {
   mark: string
   since: number
   seenAt: number

@@ -1,12 +1,12 @@
 /** The time that one job spends on a run. */
-export interface SliceTime {
+export interface SliceTimer {
   /** How many cycles were done when it began. */
   readonly cycle: number
   /** Whether the job is to end after the current cycle. */
   isOver(): Promise<boolean>
 }
 
-export interface SliceTimeSetup {
+export interface SliceTimerSetup {
   sliceMs: number
   /** How many other jobs wait. */
   queued(): Promise<number>
@@ -15,7 +15,7 @@ export interface SliceTimeSetup {
   slots: { readonly isAloneWanted: boolean }
 }
 
-export function startSliceTime({ sliceMs, queued, stopping, slots }: SliceTimeSetup, cycle = 0): SliceTime {
+export function startSliceTimer({ sliceMs, queued, stopping, slots }: SliceTimerSetup, cycle = 0): SliceTimer {
   const began = performance.now()
   let looked = began
   return {
@@ -23,7 +23,7 @@ export function startSliceTime({ sliceMs, queued, stopping, slots }: SliceTimeSe
     async isOver() {
       const now = performance.now()
       if (stopping.aborted || slots.isAloneWanted || now - began >= sliceMs) return true
-      if (now - looked < fairMs) return false
+      if (now - looked < queueCheckMs) return false
       looked = now
       return (await queued()) > 0
     },
@@ -31,4 +31,4 @@ export function startSliceTime({ sliceMs, queued, stopping, slots }: SliceTimeSe
 }
 
 // Other jobs wait at most this long for a run that could leave.
-const fairMs = 1_000
+const queueCheckMs = 1_000

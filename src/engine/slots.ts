@@ -1,13 +1,13 @@
 /** Which runs a process works on side by side. A run that may have ended its workers is worked on alone, so that its next
  *  failure interrupts no other run and can be attributed to it. */
-export interface Slots {
+export interface RunSlots {
   /** Does the work once no run works alone, or for a run that works alone: once no other work is under way. */
   enter<T>(isAlone: boolean, work: () => Promise<T>): Promise<T>
   /** Whether a run waits to work alone: others leave after their cycle. */
   readonly isAloneWanted: boolean
 }
 
-export function createSlots(): Slots {
+export function createRunSlots(): RunSlots {
   const waiting: { isAlone: boolean; begin: () => void }[] = []
   let shared = 0
   let isTaken = false

@@ -3,14 +3,14 @@ import type { AgentConfig } from "../agent/config.ts"
 import type { Conversation } from "../agent/conversation.ts"
 import { errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
-import type { Lost, Snapshot } from "../runtime/runtime.ts"
-import type { Change, Store } from "../stores/store.ts"
-import { damagedRun, type Head, keysOf, type SnapshotNote } from "./checkpoint.ts"
+import type { RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
+import type { Store, StoreChange } from "../stores/store.ts"
+import { damagedRunError, type RunHead, runKeys, type SnapshotInfo } from "./checkpoint.ts"
 
 /** What a checkpoint says about the live objects: nothing where they are as they were. */
 export interface TakenSnapshot {
-  note: SnapshotNote
-  changes: Change[]
+  note: SnapshotInfo
+  changes: StoreChange[]
 }
 
 /** Takes what can be kept of a runtime, after events that may have changed it. */
@@ -18,13 +18,14 @@ export async function takeSnapshot(
   { usesCode }: AgentConfig,
   { runtime }: Conversation,
   events: readonly AgentEvent[],
-  { id, snapshot: before }: Head,
+  { id, snapshot: before }: RunHead,
   maxBytes: number,
 ): Promise<TakenSnapshot | undefined> {
   if (!usesCode || !runtime.snapshot) return undefined
   // What was reported as lost is not lost a second time: the next snapshot no longer names it.
-  if (before && before.lost.length === 0 && !events.some(({ type }) => mayChange.has(type))) return undefined
-  const keys = keysOf(id)
+  if (before && before.lost.length === 0 && !events.some(({ type }) => eventsThatChangeObjects.has(type)))
+    return undefined
+  const keys = runKeys(id)
   const { language } = runtime
   const whole = before?.kept ? (before.since ?? before.hash) : ""
   try {
@@ -40,31 +41,31 @@ export async function takeSnapshot(
     }
     if (data.byteLength > maxBytes) {
       const reason = `all objects together were ${megabytes(data.byteLength)}, and ${megabytes(maxBytes)} are kept`
-      return notKept(await allNames(runtime, reason), hash)
+      return notKept(await allNamesLost(runtime, reason), hash)
     }
-    const changes: Change[] = [{ type: "put", key: keys.snapshot, value: data }]
+    const changes: StoreChange[] = [{ type: "put", key: keys.snapshot, value: data }]
     if (before?.since !== undefined) changes.push({ type: "delete", key: keys.snapshotChanges })
     return { note: { hash, language, lost, kept: true }, changes }
   } catch (error) {
-    return notKept(await allNames(runtime, `it could not be kept: ${errorData(error).message}`), "")
+    return notKept(await allNamesLost(runtime, `it could not be kept: ${errorData(error).message}`), "")
   }
 
-  function notKept(lost: Lost[], hash: string): TakenSnapshot {
+  function notKept(lost: RuntimeLoss[], hash: string): TakenSnapshot {
     const gone = [keys.snapshot, keys.snapshotChanges]
     return {
       note: { hash, language, lost, kept: false },
-      changes: gone.map((key): Change => ({ type: "delete", key })),
+      changes: gone.map((key): StoreChange => ({ type: "delete", key })),
     }
   }
 }
 
 /** What a run's runtime is filled with when it goes on; undefined where nothing was kept. */
-export async function storedSnapshot(store: Store, { id, snapshot }: Head): Promise<Snapshot | undefined> {
+export async function readSnapshot(store: Store, { id, snapshot }: RunHead): Promise<RuntimeSnapshot | undefined> {
   if (!snapshot?.kept) return undefined
   const { hash, since, language, lost } = snapshot
   const [data, changes] = await Promise.all([
-    bytesAt(keysOf(id).snapshot),
-    since === undefined ? undefined : bytesAt(keysOf(id).snapshotChanges),
+    bytesAt(runKeys(id).snapshot),
+    since === undefined ? undefined : bytesAt(runKeys(id).snapshotChanges),
   ])
   if (!changes) return { version: 1, language, hash, lost, data }
   return { version: 1, language, hash: since ?? "", lost, data, changes: { data: changes, hash, lost } }
@@ -72,13 +73,18 @@ export async function storedSnapshot(store: Store, { id, snapshot }: Head): Prom
   async function bytesAt(key: string): Promise<Uint8Array> {
     const entry = await store.get(key)
     if (entry?.value instanceof Uint8Array) return entry.value
-    throw damagedRun(id, "its live objects are missing")
+    throw damagedRunError(id, "its live objects are missing")
   }
 }
 
-const mayChange = new Set<AgentEvent["type"]>(["code-end", "tool-end", "memory-compacted", "skill-activated"])
+const eventsThatChangeObjects = new Set<AgentEvent["type"]>([
+  "code-end",
+  "tool-end",
+  "memory-compacted",
+  "skill-activated",
+])
 
-async function allNames(runtime: Conversation["runtime"], reason: string): Promise<Lost[]> {
+async function allNamesLost(runtime: Conversation["runtime"], reason: string): Promise<RuntimeLoss[]> {
   const names = await runtime.names()
   return names.filter(({ injected }) => !injected).map(({ name }) => ({ name, reason }))
 }

@@ -1,55 +1,58 @@
 import type { DurableOptions } from "../agent/durable.ts"
-import { type Check, isNumber, isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
+import { isFiniteNumber, isListOf, isObject, isObjectWith, isString, type ShapeCheck } from "../core/check-shape.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
-import { damagedRun } from "./checkpoint.ts"
+import { damagedRunError } from "./checkpoint.ts"
 import type { InboxMessage } from "./inbox.ts"
 import type { JournalEntry } from "./journal.ts"
-import { optionsBack, type StoredRunOptions } from "./run-options.ts"
+import { decodeRunOptions, type StoredRunOptions } from "./run-options.ts"
 
 // A store holds whatever was written to it, by other programs and other versions too. What has another form than the engine writes
 // is reported as `corrupt`.
 
 type Stored = Json | Uint8Array
 
-const isEvent = objectWith({ type: isText, run: isText, seq: isNumber })
-const isJournalEntry = objectWith({ type: isText, key: isText })
-const isInboxMessage = objectWith({ type: isText }, { text: isText, key: isText, decision: isText, reason: isText })
-const isPrompt = objectWith({ id: isText, role: isText, parts: listOf(objectWith({ type: isText })) })
+const isEvent = isObjectWith({ type: isString, run: isString, seq: isFiniteNumber })
+const isJournalEntry = isObjectWith({ type: isString, key: isString })
+const isInboxMessage = isObjectWith(
+  { type: isString },
+  { text: isString, key: isString, decision: isString, reason: isString },
+)
+const isPrompt = isObjectWith({ id: isString, role: isString, parts: isListOf(isObjectWith({ type: isString })) })
 
 /** The prompt of a run. */
-export function promptIn(value: Stored, run: string): UserMessage {
-  return checked<UserMessage>(value, isPrompt, run, "its prompt is not a message")
+export function parsePrompt(value: Stored, run: string): UserMessage {
+  return checkStored<UserMessage>(value, isPrompt, run, "its prompt is not a message")
 }
 
 /** The options of a run. */
-export function optionsIn(value: Stored, run: string): DurableOptions {
-  return optionsBack(checked<StoredRunOptions>(value, isObject, run, "its options are not an object"))
+export function parseRunOptions(value: Stored, run: string): DurableOptions {
+  return decodeRunOptions(checkStored<StoredRunOptions>(value, isObject, run, "its options are not an object"))
 }
 
 /** The events of a run, from its log. */
-export function eventsIn(items: readonly Json[], run: string): AgentEvent[] {
-  return items.map((item, position) => eventIn(item, run, position))
+export function parseEvents(items: readonly Json[], run: string): AgentEvent[] {
+  return items.map((item, position) => parseEvent(item, run, position))
 }
 
-export function eventIn(item: Json, run: string, position: number): AgentEvent {
-  return checked<AgentEvent>(item, isEvent, run, `item ${position} of its log is not an event`)
+export function parseEvent(item: Json, run: string, position: number): AgentEvent {
+  return checkStored<AgentEvent>(item, isEvent, run, `item ${position} of its log is not an event`)
 }
 
-export function journalIn(items: readonly Json[], run: string): JournalEntry[] {
+export function parseJournal(items: readonly Json[], run: string): JournalEntry[] {
   const what = (position: number) => `item ${position} of its journal is not an entry`
-  return items.map((item, position) => checked<JournalEntry>(item, isJournalEntry, run, what(position)))
+  return items.map((item, position) => checkStored<JournalEntry>(item, isJournalEntry, run, what(position)))
 }
 
-export function messageIn(item: Json, run: string): InboxMessage {
-  return checked<InboxMessage>(item, isInboxMessage, run, "its inbox has something that is not a message")
+export function parseInboxMessage(item: Json, run: string): InboxMessage {
+  return checkStored<InboxMessage>(item, isInboxMessage, run, "its inbox has something that is not a message")
 }
 
 /** The name of a run, in a record that leads to it. */
-export function runIdIn(value: Stored, where: string): string {
+export function parseRunId(value: Stored, where: string): string {
   if (typeof value === "string" && value !== "") return value
-  throw damagedRun(where, "the record that leads to it is not the id of a run")
+  throw damagedRunError(where, "the record that leads to it is not the id of a run")
 }
 
 export interface KeyRecord {
@@ -57,13 +60,18 @@ export interface KeyRecord {
   session?: string
 }
 
-export function keyRecordIn(value: Stored, key: string): KeyRecord {
-  const isKeyRecord = objectWith({ run: isText }, { session: isText })
-  return checked<KeyRecord>(value, isKeyRecord, `with the key "${key}"`, "the record of the key does not name a run")
+export function parseKeyRecord(value: Stored, key: string): KeyRecord {
+  const isKeyRecord = isObjectWith({ run: isString }, { session: isString })
+  return checkStored<KeyRecord>(
+    value,
+    isKeyRecord,
+    `with the key "${key}"`,
+    "the record of the key does not name a run",
+  )
 }
 
 // The check is what tells that it is one.
-function checked<T>(value: unknown, check: Check, run: string, what: string): T {
+function checkStored<T>(value: unknown, check: ShapeCheck, run: string, what: string): T {
   if (check(value)) return value as T
-  throw damagedRun(run, what)
+  throw damagedRunError(run, what)
 }

@@ -4,11 +4,11 @@ import { ConflictError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
-import type { Change, Guard, Store } from "../stores/store.ts"
-import { type Head, headChanges, keyOfKey, keysOf } from "./checkpoint.ts"
-import { type StoredRunOptions, type SubmittedRunOptions, storedOptions } from "./run-options.ts"
-import { enqueue } from "./session-queue.ts"
-import { keyRecordIn, promptIn } from "./stored-shapes.ts"
+import type { Store, StoreChange, StoreGuard } from "../stores/store.ts"
+import { headChanges, type RunHead, runKeys, submitKeyKey } from "./checkpoint.ts"
+import { encodeRunOptions, type StoredRunOptions, type SubmittedRunOptions } from "./run-options.ts"
+import { enqueueChanges } from "./session-queue.ts"
+import { parseKeyRecord, parsePrompt } from "./stored-shapes.ts"
 
 export interface SubmitOptions extends SubmittedRunOptions {
   /** Submitting twice with the same key is the same as once. */
@@ -19,7 +19,7 @@ export interface SubmitOptions extends SubmittedRunOptions {
 }
 
 /** Writes a new run, or finds the one that has the key. */
-export async function storeRun(
+export async function submitRun(
   store: Store,
   agent: string,
   prompt: Prompt,
@@ -28,13 +28,15 @@ export async function storeRun(
   if (key !== undefined) checkName("engine.submit(): the key", key)
   if (session !== undefined) checkName("engine.submit(): the session", session)
   const input = userMessage(prompt)
-  const options = storedOptions(run)
+  const options = encodeRunOptions(run)
   for (;;) {
-    const reserved = key === undefined ? undefined : await keyed(store, agent, key, input, session)
+    const reserved = key === undefined ? undefined : await findByKey(store, agent, key, input, session)
     if (reserved?.isStored) return { id: reserved.id, isNew: false }
-    const head = newHead(agent, metadata, reserved?.id)
+    const head = createHead(agent, metadata, reserved?.id)
     try {
-      await store.commit(...(await runChanges(store, head, { input, options, key, session, isReserved: !!reserved })))
+      await store.commit(
+        ...(await newRunChanges(store, head, { input, options, key, session, isReserved: !!reserved })),
+      )
       if (key === undefined || session === undefined || reserved) return { id: head.id, isNew: true }
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
@@ -44,13 +46,13 @@ export async function storeRun(
 
 /** The run that a key was given to. With a session it is given to an id first and the run is stored in a second commit, because a
  *  commit has one guard: that process may have ended in between. */
-async function keyed(store: Store, agent: string, key: string, input: UserMessage, session: string | undefined) {
-  const entry = await store.get(keyOfKey(agent, key))
+async function findByKey(store: Store, agent: string, key: string, input: UserMessage, session: string | undefined) {
+  const entry = await store.get(submitKeyKey(agent, key))
   if (!entry) return undefined
-  const { run: id, session: its } = keyRecordIn(entry.value, key)
-  const stored = await store.get(keysOf(id).input)
-  const before = stored && promptIn(stored.value, id)
-  const isOther = before && !isDeepStrictEqual(before.parts, plain(input.parts))
+  const { run: id, session: its } = parseKeyRecord(entry.value, key)
+  const stored = await store.get(runKeys(id).input)
+  const before = stored && parsePrompt(stored.value, id)
+  const isOther = before && !isDeepStrictEqual(before.parts, jsonCopy(input.parts))
   const what = isOther ? "prompt" : its === session ? undefined : "session"
   if (what === undefined) return { id, isStored: !!before }
   throw new ConflictError(
@@ -60,7 +62,7 @@ async function keyed(store: Store, agent: string, key: string, input: UserMessag
 }
 
 // As it is read back from a store.
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+const jsonCopy = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 interface NewRun {
   input: UserMessage
@@ -71,19 +73,19 @@ interface NewRun {
   isReserved: boolean
 }
 
-async function runChanges(
+async function newRunChanges(
   store: Store,
-  head: Head,
+  head: RunHead,
   { input, options, key, session, isReserved }: NewRun,
-): Promise<[Change[], Guard]> {
-  const keys = keysOf(head.id)
-  const changes: Change[] = [{ type: "put", key: keys.input, value: input as unknown as Json }]
+): Promise<[StoreChange[], StoreGuard]> {
+  const keys = runKeys(head.id)
+  const changes: StoreChange[] = [{ type: "put", key: keys.input, value: input as unknown as Json }]
   if (options) changes.push({ type: "put", key: keys.options, value: options as unknown as Json })
-  let guard: Guard = { key: keys.head, ifRevision: 0 }
+  let guard: StoreGuard = { key: keys.head, ifRevision: 0 }
   if (key !== undefined) {
     head.key = key
-    const name = keyOfKey(head.agent, key)
-    const reserve: Change = {
+    const name = submitKeyKey(head.agent, key)
+    const reserve: StoreChange = {
       type: "put",
       key: name,
       value: { run: head.id, ...(session !== undefined && { session }) },
@@ -93,14 +95,14 @@ async function runChanges(
     if (!isReserved) changes.push(reserve)
   }
   if (session !== undefined) {
-    const [queued, queueGuard] = await enqueue(store, head, session)
+    const [queued, queueGuard] = await enqueueChanges(store, head, session)
     guard = queueGuard
     changes.push(...queued)
   }
   return [[...changes, ...headChanges(head)], guard]
 }
 
-function newHead(agent: string, metadata: Metadata, id = newId("run")): Head {
+function createHead(agent: string, metadata: Metadata, id = newId("run")): RunHead {
   const createdAt = Date.now()
   return {
     version: 1,

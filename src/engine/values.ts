@@ -1,9 +1,9 @@
 import { types } from "node:util"
 import { deserialize, serialize } from "node:v8"
-import { refusingDepth } from "../core/depth.ts"
+import { guardNestingDepth } from "../core/depth.ts"
 import { digest } from "../core/digest.ts"
 import type { Json } from "../core/json.ts"
-import type { Call } from "../runtime/runtime.ts"
+import type { RuntimeCall } from "../runtime/runtime.ts"
 import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
 
 /** A value in a store: as JSON where it is that, else as bytes in base64; without either it is `undefined`. `tool`: it is
@@ -11,33 +11,36 @@ import { isToolResult, type ToolResult, toolResult } from "../tools/tool.ts"
 export type StoredValue = { json?: Json; bytes?: string; tool?: true }
 
 /** How to store a value so that it comes back equal; undefined for what has behaviour or an identity of its own. */
-export function storedValue(value: unknown): StoredValue | undefined {
+export function encodeValue(value: unknown): StoredValue | undefined {
   if (value === undefined) return {}
   if (isToolResult(value)) {
-    const stored = storedValue(Object.fromEntries(Object.entries(value)))
+    const stored = encodeValue(Object.fromEntries(Object.entries(value)))
     return stored && { ...stored, tool: true }
   }
-  const form = refusingDepth("A value of a durable run", () => formOf(value, new Set()))
+  const form = guardNestingDepth("A value of a durable run", () => formOf(value, new Set()))
   if (form === "opaque") return undefined
   // What is of this form is JSON.
   if (form === "json") return { json: value as Json }
-  return { bytes: refusingDepth("A value of a durable run", () => serialize(value)).toString("base64") }
+  return { bytes: guardNestingDepth("A value of a durable run", () => serialize(value)).toString("base64") }
 }
 
-export function storedBack({ json, bytes, tool }: StoredValue): unknown {
+export function decodeValue({ json, bytes, tool }: StoredValue): unknown {
   const value: unknown = bytes === undefined ? json : deserialize(Buffer.from(bytes, "base64"))
   // Only what was one is marked so.
   return tool ? toolResult(value as ToolResult) : value
 }
 
 /** The same for equal data. What is opaque in it counts by its kind alone. */
-export function hashOf(value: unknown): string {
+export function hashValue(value: unknown): string {
   return digest(value, () => undefined).text
 }
 
 /** The same for calls with equal arguments, also in another process: data counts by its contents, an opaque value by its
  *  name. `hasUnnamed`: one of them has none, so that the call cannot be told from one with another such value. */
-export function hashArguments({ args, nameOf }: Pick<Call, "args" | "nameOf">): { hash: string; hasUnnamed: boolean } {
+export function hashArguments({ args, nameOf }: Pick<RuntimeCall, "args" | "nameOf">): {
+  hash: string
+  hasUnnamed: boolean
+} {
   const identify = (value: object | symbol) => (typeof value === "symbol" ? undefined : nameOf?.(value))
   const { text, hasUnnamed } = digest(args, identify)
   return { hash: text, hasUnnamed }
@@ -69,25 +72,25 @@ function formOfObject(value: object, seen: Set<object>): Form {
   seen.add(value)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Array.prototype || prototype === Object.prototype || prototype === null)
-    return ofMembers(value, seen)
-  if (types.isMap(value)) return worst([...value].flat(), seen, "clone")
-  if (types.isSet(value)) return worst([...value], seen, "clone")
+    return formOfMembers(value, seen)
+  if (types.isMap(value)) return worstForm([...value].flat(), seen, "clone")
+  if (types.isSet(value)) return worstForm([...value], seen, "clone")
   if (types.isDate(value) || types.isRegExp(value) || types.isArrayBuffer(value) || ArrayBuffer.isView(value))
     return "clone"
   return "opaque"
 }
 
-function ofMembers(value: object, seen: Set<object>): Form {
+function formOfMembers(value: object, seen: Set<object>): Form {
   const inside: unknown[] = []
   for (const key of Object.getOwnPropertyNames(value)) {
     const { get, set, value: member } = Object.getOwnPropertyDescriptor(value, key) ?? {}
     if (get || set) return "opaque"
     inside.push(member)
   }
-  return worst(Array.isArray(value) ? value : inside, seen, "json")
+  return worstForm(Array.isArray(value) ? value : inside, seen, "json")
 }
 
-function worst(inside: readonly unknown[], seen: Set<object>, least: Form): Form {
+function worstForm(inside: readonly unknown[], seen: Set<object>, least: Form): Form {
   let form = least
   for (const each of inside) {
     const own = formOf(each, seen)

@@ -1,15 +1,15 @@
 // A worker of the pool of `workerBackend`: imports the module it is given, and works for the engine that it exports.
 import { ConfigError, errorData } from "../core/errors.ts"
-import { joinPool, say } from "./worker-link.ts"
+import { joinPool, sendToPool } from "./worker-link.ts"
 
-interface Working {
+interface WorkerEngine {
   work(options: { concurrency: number }): unknown
   drain?(): unknown
   close?(): unknown
 }
 
 const [module = "", concurrency = "1"] = process.argv.slice(2)
-let engine: Working | undefined
+let engine: WorkerEngine | undefined
 
 const pool = joinPool({
   drain: () => engine?.drain?.(),
@@ -24,16 +24,16 @@ const pool = joinPool({
 
 try {
   const exported: { engine?: unknown } = await import(module)
-  engine = working(exported.engine)
+  engine = checkEngine(exported.engine)
   await engine.work({ concurrency: Number(concurrency) })
   if (!pool.hasStarted()) throw new ConfigError("its engine has another backend. Make it with the workerBackend.")
 } catch (error) {
-  say({ type: "unfit", error: errorData(error) })
+  sendToPool({ type: "unfit", error: errorData(error) })
 }
 
-function working(engine: unknown): Working {
+function checkEngine(engine: unknown): WorkerEngine {
   if (typeof engine === "object" && engine && "work" in engine && typeof engine.work === "function") {
-    return engine as Working
+    return engine as WorkerEngine
   }
   throw new ConfigError("it has no export `engine` that can work. Write: export const engine = createEngine(…)")
 }

@@ -1,37 +1,37 @@
 import { ConfigError, errorData } from "../core/errors.ts"
-import type { Backend, Handle, Job } from "./backend.ts"
+import type { Backend, Job, JobHandler } from "./backend.ts"
 import type { FromWorker, ToWorker } from "./worker-process.ts"
 
 /** In a worker of a pool: the pool, as the backend of this process. */
-export function poolLink(): Backend | undefined {
-  return link
+export function currentPoolBackend(): Backend | undefined {
+  return poolBackend
 }
 
 /** What the pool wants of this process. */
-export interface Wishes {
+export interface PoolRequests {
   drain(): unknown
   end(): unknown
 }
 
 /** Makes this process a worker of the pool that started it. */
-export function joinPool(wishes: Wishes): { hasStarted(): boolean } {
-  let handle: Handle | undefined
+export function joinPool(wishes: PoolRequests): { hasStarted(): boolean } {
+  let handle: JobHandler | undefined
   let last = 0
   const asked = new Map<number, (value: number) => void>()
 
   function ask(job?: Job): Promise<number> {
     const answer = Promise.withResolvers<number>()
     asked.set(++last, answer.resolve)
-    say({ type: "ask", id: last, job })
+    sendToPool({ type: "ask", id: last, job })
     return answer.promise
   }
 
   async function work(id: number, job: Job): Promise<void> {
     try {
       await handle?.(job)
-      say({ type: "done", id })
+      sendToPool({ type: "done", id })
     } catch (error) {
-      say({ type: "done", id, error: errorData(error) })
+      sendToPool({ type: "done", id, error: errorData(error) })
     }
   }
 
@@ -53,7 +53,7 @@ export function joinPool(wishes: Wishes): { hasStarted(): boolean } {
   // A terminal and a service manager tell all processes; the pool lets its workers finish what they do.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {})
 
-  link = {
+  poolBackend = {
     // The process of the pool looks for all its workers.
     isShared: true,
     async push(job) {
@@ -62,7 +62,7 @@ export function joinPool(wishes: Wishes): { hasStarted(): boolean } {
     async start(given) {
       if (handle) throw new ConfigError("A worker of a pool works for one engine, and the module starts a second.")
       handle = given
-      say({ type: "ready" })
+      sendToPool({ type: "ready" })
       // The pool decides when this worker is given no more.
       return async () => {}
     },
@@ -71,8 +71,8 @@ export function joinPool(wishes: Wishes): { hasStarted(): boolean } {
   return { hasStarted: () => handle !== undefined }
 }
 
-export function say(message: FromWorker): void {
+export function sendToPool(message: FromWorker): void {
   if (process.connected) process.send?.(message)
 }
 
-let link: Backend | undefined
+let poolBackend: Backend | undefined

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url"
 import { fork } from "../core/child-process.ts"
 import { AgentError, ConfigError, type ErrorData } from "../core/errors.ts"
-import type { Handle, Job } from "./backend.ts"
+import type { Job, JobHandler } from "./backend.ts"
 import type { JobQueue } from "./job-queue.ts"
 
 /** What a worker of a pool is told. */
@@ -22,7 +22,7 @@ export interface WorkerProcess {
   /** Rejects when the process ends, or says that it cannot work, before it takes jobs. */
   ready: Promise<void>
   /** Resolves when the worker is done with the job; rejects when it hands it back, and when it ends. */
-  run: Handle
+  run: JobHandler
   ended: Promise<void>
   /** Asks it to come to an end with the jobs it has. */
   drain(): void
@@ -30,14 +30,14 @@ export interface WorkerProcess {
   end(): Promise<void>
 }
 
-export interface WorkerPlace {
+export interface WorkerSetup {
   module: string
   concurrency: number
   queue: JobQueue
 }
 
-export function startWorker({ module, concurrency, queue }: WorkerPlace): WorkerProcess {
-  const child = fork(entry, [module, String(concurrency)])
+export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup): WorkerProcess {
+  const child = fork(childEntry, [module, String(concurrency)])
   const ready = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   const underWay = new Map<number, PromiseWithResolvers<void>>()
@@ -98,7 +98,7 @@ export function startWorker({ module, concurrency, queue }: WorkerPlace): Worker
     async end() {
       if (isOver) return
       tell({ type: "end" })
-      const timer = setTimeout(() => child.kill("SIGKILL"), endMs)
+      const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs)
       await ended.promise
       clearTimeout(timer)
     },
@@ -106,8 +106,8 @@ export function startWorker({ module, concurrency, queue }: WorkerPlace): Worker
 }
 
 /** Time to close what the module opened. */
-const endMs = 5_000
+const killAfterMs = 5_000
 
-const entry = fileURLToPath(
+const childEntry = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "worker-child.ts" : "worker-child.js", import.meta.url),
 )

@@ -1,14 +1,21 @@
 import { availableParallelism } from "node:os"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { checkOptions, isEither, isRecord, isText, isWholeFrom, type OptionChecks } from "../core/check-options.ts"
+import {
+  checkOptions,
+  mustBeEither,
+  mustBeIntegerFrom,
+  mustBeObject,
+  mustBeText,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import type { Backend, BackendOptions, Stop } from "./backend.ts"
-import { checkConcurrency, createJobQueue, type JobQueue, waitMs } from "./job-queue.ts"
+import type { Backend, BackendOptions, StopWorking } from "./backend.ts"
+import { checkConcurrency, createJobQueue, type JobQueue, retryDelayMs } from "./job-queue.ts"
 import { backendChecks } from "./option-checks.ts"
-import { createReport, type Report } from "./report.ts"
-import { poolLink } from "./worker-link.ts"
-import { startWorker, type WorkerProcess } from "./worker-process.ts"
+import { createErrorReporter, type ErrorReporter } from "./report.ts"
+import { currentPoolBackend } from "./worker-link.ts"
+import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts"
 
 export interface WorkerBackendOptions extends BackendOptions {
   /** The module that exports `engine`, made with this backend: a path, or `import.meta.url` within it. Each worker imports
@@ -20,8 +27,8 @@ export interface WorkerBackendOptions extends BackendOptions {
 
 const workerChecks: OptionChecks<WorkerBackendOptions> = {
   ...backendChecks,
-  module: isEither("a path or URL", isText, isRecord),
-  workers: isWholeFrom(1),
+  module: mustBeEither("a path or URL", mustBeText, mustBeObject),
+  workers: mustBeIntegerFrom(1),
 }
 
 /** Works in a pool of processes on this machine, so that runs which keep a processor busy do not hold up each other, nor
@@ -32,19 +39,19 @@ export function workerBackend(options: WorkerBackendOptions): Backend {
   if (!module) throw new ConfigError("workerBackend needs the module that exports the engine, such as import.meta.url.")
   checkOptions("workerBackend()", options, workerChecks)
   // Within a worker the same module makes the same backend, which then stands for the pool that the worker is in.
-  const pool = poolLink()
+  const pool = currentPoolBackend()
   if (pool) return pool
 
-  const report = createReport("workerBackend", options)
+  const report = createErrorReporter("workerBackend", options)
   const queue = createJobQueue(report)
-  const address = addressOf(module)
+  const address = moduleUrl(module)
   return {
     async push(job) {
       queue.push(job)
     },
     async start(_handle, { concurrency }) {
       checkConcurrency(concurrency)
-      const open = () => startWorker({ module: address, concurrency, queue })
+      const open = () => startWorkerProcess({ module: address, concurrency, queue })
       return openPool({ open, workers, concurrency, queue, report })
     },
     async queued() {
@@ -58,11 +65,11 @@ interface Pool {
   workers: number
   concurrency: number
   queue: JobQueue
-  report: Report
+  report: ErrorReporter
 }
 
-async function openPool(pool: Pool): Promise<Stop> {
-  const places = Array.from({ length: pool.workers }, () => keepWorker(pool))
+async function openPool(pool: Pool): Promise<StopWorking> {
+  const places = Array.from({ length: pool.workers }, () => superviseWorker(pool))
   let stopping: Promise<void> | undefined
   const stop = () => (stopping ??= Promise.all(places.map((place) => place.stop())).then(() => {}))
   try {
@@ -75,7 +82,7 @@ async function openPool(pool: Pool): Promise<Stop> {
 }
 
 /** One place in the pool: there is a worker in it until it is stopped. `ready` rejects when the first cannot work. */
-function keepWorker({ open, concurrency, queue, report }: Pool): { ready: Promise<void>; stop: Stop } {
+function superviseWorker({ open, concurrency, queue, report }: Pool): { ready: Promise<void>; stop: StopWorking } {
   const stopped = Promise.withResolvers<void>()
   let isStopped = false
   let worker = open()
@@ -102,7 +109,7 @@ function keepWorker({ open, concurrency, queue, report }: Pool): { ready: Promis
       failures = isReady ? 1 : failures + 1
       if (isReady) report(new Error("A worker process ended. Another takes its place."))
       await Promise.race([worker.end(), stopped.promise])
-      await rest(waitMs(failures), stopped.promise)
+      await waitAtMost(retryDelayMs(failures), stopped.promise)
       if (isStopped) return worker.end()
     }
   }
@@ -117,14 +124,14 @@ function keepWorker({ open, concurrency, queue, report }: Pool): { ready: Promis
   }
 }
 
-async function rest(ms: number, sooner: Promise<void>): Promise<void> {
+async function waitAtMost(ms: number, sooner: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, ms)
   await Promise.race([late.promise, sooner])
   clearTimeout(timer)
 }
 
-function addressOf(module: string | URL): string {
+function moduleUrl(module: string | URL): string {
   const text = String(module)
   return text.startsWith("file:") ? text : pathToFileURL(resolve(text)).href
 }

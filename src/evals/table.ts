@@ -1,7 +1,7 @@
 import { totalTokens } from "../core/usage.ts"
-import type { Report } from "../evals.ts"
+import type { EvalReport } from "../evals.ts"
 
-type Figures = Omit<Report, "table" | "save">
+type Figures = Omit<EvalReport, "table" | "save">
 
 /** A report for people: a line a case, a column a scorer, the reasons of what did not pass, and the sum. */
 export function reportTable({ cases, passed, total, score, usage, durationMs }: Figures): string {

@@ -3,22 +3,22 @@ import type { Approver } from "../actions/approve.ts"
 import { fullCallText } from "../actions/preview-call.ts"
 
 /** A person may be at lunch. */
-export const patienceMs = 3_600_000
+export const answerTimeoutMs = 3_600_000
 
 /** Whether a person at the client can be asked. Clients of the protocol of 2026 declare that with each request; the server
  *  package knows it from nowhere else over standard input and output. */
-export function canAsk(server: Server, { mcpReq: { envelope } }: ServerContext): boolean {
-  const declared = envelope ? declaredIn(envelope, "clientCapabilities") : server.getClientCapabilities()
+export function canAskClient(server: Server, { mcpReq: { envelope } }: ServerContext): boolean {
+  const declared = envelope ? envelopeField(envelope, "clientCapabilities") : server.getClientCapabilities()
   return Object(declared).elicitation !== undefined
 }
 
 /** The name of the client, where it gives one. */
 export function clientName(server: Server, { mcpReq: { envelope } }: ServerContext): string | undefined {
-  const { name }: { name?: unknown } = Object(declaredIn(envelope, "clientInfo") ?? server.getClientVersion())
+  const { name }: { name?: unknown } = Object(envelopeField(envelope, "clientInfo") ?? server.getClientVersion())
   return typeof name === "string" ? name : undefined
 }
 
-function declaredIn(envelope: object | undefined, key: "clientCapabilities" | "clientInfo"): unknown {
+function envelopeField(envelope: object | undefined, key: "clientCapabilities" | "clientInfo"): unknown {
   return envelope && Reflect.get(envelope, `io.modelcontextprotocol/${key}`)
 }
 
@@ -26,7 +26,7 @@ function declaredIn(envelope: object | undefined, key: "clientCapabilities" | "c
 export function askClient({ mcpReq }: ServerContext): Approver {
   return async (call, signal) => {
     const params = { mode: "form" as const, message: questionAbout(call), requestedSchema: answerSchema(true) }
-    return decisionOf(await mcpReq.elicitInput(params, { signal, timeout: patienceMs }), true)
+    return decisionOf(await mcpReq.elicitInput(params, { signal, timeout: answerTimeoutMs }), true)
   }
 }
 

@@ -9,7 +9,7 @@ import type { CallHost } from "./host.ts"
 import type { McpCall } from "./mcp.ts"
 
 /** What a call of a client has beside its host. */
-export interface CallMeans {
+export interface CallResources {
   signal: AbortSignal
   /** Tells the client how far it is. */
   progress(text: string): void
@@ -24,7 +24,7 @@ export async function callTool(
   tool: Tool,
   { id, input }: McpCall,
   host: CallHost,
-  { signal, progress, maxOutputChars, runtime }: CallMeans,
+  { signal, progress, maxOutputChars, runtime }: CallResources,
 ): Promise<CallToolResult> {
   let end: Omit<EventOf<"tool-end">, "run" | "seq" | "at"> | undefined
   const emit: Emit = (event) => {
@@ -60,7 +60,7 @@ export async function callTool(
   if (!end) return { content: toContent("The call ended without a result."), isError: true }
   const { ok, text, images, kept } = end
   // Out of the text, which hooks and limits have had a hand in.
-  const structuredContent = ok && isObject && kept === undefined ? parsed(text) : undefined
+  const structuredContent = ok && isObject && kept === undefined ? parseObject(text) : undefined
   return { content: toContent(text, images), isError: !ok, ...(structuredContent && { structuredContent }) }
 }
 
@@ -68,7 +68,7 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isToolResult(value)
 }
 
-function parsed(text: string): Record<string, unknown> | undefined {
+function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined

@@ -1,16 +1,16 @@
 import type { CallToolResult } from "@modelcontextprotocol/server"
-import { type PerformServices, performCode } from "../actions/perform.ts"
+import { type CodeServices, performCode } from "../actions/perform.ts"
 import { onAbort } from "../core/abort.ts"
 import { AbortError } from "../core/errors.ts"
 import type { Emit, EventOf } from "../core/event.ts"
-import { follow } from "../core/run-context.ts"
+import { followSignals } from "../core/run-context.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { toContent } from "./content.ts"
 import type { CallHost } from "./host.ts"
 import type { ServeOptions } from "./mcp.ts"
 
 /** The cells that clients run: as in a run of ours, by the same code, with the same events. */
-export interface Cells {
+export interface ClientCells {
   /** Runs a cell and answers with its result, or, where that takes longer than a client waits, with how to wait for it. */
   run(id: string, code: string, host: CallHost, call: CellCall): Promise<CallToolResult>
   /** Waits for a cell that was still running; undefined where there is none by this id. */
@@ -27,7 +27,7 @@ export interface CellCall {
   isAsking?: (() => boolean) | undefined
 }
 
-interface Cell {
+interface ClientCell {
   id: string
   ended: Promise<CallToolResult>
   isOver: boolean
@@ -38,16 +38,16 @@ interface Cell {
 }
 
 // Of results that nobody came back for.
-const keptResults = 100
+const maxUnreadResults = 100
 
-export function openCells(runtime: Runtime, options: ServeOptions): Cells {
+export function createClientCells(runtime: Runtime, options: ServeOptions): ClientCells {
   const { answerWithinMs = 40_000, typeGate, transaction, cellTimeoutMs, maxOutputChars = 5000 } = options
-  const cells = new Map<string, Cell>()
+  const cells = new Map<string, ClientCell>()
 
-  function start(id: string, code: string, host: CallHost): Cell {
+  function start(id: string, code: string, host: CallHost): ClientCell {
     const controller = new AbortController()
-    const unfollow = follow(controller, host.signal ? [host.signal] : [])
-    const cell: Cell = {
+    const unfollow = followSignals(controller, host.signal ? [host.signal] : [])
+    const cell: ClientCell = {
       id,
       controller,
       asking: new Set(),
@@ -55,7 +55,7 @@ export function openCells(runtime: Runtime, options: ServeOptions): Cells {
       progress() {},
       ended: Promise.resolve({ content: [] }),
     }
-    const services: PerformServices = {
+    const services: CodeServices = {
       ...host.gate,
       runtime,
       signal: controller.signal,
@@ -67,16 +67,16 @@ export function openCells(runtime: Runtime, options: ServeOptions): Cells {
       maxOutputChars,
       taken: new Set(),
     }
-    cell.ended = perform(code, cell, host, services).finally(() => {
+    cell.ended = runCell(code, cell, host, services).finally(() => {
       cell.isOver = true
       unfollow()
     })
-    forgetOldest(cells)
+    removeOldestResults(cells)
     cells.set(id, cell)
     return cell
   }
 
-  async function answer(cell: Cell, { signal, progress, isAsking }: CellCall): Promise<CallToolResult> {
+  async function answer(cell: ClientCell, { signal, progress, isAsking }: CellCall): Promise<CallToolResult> {
     cell.progress = progress
     const cancelled = onAbort(signal, () => cell.controller.abort(new AbortError("The client cancelled the call.")))
     const late = Promise.withResolvers<undefined>()
@@ -84,7 +84,7 @@ export function openCells(runtime: Runtime, options: ServeOptions): Cells {
     try {
       const result = await Promise.race([cell.ended, late.promise])
       if (result) cells.delete(cell.id)
-      return result ?? unfinished(cell)
+      return result ?? unfinishedResult(cell)
     } finally {
       clearInterval(timer)
       cancelled()
@@ -107,7 +107,12 @@ export function openCells(runtime: Runtime, options: ServeOptions): Cells {
   }
 }
 
-async function perform(code: string, cell: Cell, host: CallHost, services: PerformServices): Promise<CallToolResult> {
+async function runCell(
+  code: string,
+  cell: ClientCell,
+  host: CallHost,
+  services: CodeServices,
+): Promise<CallToolResult> {
   const { id } = cell
   let end: Omit<EventOf<"code-end">, "run" | "seq" | "at"> | undefined
   const emit: Emit = (event) => {
@@ -127,7 +132,7 @@ async function perform(code: string, cell: Cell, host: CallHost, services: Perfo
   return { content: toContent(end.text, end.images), isError: !end.ok }
 }
 
-function unfinished({ id, asking }: Cell): CallToolResult {
+function unfinishedResult({ id, asking }: ClientCell): CallToolResult {
   const status = asking.size > 0 ? "needs-approval" : "running"
   const why =
     status === "running"
@@ -136,7 +141,7 @@ function unfinished({ id, asking }: Cell): CallToolResult {
   return { content: toContent(JSON.stringify({ status, cell: id, next: `${why} Call wait with this cell.` })) }
 }
 
-function forgetOldest(cells: Map<string, Cell>): void {
+function removeOldestResults(cells: Map<string, ClientCell>): void {
   const over = [...cells.values()].filter(({ isOver }) => isOver)
-  for (const { id } of over.slice(0, Math.max(0, over.length - keptResults + 1))) cells.delete(id)
+  for (const { id } of over.slice(0, Math.max(0, over.length - maxUnreadResults + 1))) cells.delete(id)
 }

@@ -10,19 +10,19 @@ import type { McpCommand } from "./mcp.ts"
 import type { ClientPackage } from "./packages.ts"
 
 /** A connection to a program that speaks MCP on its standard input and output. */
-export interface ChildTransport extends Transport {
+export interface StdioTransport extends Transport {
   readonly pid: number | undefined
   /** By this, and `pid`, the protocol's own code knows what kind of a connection it is. */
   readonly stderr: null
   /** How it ended and what it last complained of, in a sentence's words. */
-  lastWords(): string
+  endReason(): string
 }
 
 const graceMs = 1000
 const maxMessageBytes = 64 * 2 ** 20
 
 /** The program runs in a process group of its own, which is ended whole, and sees little of the host's environment. */
-export function childTransport(sdk: ClientPackage, server: McpCommand): ChildTransport {
+export function createStdioTransport(sdk: ClientPackage, server: McpCommand): StdioTransport {
   const { command, args = [], env = {}, cwd } = server
   const incoming = new sdk.ReadBuffer({ maxBufferSize: maxMessageBytes })
   let child: ChildProcessWithoutNullStreams | undefined
@@ -64,13 +64,13 @@ export function childTransport(sdk: ClientPackage, server: McpCommand): ChildTra
 
   function ended(): void {
     killGroup(child, "SIGKILL")
-    if (child && running.delete(child) && running.size === 0) process.off("exit", endAll)
+    if (child && runningChildren.delete(child) && runningChildren.size === 0) process.off("exit", killAllChildren)
     if (isClosed) return
     isClosed = true
     transport.onclose?.()
   }
 
-  const transport: ChildTransport = {
+  const transport: StdioTransport = {
     get pid() {
       return child?.pid
     },
@@ -80,7 +80,7 @@ export function childTransport(sdk: ClientPackage, server: McpCommand): ChildTra
         throw new ConfigError(`mcpTools: there is no folder "${cwd}" to start the server in.`)
       child = spawn(command, [...args], {
         cwd,
-        env: { ...passedOn(), ...env },
+        env: { ...allowedEnvironment(), ...env },
         stdio: "pipe",
         // Its own group, so that whatever it started ends with it.
         detached: process.platform !== "win32",
@@ -92,9 +92,9 @@ export function childTransport(sdk: ClientPackage, server: McpCommand): ChildTra
       })
       child.stdin.on("error", fail)
       await once(child, "spawn").catch((cause) => {
-        throw notStarted(command, cause)
+        throw notStartedError(command, cause)
       })
-      endWithHost(child)
+      killAtExit(child)
       child.on("error", fail)
       child.on("close", ended)
       const exit = Promise.withResolvers<boolean>()
@@ -108,17 +108,17 @@ export function childTransport(sdk: ClientPackage, server: McpCommand): ChildTra
     async send(message: JSONRPCMessage) {
       if (!child?.stdin.writable) throw new AgentError("The program has ended.", { code: "server-gone" })
       const { stdin } = child
-      if (!stdin.write(sdk.serializeMessage(message))) await Promise.race([drained(stdin), exited])
+      if (!stdin.write(sdk.serializeMessage(message))) await Promise.race([whenDrained(stdin), exited])
     },
     async close() {
       if (!child || isClosed) return
       child.stdin.end()
-      if (!(await within(graceMs, exited))) killGroup(child, "SIGTERM")
-      if (!(await within(graceMs, exited))) killGroup(child, "SIGKILL")
+      if (!(await happensWithin(graceMs, exited))) killGroup(child, "SIGTERM")
+      if (!(await happensWithin(graceMs, exited))) killGroup(child, "SIGKILL")
       await exited
       ended()
     },
-    lastWords() {
+    endReason() {
       if (!child || (child.exitCode === null && child.signalCode === null)) return "it was cut off"
       const end = child.signalCode ? `it was ended by ${child.signalCode}` : `it ended with exit code ${child.exitCode}`
       const [last] = complaints.trim().split("\n").slice(-1)
@@ -128,20 +128,20 @@ export function childTransport(sdk: ClientPackage, server: McpCommand): ChildTra
   return transport
 }
 
-const running = new Set<ChildProcessWithoutNullStreams>()
+const runningChildren = new Set<ChildProcessWithoutNullStreams>()
 
 // One listener for all of them.
-function endWithHost(child: ChildProcessWithoutNullStreams): void {
-  if (running.size === 0) process.once("exit", endAll)
-  running.add(child)
+function killAtExit(child: ChildProcessWithoutNullStreams): void {
+  if (runningChildren.size === 0) process.once("exit", killAllChildren)
+  runningChildren.add(child)
 }
 
-function endAll(): void {
-  for (const child of running) killGroup(child, "SIGKILL")
+function killAllChildren(): void {
+  for (const child of runningChildren) killGroup(child, "SIGKILL")
 }
 
 /** Whether something happens in so long a time. */
-async function within(ms: number, event: Promise<boolean>): Promise<boolean> {
+async function happensWithin(ms: number, event: Promise<boolean>): Promise<boolean> {
   const stop = new AbortController()
   const late = setTimeout(ms, false, { signal: stop.signal }).catch(() => false)
   const came = await Promise.race([event, late])
@@ -152,7 +152,7 @@ async function within(ms: number, event: Promise<boolean>): Promise<boolean> {
 const drains = new WeakMap<Writable, Promise<unknown>>()
 
 // All who wait for it wait together.
-function drained(stream: Writable): Promise<unknown> {
+function whenDrained(stream: Writable): Promise<unknown> {
   const known = drains.get(stream) ?? once(stream, "drain").finally(() => drains.delete(stream))
   drains.set(stream, known)
   return known
@@ -168,15 +168,15 @@ function killGroup(child: ChildProcessWithoutNullStreams | undefined, signal: No
   }
 }
 
-function notStarted(command: string, cause: unknown): AgentError {
+function notStartedError(command: string, cause: unknown): AgentError {
   const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT"
   const reason = isMissing ? "there is no such program in PATH; install it, or give its whole path" : String(cause)
   return new AgentError(`"${command}" could not be started: ${reason}.`, { code: "server-gone", cause })
 }
 
-const passed =
+const allowedNames =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|TMPDIR|TEMP|TMP|SYSTEMROOT|SYSTEMDRIVE|APPDATA|LOCALAPPDATA|USERPROFILE|PATHEXT|COMSPEC)$/i
 
-function passedOn(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => passed.test(name)))
+function allowedEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => allowedNames.test(name)))
 }

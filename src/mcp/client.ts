@@ -3,10 +3,10 @@ import { checkOptions } from "../core/check-options.ts"
 import { AgentError, ConfigError, errorData } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure } from "../tools/tool.ts"
-import { type Connection, connect, isClosed, serverLabel } from "./connection.ts"
-import { toResult } from "./content.ts"
+import { type Connection, connectToServer, isConnectionClosed, serverLabel } from "./connection.ts"
+import { toToolResult } from "./content.ts"
 import type { McpClientOptions, McpServer, McpToolInfo, McpToolKit } from "./mcp.ts"
-import { byIdentifier, safeName } from "./names.ts"
+import { byIdentifier, safeToolName } from "./names.ts"
 import { clientChecks } from "./option-checks.ts"
 import { type ClientPackage, loadClient } from "./packages.ts"
 
@@ -24,10 +24,10 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
   let opening: Promise<Connection> | undefined
 
   async function open(until?: AbortSignal): Promise<Connection> {
-    const opened = await connect(sdk, server, { ...options, timeoutMs, signal: until, onTools: listChanged })
+    const opened = await connectToServer(sdk, server, { ...options, timeoutMs, signal: until, onTools: listChanged })
     try {
       const request = { timeout: timeoutMs, ...(until && { signal: until }) }
-      const { tools: listed } = await opened.ask((client) => client.listTools(undefined, request))
+      const { tools: listed } = await opened.request((client) => client.listTools(undefined, request))
       take(listed)
       return opened
     } catch (error) {
@@ -66,12 +66,12 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
   }
 
   function toolOf(listed: ListedTool, taken: ReadonlySet<string>): Tool | undefined {
-    const info = infoOf(listed)
+    const info = toToolInfo(listed)
     if (options.only && !options.only(info)) return undefined
     const own = typeof options.options === "function" ? options.options(info) : options.options
     try {
       return tool({
-        name: safeName(info.name, options.prefix, taken),
+        name: safeToolName(info.name, options.prefix, taken),
         description: info.description ?? info.title ?? "",
         input: info.input,
         output: info.output,
@@ -95,16 +95,16 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
         return toolFailure("server-gone", errorData(error).message)
       }
       try {
-        return toResult(
-          await used.ask((client) => client.callTool({ name: tool, arguments: input }, requestFor(context))),
+        return toToolResult(
+          await used.request((client) => client.callTool({ name: tool, arguments: input }, requestFor(context))),
         )
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason
         // A session that the server no longer knows: nothing was done, so it can be asked again.
         const isForgotten = error instanceof sdk.SdkHttpError && error.status === 404
-        if (isForgotten || isLost(sdk, error)) await used.close()
+        if (isForgotten || isConnectionLost(sdk, error)) await used.close()
         if (isForgotten && attempts === 1) continue
-        return failure(sdk, error, { tool, server: name, timeoutMs, used })
+        return callFailure(sdk, error, { tool, server: name, timeoutMs, used })
       }
     }
   }
@@ -117,7 +117,7 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
       signal: AbortSignal.any([signal, lost.signal]),
       onprogress: (note) => progress(progressText(note)),
       // A stream that breaks off would else be waited for until the time is up.
-      onRequestStreamEnd: () => lost.abort(new StreamLost()),
+      onRequestStreamEnd: () => lost.abort(new StreamLostError()),
     }
   }
 
@@ -150,7 +150,14 @@ export async function mcpTools(server: McpServer, options: McpClientOptions = {}
   }
 }
 
-function infoOf({ name, title, description, inputSchema, outputSchema, annotations = {} }: ListedTool): McpToolInfo {
+function toToolInfo({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations = {},
+}: ListedTool): McpToolInfo {
   return {
     name,
     title: title ?? annotations.title,
@@ -164,14 +171,14 @@ function infoOf({ name, title, description, inputSchema, outputSchema, annotatio
   }
 }
 
-class StreamLost extends Error {}
+class StreamLostError extends Error {}
 
 // Not an answer of the server, but none; `fetch` fails by a TypeError.
-function isLost(sdk: ClientPackage, error: unknown): boolean {
-  return isClosed(sdk, error) || error instanceof StreamLost || error instanceof TypeError
+function isConnectionLost(sdk: ClientPackage, error: unknown): boolean {
+  return isConnectionClosed(sdk, error) || error instanceof StreamLostError || error instanceof TypeError
 }
 
-function failure(
+function callFailure(
   sdk: ClientPackage,
   error: unknown,
   { tool, server, timeoutMs, used }: { tool: string; server: string; timeoutMs: number; used: Connection },
@@ -179,10 +186,10 @@ function failure(
   if (error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.RequestTimeout) {
     return toolFailure("timeout", `${tool} of the MCP server "${server}" did not answer within ${timeoutMs} ms.`)
   }
-  if (!isLost(sdk, error)) return toolFailure("tool-failed", errorData(error).message)
+  if (!isConnectionLost(sdk, error)) return toolFailure("tool-failed", errorData(error).message)
   return toolFailure(
     "server-gone",
-    `The MCP server "${server}" was lost during ${tool}: ${used.lastWords()}. Whether it took effect is not known. The next call connects again.`,
+    `The MCP server "${server}" was lost during ${tool}: ${used.endReason()}. Whether it took effect is not known. The next call connects again.`,
   )
 }
 

@@ -5,7 +5,7 @@ import type {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client"
 import { AgentError, ConfigError, errorData } from "../core/errors.ts"
-import { childTransport } from "./child.ts"
+import { createStdioTransport } from "./child.ts"
 import type { McpClientOptions, McpServer } from "./mcp.ts"
 import { type ClientPackage, ownVersion } from "./packages.ts"
 
@@ -13,10 +13,10 @@ import { type ClientPackage, ownVersion } from "./packages.ts"
 export interface Connection {
   client: Client
   /** Asks the server; once more where the user had to let us in first. */
-  ask<T>(request: (client: Client) => Promise<T>): Promise<T>
+  request<T>(request: (client: Client) => Promise<T>): Promise<T>
   isOpen(): boolean
   /** How the other side ended, where that is known. */
-  lastWords(): string
+  endReason(): string
   close(): Promise<void>
 }
 
@@ -29,20 +29,20 @@ export interface ConnectOptions extends Pick<McpClientOptions, "auth" | "authori
 
 /** Connects by the handshake of 2025, which nearly every server answers, and only to one that refuses it by that of 2026. Asking the
  *  other way round ends some older programs. */
-export async function connect(
+export async function connectToServer(
   sdk: ClientPackage,
   server: McpServer,
   options: ConnectOptions,
   isLetIn = false,
 ): Promise<Connection> {
   try {
-    return await attempt(sdk, server, options, "legacy")
+    return await tryConnect(sdk, server, options, "legacy")
   } catch (error) {
     if (options.signal?.aborted) throw options.signal.reason
-    if (error instanceof Authorized && !isLetIn) return await connect(sdk, server, options, true)
-    if (!isRefusal(sdk, error)) throw unreachable(server, options, error)
-    return await attempt(sdk, server, options, "auto").catch(() => {
-      throw unreachable(server, options, error)
+    if (error instanceof AuthorizationFinished && !isLetIn) return await connectToServer(sdk, server, options, true)
+    if (!isHandshakeRefusal(sdk, error)) throw unreachableError(server, options, error)
+    return await tryConnect(sdk, server, options, "auto").catch(() => {
+      throw unreachableError(server, options, error)
     })
   }
 }
@@ -54,14 +54,14 @@ export function serverLabel(server: McpServer): string {
   return script === undefined ? server.command : `${server.command} ${script}`
 }
 
-async function attempt(
+async function tryConnect(
   sdk: ClientPackage,
   server: McpServer,
   { auth, authorized, timeoutMs, signal, onTools }: ConnectOptions,
   mode: "legacy" | "auto",
 ): Promise<Connection> {
-  const child = "command" in server ? childTransport(sdk, server) : undefined
-  const transport = child ?? addressTransport(sdk, server, auth)
+  const child = "command" in server ? createStdioTransport(sdk, server) : undefined
+  const transport = child ?? createHttpTransport(sdk, server, auth)
   const client = new sdk.Client(
     { name: "karst", version: ownVersion() },
     { versionNegotiation: { mode }, listChanged: { tools: { onChanged: onTools } } },
@@ -85,13 +85,15 @@ async function attempt(
   } catch (error) {
     const isLetIn = await letIn(error)
     await close()
-    if (isLetIn) throw new Authorized()
+    if (isLetIn) throw new AuthorizationFinished()
     if (!child || error instanceof AgentError) throw error
-    throw isClosed(sdk, error) ? new AgentError(`${child.lastWords()}.`, { code: "server-gone", cause: error }) : error
+    throw isConnectionClosed(sdk, error)
+      ? new AgentError(`${child.endReason()}.`, { code: "server-gone", cause: error })
+      : error
   }
   return {
     client,
-    async ask(request) {
+    async request(request) {
       try {
         return await request(client)
       } catch (error) {
@@ -101,16 +103,16 @@ async function attempt(
     },
     isOpen: () => isOpen,
     close,
-    lastWords: () => child?.lastWords() ?? "the connection was lost",
+    endReason: () => child?.endReason() ?? "the connection was lost",
   }
 }
 
 /** The user has let us in: with the tokens that the provider now has, it can be tried again. */
-class Authorized extends Error {
+class AuthorizationFinished extends Error {
   override message = "the user was asked, and it still says no"
 }
 
-function addressTransport(
+function createHttpTransport(
   sdk: ClientPackage,
   server: McpServer,
   auth: McpClientOptions["auth"],
@@ -125,18 +127,18 @@ function addressTransport(
   })
 }
 
-export function isClosed({ SdkError, SdkErrorCode }: ClientPackage, error: unknown): boolean {
+export function isConnectionClosed({ SdkError, SdkErrorCode }: ClientPackage, error: unknown): boolean {
   return error instanceof SdkError && [SdkErrorCode.ConnectionClosed, SdkErrorCode.NotConnected].includes(error.code)
 }
 
 // It answered, and said no to how it was asked.
-function isRefusal({ ProtocolError, SdkHttpError }: ClientPackage, error: unknown): boolean {
+function isHandshakeRefusal({ ProtocolError, SdkHttpError }: ClientPackage, error: unknown): boolean {
   return error instanceof ProtocolError || (error instanceof SdkHttpError && error.status === 400)
 }
 
-function unreachable(server: McpServer, { name }: ConnectOptions, cause: unknown): AgentError {
+function unreachableError(server: McpServer, { name }: ConnectOptions, cause: unknown): AgentError {
   if (cause instanceof ConfigError) return cause
-  const reason = `${errorData(cause).message}${causeOf(cause)}`
+  const reason = `${errorData(cause).message}${causeText(cause)}`
   return new AgentError(`The MCP server "${name ?? serverLabel(server)}" cannot be reached: ${reason}`, {
     code: "server-gone",
     retryable: true,
@@ -145,7 +147,7 @@ function unreachable(server: McpServer, { name }: ConnectOptions, cause: unknown
 }
 
 // `fetch` says why only in its cause; what is ours says it itself.
-function causeOf(error: unknown): string {
+function causeText(error: unknown): string {
   const cause = error instanceof Error && !(error instanceof AgentError) ? error.cause : undefined
   return cause instanceof Error ? ` (${cause.message})` : ""
 }

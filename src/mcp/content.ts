@@ -3,12 +3,12 @@ import type { ImagePart } from "../core/message.ts"
 import { type ToolResult, toolResult } from "../tools/tool.ts"
 
 /** A result as a client of ours sees it: texts and notes of what is none as the text, images as such. */
-export function toResult(result: CallToolResult): ToolResult {
+export function toToolResult(result: CallToolResult): ToolResult {
   const { content = [], structuredContent, isError } = result
-  const texts = content.map(textOf).filter((text) => text !== undefined)
+  const texts = content.map(blockText).filter((text) => text !== undefined)
   const text =
     texts.length > 0 || structuredContent === undefined ? texts.join("\n") : JSON.stringify(structuredContent)
-  const images = content.flatMap((block) => (block.type === "image" ? [imageOf(block)] : []))
+  const images = content.flatMap((block) => (block.type === "image" ? [toImagePart(block)] : []))
   if (isError) return toolResult({ text: text || "The tool failed and did not say why.", code: "tool-failed", images })
   return toolResult({ text: text || (images.length > 0 ? "" : "Done."), images, value: structuredContent })
 }
@@ -24,30 +24,30 @@ export function toContent(text: string, images: readonly ImagePart[] = []): Cont
   ]
 }
 
-function imageOf({ data, mimeType }: { data: string; mimeType: string }): ImagePart {
+function toImagePart({ data, mimeType }: { data: string; mimeType: string }): ImagePart {
   return { type: "image", mediaType: mimeType, data }
 }
 
-function textOf(block: ContentBlock): string | undefined {
+function blockText(block: ContentBlock): string | undefined {
   switch (block.type) {
     case "text":
       return block.text
     case "image":
       return undefined
     case "audio":
-      return `[audio, ${block.mimeType}, ${bytes(block.data)}]`
+      return `[audio, ${block.mimeType}, ${byteCount(block.data)}]`
     case "resource_link":
       return `[${block.title ?? block.name}: ${block.uri}]`
     case "resource": {
       const { resource } = block
       if ("text" in resource) return resource.text
-      return `[${resource.uri}, ${resource.mimeType ?? "unknown type"}, ${bytes(resource.blob)}]`
+      return `[${resource.uri}, ${resource.mimeType ?? "unknown type"}, ${byteCount(resource.blob)}]`
     }
     default:
       return "[something of a kind that is not known here]"
   }
 }
 
-function bytes(base64: string): string {
+function byteCount(base64: string): string {
   return `${Buffer.byteLength(base64, "base64")} bytes`
 }

@@ -11,13 +11,13 @@ export interface Refusal {
   headers?: Record<string, string>
 }
 
-export const path = "/mcp"
+export const mcpPath = "/mcp"
 
 /** Lets in who comes from this machine, knows the token and asks at the right place; a page in a browser that was lured here
  *  has neither. */
-export function doorkeeper(token: string): (request: IncomingMessage) => Refusal | undefined {
-  const expected = digest(token)
-  const isToken = (given: string) => timingSafeEqual(digest(given), expected)
+export function authorizeRequest(token: string): (request: IncomingMessage) => Refusal | undefined {
+  const expected = sha256(token)
+  const isToken = (given: string) => timingSafeEqual(sha256(given), expected)
   return ({ url = "", headers, method = "" }) => {
     if (!isLoopback(`http://${headers.host}`)) return { status: 403, message: "Forbidden: this is no host of here." }
     if (headers.origin !== undefined && !isLoopback(headers.origin)) {
@@ -25,7 +25,7 @@ export function doorkeeper(token: string): (request: IncomingMessage) => Refusal
     }
     const [, bearer = ""] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "") ?? []
     // The path as it was sent: nothing in it is taken for something else.
-    const inPath = url.startsWith(`${path}/`) ? url.slice(path.length + 1) : ""
+    const inPath = url.startsWith(`${mcpPath}/`) ? url.slice(mcpPath.length + 1) : ""
     if (!isToken(bearer) && !isToken(inPath)) {
       return {
         status: 401,
@@ -33,7 +33,7 @@ export function doorkeeper(token: string): (request: IncomingMessage) => Refusal
         headers: { "WWW-Authenticate": "Bearer" },
       }
     }
-    if (url !== path && !isToken(inPath)) return { status: 404, message: `Not found: the server is at ${path}.` }
+    if (url !== mcpPath && !isToken(inPath)) return { status: 404, message: `Not found: the server is at ${mcpPath}.` }
     if (!["POST", "GET", "DELETE"].includes(method)) {
       return { status: 405, message: "Method not allowed.", headers: { Allow: "POST, GET, DELETE" } }
     }
@@ -42,14 +42,14 @@ export function doorkeeper(token: string): (request: IncomingMessage) => Refusal
 }
 
 /** A token that nobody guesses, or the caller's own where it is long enough. */
-export function toToken(given: string | undefined): string {
+export function checkOrCreateToken(given: string | undefined): string {
   if (given === undefined) return randomBytes(32).toString("base64url")
   if (/^[\w-]{32,}$/.test(given)) return given
   throw new ConfigError('token: it must be at least 32 letters, digits, "_" and "-". Leave it out to have one made.')
 }
 
 // Of one length, whatever was sent.
-function digest(text: string): Buffer {
+function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest()
 }
 

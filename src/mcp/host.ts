@@ -2,15 +2,15 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import type { Approver } from "../actions/approve.ts"
 import type { GateServices } from "../actions/call.ts"
 import { toHooks } from "../actions/hooks.ts"
-import { noCalls, stopwatch } from "../actions/limits.ts"
-import type { PerformServices } from "../actions/perform.ts"
+import { createStopwatch, noCalls } from "../actions/limits.ts"
+import type { CodeServices } from "../actions/perform.ts"
 import type { AgentEvent, Emit } from "../core/event.ts"
 import { deepFreeze } from "../core/freeze.ts"
 import { newId } from "../core/message.ts"
 import { prepareEvent } from "../core/prepare-event.ts"
 import { insideRun } from "../core/run-context.ts"
 import type { ToolContext } from "../tools/tool.ts"
-import { createState } from "../tools/tool-state.ts"
+import { createToolState } from "../tools/tool-state.ts"
 import { memoryWorkspace } from "../workspace/memory.ts"
 import type { McpCall, McpHost, ServeOptions } from "./mcp.ts"
 
@@ -20,14 +20,14 @@ export interface CallHost {
   emit: Emit
   signal: AbortSignal | undefined
   context: Pick<ToolContext, "workspace" | "state" | "messages">
-  leftMs: PerformServices["leftMs"]
-  cellEnv: PerformServices["cellEnv"]
+  leftMs: CodeServices["leftMs"]
+  cellEnv: CodeServices["cellEnv"]
   /** Does its work where the server was opened: in the cell or run that did, if one did. */
   within<T>(work: () => T): T
 }
 
 /** The session of a client, as far as a call needs it. */
-export interface ClientSession {
+export interface ClientApprovals {
   /** Asks the person at the client; undefined where that is not possible. */
   approver: Approver | undefined
   /** The subjects that this client's person has approved for always. */
@@ -35,20 +35,20 @@ export interface ClientSession {
 }
 
 /** Who the calls of a server are made for. */
-export function hosting(options: ServeOptions): (call: McpCall, session: ClientSession) => CallHost {
+export function createCallHosts(options: ServeOptions): (call: McpCall, session: ClientApprovals) => CallHost {
   const { name, approve, approvalTimeoutMs, limits = {}, host, workspace = memoryWorkspace() } = options
   const id = newId("mcp")
   const hooks = toHooks(options.hooks)
   const budgets = [{ ...limits, counts: noCalls() }]
-  const context = { workspace, state: createState() }
-  const emit = stamping(id, options.onEvent)
+  const context = { workspace, state: createToolState() }
+  const emit = createEventStamper(id, options.onEvent)
   const opened = AsyncLocalStorage.snapshot()
   return (call, { approver, approved }) => {
     const { run, signal, within: place, leftMs = () => undefined, cellEnv, ...given }: McpHost = host?.(call) ?? {}
     const { emit: tell = emit, context: ground = context, ...gate } = given
     const within: NonNullable<McpHost["within"]> = place ?? opened
     // Its own clock, which stands still while a person thinks.
-    const watch = stopwatch()
+    const watch = createStopwatch()
     return {
       gate: {
         approve: approve === "client" ? approver : approve,
@@ -61,7 +61,7 @@ export function hosting(options: ServeOptions): (call: McpCall, session: ClientS
         paused: watch.paused,
         pauses: watch.pauses,
         caller: { run: id, agent: name },
-        ...said(gate),
+        ...withoutUndefined(gate),
       },
       emit: tell,
       signal,
@@ -74,11 +74,11 @@ export function hosting(options: ServeOptions): (call: McpCall, session: ClientS
 }
 
 // What is undefined is as it would be without a host.
-function said(given: Partial<GateServices>): Partial<GateServices> {
+function withoutUndefined(given: Partial<GateServices>): Partial<GateServices> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-function stamping(run: string, onEvent: ((event: AgentEvent) => unknown) | undefined): Emit {
+function createEventStamper(run: string, onEvent: ((event: AgentEvent) => unknown) | undefined): Emit {
   if (!onEvent) return () => {}
   let seq = 0
   return (body) => {

@@ -9,13 +9,13 @@ import {
   isClass,
   type SchemaLike,
 } from "../runtime/bindings.ts"
-import { memberOf } from "../runtime/guard.ts"
+import { findMember } from "../runtime/guard.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
-import { check, isTuple, toJsonSchema, type Validation } from "../runtime/schema.ts"
+import { isTuple, toJsonSchema, type Validation, validateMaybeSync } from "../runtime/schema.ts"
 import { agentTool } from "../tools/delegate/agent.ts"
 import { isTool, type Tool, tool } from "../tools/tool.ts"
 import type { ToolSources } from "./mcp.ts"
-import { byName, type CallInput, memberIn, parametersOf } from "./signature-schema.ts"
+import { argumentsByName, type CallInput, ownMember, parametersOf } from "./signature-schema.ts"
 
 /** How a method or function is called by a client. */
 export type MethodOptions = Omit<FunctionOptions, "sync" | "source">
@@ -29,7 +29,7 @@ export function methods<T extends object>(
 ): Tool[] {
   return Object.entries<string | MethodOptions | undefined>(declared).flatMap(([name, about]) => {
     if (about === undefined) return []
-    const method: unknown = memberOf(object, name)?.value
+    const method: unknown = findMember(object, name)?.value
     if (typeof method !== "function" || isClass(method)) {
       throw new ConfigError(`methods(): the object has no method "${name}". Name one that it has.`)
     }
@@ -41,8 +41,8 @@ export function methods<T extends object>(
 /** Tools in every form, as tools. */
 export function toTools(sources: ToolSources): Tool[] {
   const tools = isList(sources)
-    ? sources.flatMap((each) => (isList(each) ? each : [sourceTool(each)]))
-    : Object.entries(sources).map(([name, source]) => sourceTool(source, name))
+    ? sources.flatMap((each) => (isList(each) ? each : [toTool(each)]))
+    : Object.entries(sources).map(([name, source]) => toTool(source, name))
   const names = new Set<string>()
   for (const { name } of tools) {
     if (names.has(name)) throw new ConfigError(`tools: there are two with the name "${name}". Rename one.`)
@@ -51,7 +51,7 @@ export function toTools(sources: ToolSources): Tool[] {
   return tools
 }
 
-function sourceTool(source: unknown, name?: string): Tool {
+function toTool(source: unknown, name?: string): Tool {
   if (isTool(source)) return name === undefined || name === source.name ? source : { ...source, name }
   // What has all of an agent's methods is one.
   if (isAgent(source)) return agentTool(source as Agent, { name })
@@ -90,12 +90,18 @@ function functionTool(name: string, call: AnyFunction, options: MethodOptions, s
 function declaredInput(input: SchemaLike, { names }: CallInput): CallInput {
   const { $schema: _, ...schema } = toJsonSchema(input)
   if (schema.type === "object") {
-    return { names: ["input"], schema, accept: (given) => check(input, given), toArguments: (given) => [given] }
+    return {
+      names: ["input"],
+      schema,
+      accept: (given) => validateMaybeSync(input, given),
+      toArguments: (given) => [given],
+    }
   }
   if (!isTuple(input)) {
     const [name = "value"] = names
-    const accept = (given: unknown) => mapped(check(input, memberIn(given, name)), (value) => ({ [name]: value }))
-    return { names: [name], schema: objectOf([[name, schema]], 1), accept, toArguments: byName([name]) }
+    const accept = (given: unknown) =>
+      mapValidation(validateMaybeSync(input, ownMember(given, name)), (value) => ({ [name]: value }))
+    return { names: [name], schema: objectSchema([[name, schema]], 1), accept, toArguments: argumentsByName([name]) }
   }
   const places = [schema.prefixItems ?? schema.items].flat().filter((place) => place !== undefined)
   const least = typeof schema.minItems === "number" ? schema.minItems : places.length
@@ -103,16 +109,17 @@ function declaredInput(input: SchemaLike, { names }: CallInput): CallInput {
   const words = named.map(([name]) => name)
   return {
     names: words,
-    schema: objectOf(named, least),
+    schema: objectSchema(named, least),
     accept: (given) =>
-      mapped(check<unknown[]>(input, leaveOutLast(byName(words)(given))), (values) =>
-        Object.fromEntries(words.map((name, index) => [name, values[index]])),
+      mapValidation(
+        validateMaybeSync<unknown[]>(input, trimTrailingUndefined(argumentsByName(words)(given))),
+        (values) => Object.fromEntries(words.map((name, index) => [name, values[index]])),
       ),
-    toArguments: byName(words),
+    toArguments: argumentsByName(words),
   }
 }
 
-function objectOf(places: readonly (readonly [string, Json])[], least: number): JsonSchema {
+function objectSchema(places: readonly (readonly [string, Json])[], least: number): JsonSchema {
   return {
     type: "object",
     properties: Object.fromEntries(places),
@@ -122,15 +129,15 @@ function objectOf(places: readonly (readonly [string, Json])[], least: number): 
 }
 
 // An optional place at the end of a tuple is one that is not there.
-function leaveOutLast(values: readonly unknown[]): unknown[] {
+function trimTrailingUndefined(values: readonly unknown[]): unknown[] {
   return values.slice(0, values.findLastIndex((value) => value !== undefined) + 1)
 }
 
-function mapped<T>(
+function mapValidation<T>(
   validation: Validation<T> | Promise<Validation<T>>,
   change: (value: T) => unknown,
 ): Validation | Promise<Validation> {
-  if (validation instanceof Promise) return validation.then((settled) => mapped(settled, change))
+  if (validation instanceof Promise) return validation.then((settled) => mapValidation(settled, change))
   return validation.ok ? { ok: true, value: change(validation.value) } : validation
 }
 
@@ -142,7 +149,7 @@ function standardSchema({ schema, accept }: CallInput): StandardSchema {
       version: 1,
       vendor: "karst",
       async validate(given) {
-        const first = await check(schema, given)
+        const first = await validateMaybeSync(schema, given)
         const validation = first.ok && accept ? await accept(given) : first
         return validation.ok ? { value: validation.value } : { issues: [{ message: validation.message }] }
       },

@@ -1,7 +1,7 @@
 import type { Approver } from "../actions/approve.ts"
 import type { GateServices } from "../actions/call.ts"
 import type { Hooks } from "../actions/hooks.ts"
-import type { PerformServices } from "../actions/perform.ts"
+import type { CodeServices } from "../actions/perform.ts"
 import type { Agent, Limits } from "../core/agent.ts"
 import type { AgentEvent, Emit } from "../core/event.ts"
 import type { Json, JsonSchema } from "../core/json.ts"
@@ -127,8 +127,8 @@ export interface ServeOptions {
   /** How long a call of `run`, `inspect` or `wait` takes at most: then it answers that the cell goes on. Clients cut calls at
    *  60 s. Default 40,000. */
   answerWithinMs?: number | undefined
-  typeGate?: PerformServices["typeGate"]
-  transaction?: PerformServices["transaction"]
+  typeGate?: CodeServices["typeGate"]
+  transaction?: CodeServices["transaction"]
   cellTimeoutMs?: number | undefined
   /** Characters of a result that a client sees; of a cell's, the rest is kept in a variable. Default 5,000, and 40,000 of a tool's. */
   maxOutputChars?: number | undefined
@@ -184,6 +184,6 @@ export interface McpHost extends Partial<GateServices> {
   /** What tools work with. Default: the server's files, and a state for as long as it serves. */
   context?: Pick<ToolContext, "workspace" | "state" | "messages"> | undefined
   /** What is left of the run's time, for cells. */
-  leftMs?: PerformServices["leftMs"] | undefined
-  cellEnv?: PerformServices["cellEnv"]
+  leftMs?: CodeServices["leftMs"] | undefined
+  cellEnv?: CodeServices["cellEnv"]
 }

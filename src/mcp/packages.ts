@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { ConfigError } from "../core/errors.ts"
-import { importPeer } from "../core/peer.ts"
+import { importOptionalPackage } from "../core/peer.ts"
 
 // Types alone: the client's package arrives when somebody connects, the server's code when somebody serves.
 export type ClientPackage = typeof import("@modelcontextprotocol/client")
@@ -8,7 +8,11 @@ export type ServerPackage = typeof import("./server-packages.ts").serverPackages
 
 export async function loadClient(): Promise<ClientPackage> {
   const name = "@modelcontextprotocol/client"
-  return known<ClientPackage>(name, await importPeer(name, "the tools of MCP servers"), "StreamableHTTPClientTransport")
+  return checkPackage<ClientPackage>(
+    name,
+    await importOptionalPackage(name, "the tools of MCP servers"),
+    "StreamableHTTPClientTransport",
+  )
 }
 
 export async function loadServer(): Promise<ServerPackage> {
@@ -27,7 +31,7 @@ export function ownVersion(): string {
 }
 
 // A package that has what its second major version has is taken to be as its types say.
-function known<T>(name: string, loaded: Record<string, unknown>, sign: string): T {
+function checkPackage<T>(name: string, loaded: Record<string, unknown>, sign: string): T {
   if (typeof loaded[sign] === "function") return loaded as T
   throw new ConfigError(`The package "${name}" is not what Karst knows. Install 2 or newer: npm install ${name}@2`)
 }

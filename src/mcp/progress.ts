@@ -1,9 +1,9 @@
 import type { ServerContext } from "@modelcontextprotocol/server"
 
-const shownChars = 1000
+const maxMessageChars = 1000
 
 /** Tells a client how far its call is, where it asked for that. What comes while a note is on its way goes with the next. */
-export function progressTo({ mcpReq }: ServerContext): (text: string) => void {
+export function createProgressNotifier({ mcpReq }: ServerContext): (text: string) => void {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => {}
   let progress = 0
@@ -22,7 +22,7 @@ export function progressTo({ mcpReq }: ServerContext): (text: string) => void {
   }
 
   return (text) => {
-    waiting = (waiting + text).slice(-shownChars)
+    waiting = (waiting + text).slice(-maxMessageChars)
     // A client that is gone hears nothing of it.
     if (!isSending) void send().catch(() => undefined)
   }

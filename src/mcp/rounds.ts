@@ -3,28 +3,28 @@ import { isDeepStrictEqual } from "node:util"
 import type { CallToolResult, InputRequests, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server"
 import type { Approver } from "../actions/approve.ts"
 import { AbortError } from "../core/errors.ts"
-import { follow } from "../core/run-context.ts"
-import { answerSchema, decisionOf, patienceMs, questionAbout } from "./ask-client.ts"
+import { followSignals } from "../core/run-context.ts"
+import { answerSchema, answerTimeoutMs, decisionOf, questionAbout } from "./ask-client.ts"
 import type { McpCall } from "./mcp.ts"
 import type { ServerPackage } from "./packages.ts"
-import { progressTo } from "./progress.ts"
+import { createProgressNotifier } from "./progress.ts"
 
 /** Calls of clients that speak the protocol of 2026-07-28, in which a server cannot ask in the middle of a call. The server
  *  answers such a call with its questions ("input required"), keeps the call, and the client repeats the request with the
  *  answers and the state that it was given. */
-export interface Rounds {
+export interface InputRequiredCalls {
   /** Begins the call of a request, or continues the call that the request repeats. */
   answer(
     call: McpCall,
     context: ServerContext,
-    begin: (call: McpCall, asked: RoundCall) => Promise<CallToolResult>,
+    begin: (call: McpCall, asked: ResumableCall) => Promise<CallToolResult>,
   ): Promise<CallToolResult | InputRequiredResult>
   /** Ends the calls that wait for their client. */
   close(reason: AbortError): void
 }
 
 /** What a call needs that may outlive its request. */
-export interface RoundCall {
+export interface ResumableCall {
   signal: AbortSignal
   progress(text: string): void
   approver: Approver
@@ -32,7 +32,7 @@ export interface RoundCall {
   isAsking(): boolean
 }
 
-interface KeptCall {
+interface PausedCall {
   call: McpCall
   controller: AbortController
   progress(text: string): void
@@ -48,11 +48,11 @@ interface Question {
 }
 
 // Of calls whose client never came back.
-const mostKept = 100
+const maxPaused = 100
 
-export function openRounds(sdk: ServerPackage): Rounds {
+export function createInputRequiredCalls(sdk: ServerPackage): InputRequiredCalls {
   /** By the state that the client has to send back. It is random, so that nobody can continue the call of another. */
-  const kept = new Map<string, KeptCall>()
+  const kept = new Map<string, PausedCall>()
   const questions = new Set<Question>()
   const listeners = new Set<() => void>()
 
@@ -60,7 +60,7 @@ export function openRounds(sdk: ServerPackage): Rounds {
     return (call, signal) =>
       new Promise((resolve) => {
         const key = randomBytes(8).toString("hex")
-        const timer = setTimeout(() => question.resolve("deny"), patienceMs)
+        const timer = setTimeout(() => question.resolve("deny"), answerTimeoutMs)
         const stop = () => question.resolve("deny")
         const question: Question = {
           owner,
@@ -79,9 +79,9 @@ export function openRounds(sdk: ServerPackage): Rounds {
       })
   }
 
-  function started(call: McpCall, begin: Parameters<Rounds["answer"]>[2]): KeptCall {
+  function started(call: McpCall, begin: Parameters<InputRequiredCalls["answer"]>[2]): PausedCall {
     const controller = new AbortController()
-    const made: KeptCall = { call, controller, progress() {}, outcome: Promise.resolve({ content: [] }) }
+    const made: PausedCall = { call, controller, progress() {}, outcome: Promise.resolve({ content: [] }) }
     made.outcome = begin(call, {
       signal: controller.signal,
       progress: (text) => made.progress(text),
@@ -93,7 +93,7 @@ export function openRounds(sdk: ServerPackage): Rounds {
     return made
   }
 
-  function continued(state: unknown, { tool, input }: McpCall): KeptCall {
+  function continued(state: unknown, { tool, input }: McpCall): PausedCall {
     const found = typeof state === "string" ? kept.get(state) : undefined
     if (typeof state === "string" && found && found.call.tool === tool && isDeepStrictEqual(found.call.input, input)) {
       kept.delete(state)
@@ -111,13 +111,13 @@ export function openRounds(sdk: ServerPackage): Rounds {
     return [...questions].filter(({ owner }) => owner === id || owner === cell)
   }
 
-  function keep(call: KeptCall): string {
+  function keep(call: PausedCall): string {
     const state = randomBytes(24).toString("base64url")
     kept.set(state, call)
     const [oldest] = kept
-    if (kept.size > mostKept && oldest) {
+    if (kept.size > maxPaused && oldest) {
       kept.delete(oldest[0])
-      oldest[1].controller.abort(new AbortError(`More than ${mostKept} calls wait for answers of their clients.`))
+      oldest[1].controller.abort(new AbortError(`More than ${maxPaused} calls wait for answers of their clients.`))
     }
     return state
   }
@@ -130,8 +130,8 @@ export function openRounds(sdk: ServerPackage): Rounds {
       for (const question of questionsFor(current.call)) {
         if (Object.hasOwn(answers, question.key)) question.resolve(decisionOf(answers[question.key], false))
       }
-      const unfollow = follow(current.controller, [context.mcpReq.signal])
-      current.progress = progressTo(context)
+      const unfollow = followSignals(current.controller, [context.mcpReq.signal])
+      current.progress = createProgressNotifier(context)
       const asked = Promise.withResolvers<undefined>()
       const look = () => void (questionsFor(current.call).length > 0 && asked.resolve(undefined))
       listeners.add(look)

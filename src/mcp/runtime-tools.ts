@@ -1,10 +1,10 @@
 import type { CallToolResult } from "@modelcontextprotocol/server"
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import { type AbortError, errorData } from "../core/errors.ts"
 import type { Json, JsonSchema } from "../core/json.ts"
-import { checkArguments } from "../runtime/arguments.ts"
+import { validateArguments } from "../runtime/arguments.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { type CellCall, type Cells, openCells } from "./cells.ts"
+import { type CellCall, type ClientCells, createClientCells } from "./cells.ts"
 import { toContent } from "./content.ts"
 import type { CallHost } from "./host.ts"
 import type { McpCall, ServeOptions } from "./mcp.ts"
@@ -15,17 +15,17 @@ export interface RuntimeTools {
   /** Undefined where the tool is not one of these. */
   call(call: McpCall, host: CallHost, means: CellCall): Promise<CallToolResult> | undefined
   /** What clients are told in any case, and with what is in the runtime now. */
-  use: string
+  usage: string
   instructions(): Promise<string>
   close(reason: AbortError): Promise<void>
 }
 
-export function runtimeTools(runtime: Runtime, options: ServeOptions): RuntimeTools {
-  const cells = openCells(runtime, options)
+export function createRuntimeTools(runtime: Runtime, options: ServeOptions): RuntimeTools {
+  const cells = createClientCells(runtime, options)
   const { answerWithinMs = 40_000 } = options
-  const listed = list(runtime.language)
+  const listed = runtimeToolList(runtime.language)
   const handlers: Record<string, Handler> = {
-    describe: ({ input }, _host, { signal }) => inTime(runtime.describe(namesIn(input)), signal, answerWithinMs),
+    describe: ({ input }, _host, { signal }) => answerInTime(runtime.describe(namesIn(input)), signal, answerWithinMs),
     run: ({ id, input }, host, means) => cells.run(id, textIn(input, "code"), host, means),
     inspect: (call, host, means) => inspect(runtime, cells, call, host, means, answerWithinMs),
     async wait({ input }, _host, means) {
@@ -42,20 +42,20 @@ export function runtimeTools(runtime: Runtime, options: ServeOptions): RuntimeTo
       const tool = listed.find(({ name }) => name === call.tool)
       const handler = handlers[call.tool]
       if (!tool || !handler) return undefined
-      return checked(tool.inputSchema, call, (input) => handler({ ...call, input }, host, means))
+      return withCheckedInput(tool.inputSchema, call, (input) => handler({ ...call, input }, host, means))
     },
-    use,
+    usage: usageText,
     instructions: async () => instructions(runtime.language, await runtime.describe()),
     close: cells.close,
   }
 }
 
-async function checked(
+async function withCheckedInput(
   schema: JsonSchema,
   { input }: McpCall,
   work: (input: Json) => Promise<CallToolResult>,
 ): Promise<CallToolResult> {
-  const validation = await checkArguments<Json>(schema, schema, input)
+  const validation = await validateArguments<Json>(schema, schema, input)
   return validation.ok ? work(validation.value) : failure(`Invalid input: ${validation.message}`)
 }
 
@@ -71,23 +71,24 @@ type Handler = (call: McpCall, host: CallHost, means: CellCall) => Promise<CallT
 
 async function inspect(
   runtime: Runtime,
-  cells: Cells,
+  cells: ClientCells,
   { id, input }: McpCall,
   host: CallHost,
   means: CellCall,
   withinMs: number,
 ): Promise<CallToolResult> {
   const name = textIn(input, "name")
-  if (name === "") return inTime(nameList(runtime), means.signal, withinMs)
-  if (!place.test(name)) {
+  if (name === "") return answerInTime(describeNames(runtime), means.signal, withinMs)
+  if (!valuePath.test(name)) {
     return failure(`"${name}" is not the name of a value. Give one such as users or users[0].email; use run for code.`)
   }
   return cells.run(id, name, host, means)
 }
 
-const place = /^[\p{ID_Start}_$][\p{ID_Continue}$]*(?:\.[\p{ID_Start}_$][\p{ID_Continue}$]*|\[\d+\]|\["[^"\\\n]*"\])*$/u
+const valuePath =
+  /^[\p{ID_Start}_$][\p{ID_Continue}$]*(?:\.[\p{ID_Start}_$][\p{ID_Continue}$]*|\[\d+\]|\["[^"\\\n]*"\])*$/u
 
-async function nameList(runtime: Runtime): Promise<string> {
+async function describeNames(runtime: Runtime): Promise<string> {
   const names = await runtime.names()
   const lines = names.map(({ name, kind, type, size, injected }) => {
     const about = [kind, ...(size === undefined ? [] : [`size ${size}`]), ...(injected ? [] : ["made by a cell"])]
@@ -97,11 +98,11 @@ async function nameList(runtime: Runtime): Promise<string> {
 }
 
 /** What is asked of the runtime itself, which may be busy with a cell. */
-async function inTime(work: Promise<string>, signal: AbortSignal, withinMs: number): Promise<CallToolResult> {
+async function answerInTime(work: Promise<string>, signal: AbortSignal, withinMs: number): Promise<CallToolResult> {
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(late.resolve, withinMs, undefined)
   try {
-    const text = await orAbort(Promise.race([work, late.promise]), signal)
+    const text = await rejectOnAbort(Promise.race([work, late.promise]), signal)
     return text === undefined
       ? failure("The runtime is busy with another cell. Try again.")
       : { content: toContent(text || "There is nothing in the runtime yet.") }
@@ -126,7 +127,7 @@ function namesIn(input: unknown): string[] | undefined {
   return Array.isArray(names) ? names.map(String) : undefined
 }
 
-function list(language: Runtime["language"]): ListedTool[] {
+function runtimeToolList(language: Runtime["language"]): ListedTool[] {
   const title = language === "python" ? "Python" : "TypeScript"
   const text = (description: string) => ({ type: "string", description })
   const readOnlyHint = true
@@ -174,12 +175,12 @@ function list(language: Runtime["language"]): ListedTool[] {
 // Clients cut long instructions; `describe` gives all.
 const shownChars = 8000
 
-const use =
+const usageText =
   "Live objects of the user, in a session that stays. Work on them with the tool run; describe and inspect show what is there."
 
 function instructions(language: Runtime["language"], declarations: string): string {
   const tag = language === "python" ? "python" : "ts"
-  if (declarations === "") return use
-  if (declarations.length > shownChars) return `${use} There is more than fits here: call describe first.`
-  return `${use} In the session:\n\n\`\`\`${tag}\n${declarations}\n\`\`\``
+  if (declarations === "") return usageText
+  if (declarations.length > shownChars) return `${usageText} There is more than fits here: call describe first.`
+  return `${usageText} In the session:\n\n\`\`\`${tag}\n${declarations}\n\`\`\``
 }

@@ -3,30 +3,30 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import { setImmediate, setTimeout } from "node:timers/promises"
 import { checkOptions } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import { doorkeeper, path, type Refusal, toToken } from "./doorkeeper.ts"
+import { authorizeRequest, checkOrCreateToken, mcpPath, type Refusal } from "./doorkeeper.ts"
 import type { McpEndpoint, ServeMcpOptions } from "./mcp.ts"
 import { serveMcpChecks } from "./option-checks.ts"
 import { loadServer, type ServerPackage } from "./packages.ts"
-import { openSessions } from "./sessions.ts"
-import { openSurface } from "./surface.ts"
+import { createClientSessions } from "./sessions.ts"
+import { createMcpService } from "./surface.ts"
 
 /** Serves tools, a runtime, or both, to any number of MCP clients on this machine: over streamable HTTP on 127.0.0.1, for who
  *  knows the token. */
 export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
   checkOptions("serveMcp()", options, serveMcpChecks)
   const { port = 0, maxBodyBytes = 4 * 2 ** 20, maxSessions = 256 } = options
-  const token = toToken(options.token)
+  const token = checkOrCreateToken(options.token)
   const sdk = await loadServer()
-  const surface = openSurface(sdk, options)
+  const surface = createMcpService(sdk, options)
   // It may have to start first.
   await surface.refresh(10_000)
-  const sessions = openSessions(sdk, surface.factory, maxSessions)
+  const sessions = createClientSessions(sdk, surface.factory, maxSessions)
   const modern = sdk.createMcpHandler(surface.factory, { legacy: "reject" })
-  const refused = doorkeeper(token)
+  const refused = authorizeRequest(token)
   const answering = new Set<Promise<unknown>>()
   const answer = sdk.toNodeHandler({
     async fetch(request, { parsedBody } = {}) {
-      if (beginsWith(parsedBody)) await surface.refresh()
+      if (startsSession(parsedBody)) await surface.refresh()
       return (await sdk.isLegacyRequest(request, parsedBody))
         ? sessions.answer(request, parsedBody)
         : modern.fetch(request, { parsedBody })
@@ -35,12 +35,12 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refused(request)
-    if (refusal) return refuse(response, refusal)
+    if (refusal) return sendRefusal(response, refusal)
     // The same thing, where members that are not there may be undefined.
     const asked = request as NodeRequest
     if (request.method !== "POST") return answer(asked, response)
     const body = await readBody(request, maxBodyBytes)
-    return "status" in body ? refuse(response, body) : answer(asked, response, body.value)
+    return "status" in body ? sendRefusal(response, body) : answer(asked, response, body.value)
   }
 
   const http = createServer((request, response) => {
@@ -70,10 +70,10 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
     return closing
   }
   return {
-    url: `${origin}${path}`,
+    url: `${origin}${mcpPath}`,
     token,
     headers: { Authorization: `Bearer ${token}` },
-    secretUrl: `${origin}${path}/${token}`,
+    secretUrl: `${origin}${mcpPath}/${token}`,
     changed(tools) {
       if (tools) surface.replaceTools(tools)
       sessions.toolsChanged()
@@ -87,7 +87,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
 type NodeRequest = Parameters<ReturnType<ServerPackage["toNodeHandler"]>>[0]
 
 // Who is new is told what is there now.
-function beginsWith(body: unknown): boolean {
+function startsSession(body: unknown): boolean {
   if (typeof body !== "object" || body === null || !("method" in body)) return false
   return body.method === "initialize" || body.method === "server/discover"
 }
@@ -105,7 +105,7 @@ async function listen(http: HttpServer, port: number): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : port}`
 }
 
-function refuse(response: ServerResponse, { status, code = -32000, message, headers }: Refusal): void {
+function sendRefusal(response: ServerResponse, { status, code = -32000, message, headers }: Refusal): void {
   // What else the client sends is not read: the connection ends with the answer.
   response.writeHead(status, { "Content-Type": "application/json", Connection: "close", ...headers })
   response.end(JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }))

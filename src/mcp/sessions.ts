@@ -4,23 +4,27 @@ import type { ServerPackage } from "./packages.ts"
 
 /** The sessions of clients that have some, which are those of the protocol of 2025: a call is cancelled by another request,
  *  which only a session can bring together with it. */
-export interface Sessions {
+export interface ClientSessions {
   /** Answers one request; the session is named in its headers, or begins with it. */
   answer(request: Request, body: unknown): Promise<Response>
   toolsChanged(): void
   close(): Promise<void>
 }
 
-interface Session {
+interface HttpSession {
   server: Server
   transport: WebStandardStreamableHTTPServerTransport
   /** Requests under way, not counting the stream on which a client only listens. */
   busy: number
 }
 
-export function openSessions(sdk: ServerPackage, factory: McpServerFactory, maxSessions: number): Sessions {
+export function createClientSessions(
+  sdk: ServerPackage,
+  factory: McpServerFactory,
+  maxSessions: number,
+): ClientSessions {
   // The one that was used longest ago is the first.
-  const sessions = new Map<string, Session>()
+  const sessions = new Map<string, HttpSession>()
 
   async function begin(request: Request, body: unknown): Promise<Response> {
     const made = await factory({ era: "legacy", requestInfo: request })
@@ -60,7 +64,7 @@ export function openSessions(sdk: ServerPackage, factory: McpServerFactory, maxS
       if (request.method !== "POST") return session.transport.handleRequest(request)
       session.busy++
       const response = await session.transport.handleRequest(request, { parsedBody: body })
-      return whenRead(response, () => session.busy--)
+      return notifyWhenRead(response, () => session.busy--)
     },
     toolsChanged() {
       for (const { server } of sessions.values()) void server.sendToolListChanged().catch(() => undefined)
@@ -76,7 +80,7 @@ function refusal(status: number, message: string): Response {
 }
 
 /** The same response, which tells when it was read to its end or given up. */
-function whenRead(response: Response, done: () => void): Response {
+function notifyWhenRead(response: Response, done: () => void): Response {
   if (!response.body) {
     done()
     return response

@@ -22,18 +22,18 @@ export function parametersOf(call: object, signature: string | undefined, name: 
   const [only] = parameters
   // One that takes its parameter apart wants the object itself.
   if (only && parameters.length === 1 && only.type.kind === "object") {
-    return { names: ["input"], schema: schemaOf(only.type), toArguments: (input) => [input] }
+    return { names: ["input"], schema: typeSchema(only.type), toArguments: (input) => [input] }
   }
   const last = parameters.at(-1)
   return {
     names: parameters.map((parameter) => parameter.name),
     schema: {
       type: "object",
-      properties: Object.fromEntries(parameters.map(({ name, type }) => [name, schemaOf(type)])),
+      properties: Object.fromEntries(parameters.map(({ name, type }) => [name, typeSchema(type)])),
       required: parameters.filter(({ optional, rest }) => !optional && !rest).map((parameter) => parameter.name),
       additionalProperties: false,
     },
-    toArguments: byName(
+    toArguments: argumentsByName(
       parameters.map((parameter) => parameter.name),
       last?.rest,
     ),
@@ -41,28 +41,28 @@ export function parametersOf(call: object, signature: string | undefined, name: 
 }
 
 /** Arguments by the names of their parameters; the last one may be the rest of them. */
-export function byName(names: readonly string[], rest = false): (input: unknown) => unknown[] {
+export function argumentsByName(names: readonly string[], rest = false): (input: unknown) => unknown[] {
   return (input) => {
-    const values = names.map((name) => memberIn(input, name))
+    const values = names.map((name) => ownMember(input, name))
     return rest ? [...values.slice(0, -1), ...[values.at(-1) ?? []].flat()] : values
   }
 }
 
-export function memberIn(input: unknown, name: string): unknown {
+export function ownMember(input: unknown, name: string): unknown {
   return typeof input === "object" && input !== null && Object.hasOwn(input, name)
     ? Reflect.get(input, name)
     : undefined
 }
 
-function schemaOf(tree: TypeTree): JsonSchema {
+function typeSchema(tree: TypeTree): JsonSchema {
   switch (tree.kind) {
     case "array":
-      return { type: "array", items: schemaOf(tree.element) }
+      return { type: "array", items: typeSchema(tree.element) }
     case "object": {
       const fields = tree.members.filter(({ form }) => form === "field")
       return {
         type: "object",
-        properties: Object.fromEntries(fields.map(({ name, type }) => [name, schemaOf(type)])),
+        properties: Object.fromEntries(fields.map(({ name, type }) => [name, typeSchema(type)])),
         required: fields.filter(({ optional }) => !optional).map(({ name }) => name),
       }
     }
@@ -80,12 +80,12 @@ function textSchema(text: string): JsonSchema {
   if (element !== undefined) return { type: "array", items: textSchema(element) }
   if (["string", "number", "boolean", "null", "object"].includes(text)) return { type: text }
   if (text === "any" || text === "unknown") return {}
-  const literals = text.split("|").map((part) => literal(part.trim()))
+  const literals = text.split("|").map((part) => parseLiteral(part.trim()))
   if (literals.every((value) => value !== undefined)) return { enum: literals }
   return { description: text }
 }
 
-function literal(text: string): Json | undefined {
+function parseLiteral(text: string): Json | undefined {
   if (/^'[^'\\]*'$/.test(text)) return text.slice(1, -1)
   return /^("[^"\\]*"|-?\d+(\.\d+)?|true|false|null)$/.test(text) ? JSON.parse(text) : undefined
 }

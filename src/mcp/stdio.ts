@@ -3,7 +3,7 @@ import { checkOptions } from "../core/check-options.ts"
 import type { ServeOptions } from "./mcp.ts"
 import { serveChecks } from "./option-checks.ts"
 import { loadServer } from "./packages.ts"
-import { openSurface } from "./surface.ts"
+import { createMcpService } from "./surface.ts"
 
 /** A server on two streams, for the one client that started this process. */
 export interface McpStdio extends AsyncDisposable {
@@ -20,7 +20,7 @@ export async function serveMcpStdio(
   const { input = process.stdin, output = process.stdout, ...rest } = options
   checkOptions("serveMcpStdio()", rest, serveChecks)
   const sdk = await loadServer()
-  const surface = openSurface(sdk, rest)
+  const surface = createMcpService(sdk, rest)
   await surface.refresh(10_000)
   const left = Promise.withResolvers<void>()
   for (const event of ["end", "close", "error"]) input.once(event, () => left.resolve())

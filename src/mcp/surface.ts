@@ -11,21 +11,21 @@ import type { Approver } from "../actions/approve.ts"
 import { AbortError, ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId } from "../core/message.ts"
-import { follow } from "../core/run-context.ts"
+import { followSignals } from "../core/run-context.ts"
 import type { Tool } from "../tools/tool.ts"
-import { askClient, canAsk, clientName } from "./ask-client.ts"
+import { askClient, canAskClient, clientName } from "./ask-client.ts"
 import { callTool } from "./call-tool.ts"
-import { type CallHost, hosting } from "./host.ts"
+import { type CallHost, createCallHosts } from "./host.ts"
 import { toTools } from "./kit.ts"
 import type { McpCall, ServeOptions, ToolSources } from "./mcp.ts"
 import { ownVersion, type ServerPackage } from "./packages.ts"
-import { progressTo } from "./progress.ts"
-import { openRounds } from "./rounds.ts"
-import { runtimeTools } from "./runtime-tools.ts"
-import { type Aside, turns } from "./turns.ts"
+import { createProgressNotifier } from "./progress.ts"
+import { createInputRequiredCalls } from "./rounds.ts"
+import { createRuntimeTools } from "./runtime-tools.ts"
+import { createCallQueue, type YieldTurn } from "./turns.ts"
 
 /** What clients reach, whatever the way they come by. */
-export interface Surface {
+export interface McpService {
   /** Makes what answers one connection, or one request. */
   factory: McpServerFactory
   /** Looks again at what is in the runtime, for the next client; not longer than this, for it may be busy. Default 2,000. */
@@ -49,15 +49,15 @@ interface CallRequest {
 }
 
 /** Tools and a runtime, as MCP servers that share them. */
-export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface {
+export function createMcpService(sdk: ServerPackage, options: ServeOptions): McpService {
   const { name, version = ownVersion(), runtime, maxOutputChars } = options
-  const live = runtime && runtimeTools(runtime, options)
-  const hostOf = hosting(options)
-  const inTurn = turns()
-  const rounds = openRounds(sdk)
+  const live = runtime && createRuntimeTools(runtime, options)
+  const hostOf = createCallHosts(options)
+  const inTurn = createCallQueue()
+  const rounds = createInputRequiredCalls(sdk)
   const closing = new AbortController()
   const open = new Set<Promise<unknown>>()
-  let instructions = said(live?.use)
+  let instructions = said(live?.usage)
   let tools = toolMap(options.tools ?? [])
 
   function toolMap(sources: ToolSources): ReadonlyMap<string, Tool> {
@@ -72,14 +72,14 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
   }
 
   function list(): ShownTool[] {
-    return [...(live?.listed ?? []), ...[...tools.values()].map(shown)]
+    return [...(live?.listed ?? []), ...[...tools.values()].map(toListedTool)]
   }
 
   async function make(call: McpCall, { session, approved, ...given }: CallRequest): Promise<CallToolResult> {
     const tool = tools.get(call.tool)
     const host = hostOf(call, { approver: given.approver, approved })
     const controller = new AbortController()
-    const unfollow = follow(controller, [given.signal, closing.signal, ...(host.signal ? [host.signal] : [])])
+    const unfollow = followSignals(controller, [given.signal, closing.signal, ...(host.signal ? [host.signal] : [])])
     const means = { ...given, signal: controller.signal }
     try {
       const cell = live?.call(call, host, means)
@@ -88,7 +88,7 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
       const work = (by: CallHost) =>
         callTool(tool, call, by, { ...means, maxOutputChars: maxOutputChars ?? 40_000, runtime })
       if (tool.options.parallel) return await work(host)
-      return await inTurn(session, (aside) => work(session === "" ? askingAside(host, aside) : host))
+      return await inTurn(session, (aside) => work(session === "" ? yieldTurnWhileAsking(host, aside) : host))
     } finally {
       unfollow()
     }
@@ -96,14 +96,14 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
 
   function answer(call: McpCall, context: ServerContext, server: Server, approved: string[]) {
     const session = context.sessionId ?? ""
-    const asks = canAsk(server, context)
+    const asks = canAskClient(server, context)
     if (context.mcpReq.envelope && asks) {
       return rounds.answer(call, context, (begun, asked) => tracked(make(begun, { ...asked, session, approved })))
     }
     if (context.mcpReq.envelope && context.mcpReq.requestState() !== undefined) throw cannotContinue()
     const { signal } = context.mcpReq
     const approver = asks ? askClient(context) : undefined
-    return make(call, { signal, progress: progressTo(context), approver, session, approved })
+    return make(call, { signal, progress: createProgressNotifier(context), approver, session, approved })
   }
 
   /** Ended and waited for by `close`. */
@@ -149,7 +149,7 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
     async refresh(withinMs = 2000) {
       if (!live) return
       // Nobody is kept from beginning by a runtime that is busy or gone: what was known before is said.
-      const about = await soon(live.instructions(), withinMs)
+      const about = await resultWithin(live.instructions(), withinMs)
       if (about !== undefined) instructions = said(about)
     },
     replaceTools(sources) {
@@ -165,13 +165,13 @@ export function openSurface(sdk: ServerPackage, options: ServeOptions): Surface 
 }
 
 /** Clients without a session share their turns: one whose person is asked leaves the turn to others until it has the answer. */
-function askingAside(host: CallHost, aside: Aside): CallHost {
+function yieldTurnWhileAsking(host: CallHost, aside: YieldTurn): CallHost {
   const { approve } = host.gate
   if (typeof approve !== "function") return host
   return { ...host, gate: { ...host.gate, approve: (call, signal) => aside(async () => approve(call, signal)) } }
 }
 
-async function soon(work: Promise<string>, withinMs: number): Promise<string | undefined> {
+async function resultWithin(work: Promise<string>, withinMs: number): Promise<string | undefined> {
   const timer = new AbortController()
   const late = setTimeout(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)
   try {
@@ -184,7 +184,7 @@ async function soon(work: Promise<string>, withinMs: number): Promise<string | u
 // Of what our tools are made of, and what the protocol takes a schema for that does not say.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-function shown({ name, description, input, options }: Tool): ShownTool {
+function toListedTool({ name, description, input, options }: Tool): ShownTool {
   const { sideEffect, idempotent } = options
   const annotations = {
     ...(sideEffect === false && { readOnlyHint: true }),

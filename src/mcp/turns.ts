@@ -1,8 +1,8 @@
 /** Waits for something outside of the turn, which others have meanwhile; resolves when it is this work's turn again. */
-export type Aside = <T>(wait: () => Promise<T>) => Promise<T>
+export type YieldTurn = <T>(wait: () => Promise<T>) => Promise<T>
 
 /** Lets work of one key begin when all before it of the same key has ended; others do not wait for it. */
-export function turns(): <T>(key: string, work: (aside: Aside) => Promise<T>) => Promise<T> {
+export function createCallQueue(): <T>(key: string, work: (aside: YieldTurn) => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<void>>()
 
   /** Resolves when the turn has come, with the function that ends it. */

@@ -1,9 +1,9 @@
 import type { CodeResultPart, ImagePart, Message, ResultMessage, ToolResultPart } from "../core/message.ts"
 import type { MemoryServices } from "../memory.ts"
-import type { Job } from "./job.ts"
-import { keep, keepImages } from "./keep.ts"
+import type { CompactionJob } from "./job.ts"
+import { keepImages, keepValue } from "./keep.ts"
 
-export interface Clearing {
+export interface ClearOptions {
   /** How many of the newest results stay. */
   newest: number
   /** Characters of the beginning that stay in sight. Default none. */
@@ -12,7 +12,7 @@ export interface Clearing {
 
 /** Puts markers in the place of old results: what they were, and the variable with the whole text. Results that are
  *  hardly longer than a marker stay, and so does what was cleared before: doing it again changes nothing. */
-export async function clearResults(job: Job, { newest, head = 0 }: Clearing): Promise<void> {
+export async function clearResults(job: CompactionJob, { newest, head = 0 }: ClearOptions): Promise<void> {
   const { services } = job
   const { messages } = services
   const results = [...messages.entries()].filter(([, message]) => message.role === "result")
@@ -22,13 +22,13 @@ export async function clearResults(job: Job, { newest, head = 0 }: Clearing): Pr
   for (const [index, message] of old) {
     if (message.role !== "result" || !message.parts.some((part) => isLong(part, head))) continue
     titles ??= cellTitles(messages)
-    markers.set(index, await cleared(message, titles, head, services))
+    markers.set(index, await clearMessage(message, titles, head, services))
   }
   const indexes = [...markers.keys()]
   const [first, last] = [indexes[0], indexes.at(-1)]
   if (first === undefined || last === undefined) return
   const range = messages.slice(first, last + 1).map((message, offset) => markers.get(first + offset) ?? message)
-  await job.replace(1, first, last + 1, range)
+  await job.replaceMessages(1, first, last + 1, range)
 }
 
 // A marker has about this many characters; less is not worth a variable.
@@ -40,7 +40,7 @@ function isLong(part: ResultMessage["parts"][number], head: number): boolean {
   return !part.cleared && part.text.length > markerLength + head
 }
 
-async function cleared(
+async function clearMessage(
   message: ResultMessage,
   titles: ReadonlyMap<string, string>,
   head: number,
@@ -50,19 +50,19 @@ async function cleared(
   const parts: ResultMessage["parts"] = []
   for (const part of message.parts) {
     if (part.type === "image") continue
-    const next = isLong(part, head) ? await marker(part, titles.get(part.id), head, services) : part
+    const next = isLong(part, head) ? await createMarker(part, titles.get(part.id), head, services) : part
     parts.push(parts.length === 0 && images.length > 0 ? await withImages(next, images, services) : next)
   }
   return { ...message, parts }
 }
 
-async function marker<T extends CodeResultPart | ToolResultPart>(
+async function createMarker<T extends CodeResultPart | ToolResultPart>(
   part: T,
   title: string | undefined,
   head: number,
   services: MemoryServices,
 ): Promise<T> {
-  const kept = heldIn(part) ?? (await keep("_output", part.text, services))
+  const kept = existingKeptName(part) ?? (await keepValue("_output", part.text, services))
   const what = part.type === "tool-result" ? `the tool ${part.name}` : `the cell ${title ?? "before"}`
   const how = part.ok ? "ok" : "failed"
   const length = part.text.length.toLocaleString("en")
@@ -71,13 +71,13 @@ async function marker<T extends CodeResultPart | ToolResultPart>(
   return { ...part, text, kept, cleared: true }
 }
 
-const close = "</output>"
+const outputEnd = "</output>"
 
 // Output that was too long to show is whole in a variable already; what else the model was shown must not get lost.
-function heldIn({ type, ok, text, kept }: CodeResultPart | ToolResultPart): string | undefined {
+function existingKeptName({ type, ok, text, kept }: CodeResultPart | ToolResultPart): string | undefined {
   if (type === "tool-result") return kept
   // One block of output and nothing behind it.
-  if (!ok || kept === undefined || text.indexOf(close) !== text.length - close.length) return undefined
+  if (!ok || kept === undefined || text.indexOf(outputEnd) !== text.length - outputEnd.length) return undefined
   const named = text.match(/\b_output(?:_p\d+)?_\d+\b/g) ?? []
   return text.includes(`the whole text is in the variable ${kept}`) && named.every((name) => name === kept)
     ? kept

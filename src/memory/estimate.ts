@@ -1,8 +1,8 @@
 import type { Message } from "../core/message.ts"
 import { estimateTokens } from "../core/usage.ts"
 
-const known = new WeakMap<Message, number>()
-const totals = new WeakMap<readonly Message[], { counted: number; tokens: number }>()
+const messageTokens = new WeakMap<Message, number>()
+const conversationTotals = new WeakMap<readonly Message[], { counted: number; tokens: number }>()
 
 /** A guess at the tokens of messages. */
 export function estimateMessages(messages: readonly Message[]): number {
@@ -13,33 +13,33 @@ export function estimateMessages(messages: readonly Message[]): number {
 
 /** The same for a conversation that grows: only what is new since the last time is looked at. */
 export function estimateConversation(messages: readonly Message[]): number {
-  let total = totals.get(messages)
+  let total = conversationTotals.get(messages)
   if (!total) {
     total = { counted: 0, tokens: 0 }
-    totals.set(messages, total)
+    conversationTotals.set(messages, total)
   }
   for (; total.counted < messages.length; total.counted++) {
     const message = messages[total.counted]
-    if (message) total.tokens += measure(message)
+    if (message) total.tokens += countMessage(message)
   }
   return total.tokens
 }
 
 /** To be called when messages of a conversation were replaced. */
-export function estimateAnew(messages: readonly Message[]): void {
-  totals.delete(messages)
+export function resetEstimate(messages: readonly Message[]): void {
+  conversationTotals.delete(messages)
 }
 
 /** Remembered for each message, because a compaction looks at them again and again; growing needs no such memory. */
 export function estimateMessage(message: Message): number {
-  const before = known.get(message)
+  const before = messageTokens.get(message)
   if (before !== undefined) return before
-  const tokens = measure(message)
-  known.set(message, tokens)
+  const tokens = countMessage(message)
+  messageTokens.set(message, tokens)
   return tokens
 }
 
-function measure({ parts }: Message): number {
+function countMessage({ parts }: Message): number {
   // A few tokens frame every message.
   let tokens = 4
   for (const part of parts) tokens += estimatePart(part)

@@ -1,9 +1,9 @@
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
-import { jsonCopy } from "../core/json.ts"
+import { copyIfJson } from "../core/json.ts"
 import type { Message } from "../core/message.ts"
-import { isMessages } from "../core/message-shape.ts"
+import { isMessageList } from "../core/message-shape.ts"
 import { addUsage, noUsage, type Usage } from "../core/usage.ts"
 import type {
   Compacted,
@@ -13,12 +13,12 @@ import type {
   MemoryServices,
   MemoryState,
 } from "../memory.ts"
-import { estimateAnew, estimateConversation } from "./estimate.ts"
+import { estimateConversation, resetEstimate } from "./estimate.ts"
 import { isPaired } from "./pairs.ts"
-import { estimateAt } from "./size.ts"
+import { estimateForTokens } from "./size.ts"
 
 /** One compaction under way. All lengths in it are estimates, the limit translated accordingly. */
-export interface Job {
+export interface CompactionJob {
   readonly services: MemoryServices
   readonly emit: Emit
   /** For the whole request. */
@@ -32,12 +32,17 @@ export interface Job {
   /** The estimate of the whole request. */
   tokens(): number
   /** Tells that `messages` stand in the place of those from one index to before another. */
-  replace(tier: Compacted["tier"], from: number, to: number, messages: Message[]): Promise<void>
+  replaceMessages(tier: Compacted["tier"], from: number, to: number, messages: Message[]): Promise<void>
 }
 
-export function jobOf(state: MemoryState, services: MemoryServices, emit: Emit, tokens: number): Job {
-  const limit = estimateAt(state, tokens)
-  const job: Job = {
+export function createCompactionJob(
+  state: MemoryState,
+  services: MemoryServices,
+  emit: Emit,
+  tokens: number,
+): CompactionJob {
+  const limit = estimateForTokens(state, tokens)
+  const job: CompactionJob = {
     services,
     emit,
     limit,
@@ -47,67 +52,67 @@ export function jobOf(state: MemoryState, services: MemoryServices, emit: Emit, 
     usage: noUsage,
     changed: false,
     tokens: () => services.systemTokens + estimateConversation(services.messages),
-    async replace(tier, from, to, messages) {
+    async replaceMessages(tier, from, to, messages) {
       // What summaries cost is told with the step that came of them, once.
       const { usage } = job
       job.usage = noUsage
       const all = services.messages
       const proposed = { tier, replaced: all.slice(from, to), messages, usage }
-      const compacted = await afterHooks(job, proposed, (instead) => [
+      const compacted = await runAfterCompact(job, proposed, (instead) => [
         ...all.slice(0, from),
         ...instead,
         ...all.slice(to),
       ])
-      await tellCompacted(job, compacted, all[to])
+      await emitCompacted(job, compacted, all[to])
     },
   }
   return job
 }
 
-export function spend(job: Job, usage: Usage): void {
+export function spendUsage(job: CompactionJob, usage: Usage): void {
   job.usage = addUsage(job.usage, usage)
   job.services.spend(usage)
 }
 
 /** Lets hooks say what to begin with. What they give is told as a first step. */
-export async function beginWith(job: Job, full: FullConversation): Promise<void> {
+export async function runBeforeCompact(job: CompactionJob, full: FullConversation): Promise<void> {
   let { messages } = full
   for (const hooks of job.services.hooks) {
-    const returned = await orAbort(hooks.beforeCompact?.({ ...full, messages }), job.services.signal)
+    const returned = await rejectOnAbort(hooks.beforeCompact?.({ ...full, messages }), job.services.signal)
     const given = checkedMessages(returned, "beforeCompact", messages)
     if (!given) continue
-    if (splitsPairs(given, messages)) throw new Error(unpaired("beforeCompact"))
+    if (splitsPairs(given, messages)) throw new Error(unpairedText("beforeCompact"))
     messages = given
   }
   if (messages === full.messages) return
-  await tellCompacted(job, { tier: 1, replaced: full.messages, messages, usage: noUsage }, undefined)
+  await emitCompacted(job, { tier: 1, replaced: full.messages, messages, usage: noUsage }, undefined)
 }
 
-async function tellCompacted(job: Job, compacted: Compacted, next: Message | undefined): Promise<void> {
+async function emitCompacted(job: CompactionJob, compacted: Compacted, next: Message | undefined): Promise<void> {
   const { tier, replaced, messages, usage } = compacted
   const [first] = replaced
   if (!first) return
   const to = next && { to: next.id }
   job.emit({ type: "memory-compacted", tier, from: first.id, ...to, messages: [...messages], usage })
   job.changed = true
-  estimateAnew(job.services.messages)
+  resetEstimate(job.services.messages)
   for (const hooks of job.services.hooks) {
-    if (hooks.onCompact) await observe(job, () => hooks.onCompact?.(compacted), hooks)
+    if (hooks.onCompact) await callHookSafely(job, () => hooks.onCompact?.(compacted), hooks)
   }
 }
 
-async function afterHooks(
-  job: Job,
+async function runAfterCompact(
+  job: CompactionJob,
   proposed: Compacted,
   whole: (messages: readonly Message[]) => readonly Message[],
 ): Promise<Compacted> {
   let compacted = proposed
   for (const hooks of job.services.hooks) {
-    const given = await observe<MaybeMessages>(job, async () =>
+    const given = await callHookSafely<MaybeMessages>(job, async () =>
       checkedMessages(await hooks.afterCompact?.(compacted), "afterCompact", compacted.messages),
     )
     if (!given) continue
-    if (splitsPairs(whole(given), whole(compacted.messages))) warn(job, unpaired("afterCompact"))
+    if (splitsPairs(whole(given), whole(compacted.messages))) warn(job, unpairedText("afterCompact"))
     else compacted = { ...compacted, messages: given }
   }
   return compacted
@@ -117,8 +122,8 @@ async function afterHooks(
 function checkedMessages(returned: MaybeMessages, hook: string, before: readonly Message[]): Message[] | undefined {
   if (returned === undefined || returned === null) return undefined
   const known = new Set(before)
-  const messages = isMessages(returned)
-    ? returned.map((message) => (known.has(message) ? message : jsonCopy(message)))
+  const messages = isMessageList(returned)
+    ? returned.map((message) => (known.has(message) ? message : copyIfJson(message)))
     : [undefined]
   if (messages.every((message) => message !== undefined)) return messages
   throw new TypeError(
@@ -131,35 +136,35 @@ function splitsPairs(given: readonly Message[], before: readonly Message[]): boo
   return (isPaired(before) && !isPaired(given)) || new Set(given.map(({ id }) => id)).size < given.length
 }
 
-async function observe<T>(
-  job: Job,
+async function callHookSafely<T>(
+  job: CompactionJob,
   hook: () => T | Promise<T> | undefined,
   observer?: CompactHooks,
 ): Promise<T | undefined> {
   try {
-    return await orAbort(hook(), job.services.signal)
+    return await rejectOnAbort(hook(), job.services.signal)
   } catch (error) {
     if (job.services.signal.aborted) throw error
-    const isKnown = observer && failing(job).has(observer)
-    if (observer) failing(job).add(observer)
+    const isKnown = observer && failedObservers(job).has(observer)
+    if (observer) failedObservers(job).add(observer)
     if (!isKnown) warn(job, `A hook failed while the conversation was made shorter: ${errorData(error).message}`)
     return undefined
   }
 }
 
 // An observer changes nothing, so that telling once in a run that it fails is enough.
-const failed = new WeakMap<MemoryServices, WeakSet<CompactHooks>>()
+const failedObserversByRun = new WeakMap<MemoryServices, WeakSet<CompactHooks>>()
 
-function failing({ services }: Job): WeakSet<CompactHooks> {
-  const known = failed.get(services) ?? new WeakSet()
-  failed.set(services, known)
+function failedObservers({ services }: CompactionJob): WeakSet<CompactHooks> {
+  const known = failedObserversByRun.get(services) ?? new WeakSet()
+  failedObserversByRun.set(services, known)
   return known
 }
 
-function warn({ emit }: Job, message: string): void {
+function warn({ emit }: CompactionJob, message: string): void {
   emit({ type: "warning-raised", code: "hook-failed", message })
 }
 
-function unpaired(hook: string): string {
+function unpairedText(hook: string): string {
   return `${hook} gave messages in which a cell or call has no result, a result nothing to belong to, or one is there twice. Keep pairs together, each message once.`
 }

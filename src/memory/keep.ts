@@ -1,10 +1,10 @@
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import type { ImagePart } from "../core/message.ts"
 import { oneLine } from "../core/tagged-text.ts"
 import type { MemoryServices } from "../memory.ts"
 
 /** What memory keeps is known by these names, with a number. */
-export const keptName = /\b_(?:output(?:_p\d+)?|history|image)_\d+\b/g
+export const keptNamePattern = /\b_(?:output(?:_p\d+)?|history|image)_\d+\b/g
 
 type KeptPrefix = "_output" | `_output_p${number}` | "_history" | "_image"
 
@@ -15,14 +15,14 @@ export function outputPrefix(position: number): KeptPrefix {
 }
 
 /** Binds a value under a fresh name that the conversation has not spoken of. Gives up when the signal fires, if there is one. */
-export async function keep(
+export async function keepValue(
   prefix: KeptPrefix,
   value: unknown,
   { kept, taken, signal }: Pick<MemoryServices, "kept" | "taken"> & Partial<Pick<MemoryServices, "signal">>,
 ): Promise<string> {
   for (;;) {
     const keeping = kept.keep(prefix, value)
-    const name = await (signal ? orAbort(keeping, signal) : keeping)
+    const name = await (signal ? rejectOnAbort(keeping, signal) : keeping)
     if (!taken.has(name)) return name
   }
 }
@@ -31,7 +31,7 @@ export async function keep(
 export async function keepImages(images: readonly ImagePart[], services: MemoryServices): Promise<string[]> {
   const words: string[] = []
   for (const { mediaType, data } of images) {
-    const name = await keep("_image", { mediaType, data }, services)
+    const name = await keepValue("_image", { mediaType, data }, services)
     words.push(`[an image, ${oneLine(mediaType, 100)}, in the ${services.keptIn} ${name}]`)
   }
   return words

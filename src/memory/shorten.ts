@@ -1,75 +1,77 @@
-import { errorData, isAbort } from "../core/errors.ts"
+import { errorData, isAbortError } from "../core/errors.ts"
 import type { Message, SummaryPart, SummarySections } from "../core/message.ts"
 import { oneLine } from "../core/tagged-text.ts"
 import { estimateTokens } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
-import type { Name } from "../runtime/runtime.ts"
+import type { RuntimeName } from "../runtime/runtime.ts"
 import { estimateMessage, estimateMessages } from "./estimate.ts"
-import { type Job, spend } from "./job.ts"
-import { keep, keptName, nameRanges } from "./keep.ts"
+import { type CompactionJob, spendUsage } from "./job.ts"
+import { keepValue, keptNamePattern, nameRanges } from "./keep.ts"
 import { cutPoints } from "./pairs.ts"
 import { summarise } from "./summarise.ts"
 import { sectionsText, summaryMessage, summaryOf } from "./summary.ts"
 import { transcript } from "./transcript.ts"
 
 // After so many failed summaries in a row, so many compactions go without one before it is tried again.
-const failuresToStop = 3
-const skipsWhenStopped = 10
+const failuresBeforePause = 3
+const skipsWhilePaused = 10
 // Of the texts that went without a summary, the next summary reads at most these: a model that never gives one must not be
 // sent more and more.
-const mostReadBack = 16
+const maxReadBack = 16
 
 /** Puts a summary in the place of older messages; where none can be had, only the note where they are. Newer ones stay,
  *  up to a share of the room, and so do the newest prompt and what is pinned. */
-export async function shorten(job: Job, share: number): Promise<void> {
+export async function replaceOlderMessages(job: CompactionJob, share: number): Promise<void> {
   const { services } = job
-  const plan = planOf(job, share)
+  const plan = planReplacement(job, share)
   if (!plan) return
-  const { cut, going, staying, earlier } = plan
+  const { cut, removed: going, retained: staying, earlier } = plan
   const entries = await transcript(going, services)
   const unread = earlier?.unread ?? []
-  const sections = await newSections(job, entries, earlier, unread.slice(-mostReadBack))
+  const sections = await writeSections(job, entries, earlier, unread.slice(-maxReadBack))
   const text = [...(earlier?.sections ? [`[summary]\n${sectionsText(earlier.sections)}`] : []), ...entries]
-  const name = await keep("_history", text.join("\n\n"), services)
+  const name = await keepValue("_history", text.join("\n\n"), services)
   const history = [...(earlier?.history ?? []), name]
   const live = await liveNames(services, summaryTokens(job) / 2)
   const part = sections
-    ? { sections, history, unread: unread.slice(0, -mostReadBack) }
+    ? { sections, history, unread: unread.slice(0, -maxReadBack) }
     : {
         ...(earlier?.sections && { sections: earlier.sections }),
         history,
         unread: [...unread, name],
       }
-  await job.replace(sections ? 2 : 3, 0, cut, [summaryMessage(part, live, services.keptIn), ...staying])
+  await job.replaceMessages(sections ? 2 : 3, 0, cut, [summaryMessage(part, live, services.keptIn), ...staying])
 }
 
-interface Plan {
+interface ReplacementPlan {
   /** The first message that stays for being new. */
   cut: number
-  going: Message[]
+  removed: Message[]
   /** What is older and stays word for word. */
-  staying: Message[]
+  retained: Message[]
   earlier: SummaryPart | undefined
 }
 
-function planOf(job: Job, share: number): Plan | undefined {
+function planReplacement(job: CompactionJob, share: number): ReplacementPlan | undefined {
   const { services, room } = job
   const { messages } = services
   // In a small room, the longest summary with its names and notes would not fit beside a half.
   const newer = Math.min(room * share, room - summaryTokens(job) * 2.5 - 80)
-  const half = newerFrom(messages, newer)
+  const half = firstNewerIndex(messages, newer)
   if (half === undefined) return undefined
   // What stays word for word takes its room from the newer half.
-  const cut = newerFrom(messages, newer - estimateMessages(wordForWord(messages, half, room / 4))) ?? half
-  const staying = wordForWord(messages, cut, room / 4)
+  const cut = firstNewerIndex(messages, newer - estimateMessages(messagesToRetain(messages, half, room / 4))) ?? half
+  const staying = messagesToRetain(messages, cut, room / 4)
   const older = messages.slice(0, cut)
   const last = older.findLast(summaryOf)
   const going = older.filter((message) => message !== last && !staying.includes(message))
   // A summary for every few words would cost more than it gains.
-  return estimateMessages(going) > room / 10 ? { cut, going, staying, earlier: last && summaryOf(last) } : undefined
+  return estimateMessages(going) > room / 10
+    ? { cut, removed: going, retained: staying, earlier: last && summaryOf(last) }
+    : undefined
 }
 
-function newerFrom(messages: readonly Message[], budget: number): number | undefined {
+function firstNewerIndex(messages: readonly Message[], budget: number): number | undefined {
   const points = new Set(cutPoints(messages))
   let cut: number | undefined
   let tokens = 0
@@ -83,7 +85,7 @@ function newerFrom(messages: readonly Message[], budget: number): number | undef
 }
 
 // The newest prompt is what is being worked on, and what was said with it belongs to it.
-function wordForWord(messages: readonly Message[], cut: number, budget: number): Message[] {
+function messagesToRetain(messages: readonly Message[], cut: number, budget: number): Message[] {
   const staying: Message[] = []
   let left = budget
   let prompt: number | undefined
@@ -100,8 +102,8 @@ function wordForWord(messages: readonly Message[], cut: number, budget: number):
   return staying
 }
 
-async function newSections(
-  job: Job,
+async function writeSections(
+  job: CompactionJob,
   entries: readonly string[],
   earlier: SummaryPart | undefined,
   unread: readonly string[],
@@ -114,7 +116,7 @@ async function newSections(
   const { model, ownModel, summariserWindow } = services.memory
   const tokens = summaryTokens(job)
   try {
-    const texts = await readBack(unread, services)
+    const texts = await readUnsummarised(unread, services)
     const sections = await summarise(
       {
         model,
@@ -123,7 +125,7 @@ async function newSections(
         // The instructions, an earlier summary and the new one want their place too.
         inputTokens: Math.max(200, summariserWindow * 0.9 - 600 - tokens * 4),
         summaryTokens: tokens,
-        spent: (usage) => spend(job, usage),
+        spent: (usage) => spendUsage(job, usage),
         onRetry({ error, delayMs, attempt }) {
           const message = `${error.message} Trying again in ${(delayMs / 1000).toFixed(1)} s (retry ${attempt}).`
           emit({ type: "warning-raised", code: "model-retried", message })
@@ -135,21 +137,21 @@ async function newSections(
     job.state = { ...state, failures: 0 }
     return sections
   } catch (error) {
-    if (isAbort(error)) throw error
+    if (isAbortError(error)) throw error
     const failures = state.failures + 1
-    job.state = { ...state, failures, skips: failures >= failuresToStop ? skipsWhenStopped : 0 }
+    job.state = { ...state, failures, skips: failures >= failuresBeforePause ? skipsWhilePaused : 0 }
     const message = `No summary of the older messages: ${errorData(error).message}. They were taken out without one, and stay in the session as text.`
     emit({ type: "warning-raised", code: "summary-failed", message })
     return undefined
   }
 }
 
-function summaryTokens({ room }: Job): number {
+function summaryTokens({ room }: CompactionJob): number {
   return Math.min(2000, Math.max(100, Math.floor(room / 8)))
 }
 
 // What went without a summary is read by the next one that is made.
-async function readBack(names: readonly string[], { kept }: MemoryServices): Promise<string[]> {
+async function readUnsummarised(names: readonly string[], { kept }: MemoryServices): Promise<string[]> {
   const texts: string[] = []
   for (const name of names) {
     // A cell may have removed it, or a restart lost it.
@@ -163,7 +165,7 @@ async function readBack(names: readonly string[], { kept }: MemoryServices): Pro
 async function liveNames({ kept, request }: MemoryServices, budget: number): Promise<string[]> {
   const names = await kept.names()
   const declared = new Set(request.system.match(/[\p{L}\p{N}_$]+/gu))
-  const ours = names.filter(({ name }) => name.match(keptName))
+  const ours = names.filter(({ name }) => name.match(keptNamePattern))
   const others = names.filter((name) => !ours.includes(name) && !(name.injected && declared.has(name.name)))
   const outputs = ours.map(({ name }) => name).filter((name) => !name.startsWith("_history"))
   const lines = outputs.length > 0 ? [`- ${nameRanges(outputs)}: whole results of earlier cells`] : []
@@ -178,6 +180,6 @@ async function liveNames({ kept, request }: MemoryServices, budget: number): Pro
   return lines
 }
 
-function nameLine({ name, type, size }: Name): string {
+function nameLine({ name, type, size }: RuntimeName): string {
   return `- ${oneLine(name, 100)}: ${oneLine(type.replace(/\s+/g, " "), 79)}${size === undefined ? "" : ` (${size})`}`
 }

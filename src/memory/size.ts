@@ -1,12 +1,12 @@
 import type { MemoryState } from "../memory.ts"
 
 // Of 128,000 tokens 29,000 are left for the answer and for what estimates miss.
-const share = 99 / 128
+const fullShare = 99 / 128
 
 /** Where a window counts as full: 77 % of it, less where answers may be longer than the rest. Never shrinks when the
  *  window grows. */
-export function compactAtFor(window: number, maxOutputTokens = 0): number {
-  return Math.max(Math.floor(window / 4), Math.min(Math.floor(window * share), window - maxOutputTokens))
+export function defaultCompactAt(window: number, maxOutputTokens = 0): number {
+  return Math.max(Math.floor(window / 4), Math.min(Math.floor(window * fullShare), window - maxOutputTokens))
 }
 
 /** The tokens of a request with this estimate. What was counted is believed: growth is added to it, and what was taken
@@ -18,13 +18,13 @@ export function requestSize({ measured }: MemoryState, estimate: number): number
 }
 
 /** The estimate at which a request has this many tokens. */
-export function estimateAt({ measured }: MemoryState, tokens: number): number {
+export function estimateForTokens({ measured }: MemoryState, tokens: number): number {
   if (!measured) return tokens
   const { tokens: counted, estimate } = measured
   return tokens >= counted ? estimate + tokens - counted : estimate * (tokens / counted)
 }
 
 /** A provider that refuses a request has a smaller window than we thought, or counts more than we do. */
-export function learned(state: MemoryState, refused: number): MemoryState {
-  return { ...state, ceiling: Math.min(state.ceiling ?? Infinity, Math.floor(refused * share)) }
+export function withLowerCeiling(state: MemoryState, refused: number): MemoryState {
+  return { ...state, ceiling: Math.min(state.ceiling ?? Infinity, Math.floor(refused * fullShare)) }
 }

@@ -5,7 +5,7 @@ import type { MemoryServices } from "../memory.ts"
 import { nameRanges } from "./keep.ts"
 
 /** The headings a summary has, as the summariser is asked for them. */
-export const headings: Record<keyof SummarySections, string> = {
+export const sectionHeadings: Record<keyof SummarySections, string> = {
   goals: "Goals",
   decisions: "Decisions",
   facts: "Facts",
@@ -13,16 +13,16 @@ export const headings: Record<keyof SummarySections, string> = {
 }
 
 /** Where the summariser says what it leaves out on purpose. */
-export const outdated = "No longer true"
+export const outdatedHeading = "No longer true"
 
 /** A summary as it was written, and what it says no longer holds. */
-export interface Draft {
+export interface SummaryDraft {
   sections: SummarySections
   outdated: string
 }
 
 /** The summary in an answer; undefined where it lacks a heading or has nothing to say. */
-export function parseSummary(answer: string): Draft | undefined {
+export function parseSummary(answer: string): SummaryDraft | undefined {
   const text = withoutAnalysis(answer)
   const body = insideSummary(text) ?? text.replace(/<\/?summary>/gi, "")
   const found = new Map<string, string[]>()
@@ -37,21 +37,25 @@ export function parseSummary(answer: string): Draft | undefined {
     }
   }
   const section = (title: string) => found.get(title)?.join("\n")
-  const { goals, decisions, facts, open } = headings
+  const { goals, decisions, facts, open } = sectionHeadings
   const [g, d, f, o] = [section(goals), section(decisions), section(facts), section(open)]
   if (g === undefined || d === undefined || f === undefined || o === undefined) return undefined
   if ([g, d, f, o].every((text) => itemsOf(text).length === 0)) return undefined
-  return { sections: { goals: g, decisions: d, facts: f, open: o }, outdated: section(outdated) ?? "" }
+  return { sections: { goals: g, decisions: d, facts: f, open: o }, outdated: section(outdatedHeading) ?? "" }
 }
 
 /** A draft with every line of the earlier summary that it neither says again nor calls outdated, word for word: a
  *  summariser cannot forget. The oldest of them go when there would be more than `maxTokens`. */
-export function carryForward(draft: Draft, earlier: SummarySections | undefined, maxTokens: number): SummarySections {
+export function carryForward(
+  draft: SummaryDraft,
+  earlier: SummarySections | undefined,
+  maxTokens: number,
+): SummarySections {
   if (!earlier) return draft.sections
   const said = wordsOf([...Object.values(draft.sections), draft.outdated].join("\n"))
   let left = maxTokens - estimateTokens(sectionsText(draft.sections))
   const carry = (key: keyof SummarySections): string => {
-    const forgotten = itemsOf(earlier[key]).filter((item) => !isSaid(item, said))
+    const forgotten = itemsOf(earlier[key]).filter((item) => !isRepeated(item, said))
     const kept: string[] = []
     for (const item of forgotten.toReversed()) {
       left -= estimateTokens(item) + 2
@@ -69,7 +73,7 @@ export function carryForward(draft: Draft, earlier: SummarySections | undefined,
 }
 
 export function sectionsText(sections: SummarySections): string {
-  const { goals, decisions, facts, open } = headings
+  const { goals, decisions, facts, open } = sectionHeadings
   return [
     `## ${goals}\n${sections.goals}`,
     `## ${decisions}\n${sections.decisions}`,
@@ -120,7 +124,7 @@ function insideSummary(text: string): string | undefined {
   return end === -1 ? undefined : inside.slice(0, end)
 }
 
-const titles = [...Object.values(headings), outdated]
+const allHeadings = [...Object.values(sectionHeadings), outdatedHeading]
 
 function headingOf(line: string): string | undefined {
   const [mark = ""] = /^\s{0,3}(?:#{1,6}|\*\*)/.exec(line) ?? []
@@ -129,7 +133,7 @@ function headingOf(line: string): string | undefined {
     .slice(mark.length)
     .replace(/(?<![\s#*:])[\s#*:]+$/, "")
     .trimStart()
-  return titles.find((title) => title.toLowerCase() === text.toLowerCase())
+  return allHeadings.find((title) => title.toLowerCase() === text.toLowerCase())
 }
 
 function itemsOf(section: string): string[] {
@@ -140,7 +144,7 @@ function itemsOf(section: string): string[] {
 }
 
 // A line is said again when everything in it with a digit is there, and most of its other words.
-function isSaid(item: string, said: ReadonlySet<string>): boolean {
+function isRepeated(item: string, said: ReadonlySet<string>): boolean {
   const words = [...wordsOf(item)]
   const exact = words.filter((word) => /\p{N}/u.test(word))
   if (exact.some((word) => !said.has(word))) return false
@@ -149,14 +153,15 @@ function isSaid(item: string, said: ReadonlySet<string>): boolean {
 }
 
 // Scripts that put no space between words are compared by character.
-const word = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]|[\p{L}\p{N}_@][\p{L}\p{N}_@.:/$-]*/gu
-const punctuation = /(?<![@.:/$-])[@.:/$-]+$/
+const wordPattern =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]|[\p{L}\p{N}_@][\p{L}\p{N}_@.:/$-]*/gu
+const trailingPunctuation = /(?<![@.:/$-])[@.:/$-]+$/
 
 function wordsOf(text: string): Set<string> {
   return new Set(
     text
       .toLowerCase()
-      .match(word)
-      ?.map((each) => each.replace(punctuation, "")),
+      .match(wordPattern)
+      ?.map((each) => each.replace(trailingPunctuation, "")),
   )
 }

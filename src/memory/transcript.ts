@@ -1,5 +1,5 @@
 import { fenced, type Message } from "../core/message.ts"
-import { withoutTitles } from "../core/tagged-text.ts"
+import { escapeTitles } from "../core/tagged-text.ts"
 import type { MemoryServices } from "../memory.ts"
 import { keepImages } from "./keep.ts"
 
@@ -21,7 +21,7 @@ function speaker(message: Message): string {
 }
 
 // No result can begin an entry of its own, as if the user had said it.
-const speakers = /\[(?:user|assistant|result|session)\]/
+const speakerTitle = /\[(?:user|assistant|result|session)\]/
 
 function partText(part: Message["parts"][number]): string {
   switch (part.type) {
@@ -29,9 +29,9 @@ function partText(part: Message["parts"][number]): string {
     case "summary":
       return part.text
     case "code-result":
-      return withoutTitles(part.text, speakers)
+      return escapeTitles(part.text, speakerTitle)
     case "tool-result":
-      return `${part.name}${part.ok ? "" : " failed"}: ${withoutTitles(part.text, speakers)}`
+      return `${part.name}${part.ok ? "" : " failed"}: ${escapeTitles(part.text, speakerTitle)}`
     case "code":
       return fenced(part)
     case "tool-call":

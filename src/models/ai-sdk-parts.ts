@@ -1,11 +1,11 @@
 import type { Json } from "../core/json.ts"
 import type { Usage } from "../core/usage.ts"
-import { marked } from "./ai-sdk-prompt.ts"
+import { markOrigin } from "./ai-sdk-prompt.ts"
 import type { AiSdkFinish, AiSdkPart, AiSdkUsage, ProviderOptions } from "./ai-sdk-types.ts"
 import type { FinishReason, ModelPart } from "./model.ts"
 
 /** Reads text, reasoning and calls; remembers what a provider says about a reasoning block until the block ends. */
-export function partReader(id: string): (part: AiSdkPart) => ModelPart | undefined {
+export function createPartConverter(id: string): (part: AiSdkPart) => ModelPart | undefined {
   const blocks = new Map<string, ProviderOptions>()
   return (part) => {
     switch (part.type) {
@@ -20,7 +20,7 @@ export function partReader(id: string): (part: AiSdkPart) => ModelPart | undefin
         if (part.type !== "reasoning-end") return undefined
         blocks.delete(part.id)
         if (Object.keys(known).length === 0) return undefined
-        return { type: "reasoning", text: "", provider: marked(known, id) }
+        return { type: "reasoning", text: "", provider: markOrigin(known, id) }
       }
       case "tool-call": {
         if (part.providerExecuted) return undefined
@@ -30,7 +30,7 @@ export function partReader(id: string): (part: AiSdkPart) => ModelPart | undefin
           name: part.toolName,
           input: parseInput(part.input),
         } as const
-        return part.providerMetadata ? { ...call, provider: marked(part.providerMetadata, id) } : call
+        return part.providerMetadata ? { ...call, provider: markOrigin(part.providerMetadata, id) } : call
       }
     }
   }
@@ -53,19 +53,19 @@ const finishReasons: ReadonlySet<string> = new Set<FinishReason>([
   "error",
 ])
 
-export function finishReason({ unified }: AiSdkFinish): FinishReason {
+export function toFinishReason({ unified }: AiSdkFinish): FinishReason {
   return finishReasons.has(unified) ? (unified as FinishReason) : "other"
 }
 
 /** Providers close a stream that broke off with a finish of their own making: no reason from the service, no usage. */
-export function wasCut({ unified, raw }: AiSdkFinish, usage: Usage): boolean {
+export function endedEarly({ unified, raw }: AiSdkFinish, usage: Usage): boolean {
   if (unified === "interrupted") return true
   return (unified === "other" || unified === "error") && raw === undefined && usage.output === undefined
 }
 
 /** What a provider reported. Its package puts 0 where the service reported nothing. No request has an input of 0 tokens,
  *  and no answer that said something (`hasSpoken`) an output of 0: such a count is unknown. */
-export function usageOf(usage: AiSdkUsage | undefined, hasSpoken: boolean): Usage {
+export function toUsage(usage: AiSdkUsage | undefined, hasSpoken: boolean): Usage {
   const { inputTokens, outputTokens } = usage ?? {}
   const counts = {
     ...(inputTokens?.total !== 0 && {

@@ -12,7 +12,7 @@ import type {
 import type { ModelRequest, ToolSpec } from "./model.ts"
 
 /** The key in a part's `provider` data that says which model it came from. */
-const ORIGIN = "karst"
+const originKey = "karst"
 
 export interface PromptOptions {
   id: string
@@ -21,19 +21,19 @@ export interface PromptOptions {
 
 /** Turns our messages into AI SDK prompts. Each message is converted once, however many requests it is part of. A provider
  *  that caches where it is told to is told by the options of `cachePoint`. */
-export function promptWriter(
+export function createPromptConverter(
   options: PromptOptions,
 ): (request: ModelRequest, cachePoint?: ProviderOptions) => PromptMessage[] {
   const known = new WeakMap<Message, PromptMessage[]>()
   function convertOnce(message: Message): PromptMessage[] {
     const before = known.get(message)
     if (before) return before
-    const converted = convert(message, options)
+    const converted = convertMessage(message, options)
     known.set(message, converted)
     return converted
   }
   return (request, cachePoint) => {
-    const { prompt, stable } = assemble(request, convertOnce)
+    const { prompt, stable } = assemblePrompt(request, convertOnce)
     return cachePoint ? withCachePoints(prompt, stable, cachePoint) : prompt
   }
 }
@@ -45,18 +45,18 @@ function withCachePoints(prompt: PromptMessage[], stable: number, cachePoint: Pr
   return prompt.map((message, index) => (points.has(index) ? { ...message, providerOptions: cachePoint } : message))
 }
 
-export function promptTools(tools: readonly ToolSpec[]): PromptTool[] {
+export function toPromptTools(tools: readonly ToolSpec[]): PromptTool[] {
   return tools.map(({ name, description, input }) => ({ type: "function", name, description, inputSchema: input }))
 }
 
 /** Marks what a provider wants back with the model that said it: a signature means nothing to another model. */
-export function marked(metadata: ProviderOptions, id: string): ProviderOptions {
-  return { ...metadata, [ORIGIN]: { model: id } }
+export function markOrigin(metadata: ProviderOptions, id: string): ProviderOptions {
+  return { ...metadata, [originKey]: { model: id } }
 }
 
 // Providers want roles to alternate and each tool result straight after its call, so everything between two answers of
 // the model becomes at most one tool message and then one user message.
-function assemble(
+function assemblePrompt(
   request: ModelRequest,
   convertOnce: (message: Message) => PromptMessage[],
 ): { prompt: PromptMessage[]; stable: number } {
@@ -68,7 +68,7 @@ function assemble(
   let answering = false
   function flush(): void {
     const [first] = group
-    if (first) prompt.push(...(group.length === 1 ? first : merge(group.flat())))
+    if (first) prompt.push(...(group.length === 1 ? first : mergeMessages(group.flat())))
     group = []
   }
   for (const message of request.messages) {
@@ -84,7 +84,7 @@ function assemble(
   return { prompt, stable }
 }
 
-function merge(group: PromptMessage[]): PromptMessage[] {
+function mergeMessages(group: PromptMessage[]): PromptMessage[] {
   const assistant = group.flatMap((message) => (message.role === "assistant" ? message.content : []))
   const tool = group.flatMap((message) => (message.role === "tool" ? message.content : []))
   const user = group.flatMap((message) => (message.role === "user" ? message.content : []))
@@ -113,13 +113,13 @@ function joinTexts(parts: UserPart[]): UserPart[] {
   return joined
 }
 
-function convert(message: Message, options: PromptOptions): PromptMessage[] {
+function convertMessage(message: Message, options: PromptOptions): PromptMessage[] {
   if (message.role === "assistant") return messagesOf(assistantParts(message, options), [], [])
   const tool: ToolResult[] = []
   const user: UserPart[] = []
   for (const part of message.parts) {
     if (part.type === "image") {
-      user.push(file(part, options.version))
+      user.push(toPromptFile(part, options.version))
     } else if (part.type === "tool-result") {
       const output = { type: part.ok ? "text" : "error-text", value: wellFormed(part.text) } as const
       tool.push({ type: "tool-result", toolCallId: part.id, toolName: part.name, output })
@@ -181,8 +181,8 @@ function pushText(parts: AssistantPart[], text: string): void {
 function providerOptions(provider: { [key: string]: Json }, id: string, spoken: boolean): ProviderOptions | undefined {
   const options: ProviderOptions = {}
   for (const [key, value] of Object.entries(provider)) {
-    if (!isObject(value)) continue
-    if (key === ORIGIN) {
+    if (!isJsonObject(value)) continue
+    if (key === originKey) {
       if (value.model !== id) return undefined
       continue
     }
@@ -196,21 +196,21 @@ function providerOptions(provider: { [key: string]: Json }, id: string, spoken: 
 // Providers accept objects only; what the model wrote wrong is still shown to it.
 function callInput(input: Json): Json {
   const clean = cleanJson(input)
-  return isObject(clean) ? clean : { raw: clean }
+  return isJsonObject(clean) ? clean : { raw: clean }
 }
 
 function cleanJson(value: Json): Json {
   if (typeof value === "string") return wellFormed(value)
   if (Array.isArray(value)) return value.map(cleanJson)
-  if (!isObject(value)) return value
+  if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [wellFormed(key), cleanJson(entry)]))
 }
 
-function isObject(value: Json | undefined): value is { [key: string]: Json } {
+function isJsonObject(value: Json | undefined): value is { [key: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-function file(part: ImagePart, version: "v3" | "v4"): PromptFile {
+function toPromptFile(part: ImagePart, version: "v3" | "v4"): PromptFile {
   const { mediaType } = part
   const url = /^https?:/i.test(part.data) ? new URL(part.data) : undefined
   if (version === "v3") return { type: "file", mediaType, data: url ?? part.data }

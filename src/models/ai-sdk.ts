@@ -1,15 +1,22 @@
-import { checkOptions, isAboveZero, isFlag, isRecord, isText, type OptionChecks } from "../core/check-options.ts"
+import {
+  checkOptions,
+  mustBeBoolean,
+  mustBeObject,
+  mustBePositive,
+  mustBeText,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
-import { type Price, priced } from "../core/usage.ts"
-import { finishReason, mergeOptions, partReader, usageOf, wasCut } from "./ai-sdk-parts.ts"
-import { promptTools, promptWriter } from "./ai-sdk-prompt.ts"
+import { type Price, withCost } from "../core/usage.ts"
+import { createPartConverter, endedEarly, mergeOptions, toFinishReason, toUsage } from "./ai-sdk-parts.ts"
+import { createPromptConverter, toPromptTools } from "./ai-sdk-prompt.ts"
 import type { AiSdkCall, AiSdkModel, AiSdkPart, AiSdkReader, ProviderOptions } from "./ai-sdk-types.ts"
-import { cutFailure, isCut, modelFailure, unreadableFailure } from "./failure.ts"
+import { isStreamCut, modelFailure, streamCutFailure, unreadableFailure } from "./failure.ts"
 import { withoutImages, withoutRejectedImages } from "./images.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { modelFacts } from "./prices.ts"
-import { closable } from "./stream.ts"
+import { closableStream } from "./stream.ts"
 
 export interface AiSdkOptions {
   /** What the model is called in events, errors and traces. Default: `provider/model`, as the language model names itself. */
@@ -27,15 +34,15 @@ export interface AiSdkOptions {
 }
 
 const aiSdkChecks: OptionChecks<AiSdkOptions> = {
-  id: isText,
-  images: isFlag,
-  price: isRecord,
-  contextWindow: isAboveZero,
-  providerOptions: isRecord,
-  secrets: isSecrets,
+  id: mustBeText,
+  images: mustBeBoolean,
+  price: mustBeObject,
+  contextWindow: mustBePositive,
+  providerOptions: mustBeObject,
+  secrets: mustBeSecretList,
 }
 
-function isSecrets(value: unknown): string | undefined {
+function mustBeSecretList(value: unknown): string | undefined {
   return Array.isArray(value) ? undefined : "is not a list of texts"
 }
 
@@ -43,21 +50,25 @@ function isSecrets(value: unknown): string | undefined {
  *  retries and time-outs are wrappers of their own. */
 export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Model {
   checkOptions("aiSdk()", options, aiSdkChecks)
-  const version = specification(languageModel)
+  const version = checkSpecificationVersion(languageModel)
   const ownId = `${languageModel.provider.split(".")[0]}/${languageModel.modelId}`
   const { id = ownId } = options
   const facts = modelFacts(id) ?? modelFacts(ownId)
   const { price = facts?.price, contextWindow = facts?.contextWindow, secrets } = options
-  const toPrompt = promptWriter({ id: ownId, version })
+  const toPrompt = createPromptConverter({ id: ownId, version })
 
   function call(request: ModelRequest, abortSignal: AbortSignal): AiSdkCall {
     const { tools, maxOutputTokens, temperature } = request
-    const providerOptions = mergeOptions(defaultsFor(ownId), options.providerOptions, request.providerOptions)
+    const providerOptions = mergeOptions(
+      defaultProviderOptions(ownId),
+      options.providerOptions,
+      request.providerOptions,
+    )
     return {
-      prompt: toPrompt(request, cachePoint(languageModel, providerOptions)),
+      prompt: toPrompt(request, cachePointOptions(languageModel, providerOptions)),
       abortSignal,
       providerOptions,
-      ...(tools?.length && { tools: promptTools(tools), toolChoice: { type: "auto" } }),
+      ...(tools?.length && { tools: toPromptTools(tools), toolChoice: { type: "auto" } }),
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       ...(temperature !== undefined && { temperature }),
     }
@@ -76,11 +87,11 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
     signal.addEventListener("abort", stop, { once: true })
     try {
       if (signal.aborted) throw abortError(signal)
-      const opened = await open(languageModel, call(request, http.signal))
+      const opened = await openStream(languageModel, call(request, http.signal))
       reader = opened.reader
       if (signal.aborted) throw abortError(signal)
-      const cut = () => (started ? cutFailure(id) : emptyFailure(id, opened.contentType))
-      const read = partReader(ownId)
+      const cut = () => (started ? streamCutFailure(id) : emptyAnswerFailure(id, opened.contentType))
+      const read = createPartConverter(ownId)
       while (true) {
         request.alive?.()
         const { done, value } = await reader.read()
@@ -88,14 +99,14 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
         if (done) throw cut()
         const part = value as AiSdkPart
         if (part.type === "error") {
-          throw isCut(part.error) ? cut() : modelFailure(part.error, { id, secrets, streamed: true })
+          throw isStreamCut(part.error) ? cut() : modelFailure(part.error, { id, secrets, streamed: true })
         }
         if (part.type === "finish") {
-          const usage = usageOf(part.usage, started)
-          if (wasCut(part.finishReason, usage)) throw cut()
+          const usage = toUsage(part.usage, started)
+          if (endedEarly(part.finishReason, usage)) throw cut()
           finished = true
           signal.removeEventListener("abort", stop)
-          yield { type: "finish", reason: finishReason(part.finishReason), usage: priced(usage, price) }
+          yield { type: "finish", reason: toFinishReason(part.finishReason), usage: withCost(usage, price) }
           return
         }
         const next = read(part)
@@ -107,7 +118,7 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
       throw signal.aborted ? abortError(signal) : modelFailure(error, { id, secrets })
     } finally {
       signal.removeEventListener("abort", stop)
-      if (finished && reader) drain(reader, stop)
+      if (finished && reader) drainConnection(reader, stop)
       else stop()
     }
   }
@@ -116,12 +127,12 @@ export function aiSdk(languageModel: AiSdkModel, options: AiSdkOptions = {}): Mo
     id,
     price,
     contextWindow,
-    stream: (request) => closable(request.signal, (signal) => answer(request, signal)),
+    stream: (request) => closableStream(request.signal, (signal) => answer(request, signal)),
   }
   return options.images === false ? withoutImages(model) : withoutRejectedImages(model)
 }
 
-function specification(model: AiSdkModel): "v3" | "v4" {
+function checkSpecificationVersion(model: AiSdkModel): "v3" | "v4" {
   const version: unknown = model?.specificationVersion
   if ((version === "v4" || version === "v3") && typeof model.doStream === "function") return version
   const found = version === undefined ? "something else" : `specification version "${String(version)}"`
@@ -132,14 +143,14 @@ function specification(model: AiSdkModel): "v3" | "v4" {
   )
 }
 
-interface Opened {
+interface OpenStream {
   reader: AiSdkReader
   contentType: string
 }
 
 // A provider that ignores its signal must not keep us waiting, so the answer races it.
-function open(model: AiSdkModel, call: AiSdkCall): Promise<Opened> {
-  const { promise, resolve, reject } = Promise.withResolvers<Opened>()
+function openStream(model: AiSdkModel, call: AiSdkCall): Promise<OpenStream> {
+  const { promise, resolve, reject } = Promise.withResolvers<OpenStream>()
   const signal = call.abortSignal
   const abort = () => reject(new DOMException("The request was closed.", "AbortError"))
   signal?.addEventListener("abort", abort, { once: true })
@@ -154,12 +165,12 @@ function open(model: AiSdkModel, call: AiSdkCall): Promise<Opened> {
 }
 
 // A wrong address often answers with a page, and waiting for a better one would not help.
-function emptyFailure(id: string, contentType: string): Error {
-  return /html|json|plain/.test(contentType) ? unreadableFailure(id, contentType) : cutFailure(id)
+function emptyAnswerFailure(id: string, contentType: string): Error {
+  return /html|json|plain/.test(contentType) ? unreadableFailure(id, contentType) : streamCutFailure(id)
 }
 
 // Reading the few bytes after the last part lets the connection be used again; a server that holds on is left.
-function drain(reader: AiSdkReader, stop: () => void): void {
+function drainConnection(reader: AiSdkReader, stop: () => void): void {
   const timer = setTimeout(stop, 1000)
   timer.unref()
   async function rest(): Promise<void> {
@@ -171,12 +182,12 @@ function drain(reader: AiSdkReader, stop: () => void): void {
 }
 
 // Anthropic says that it is alive only when asked.
-function defaultsFor(id: string): ProviderOptions {
+function defaultProviderOptions(id: string): ProviderOptions {
   return id.startsWith("anthropic/") ? { anthropic: { includePings: true } } : {}
 }
 
 // Claude and Nova cache a prompt only where they are told to; the others do it by themselves.
-function cachePoint({ provider, modelId }: AiSdkModel, asked: ProviderOptions): ProviderOptions | undefined {
+function cachePointOptions({ provider, modelId }: AiSdkModel, asked: ProviderOptions): ProviderOptions | undefined {
   if (provider.includes("anthropic")) {
     return { anthropic: { cacheControl: asked.anthropic?.cacheControl ?? { type: "ephemeral" } } }
   }

@@ -1,5 +1,5 @@
 /** What can be learnt from any error a provider throws or streams. */
-export interface Facts {
+export interface FailureFacts {
   name: string
   status: number | undefined
   /** Codes and types the service gave, in lower case. */
@@ -12,13 +12,13 @@ export interface Facts {
 }
 
 /** Providers nest what the service said: in the error, its `data`, the body's `error`, or a plain object or text. */
-export function gather(error: unknown): Facts {
-  if (typeof error === "string") return { ...gather({}), message: error, text: error.slice(0, phraseChars) }
-  const top = record(error)
+export function gatherFacts(error: unknown): FailureFacts {
+  if (typeof error === "string") return { ...gatherFacts({}), message: error, text: error.slice(0, maxPhraseChars) }
+  const top = asRecord(error)
   const body = typeof top.responseBody === "string" ? top.responseBody : ""
-  const levels = [top, record(top.data), parsed(body)].flatMap((level) => [level, record(level.error)])
+  const levels = [top, asRecord(top.data), parseBody(body)].flatMap((level) => [level, asRecord(level.error)])
   const words = levels.flatMap(({ code, type, status }) => [code, type, status])
-  const message = said(top, parsed(body), body)
+  const message = serviceMessage(top, parseBody(body), body)
   return {
     name: typeof top.name === "string" ? top.name : "",
     status: levels
@@ -30,23 +30,23 @@ export function gather(error: unknown): Facts {
       .join(" ")
       .toLowerCase(),
     message: message.replace(/\s+/g, " ").trim(),
-    text: `${message.slice(0, phraseChars)} ${body.slice(0, phraseChars)}`,
+    text: `${message.slice(0, maxPhraseChars)} ${body.slice(0, maxPhraseChars)}`,
     body,
-    headers: record(top.responseHeaders),
+    headers: asRecord(top.responseHeaders),
   }
 }
 
 // Where the phrases of a failure stand.
-const phraseChars = 2000
+const maxPhraseChars = 2000
 
 // The service's own words, where the provider did not find them itself; for a lost connection, the innermost reason.
-function said(top: Record<string, unknown>, body: Record<string, unknown>, text: string): string {
-  const own = firstText([top.message, record(top.error).message, top.error]) ?? ""
-  const inner = firstText([record(body.error).message, body.message, body.error, body.detail])
+function serviceMessage(top: Record<string, unknown>, body: Record<string, unknown>, text: string): string {
+  const own = firstText([top.message, asRecord(top.error).message, top.error]) ?? ""
+  const inner = firstText([asRecord(body.error).message, body.message, body.error, body.detail])
   if (text && top.data === undefined) return inner ?? `${own} ${text.slice(0, 300)}`
   if (typeof top.statusCode === "number" && top.statusCode >= 400) return own
   let reason = own
-  for (let cause = record(top.cause), depth = 0; depth < 8; cause = record(cause.cause), depth++) {
+  for (let cause = asRecord(top.cause), depth = 0; depth < 8; cause = asRecord(cause.cause), depth++) {
     reason = firstText([cause.message]) ?? reason
   }
   return reason
@@ -57,15 +57,15 @@ function httpStatus(value: unknown): number | undefined {
   return typeof status === "number" && status >= 400 && status <= 599 ? status : undefined
 }
 
-function record(value: unknown): Record<string, unknown> {
+function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-function parsed(body: string): Record<string, unknown> {
+function parseBody(body: string): Record<string, unknown> {
   if (!/^\s*[{[]/.test(body)) return {}
   try {
     const value: unknown = JSON.parse(body)
-    return record(Array.isArray(value) ? value[0] : value)
+    return asRecord(Array.isArray(value) ? value[0] : value)
   } catch {
     return {}
   }
@@ -76,7 +76,7 @@ function firstText(values: unknown[]): string | undefined {
 }
 
 /** How long the service asked us to wait. */
-export function retryAfter({ headers, body }: Facts, now: () => number): number | undefined {
+export function retryAfterMs({ headers, body }: FailureFacts, now: () => number): number | undefined {
   const ms = Number.parseFloat(String(headers["retry-after-ms"]))
   if (Number.isFinite(ms)) return Math.max(0, ms)
   const value = headers["retry-after"]

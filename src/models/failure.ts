@@ -1,5 +1,5 @@
-import { AbortError, AgentError, isAbort, ModelError, type ModelErrorCode } from "../core/errors.ts"
-import { type Facts, gather, retryAfter } from "./failure-facts.ts"
+import { AbortError, AgentError, isAbortError, ModelError, type ModelErrorCode } from "../core/errors.ts"
+import { type FailureFacts, gatherFacts, retryAfterMs } from "./failure-facts.ts"
 
 export interface FailureContext {
   /** The model's id, for the message. */
@@ -16,16 +16,16 @@ export interface FailureContext {
  *  programming errors come back as they are. The provider's error is not kept: it holds the whole request. */
 export function modelFailure(error: unknown, context: FailureContext): Error {
   if (error instanceof AgentError) return error
-  if (isAbort(error)) return new AbortError(undefined, { cause: error })
-  if (isCut(error)) return cutFailure(context.id)
-  const facts = gather(error)
+  if (isAbortError(error)) return new AbortError(undefined, { cause: error })
+  if (isStreamCut(error)) return streamCutFailure(context.id)
+  const facts = gatherFacts(error)
   const code = codeByStatus(facts) ?? codeByNetwork(error) ?? codeByName(facts) ?? codeByWords(facts)
   if (!code && error instanceof Error && !context.streamed) return error
-  return failure(code ?? "server-error", facts, context)
+  return createModelError(code ?? "server-error", facts, context)
 }
 
 /** The stream ended before the model had finished. */
-export function cutFailure(id: string): ModelError {
+export function streamCutFailure(id: string): ModelError {
   return new ModelError(`The stream of ${id} ended early, before the model had finished its answer.`, {
     code: "connection",
     retryable: true,
@@ -33,15 +33,15 @@ export function cutFailure(id: string): ModelError {
 }
 
 /** Whether this is a provider's own way to say that the stream ended early. */
-export function isCut(error: unknown): boolean {
+export function isStreamCut(error: unknown): boolean {
   return error instanceof Error && /ended without a finish reason/i.test(error.message)
 }
 
 /** The service answered with a page or a document instead of a stream. */
 export function unreadableFailure(id: string, contentType: string): ModelError {
-  return failure(
+  return createModelError(
     "invalid-response",
-    { ...gather({}), message: `a document of type ${contentType}, not a stream` },
+    { ...gatherFacts({}), message: `a document of type ${contentType}, not a stream` },
     { id },
   )
 }
@@ -70,7 +70,7 @@ const explanations: { [code in ModelErrorCode]?: [cause: string, cure: string] }
   "invalid-response": ["answered with something unreadable", "Check that the base URL speaks the expected protocol."],
 }
 
-function failure(code: ModelErrorCode, facts: Facts, context: FailureContext): ModelError {
+function createModelError(code: ModelErrorCode, facts: FailureFacts, context: FailureContext): ModelError {
   const [what, cure] = explanations[code] ?? ["failed", ""]
   const status = facts.status ? ` (HTTP ${facts.status})` : ""
   const said = redact(facts.message, context.secrets ?? []).slice(0, 500)
@@ -79,7 +79,7 @@ function failure(code: ModelErrorCode, facts: Facts, context: FailureContext): M
     code,
     retryable: retryable.has(code),
     status: facts.status,
-    retryAfterMs: retryAfter(facts, context.now ?? Date.now),
+    retryAfterMs: retryAfterMs(facts, context.now ?? Date.now),
   })
 }
 
@@ -92,7 +92,7 @@ const overflowText =
 const filterWords = /content_filter|content_policy|data_inspection|moderation|responsible_ai/
 const keyText = /api key not valid|(invalid|incorrect|missing) api key|api_key_invalid/i
 
-function codeByStatus(facts: Facts): ModelErrorCode | undefined {
+function codeByStatus(facts: FailureFacts): ModelErrorCode | undefined {
   const { status, words, text } = facts
   const open = status === undefined || status === 400 || status === 422
   if (status === 402 || billingWords.test(words)) return "billing"
@@ -127,7 +127,7 @@ function codeByNetwork(error: unknown): ModelErrorCode | undefined {
 }
 
 // The AI SDK's errors are known by name: a provider may bring another copy of the classes.
-function codeByName({ name, text }: Facts): ModelErrorCode | undefined {
+function codeByName({ name, text }: FailureFacts): ModelErrorCode | undefined {
   switch (name) {
     case "AI_APICallError":
       return /process (successful|error) response/i.test(text) ? "invalid-response" : "connection"
@@ -161,7 +161,7 @@ const wordCodes: [RegExp, ModelErrorCode][] = [
   [/server_error|api_error|internal/, "server-error"],
 ]
 
-function codeByWords({ words }: Facts): ModelErrorCode | undefined {
+function codeByWords({ words }: FailureFacts): ModelErrorCode | undefined {
   return wordCodes.find(([pattern]) => pattern.test(words))?.[1]
 }
 

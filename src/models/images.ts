@@ -1,11 +1,11 @@
 import { errorData, ModelError } from "../core/errors.ts"
 import type { ImagePart, Message, ResultMessage, UserMessage } from "../core/message.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closable, wrap } from "./stream.ts"
+import { closableStream, wrapModel } from "./stream.ts"
 
 /** The same model without images: a line of text stands for each. */
 export function withoutImages(model: Model): Model {
-  return wrap(model, (request) => model.stream(textOnly(request)))
+  return wrapModel(model, (request) => model.stream(withImagesAsText(request)))
 }
 
 /** The same model, for an endpoint that may not take images. Where it rejects a request because of them, the request is sent
@@ -24,19 +24,19 @@ export function withoutRejectedImages(model: Model): Model {
     } catch (error) {
       if (started || signal.aborted || !isAboutImages(error)) throw error
       if (!isAboutOneImage(error)) takesImages = false
-      request.onWarning?.({ code: "images-rejected", message: rejection(model.id, error) })
+      request.onWarning?.({ code: "images-rejected", message: rejectionMessage(model.id, error) })
     }
-    yield* model.stream({ ...textOnly(request), signal })
+    yield* model.stream({ ...withImagesAsText(request), signal })
   }
 
-  return wrap(model, (request) => {
+  return wrapModel(model, (request) => {
     if (!request.messages.some(hasImages)) return model.stream(request)
-    if (!takesImages) return model.stream(textOnly(request))
-    return closable(request.signal, (signal) => answer(request, signal))
+    if (!takesImages) return model.stream(withImagesAsText(request))
+    return closableStream(request.signal, (signal) => answer(request, signal))
   })
 }
 
-function textOnly(request: ModelRequest): ModelRequest {
+function withImagesAsText(request: ModelRequest): ModelRequest {
   return {
     ...request,
     messages: request.messages.map((message) => (hasImages(message) ? imagesAsText(message) : message)),
@@ -44,22 +44,22 @@ function textOnly(request: ModelRequest): ModelRequest {
 }
 
 function hasImages(message: Message): boolean {
-  const known = withImages.get(message)
+  const known = hasImagesCache.get(message)
   if (known !== undefined) return known
   const found = message.role !== "assistant" && message.parts.some(({ type }) => type === "image")
-  withImages.set(message, found)
+  hasImagesCache.set(message, found)
   return found
 }
 
 // Each request holds the messages of the one before, so each message is looked through once.
-const withImages = new WeakMap<Message, boolean>()
+const hasImagesCache = new WeakMap<Message, boolean>()
 
 function imagesAsText(message: Message): Message {
-  if (message.role === "user") return userText(message)
-  return message.role === "result" ? resultText(message) : message
+  if (message.role === "user") return userImagesAsText(message)
+  return message.role === "result" ? resultImagesAsText(message) : message
 }
 
-function userText(message: UserMessage): UserMessage {
+function userImagesAsText(message: UserMessage): UserMessage {
   const parts = message.parts.map((part) =>
     part.type === "image" ? { type: "text" as const, text: imageLine(part) } : part,
   )
@@ -67,7 +67,7 @@ function userText(message: UserMessage): UserMessage {
 }
 
 // The lines belong to the first result: the images of a result message follow it.
-function resultText(message: ResultMessage): ResultMessage {
+function resultImagesAsText(message: ResultMessage): ResultMessage {
   const lines = message.parts.flatMap((part) => (part.type === "image" ? [imageLine(part)] : []))
   const [first, ...rest] = message.parts.filter((part) => part.type !== "image")
   if (!first) return { ...message, parts: rest }
@@ -103,7 +103,7 @@ function isAboutOneImage(error: unknown): boolean {
   )
 }
 
-function rejection(id: string, error: unknown): string {
+function rejectionMessage(id: string, error: unknown): string {
   // The advice of the error is for requests that nobody changes.
   const message = errorData(error).message.replace(/ Change the request; trying again does not help\.$/, "")
   return `${id} rejected a request with images: ${message} It was sent again with text in their place. Say images: false to send none.`

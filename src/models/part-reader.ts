@@ -3,7 +3,7 @@ import { abortError } from "../core/run.ts"
 import type { ModelPart } from "./model.ts"
 
 /** Reads a model's stream so that neither a silent stream nor a hanging close can hold up an abort. */
-export class PartReader {
+export class ModelStreamReader {
   #iterator: AsyncIterator<ModelPart>
   #signal: AbortSignal
   #stop: ((error: Error) => void) | undefined

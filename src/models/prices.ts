@@ -15,10 +15,10 @@ export function modelFacts(id: string): ModelFacts | undefined {
   // These hand models through at their makers' prices, as `openrouter/openai/gpt-5.2`.
   if (path.length > 2 && (path[0] === "openrouter" || path[0] === "gateway")) path.shift()
   const owner = owners[path[0] ?? ""] ?? path[0] ?? ""
-  const name = dashed(path.at(-1) ?? "")
-  const families = list[owner] ?? {}
+  const name = withDashes(path.at(-1) ?? "")
+  const families = priceList[owner] ?? {}
   const family = Object.keys(families)
-    .filter((key) => name.startsWith(dashed(key)) && variant.test(name.slice(key.length)))
+    .filter((key) => name.startsWith(withDashes(key)) && sameModelSuffix.test(name.slice(key.length)))
     .sort((a, b) => b.length - a.length)[0]
   const row = family === undefined ? undefined : families[family]
   if (!row) return undefined
@@ -30,10 +30,10 @@ export function modelFacts(id: string): ModelFacts | undefined {
 }
 
 // Dates and aliases are the same model; any other ending may be another one.
-const variant = /^(?:-(?:latest|chat-latest|preview|codex|\d{4,8}|\d{4}-\d\d-\d\d|\d\d-\d\d(?:\d\d)?))*$/
+const sameModelSuffix = /^(?:-(?:latest|chat-latest|preview|codex|\d{4,8}|\d{4}-\d\d-\d\d|\d\d-\d\d(?:\d\d)?))*$/
 
 // The same version is written 4.5 and 4-5.
-function dashed(name: string): string {
+function withDashes(name: string): string {
   return name.replaceAll(".", "-")
 }
 
@@ -44,9 +44,9 @@ const owners: Record<string, string> = {
   "google-vertex": "google",
 }
 
-type Row = [contextWindow: number, input: number, output: number, cacheRead?: number, cacheWrite?: number]
+type PriceRow = [contextWindow: number, input: number, output: number, cacheRead?: number, cacheWrite?: number]
 
-const list: Record<string, Record<string, Row>> = {
+const priceList: Record<string, Record<string, PriceRow>> = {
   openai: {
     "gpt-6-astra": [922_000, 10, 50, 1, 12.5],
     "gpt-6.1-sol": [922_000, 2, 10, 0.1],

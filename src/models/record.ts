@@ -2,12 +2,12 @@ import { existsSync, readFileSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import {
   checkOptions,
-  isAboveZero,
-  isFlag,
-  isFrom,
-  isFunction,
-  isRecord,
-  isText,
+  mustBeAtLeast,
+  mustBeBoolean,
+  mustBeFunction,
+  mustBeObject,
+  mustBePositive,
+  mustBeText,
   type OptionChecks,
 } from "../core/check-options.ts"
 import {
@@ -15,7 +15,7 @@ import {
   ConfigError,
   type ErrorData,
   errorData,
-  isAbort,
+  isAbortError,
   ModelError,
   type ModelErrorCode,
   type ModelErrorOptions,
@@ -25,15 +25,15 @@ import { abortError } from "../core/run.ts"
 import type { Price } from "../core/usage.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import {
+  createRequestRecorder,
   type RecordedRequest,
   type RequestTexts,
   requestDifference,
-  requestRecorder,
   requestTexts,
-  restoredTexts,
+  restoreRequestTexts,
 } from "./recorded-request.ts"
-import { pieces } from "./scripted.ts"
-import { wrap } from "./stream.ts"
+import { splitTextPart } from "./scripted.ts"
+import { wrapModel } from "./stream.ts"
 
 /** One call of a model, plain JSON; a recording is a list of these, in a file one a line. */
 export interface RecordedCall {
@@ -56,11 +56,11 @@ export interface RecordOptions {
   requests?: boolean | undefined
 }
 
-const recordChecks: OptionChecks<RecordOptions> = { append: isFlag, requests: isFlag }
+const recordChecks: OptionChecks<RecordOptions> = { append: mustBeBoolean, requests: mustBeBoolean }
 
 /** The same model, with every call written down as it ends: to a new file of JSON lines, into an array, or by a
  *  function. Throws a `ConfigError` for a file that has calls already, unless it is to be continued. */
-export function record(
+export function recordModel(
   model: Model,
   sink: string | RecordedCall[] | ((call: RecordedCall) => void),
   options: RecordOptions = {},
@@ -68,9 +68,9 @@ export function record(
   checkOptions("record()", options, recordChecks)
   const { append = false, requests = true } = options
   if (append && typeof sink !== "string") throw new ConfigError("record: append is for a file. Leave it out.")
-  let calls = typeof sink === "string" ? callsIn(sink, append) : 0
+  let calls = typeof sink === "string" ? nextCallNumber(sink, append) : 0
   let hasWritten = append
-  const recordedRequest = requestRecorder()
+  const recordedRequest = createRequestRecorder()
 
   function write(entry: RecordedCall): void {
     if (typeof sink === "function") return sink(entry)
@@ -95,26 +95,26 @@ export function record(
     }
     try {
       for await (const part of model.stream(request)) {
-        pushMerged(entry.parts, part)
+        appendPart(entry.parts, part)
         yield part
       }
     } catch (error) {
       // An abort is the caller's doing, not the model's: the call was left early.
-      if (!isAbort(error)) entry.error = errorFields(error)
+      if (!isAbortError(error)) entry.error = recordedErrorFields(error)
       throw error
     } finally {
       write(entry)
     }
   }
 
-  return wrap(model, recorded)
+  return wrapModel(model, recorded)
 }
 
 /** The number of the first call that is to be recorded. */
-function callsIn(path: string, append: boolean): number {
+function nextCallNumber(path: string, append: boolean): number {
   if (!append) refuseExisting(path)
   if (!append || !existsSync(path)) return 0
-  return Math.max(-1, ...load(path).map(({ call }) => call)) + 1
+  return Math.max(-1, ...loadRecording(path).map(({ call }) => call)) + 1
 }
 
 function refuseExisting(path: string): void {
@@ -143,24 +143,24 @@ export interface ReplayOptions {
 }
 
 const replayChecks: OptionChecks<ReplayOptions> = {
-  strict: isFlag,
-  mask: isFunction,
-  paceMs: isFrom(0),
-  chunk: isFrom(1),
-  sleep: isFunction,
-  id: isText,
-  contextWindow: isAboveZero,
-  price: isRecord,
+  strict: mustBeBoolean,
+  mask: mustBeFunction,
+  paceMs: mustBeAtLeast(0),
+  chunk: mustBeAtLeast(1),
+  sleep: mustBeFunction,
+  id: mustBeText,
+  contextWindow: mustBePositive,
+  price: mustBeObject,
 }
 
 /** Plays a recording back, call by call in the order it was made: a model that needs no key and no network. */
-export function replay(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
+export function replayModel(source: string | readonly RecordedCall[], options: ReplayOptions = {}): Model {
   checkOptions("replay()", options, replayChecks)
   const { strict = false, mask = (text) => text, paceMs = 0, sleep = realSleep, contextWindow, price } = options
   const { chunk = paceMs > 0 ? 12 : Infinity } = options
   const name = typeof source === "string" ? `"${source}"` : "given"
-  const calls = (typeof source === "string" ? load(source) : [...source]).sort((a, b) => a.call - b.call)
-  const recorded = strict ? restoredTexts(calls.filter(({ version }) => version === 2)) : undefined
+  const calls = (typeof source === "string" ? loadRecording(source) : [...source]).sort((a, b) => a.call - b.call)
+  const recorded = strict ? restoreRequestTexts(calls.filter(({ version }) => version === 2)) : undefined
   let position = 0
 
   function nextCall(request: ModelRequest): RecordedCall {
@@ -194,13 +194,13 @@ export function replay(source: string | readonly RecordedCall[], options: Replay
     const { signal } = request
     const entry = nextCall(request)
     for (const part of entry.parts) {
-      for (const piece of pieces(part, chunk)) {
+      for (const piece of splitTextPart(part, chunk)) {
         if (paceMs > 0) await sleep(paceMs, signal)
         if (signal?.aborted) throw abortError(signal)
         yield piece
       }
     }
-    if (entry.error) throw recordedError(entry.error)
+    if (entry.error) throw restoreError(entry.error)
     if (entry.parts.at(-1)?.type !== "finish") {
       throw new ConfigError(
         `Call ${entry.call + 1} of the recording ${name} was left before its end, and this run reads on. Record it again.`,
@@ -211,7 +211,7 @@ export function replay(source: string | readonly RecordedCall[], options: Replay
   return { id: options.id ?? calls[0]?.model ?? "replay/empty", contextWindow, price, stream: answer }
 }
 
-function load(path: string): RecordedCall[] {
+function loadRecording(path: string): RecordedCall[] {
   let text: string
   try {
     text = readFileSync(path, "utf8")
@@ -231,7 +231,7 @@ function parseLine(line: string, path: string, number: number): RecordedCall {
   throw new ConfigError(`Line ${number} of the recording "${path}" is not a recorded call of version 1 or 2.`)
 }
 
-function pushMerged(parts: ModelPart[], part: ModelPart): void {
+function appendPart(parts: ModelPart[], part: ModelPart): void {
   const last = parts.at(-1)
   if (last?.type === "text" && part.type === "text") {
     parts[parts.length - 1] = { type: "text", text: last.text + part.text }
@@ -242,14 +242,14 @@ function pushMerged(parts: ModelPart[], part: ModelPart): void {
   }
 }
 
-function errorFields(error: unknown): NonNullable<RecordedCall["error"]> {
+function recordedErrorFields(error: unknown): NonNullable<RecordedCall["error"]> {
   const data = errorData(error)
   if (!(error instanceof ModelError)) return data
   const { status, retryAfterMs } = error
   return { ...data, ...(status !== undefined && { status }), ...(retryAfterMs !== undefined && { retryAfterMs }) }
 }
 
-function recordedError({ name, message, code, retryable, ...rest }: NonNullable<RecordedCall["error"]>): Error {
+function restoreError({ name, message, code, retryable, ...rest }: NonNullable<RecordedCall["error"]>): Error {
   if (name === "ModelError") {
     // The code was a ModelErrorCode when it was recorded.
     const options: ModelErrorOptions = { ...rest, code: code as ModelErrorCode, retryable }

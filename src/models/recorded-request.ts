@@ -28,11 +28,11 @@ export function requestTexts({ system, tools = [], messages }: ModelRequest): Re
   return {
     system,
     tools: tools.map(({ name, description, input }) => `${name} ${JSON.stringify(input)}\n${description}`),
-    messages: messages.map(messageText),
+    messages: messages.map(comparableMessageText),
   }
 }
 
-function messageText({ role, parts }: Message): string {
+function comparableMessageText({ role, parts }: Message): string {
   const texts = parts.map((part) => {
     switch (part.type) {
       case "image":
@@ -51,7 +51,7 @@ function messageText({ role, parts }: Message): string {
 }
 
 /** Gives each request of a recording as its difference to the one before. */
-export function requestRecorder(): (call: number, request: ModelRequest) => RecordedRequest {
+export function createRequestRecorder(): (call: number, request: ModelRequest) => RecordedRequest {
   let last: { call: number; texts: RequestTexts } | undefined
   return (call, request) => {
     const texts = requestTexts(request)
@@ -72,7 +72,7 @@ export function requestRecorder(): (call: number, request: ModelRequest) => Reco
 }
 
 /** The texts of each request, by its call; without those whose base is missing. */
-export function restoredTexts(
+export function restoreRequestTexts(
   calls: readonly { call: number; request?: RecordedRequest | undefined }[],
 ): ReadonlyMap<number, RequestTexts> {
   const restored = new Map<number, RequestTexts>()

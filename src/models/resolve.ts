@@ -1,25 +1,25 @@
 import {
   checkOptions,
-  isAboveZero,
-  isEither,
-  isFlag,
-  isFunction,
-  isOptions,
-  isRecord,
-  isSecret,
-  isText,
+  mustBeBoolean,
+  mustBeEither,
+  mustBeFunction,
+  mustBeObject,
+  mustBeOptions,
+  mustBePositive,
+  mustBeSecret,
+  mustBeText,
   type OptionChecks,
 } from "../core/check-options.ts"
 import { ConfigError, MissingPeerError } from "../core/errors.ts"
-import { distance } from "../core/nearest.ts"
-import { importPeer } from "../core/peer.ts"
+import { editDistance } from "../core/nearest.ts"
+import { importOptionalPackage } from "../core/peer.ts"
 import type { Price } from "../core/usage.ts"
 import { aiSdk } from "./ai-sdk.ts"
 import type { AiSdkModel, ProviderOptions } from "./ai-sdk-types.ts"
 import type { Model } from "./model.ts"
-import { type RetryOptions, retry, retryChecks } from "./retry.ts"
-import { packages, services } from "./services.ts"
-import { type TimeoutOptions, timeoutChecks, timeouts } from "./timeouts.ts"
+import { type RetryOptions, retryChecks, withRetry } from "./retry.ts"
+import { compatibleServices, providerPackages } from "./services.ts"
+import { type TimeoutOptions, timeoutChecks, withTimeouts } from "./timeouts.ts"
 
 export interface ResolveOptions {
   /** Default: the provider's environment variable. */
@@ -44,21 +44,21 @@ export interface ResolveOptions {
 }
 
 const resolveChecks: OptionChecks<ResolveOptions> = {
-  apiKey: isSecret,
-  baseURL: isText,
-  headers: isSecretRecord,
-  fetch: isFunction,
-  provider: isEither("an AI SDK provider", isFunction, isRecord),
-  price: isRecord,
-  contextWindow: isAboveZero,
-  providerOptions: isRecord,
-  images: isFlag,
-  retry: (value, path) => (value === false ? undefined : isOptions(retryChecks)(value, path)),
-  timeouts: (value, path) => (value === false ? undefined : isOptions(timeoutChecks)(value, path)),
-  env: isSecretRecord,
+  apiKey: mustBeSecret,
+  baseURL: mustBeText,
+  headers: mustBeSecretRecord,
+  fetch: mustBeFunction,
+  provider: mustBeEither("an AI SDK provider", mustBeFunction, mustBeObject),
+  price: mustBeObject,
+  contextWindow: mustBePositive,
+  providerOptions: mustBeObject,
+  images: mustBeBoolean,
+  retry: (value, path) => (value === false ? undefined : mustBeOptions(retryChecks)(value, path)),
+  timeouts: (value, path) => (value === false ? undefined : mustBeOptions(timeoutChecks)(value, path)),
+  env: mustBeSecretRecord,
 }
 
-function isSecretRecord(value: unknown): string | undefined {
+function mustBeSecretRecord(value: unknown): string | undefined {
   return typeof value === "object" && value !== null ? undefined : "is not an object"
 }
 
@@ -70,20 +70,26 @@ export type AiSdkProvider = ((modelId: string) => AiSdkModel) | { languageModel(
  *  - a compatible service of our table by its name, as `groq/…` or `ollama/…`; the table goes before packages;
  *  - `openai-compatible:<base URL>#<model>`, with the key, if it needs one, in `OPENAI_COMPATIBLE_API_KEY`.
  *  Rejects with a `ConfigError` or `MissingPeerError` that names the missing key, package or name. */
-export async function resolve(id: string, options: ResolveOptions = {}): Promise<Model> {
+export async function resolveModel(id: string, options: ResolveOptions = {}): Promise<Model> {
   checkOptions("resolve()", options, resolveChecks)
   checkModelId(id, options)
-  const { languageModel, apiKey, baseURL } = await find(id, options)
+  const { languageModel, apiKey, baseURL } = await findLanguageModel(id, options)
   const { price, contextWindow, providerOptions, images } = options
   const secrets = apiKey === undefined ? [] : [apiKey]
-  return resilient(aiSdk(languageModel, { id: shownId(id), price, contextWindow, providerOptions, images, secrets }), {
-    retry: options.retry,
-    timeouts: options.timeouts !== false && { ...(isLocal(baseURL) && { connectMs: 300_000 }), ...options.timeouts },
-  })
+  return withRetryAndTimeouts(
+    aiSdk(languageModel, { id: modelDisplayId(id), price, contextWindow, providerOptions, images, secrets }),
+    {
+      retry: options.retry,
+      timeouts: options.timeouts !== false && {
+        ...(isLocalAddress(baseURL) && { connectMs: 300_000 }),
+        ...options.timeouts,
+      },
+    },
+  )
 }
 
 /** What a model is called everywhere, however it was written: an address is no part of its name, and may hold a password. */
-export function shownId(id: string): string {
+export function modelDisplayId(id: string): string {
   return id.replace(/^openai-compatible:.*#/s, "openai-compatible/")
 }
 
@@ -98,22 +104,22 @@ export function checkModelId(
     const example = `openai-compatible:${address || (baseURL ?? "https://host/v1")}#model`
     throw new ConfigError(`"${id}" lacks the name of the model. Write it after a "#", as "${example}".`)
   }
-  if (!/^[^/]+\/.+/.test(id)) throw new ConfigError(malformed(id))
+  if (!/^[^/]+\/.+/.test(id)) throw new ConfigError(malformedIdMessage(id))
 }
 
 /** The wrappers every model gets that Karst makes itself. */
-export function resilient(model: Model, options: Pick<ResolveOptions, "retry" | "timeouts"> = {}): Model {
-  const timed = options.timeouts === false ? model : timeouts(model, options.timeouts)
-  return options.retry === false ? timed : retry(timed, options.retry)
+export function withRetryAndTimeouts(model: Model, options: Pick<ResolveOptions, "retry" | "timeouts"> = {}): Model {
+  const timed = options.timeouts === false ? model : withTimeouts(model, options.timeouts)
+  return options.retry === false ? timed : withRetry(timed, options.retry)
 }
 
-interface Found {
+interface FoundModel {
   languageModel: AiSdkModel
   apiKey?: string | undefined
   baseURL?: string | undefined
 }
 
-async function find(id: string, options: ResolveOptions): Promise<Found> {
+async function findLanguageModel(id: string, options: ResolveOptions): Promise<FoundModel> {
   const [, address, model] = /^openai-compatible:(.+)#(.+)$/.exec(id) ?? []
   const { baseURL = address } = options
   if (baseURL !== undefined && !(/^https?:/i.test(baseURL) && URL.canParse(baseURL))) {
@@ -121,52 +127,66 @@ async function find(id: string, options: ResolveOptions): Promise<Found> {
   }
   if (baseURL !== undefined && model !== undefined) {
     const { env = process.env, apiKey = env.OPENAI_COMPATIBLE_API_KEY } = options
-    return compatible("openai-compatible", model, { ...options, apiKey, baseURL })
+    return compatibleModel("openai-compatible", model, { ...options, apiKey, baseURL })
   }
   const slash = id.indexOf("/")
   const [provider, name] = [id.slice(0, Math.max(0, slash)), id.slice(slash + 1)]
-  if (options.provider) return { languageModel: take(options.provider, name, id) }
-  if (!provider || !name) throw new ConfigError(malformed(id))
-  const service = Object.hasOwn(services, provider) ? services[provider] : undefined
-  if (!service) return fromPackage(id, provider, name, options)
-  const settings = { baseURL: service.baseURL, ...given(options), apiKey: key(id, service.keys, options) }
-  return compatible(provider, name, settings, service.includeUsage)
+  if (options.provider) return { languageModel: takeLanguageModel(options.provider, name, id) }
+  if (!provider || !name) throw new ConfigError(malformedIdMessage(id))
+  const service = Object.hasOwn(compatibleServices, provider) ? compatibleServices[provider] : undefined
+  if (!service) return modelFromPackage(id, provider, name, options)
+  const settings = {
+    baseURL: service.baseURL,
+    ...withoutUndefined(options),
+    apiKey: findApiKey(id, service.keys, options),
+  }
+  return compatibleModel(provider, name, settings, service.includeUsage)
 }
 
-async function compatible(
+async function compatibleModel(
   name: string,
   model: string,
   options: ResolveOptions & { baseURL: string },
   includeUsage = true,
-): Promise<Found> {
+): Promise<FoundModel> {
   const { apiKey, baseURL } = options
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
-  const settings = { name, baseURL, includeUsage, ...given({ apiKey, headers: options.headers, fetch: options.fetch }) }
+  const settings = {
+    name,
+    baseURL,
+    includeUsage,
+    ...withoutUndefined({ apiKey, headers: options.headers, fetch: options.fetch }),
+  }
   return { languageModel: createOpenAICompatible(settings)(model), apiKey, baseURL }
 }
 
-async function fromPackage(id: string, provider: string, name: string, options: ResolveOptions): Promise<Found> {
+async function modelFromPackage(
+  id: string,
+  provider: string,
+  name: string,
+  options: ResolveOptions,
+): Promise<FoundModel> {
   const { baseURL, headers, fetch } = options
   const module = await importProvider(id, provider)
-  const apiKey = key(id, packages[provider] ?? [], options)
-  const create = creator(module, provider)
-  const settings = given({ apiKey, baseURL, headers, fetch })
+  const apiKey = findApiKey(id, providerPackages[provider] ?? [], options)
+  const create = findProviderFactory(module, provider)
+  const settings = withoutUndefined({ apiKey, baseURL, headers, fetch })
   const instance: unknown = create ? create(settings) : module[camelCase(provider)]
-  return { languageModel: take(instance, name, id), apiKey, baseURL }
+  return { languageModel: takeLanguageModel(instance, name, id), apiKey, baseURL }
 }
 
 async function importProvider(id: string, provider: string): Promise<Record<string, unknown>> {
   const unknown = () => {
-    const known = [...Object.keys(packages), ...Object.keys(services)]
-    const near = known.filter((candidate) => distance(candidate, provider) <= (provider.length < 4 ? 1 : 2))
+    const known = [...Object.keys(providerPackages), ...Object.keys(compatibleServices)]
+    const near = known.filter((candidate) => editDistance(candidate, provider) <= (provider.length < 4 ? 1 : 2))
     const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `Known: ${known.toSorted().join(", ")}.`
     return `Unknown provider "${provider}" in the model "${id}". ${hint}`
   }
   if (!/^[a-z0-9][a-z0-9-]*$/.test(provider)) throw new ConfigError(unknown())
   try {
-    return await importPeer(`@ai-sdk/${provider}`, `the model "${id}"`)
+    return await importOptionalPackage(`@ai-sdk/${provider}`, `the model "${id}"`)
   } catch (error) {
-    if (!(error instanceof MissingPeerError) || Object.hasOwn(packages, provider)) throw error
+    if (!(error instanceof MissingPeerError) || Object.hasOwn(providerPackages, provider)) throw error
     throw new ConfigError(`${unknown()} Or install its AI SDK package: npm install @ai-sdk/${provider}`, {
       cause: error,
     })
@@ -174,7 +194,10 @@ async function importProvider(id: string, provider: string): Promise<Record<stri
 }
 
 /** `createOpenAI` for `openai`, by convention; else the package's shortest `create…` function. */
-function creator(module: Record<string, unknown>, provider: string): ((settings: object) => unknown) | undefined {
+function findProviderFactory(
+  module: Record<string, unknown>,
+  provider: string,
+): ((settings: object) => unknown) | undefined {
   const names = Object.keys(module).filter((name) => /^create[A-Z]/.test(name) && typeof module[name] === "function")
   const wanted = `create${provider.replaceAll("-", "")}`
   const name = names.find((name) => name.toLowerCase() === wanted) ?? names.toSorted((a, b) => a.length - b.length)[0]
@@ -182,7 +205,7 @@ function creator(module: Record<string, unknown>, provider: string): ((settings:
   return name === undefined ? undefined : (module[name] as (settings: object) => unknown)
 }
 
-function take(provider: unknown, name: string, id: string): AiSdkModel {
+function takeLanguageModel(provider: unknown, name: string, id: string): AiSdkModel {
   // Providers are functions or objects with methods; aiSdk checks what they give.
   if (typeof provider === "function") return (provider as (modelId: string) => AiSdkModel)(name)
   if (typeof provider === "object" && provider !== null && "languageModel" in provider) {
@@ -193,7 +216,7 @@ function take(provider: unknown, name: string, id: string): AiSdkModel {
   )
 }
 
-function key(id: string, names: readonly string[], options: ResolveOptions): string | undefined {
+function findApiKey(id: string, names: readonly string[], options: ResolveOptions): string | undefined {
   const { apiKey, headers, env = process.env } = options
   if (apiKey !== undefined) return apiKey
   const found = names.map((name) => env[name]).find(Boolean)
@@ -207,21 +230,21 @@ function key(id: string, names: readonly string[], options: ResolveOptions): str
   )
 }
 
-function malformed(id: string): string {
+function malformedIdMessage(id: string): string {
   const family = /^(gpt|o\d|claude|gemini)/i.exec(id)?.[1]?.toLowerCase()
   const owner = family === "claude" ? "anthropic" : family === "gemini" ? "google" : "openai"
   const example = family ? `${owner}/${id}` : "openai/gpt-5.2"
   return `"${id}" is not a model id. Write provider/model, as "${example}", or "openai-compatible:https://host/v1#model".`
 }
 
-function given<T extends object>(settings: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function withoutUndefined<T extends object>(settings: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   // Optional settings of other packages do not accept an explicit undefined.
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>
   }
 }
 
-function isLocal(baseURL: string | undefined): boolean {
+function isLocalAddress(baseURL: string | undefined): boolean {
   return baseURL !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/.test(new URL(baseURL).hostname)
 }
 

@@ -1,10 +1,16 @@
 import { setTimeout as after } from "node:timers/promises"
-import { checkOptions, isFrom, isFunction, isWholeFrom, type OptionChecks } from "../core/check-options.ts"
+import {
+  checkOptions,
+  mustBeAtLeast,
+  mustBeFunction,
+  mustBeIntegerFrom,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { modelFailure } from "./failure.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closable, wrap } from "./stream.ts"
+import { closableStream, wrapModel } from "./stream.ts"
 
 export interface RetryOptions {
   /** After the first attempt. Default 5. */
@@ -18,19 +24,19 @@ export interface RetryOptions {
   /** From 0 to 1. Default `Math.random`. */
   random?: (() => number) | undefined
   /** Sees each retry before its delay; what it throws is ignored. */
-  onRetry?: ((retry: Retry) => void) | undefined
+  onRetry?: ((retry: ModelRetry) => void) | undefined
 }
 
 export const retryChecks: OptionChecks<RetryOptions> = {
-  retries: isWholeFrom(0),
-  baseMs: isFrom(0),
-  capMs: isFrom(0),
-  sleep: isFunction,
-  random: isFunction,
-  onRetry: isFunction,
+  retries: mustBeIntegerFrom(0),
+  baseMs: mustBeAtLeast(0),
+  capMs: mustBeAtLeast(0),
+  sleep: mustBeFunction,
+  random: mustBeFunction,
+  onRetry: mustBeFunction,
 }
 
-export interface Retry {
+export interface ModelRetry {
   /** 1 for the first retry. */
   attempt: number
   delayMs: number
@@ -39,7 +45,7 @@ export interface Retry {
 
 /** Tries again what may work later: rate limits, overload, server errors, lost connections, time-outs. Only until the
  *  first part was given out, since nobody could take that back. What the service says about waiting is honoured. */
-export function retry(model: Model, options: RetryOptions = {}): Model {
+export function withRetry(model: Model, options: RetryOptions = {}): Model {
   checkOptions("retry()", options, retryChecks)
   const { retries = 5, baseMs = 500, capMs = 32_000, sleep = realSleep, random = Math.random, onRetry } = options
 
@@ -67,14 +73,14 @@ export function retry(model: Model, options: RetryOptions = {}): Model {
   }
 
   // An observer cannot change what happens, not even by throwing.
-  function observe(retried: Retry, request: ModelRequest): void {
+  function observe(retried: ModelRetry, request: ModelRequest): void {
     request.onRetry?.(retried)
     try {
       onRetry?.(retried)
     } catch {}
   }
 
-  return wrap(model, (request) => closable(request.signal, (signal) => attempts(request, signal)))
+  return wrapModel(model, (request) => closableStream(request.signal, (signal) => attempts(request, signal)))
 }
 
 async function realSleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,9 +1,9 @@
-import { checkOptions, isFlag, isFunction, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeBoolean, mustBeFunction, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError, ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { modelFailure } from "./failure.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closable } from "./stream.ts"
+import { closableStream } from "./stream.ts"
 
 export interface RotateOptions {
   /** Tries those that did not answer last in any order, so that many programs spread over them. Default false: in theirs. */
@@ -14,7 +14,11 @@ export interface RotateOptions {
   onChange?: ((change: EndpointChange) => void) | undefined
 }
 
-const rotateChecks: OptionChecks<RotateOptions> = { shuffle: isFlag, random: isFunction, onChange: isFunction }
+const rotateChecks: OptionChecks<RotateOptions> = {
+  shuffle: mustBeBoolean,
+  random: mustBeFunction,
+  onChange: mustBeFunction,
+}
 
 export interface EndpointChange {
   /** Places in the list. */
@@ -28,15 +32,15 @@ export interface EndpointChange {
  *  connections, time-outs), the next is asked at once; so it is where the key is refused, with a warning. Any other failure is thrown. Only until the first part was given
  *  out: an answer is never begun twice, but the next request goes to another endpoint. Where all fail, the error names each
  *  attempt; `retry(rotate(…))` then waits and begins anew. */
-export function rotate(models: readonly Model[], options: RotateOptions = {}): Model {
+export function rotateModels(models: readonly Model[], options: RotateOptions = {}): Model {
   checkOptions("rotate()", options, rotateChecks)
   const { shuffle = false, random = Math.random, onChange } = options
-  const first = firstOf(models)
+  const first = firstModel(models)
   let preferred = 0
 
   async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-    const order = orderFrom(preferred, models.length, shuffle ? random : undefined)
-    const failures: Failure[] = []
+    const order = endpointOrder(preferred, models.length, shuffle ? random : undefined)
+    const failures: EndpointFailure[] = []
     for (const [nth, index] of order.entries()) {
       const model = models[index] ?? first
       let started = false
@@ -61,14 +65,14 @@ export function rotate(models: readonly Model[], options: RotateOptions = {}): M
         if (nth + 1 < order.length) tell({ from: index, to: next, error }, failures.length, request)
       }
     }
-    throw allFailed(first.id, failures)
+    throw allEndpointsFailed(first.id, failures)
   }
 
   // An observer cannot change what happens, not even by throwing.
   function tell(change: EndpointChange, attempt: number, request: ModelRequest): void {
     const { from, to, error } = change
     if (error.retryable) request.onRetry?.({ attempt, delayMs: 0, error })
-    else request.onWarning?.({ code: "endpoint-changed", message: leftFor(from, to, error) })
+    else request.onWarning?.({ code: "endpoint-changed", message: endpointChangeMessage(from, to, error) })
     try {
       onChange?.(change)
     } catch {}
@@ -79,7 +83,7 @@ export function rotate(models: readonly Model[], options: RotateOptions = {}): M
     // What holds for all of them.
     contextWindow: smallest(models.map(({ contextWindow }) => contextWindow)),
     price: models.every(({ price }) => price) ? first.price : undefined,
-    stream: (request) => closable(request.signal, (signal) => answer(request, signal)),
+    stream: (request) => closableStream(request.signal, (signal) => answer(request, signal)),
   }
 }
 
@@ -88,23 +92,23 @@ function mayWorkElsewhere({ retryable, code }: ModelError): boolean {
   return retryable || code === "authentication"
 }
 
-function leftFor(from: number, to: number, { message }: ModelError): string {
+function endpointChangeMessage(from: number, to: number, { message }: ModelError): string {
   return `Endpoint ${from + 1} of ${message} Going on with endpoint ${to + 1}.`
 }
 
-function firstOf(models: readonly Model[]): Model {
+function firstModel(models: readonly Model[]): Model {
   const [first] = models
   if (first) return first
   throw new ConfigError("rotate: the list of models is empty. Give at least one.")
 }
 
-interface Failure {
+interface EndpointFailure {
   index: number
   error: ModelError
 }
 
 // The preferred one, then those after it, round to those before it.
-function orderFrom(preferred: number, count: number, random: (() => number) | undefined): number[] {
+function endpointOrder(preferred: number, count: number, random: (() => number) | undefined): number[] {
   const rest = Array.from({ length: count - 1 }, (_, index) => (preferred + 1 + index) % count)
   if (random) {
     for (let left = rest.length; left > 1; left--) {
@@ -115,7 +119,7 @@ function orderFrom(preferred: number, count: number, random: (() => number) | un
   return [preferred, ...rest]
 }
 
-function allFailed(id: string, failures: readonly Failure[]): ModelError {
+function allEndpointsFailed(id: string, failures: readonly EndpointFailure[]): ModelError {
   const [only] = failures
   if (only && failures.length === 1) return only.error
   const first = failures.find(({ error }) => error.retryable) ?? only
@@ -125,12 +129,12 @@ function allFailed(id: string, failures: readonly Failure[]): ModelError {
     code: first?.error.code ?? "server-error",
     retryable: first?.error.retryable ?? false,
     status: first?.error.status,
-    retryAfterMs: soonest(failures),
+    retryAfterMs: shortestWait(failures),
   })
 }
 
 // One that does not say how long to wait may be there at once.
-function soonest(failures: readonly Failure[]): number | undefined {
+function shortestWait(failures: readonly EndpointFailure[]): number | undefined {
   const waits = failures.filter(({ error }) => error.retryable).map(({ error }) => error.retryAfterMs)
   return smallest(waits.some((wait) => wait === undefined) ? [] : waits)
 }

@@ -1,7 +1,14 @@
-import { checkOptions, isAboveZero, isFrom, isRecord, isText, type OptionChecks } from "../core/check-options.ts"
+import {
+  checkOptions,
+  mustBeAtLeast,
+  mustBeObject,
+  mustBePositive,
+  mustBeText,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
-import { type Price, priced, type Usage } from "../core/usage.ts"
+import { type Price, type Usage, withCost } from "../core/usage.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 
 /** One answer: a text, the parts of one, an error to throw, or a function of the request that gives any of these. An
@@ -22,11 +29,11 @@ export interface ScriptedOptions {
 }
 
 const scriptedChecks: OptionChecks<ScriptedOptions> = {
-  id: isText,
-  contextWindow: isAboveZero,
-  price: isRecord,
-  usage: isRecord,
-  chunk: isFrom(1),
+  id: mustBeText,
+  contextWindow: mustBePositive,
+  price: mustBeObject,
+  usage: mustBeObject,
+  chunk: mustBeAtLeast(1),
 }
 
 export interface ScriptedModel extends Model {
@@ -38,7 +45,7 @@ export interface ScriptedModel extends Model {
 
 /** A model that says what it is told to: for tests and examples. Steps are used in order; a single function answers
  *  every request. */
-export function scripted(
+export function scriptedModel(
   steps: readonly ScriptedStep[] | ScriptedAnswer,
   options: ScriptedOptions = {},
 ): ScriptedModel {
@@ -71,13 +78,13 @@ export function scripted(
     price,
     requests,
     remaining: typeof steps === "function" ? Infinity : steps.length,
-    stream: (request) => answer(request, next, chunk, price),
+    stream: (request) => streamAnswer(request, next, chunk, price),
   }
   return model
 }
 
 // Not inside of the above: the engine holds on to what a generator function has around it until old memory is collected.
-async function* answer(
+async function* streamAnswer(
   request: ModelRequest,
   next: (request: ModelRequest) => Promise<readonly (ModelPart | Error)[]>,
   chunk: number,
@@ -87,9 +94,9 @@ async function* answer(
   if (signal?.aborted) throw abortError(signal)
   for (const part of await next(request)) {
     if (part instanceof Error) throw part
-    for (const piece of pieces(part, chunk)) {
+    for (const piece of splitTextPart(part, chunk)) {
       if (signal?.aborted) throw abortError(signal)
-      yield piece.type === "finish" ? { ...piece, usage: priced(piece.usage, price) } : piece
+      yield piece.type === "finish" ? { ...piece, usage: withCost(piece.usage, price) } : piece
     }
   }
 }
@@ -109,7 +116,7 @@ async function partsOf(
 }
 
 /** A part as several, with at most `size` characters of text each; never cuts a character in two. */
-export function* pieces(part: ModelPart, size: number): Generator<ModelPart> {
+export function* splitTextPart(part: ModelPart, size: number): Generator<ModelPart> {
   if (part.type !== "text" || part.text.length <= size) {
     yield part
     return

@@ -1,5 +1,5 @@
 /** A service that speaks the OpenAI chat protocol. */
-export interface Service {
+export interface CompatibleService {
   baseURL: string
   /** Environment variables that may hold the key, first one first; none for a server on this machine. */
   keys: readonly string[]
@@ -9,7 +9,7 @@ export interface Service {
 
 /** Compatible services by the name before the slash in `groq/llama-3.3-70b-versatile`. A name here always means this
  *  entry, whatever packages are installed, so that an id means the same on every machine. */
-export const services: Readonly<Record<string, Service>> = {
+export const compatibleServices: Readonly<Record<string, CompatibleService>> = {
   ollama: { baseURL: "http://127.0.0.1:11434/v1", keys: [] },
   lmstudio: { baseURL: "http://127.0.0.1:1234/v1", keys: [] },
   llamacpp: { baseURL: "http://127.0.0.1:8080/v1", keys: [] },
@@ -42,7 +42,7 @@ export const services: Readonly<Record<string, Service>> = {
 }
 
 /** AI SDK packages we know: for their keys, and for what to suggest. Any other `@ai-sdk/…` works as well. */
-export const packages: Readonly<Record<string, readonly string[]>> = {
+export const providerPackages: Readonly<Record<string, readonly string[]>> = {
   openai: ["OPENAI_API_KEY"],
   anthropic: ["ANTHROPIC_API_KEY"],
   google: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"],

@@ -3,8 +3,8 @@ import { aiSdk } from "./ai-sdk.ts"
 import type { AiSdkModel } from "./ai-sdk-types.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
 import { modelFacts } from "./prices.ts"
-import { checkModelId, resilient, resolve, shownId } from "./resolve.ts"
-import { closable } from "./stream.ts"
+import { checkModelId, modelDisplayId, resolveModel, withRetryAndTimeouts } from "./resolve.ts"
+import { closableStream } from "./stream.ts"
 
 /** What an agent accepts as its model: one of ours, an AI SDK language model, or an id for `resolve`. */
 export type ModelSource = Model | AiSdkModel | string
@@ -14,24 +14,24 @@ export type ModelSource = Model | AiSdkModel | string
 export function toModel(source: ModelSource): Model {
   if (typeof source === "string") {
     checkModelId(source)
-    return named(source)
+    return lazyModel(source)
   }
   if (typeof source === "object" && source !== null) {
     if ("stream" in source && typeof source.stream === "function") return source
-    if ("specificationVersion" in source) return resilient(aiSdk(source))
+    if ("specificationVersion" in source) return withRetryAndTimeouts(aiSdk(source))
   }
   throw new ConfigError(
     `A model must be an id such as "openai/gpt-5.2", an AI SDK language model or a Karst model; got ${typeof source}.`,
   )
 }
 
-function named(id: string): Model {
-  const facts = modelFacts(shownId(id))
+function lazyModel(id: string): Model {
+  const facts = modelFacts(modelDisplayId(id))
   let pending: Promise<Model> | undefined
 
   // A failure is not kept: the key or package may be there at the next try.
   function ready(): Promise<Model> {
-    pending ??= resolve(id).catch((error) => {
+    pending ??= resolveModel(id).catch((error) => {
       pending = undefined
       throw error
     })
@@ -44,9 +44,9 @@ function named(id: string): Model {
   }
 
   return {
-    id: shownId(id),
+    id: modelDisplayId(id),
     price: facts?.price,
     contextWindow: facts?.contextWindow,
-    stream: (request) => closable(request.signal, (signal) => answer(request, signal)),
+    stream: (request) => closableStream(request.signal, (signal) => answer(request, signal)),
   }
 }

@@ -1,13 +1,13 @@
 import type { Model, ModelPart } from "./model.ts"
 
 /** The same model with another way to stream: how wrappers are made. */
-export function wrap(model: Model, stream: Model["stream"]): Model {
+export function wrapModel(model: Model, stream: Model["stream"]): Model {
   return { id: model.id, contextWindow: model.contextWindow, price: model.price, stream }
 }
 
 /** A stream that can be closed at any moment, even while a part is awaited. `generate` gets a signal that fires when the
  *  caller's does or when the reader leaves; closing never waits for what the generator does about it. */
-export function closable(
+export function closableStream(
   outer: AbortSignal | undefined,
   generate: (signal: AbortSignal) => AsyncGenerator<ModelPart>,
 ): AsyncIterable<ModelPart> {

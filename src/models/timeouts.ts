@@ -1,8 +1,8 @@
-import { checkOptions, isAboveZero, isFunction, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeFunction, mustBePositive, type OptionChecks } from "../core/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closable, wrap } from "./stream.ts"
+import { closableStream, wrapModel } from "./stream.ts"
 
 export interface TimeoutOptions {
   /** To the first sign of life. Default 60,000; 300,000 for a model on this machine, which may have to load. */
@@ -16,24 +16,24 @@ export interface TimeoutOptions {
 }
 
 export const timeoutChecks: OptionChecks<TimeoutOptions> = {
-  connectMs: isAboveZero,
-  thinkMs: isAboveZero,
-  idleMs: isAboveZero,
-  schedule: isFunction,
+  connectMs: mustBePositive,
+  thinkMs: mustBePositive,
+  idleMs: mustBePositive,
+  schedule: mustBeFunction,
 }
 
 /** Gives up on a model that does not answer (`timeout`) or falls silent (`stalled`); both may be tried again. Only time
  *  spent waiting for the model counts, and what comes after `finish` is not waited for. */
-export function timeouts(model: Model, options: TimeoutOptions = {}): Model {
+export function withTimeouts(model: Model, options: TimeoutOptions = {}): Model {
   checkOptions("timeouts()", options, timeoutChecks)
-  const { connectMs = 60_000, thinkMs = 300_000, idleMs = 120_000, schedule = realTime } = options
+  const { connectMs = 60_000, thinkMs = 300_000, idleMs = 120_000, schedule = scheduleOnClock } = options
 
   async function* watch(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     const ending = new AbortController()
     const stop = () => ending.abort(signal.reason)
     signal.addEventListener("abort", stop, { once: true })
     let phase: "connect" | "think" | "idle" = "connect"
-    let wait = nothing
+    let wait = doNothing
     const parts = model
       .stream({
         ...request,
@@ -49,11 +49,11 @@ export function timeouts(model: Model, options: TimeoutOptions = {}): Model {
     // Each wait is a promise of its own: a long answer leaves no trail of reactions on one that never settles.
     function next(): Promise<IteratorResult<ModelPart>> {
       const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<ModelPart>>()
-      let cancel = nothing
+      let cancel = doNothing
       wait = () => {
         cancel()
         const ms = { connect: connectMs, think: thinkMs, idle: idleMs }[phase]
-        cancel = schedule(() => reject(late(model.id, phase, ms)), ms)
+        cancel = schedule(() => reject(timeoutError(model.id, phase, ms)), ms)
       }
       const abort = () => reject(abortError(signal))
       signal.addEventListener("abort", abort, { once: true })
@@ -61,7 +61,7 @@ export function timeouts(model: Model, options: TimeoutOptions = {}): Model {
       wait()
       parts.next().then(resolve, reject)
       return promise.finally(() => {
-        wait = nothing
+        wait = doNothing
         cancel()
         signal.removeEventListener("abort", abort)
       })
@@ -84,10 +84,10 @@ export function timeouts(model: Model, options: TimeoutOptions = {}): Model {
     }
   }
 
-  return wrap(model, (request) => closable(request.signal, (signal) => watch(request, signal)))
+  return wrapModel(model, (request) => closableStream(request.signal, (signal) => watch(request, signal)))
 }
 
-function late(id: string, phase: "connect" | "think" | "idle", ms: number): ModelError {
+function timeoutError(id: string, phase: "connect" | "think" | "idle", ms: number): ModelError {
   const seconds = `${ms / 1000} s`
   if (phase === "connect") {
     return new ModelError(`${id} did not answer within ${seconds}. Check the base URL, or raise connectMs.`, {
@@ -105,9 +105,9 @@ function late(id: string, phase: "connect" | "think" | "idle", ms: number): Mode
   )
 }
 
-function realTime(callback: () => void, ms: number): () => void {
+function scheduleOnClock(callback: () => void, ms: number): () => void {
   const timer = setTimeout(callback, ms)
   return () => clearTimeout(timer)
 }
 
-function nothing(): void {}
+function doNothing(): void {}

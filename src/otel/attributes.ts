@@ -7,28 +7,28 @@ export const schemaUrl = "https://opentelemetry.io/schemas/1.41.0"
 
 type Attributes = Record<string, string | number | boolean | string[]>
 
-interface Named {
+interface SpanStart {
   name: string
   attributes: Attributes
 }
 
 /** What spans are called, and what is known when they begin. */
-export const operation = {
-  run({ agent, run, model }: EventOf<"run-start">): Named {
-    return named("invoke_agent", agent, { "gen_ai.agent.name": agent, "karst.run": run, ...modelAttributes(model) })
+export const spanStarts = {
+  run({ agent, run, model }: EventOf<"run-start">): SpanStart {
+    return spanStart("invoke_agent", agent, { "gen_ai.agent.name": agent, "karst.run": run, ...modelAttributes(model) })
   },
-  chat(model: string | undefined): Named {
+  chat(model: string | undefined): SpanStart {
     const attributes = modelAttributes(model)
-    return named("chat", String(attributes["gen_ai.request.model"] ?? "model"), attributes)
+    return spanStart("chat", String(attributes["gen_ai.request.model"] ?? "model"), attributes)
   },
-  tool({ id, name, input }: EventOf<"tool-start">, content: boolean): Named {
-    return toolNamed(id, name, content ? JSON.stringify(input) : undefined)
+  tool({ id, name, input }: EventOf<"tool-start">, content: boolean): SpanStart {
+    return toolSpanStart(id, name, content ? JSON.stringify(input) : undefined)
   },
   /** A cell counts as a tool called `code`. */
-  cell(id: string, code: string | undefined): Named {
-    return toolNamed(id, "code", code)
+  cell(id: string, code: string | undefined): SpanStart {
+    return toolSpanStart(id, "code", code)
   },
-  call({ id, call }: EventOf<"call-start">, content: boolean): Named {
+  call({ id, call }: EventOf<"call-start">, content: boolean): SpanStart {
     const name = call.method === undefined ? call.binding : `${call.binding}.${call.method}`
     return {
       name: `call ${name}`,
@@ -37,12 +37,12 @@ export const operation = {
   },
 }
 
-function named(kind: string, of: string, attributes: Attributes): Named {
+function spanStart(kind: string, of: string, attributes: Attributes): SpanStart {
   return { name: `${kind} ${of}`, attributes: { "gen_ai.operation.name": kind, ...attributes } }
 }
 
-function toolNamed(id: string, name: string, args: string | undefined): Named {
-  return named("execute_tool", name, {
+function toolSpanStart(id: string, name: string, args: string | undefined): SpanStart {
+  return spanStart("execute_tool", name, {
     "gen_ai.tool.name": name,
     "gen_ai.tool.call.id": id,
     "gen_ai.tool.type": "function",

@@ -1,23 +1,23 @@
 import { resolve } from "node:path"
 import type { Json } from "../core/json.ts"
-import { reportedUsage, type Usage } from "../core/usage.ts"
+import { cliReportedUsage, type Usage } from "../core/usage.ts"
 import type { Step } from "./provider.ts"
-import { at, contentOf, type JsonObject, listAt, numberAt, objectAt, textAt } from "./read-json.ts"
+import { type JsonObject, listAt, numberAt, objectAt, textAt, toolContentOf, valueAt } from "./read-json.ts"
 
 /** Reads what an agent tells of one turn: pure but for its own state, so that recorded updates can be read as well. */
-export interface AcpReader {
+export interface AcpUpdateReader {
   /** Takes the `update` of a `session/update`. */
   update(update: JsonObject): Step[]
   /** A permission is asked for: the call it is about, told first where nothing was heard of it. */
-  asked(call: JsonObject): { steps: Step[]; call: AcpCall }
+  permissionRequested(call: JsonObject): { steps: Step[]; call: AcpCall }
   /** It was not given. */
-  refused(id: string): Step[]
+  permissionDenied(id: string): Step[]
   /** What was not said yet. */
-  end(): Step[]
+  finish(): Step[]
   /** Whether a call is under way. */
-  readonly busy: boolean
+  readonly hasRunningCalls: boolean
   /** Whether anything was called. */
-  readonly acted: boolean
+  readonly hasCalls: boolean
 }
 
 export interface AcpCall {
@@ -28,7 +28,7 @@ export interface AcpCall {
   input: Json
 }
 
-interface Heard extends AcpCall {
+interface TrackedCall extends AcpCall {
   /** What it changes. */
   files: Set<string>
   /** What it has written so far. */
@@ -36,8 +36,8 @@ interface Heard extends AcpCall {
   state: "heard" | "told" | "ended"
 }
 
-export function acpReader(cwd: string): AcpReader {
-  const calls = new Map<string, Heard>()
+export function createAcpUpdateReader(cwd: string): AcpUpdateReader {
+  const calls = new Map<string, TrackedCall>()
   let speech: { type: "text" | "reasoning"; text: string } | undefined
 
   function say(type: "text" | "reasoning", content: Json | undefined): Step[] {
@@ -55,15 +55,15 @@ export function acpReader(cwd: string): AcpReader {
   }
 
   // Any update may be the first, and each has only what is new in it.
-  function hear(update: JsonObject): Heard {
+  function hear(update: JsonObject): TrackedCall {
     const id = textAt(update, "toolCallId") ?? ""
     const known = calls.get(id)
     const title = textAt(update, "title") ?? known?.title ?? ""
     const kind = textAt(update, "kind") ?? known?.kind ?? "other"
-    const input = at(update, "rawInput")
-    const call: Heard = known ?? {
+    const input = valueAt(update, "rawInput")
+    const call: TrackedCall = known ?? {
       id,
-      name: nameOf(update),
+      name: toolNameOf(update),
       kind,
       title,
       input: {},
@@ -74,11 +74,11 @@ export function acpReader(cwd: string): AcpReader {
     calls.set(id, call)
     Object.assign(call, { title, kind })
     if (call.state === "heard" && hasKeys(input)) call.input = input
-    for (const path of pathsIn(update, kind)) call.files.add(resolve(cwd, path))
+    for (const path of changedPaths(update, kind)) call.files.add(resolve(cwd, path))
     return call
   }
 
-  function tell(call: Heard): Step[] {
+  function tell(call: TrackedCall): Step[] {
     if (call.state !== "heard") return []
     call.state = "told"
     const { id, name, title } = call
@@ -93,19 +93,19 @@ export function acpReader(cwd: string): AcpReader {
     // What goes in may come later than the call.
     if (status === "pending" || (status === undefined && !hasKeys(call.input))) return []
     const steps = tell(call)
-    const given = contentOf(listAt(update, "content").map((part) => at(part, "content") ?? null))
+    const given = toolContentOf(listAt(update, "content").map((part) => valueAt(part, "content") ?? null))
     // What a call begins with is about it, and not yet of it.
     const begins = textAt(update, "sessionUpdate") === "tool_call"
     if (status !== "completed" && status !== "failed") return begins ? steps : [...steps, ...progress(call, given.text)]
     call.state = "ended"
     const ok = status === "completed"
-    const text = given.text || rawText(at(update, "rawOutput"))
+    const text = given.text || rawOutputText(valueAt(update, "rawOutput"))
     steps.push({ type: "result", id: call.id, ok, ...given, text })
     if (ok && call.files.size > 0) steps.push({ type: "files", paths: [...call.files] })
     return steps
   }
 
-  function progress(call: Heard, text: string): Step[] {
+  function progress(call: TrackedCall, text: string): Step[] {
     if (text === call.text || !text.startsWith(call.text)) return []
     const more = text.slice(call.text.length)
     call.text = text
@@ -116,9 +116,9 @@ export function acpReader(cwd: string): AcpReader {
     update(update) {
       switch (textAt(update, "sessionUpdate")) {
         case "agent_message_chunk":
-          return say("text", at(update, "content"))
+          return say("text", valueAt(update, "content"))
         case "agent_thought_chunk":
-          return say("reasoning", at(update, "content"))
+          return say("reasoning", valueAt(update, "content"))
         case "tool_call":
         case "tool_call_update":
           return callUpdate(update)
@@ -126,28 +126,28 @@ export function acpReader(cwd: string): AcpReader {
           return []
       }
     },
-    asked(toolCall) {
+    permissionRequested(toolCall) {
       const call = hear(toolCall)
       return { steps: tell(call), call }
     },
-    refused(id) {
+    permissionDenied(id) {
       const call = calls.get(id)
       if (!call || call.state === "ended") return []
       call.state = "ended"
       return [{ type: "result", id, ok: false, text: "It was not allowed.", refused: true }]
     },
-    end: () => [...[...calls.values()].flatMap(tell), ...flush()],
-    get busy() {
+    finish: () => [...[...calls.values()].flatMap(tell), ...flush()],
+    get hasRunningCalls() {
       return [...calls.values()].some(({ state }) => state === "told")
     },
-    get acted() {
+    get hasCalls() {
       return calls.size > 0
     },
   }
 }
 
 /** The tokens of a turn; its cost is told elsewhere. */
-export function acpUsage(answer: JsonObject): Usage {
+export function readAcpUsage(answer: JsonObject): Usage {
   const quota = objectAt(answer, "_meta", "quota", "token_count")
   const usage = objectAt(answer, "usage")
   const plain = numberAt(usage, "inputTokens") ?? numberAt(quota, "input_tokens")
@@ -158,7 +158,7 @@ export function acpUsage(answer: JsonObject): Usage {
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
   // Some count what was cached and thought apart, some do not: the total says which.
   const apart = plain + written + cached + (reasoning ?? 0) === numberAt(usage, "totalTokens")
-  return reportedUsage({
+  return cliReportedUsage({
     complete: true,
     input: apart ? plain + cached : plain,
     output: apart ? written + (reasoning ?? 0) : written,
@@ -169,29 +169,29 @@ export function acpUsage(answer: JsonObject): Usage {
 }
 
 /** What the session has cost by now, where an update says so. */
-export function acpCost(update: JsonObject): number | undefined {
+export function readAcpCost(update: JsonObject): number | undefined {
   if (textAt(update, "sessionUpdate") !== "usage_update" || textAt(update, "cost", "currency") !== "USD")
     return undefined
   return numberAt(update, "cost", "amount")
 }
 
 // Few give a name. Some begin with one as the title, and some have it in the id; a title may also be a whole command.
-function nameOf(update: JsonObject): string {
+function toolNameOf(update: JsonObject): string {
   const [id = "", title = ""] = [textAt(update, "toolCallId"), textAt(update, "title")]
   const [, inId] = /^([A-Za-z][\w-]*?)__/.exec(id) ?? []
   const [inTitle] = /^[A-Za-z][\w-]*$/.exec(title) ?? []
   return textAt(update, "name") ?? inId ?? inTitle ?? textAt(update, "kind") ?? "tool"
 }
 
-const changing = /^(edit|delete|move)$/
+const changingKinds = /^(edit|delete|move)$/
 
-function pathsIn(update: JsonObject, kind: string): string[] {
+function changedPaths(update: JsonObject, kind: string): string[] {
   const diffs = listAt(update, "content").filter((part) => textAt(part, "type") === "diff")
-  const places = changing.test(kind) ? listAt(update, "locations") : []
+  const places = changingKinds.test(kind) ? listAt(update, "locations") : []
   return [...diffs, ...places].flatMap((each) => textAt(each, "path") ?? [])
 }
 
-function rawText(output: Json | undefined): string {
+function rawOutputText(output: Json | undefined): string {
   if (typeof output === "string") return output
   return textAt(output, "output") ?? textAt(output, "error") ?? (hasKeys(output) ? JSON.stringify(output) : "")
 }

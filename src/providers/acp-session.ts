@@ -1,23 +1,23 @@
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import { ProviderError, UnsupportedError } from "../core/errors.ts"
 import type { UserMessage } from "../core/message.ts"
 import { abortError } from "../core/run.ts"
-import type { AcpAgent, AcpEars } from "./acp-agent.ts"
-import { acpCost, acpReader, acpUsage } from "./acp-events.ts"
-import { type AcpCli, type AcpLive, openAcp } from "./acp-open.ts"
-import { answerTo, cancelled, verdictOn } from "./acp-permissions.ts"
-import { failureOf } from "./failure.ts"
-import { textOf } from "./prompt-files.ts"
-import type { ProviderSession, Settings, Step, TurnEnd } from "./provider.ts"
-import { at, type JsonObject, objectAt, textAt } from "./read-json.ts"
-import { turnClock } from "./turn-clock.ts"
+import type { AcpListener, AcpProcess } from "./acp-agent.ts"
+import { createAcpUpdateReader, readAcpCost, readAcpUsage } from "./acp-events.ts"
+import { type AcpCli, type OpenAcpSession, openAcpSession } from "./acp-open.ts"
+import { cancelledAnswer, decidePermission, permissionAnswer } from "./acp-permissions.ts"
+import { providerFailure } from "./failure.ts"
+import { promptText } from "./prompt-files.ts"
+import type { ProviderSession, Step, TurnResult, TurnSettings } from "./provider.ts"
+import { type JsonObject, objectAt, textAt, valueAt } from "./read-json.ts"
+import { createTurnTimeouts } from "./turn-clock.ts"
 
 /** A conversation with an agent that speaks ACP. Its process is kept between turns, and begun again with the same conversation where it
  *  has ended, or where other settings are asked for. */
-export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): ProviderSession {
+export function createAcpSession(cli: AcpCli, opening: { key?: string | undefined }): ProviderSession {
   let { key } = opening
-  let live: (AcpLive & { signature: string }) | undefined
+  let live: (OpenAcpSession & { signature: string }) | undefined
   /** What the conversation has cost before this turn, where that is known. */
   let spent: number | undefined
   let toldInstructions: string | undefined
@@ -34,8 +34,8 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
     },
     async turn(turn, services) {
       const { settings } = turn
-      const reader = acpReader(settings.cwd)
-      let agent: AcpAgent | undefined
+      const reader = createAcpUpdateReader(settings.cwd)
+      let agent: AcpProcess | undefined
       let cost: number | undefined
       let prompted = false
       let refused = false
@@ -43,14 +43,14 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
       let open = 0
       /** Why its time was over before it was started. */
       let late: "timeout" | "idle" | undefined
-      const clock = turnClock(settings, (why) => {
+      const clock = createTurnTimeouts(settings, (why) => {
         late = why
         agent?.stop(why)
       })
 
       function tell(steps: readonly Step[]): void {
-        for (const step of steps) services.tell(step)
-        clock.busy(reader.busy || open > 0)
+        for (const step of steps) services.report(step)
+        clock.setBusy(reader.hasRunningCalls || open > 0)
       }
 
       function turnCost(): number | undefined {
@@ -59,95 +59,95 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
         return cost > spent ? cost - spent : undefined
       }
 
-      const ears: AcpEars = {
+      const ears: AcpListener = {
         limits: settings,
-        stir: clock.stir,
+        activity: clock.resetIdleTimer,
         update(params) {
           const update = objectAt(params, "update")
           if (textAt(params, "sessionId") !== key) return
-          cost = acpCost(update) ?? cost
+          cost = readAcpCost(update) ?? cost
           // What comes before the prompt is the past, told again.
           if (!prompted) return
-          if (!isChunk(update)) services.tell({ type: "raw", data: params })
+          if (!isChunk(update)) services.report({ type: "raw", data: params })
           const costUsd = turnCost()
-          if (costUsd !== undefined) services.tell({ type: "usage", usage: { complete: false, costUsd } })
+          if (costUsd !== undefined) services.report({ type: "usage", usage: { complete: false, costUsd } })
           tell(reader.update(update))
         },
-        junk: (line) => services.tell({ type: "raw", data: line }),
-        async permission(request) {
-          services.tell({ type: "raw", data: request })
+        unknownLine: (line) => services.report({ type: "raw", data: line }),
+        async answerPermission(request) {
+          services.report({ type: "raw", data: request })
           // One of another conversation is a sub-agent's, whose calls are not told.
-          const told = textAt(request, "sessionId") === key ? reader : acpReader(settings.cwd)
-          const { steps, call } = told.asked(objectAt(request, "toolCall"))
+          const told = textAt(request, "sessionId") === key ? reader : createAcpUpdateReader(settings.cwd)
+          const { steps, call } = told.permissionRequested(objectAt(request, "toolCall"))
           const { id, name, input } = call
-          const verdict = verdictOn(call, settings)
+          const verdict = decidePermission(call, settings)
           open++
           tell(told === reader ? steps : [])
           try {
             const decision = verdict === "ask" ? await services.approve({ id, name, input }) : verdict
             if (decision === "deny") refused = true
             open--
-            tell(decision === "deny" && told === reader ? reader.refused(id) : [])
-            return answerTo(request, decision)
+            tell(decision === "deny" && told === reader ? reader.permissionDenied(id) : [])
+            return permissionAnswer(request, decision)
           } catch {
             // The turn is being aborted.
-            return cancelled
+            return cancelledAnswer
           }
         },
       }
 
-      function started(child: AcpAgent): void {
+      function started(child: AcpProcess): void {
         agent = child
         if (services.signal.aborted) child.stop("abort")
         else if (late) child.stop(late)
       }
 
-      async function opened(): Promise<AcpLive> {
-        const signature = signatureOf(settings)
-        if (live && (live.agent.gone || live.signature !== signature)) await close()
+      async function opened(): Promise<OpenAcpSession> {
+        const signature = processSignature(settings)
+        if (live && (live.acpProcess.isGone || live.signature !== signature)) await close()
         if (live) {
-          agent = live.agent
-          agent.ears = ears
+          agent = live.acpProcess
+          agent.listener = ears
           return live
         }
-        live = { ...(await openAcp(cli, { settings, key, ears, started })), signature }
-        for (const message of live.warnings) services.tell({ type: "warning", code: "cli-option", message })
-        if (key !== undefined) await quiet(ears)
+        live = { ...(await openAcpSession(cli, { settings, key, listener: ears, onStarted: started })), signature }
+        for (const message of live.warnings) services.report({ type: "warning", code: "cli-option", message })
+        if (key !== undefined) await waitForSilence(ears)
         spent = key === undefined ? 0 : (cost ?? spent)
         return live
       }
 
-      async function work(): Promise<TurnEnd> {
-        const { agent: running, id, instructions, model } = await opened()
+      async function work(): Promise<TurnResult> {
+        const { acpProcess: running, id, instructions, model } = await opened()
         services.signal.throwIfAborted()
-        const prompt = blocksOf(cli, turn.message, running)
+        const prompt = promptBlocks(cli, turn.message, running)
         if (instructions !== undefined && instructions !== toldInstructions)
           prompt.unshift({ type: "text", text: instructions })
         toldInstructions = instructions
         key = id
-        services.tell({ type: "key", key })
-        if (model !== undefined) services.tell({ type: "model", id: model })
+        services.report({ type: "key", key })
+        if (model !== undefined) services.report({ type: "model", id: model })
         prompted = true
         const answer = await running.request("session/prompt", { sessionId: id, prompt })
-        services.tell({ type: "raw", data: answer })
+        services.report({ type: "raw", data: answer })
         return ended(answer)
       }
 
-      function ended(answer: JsonObject): TurnEnd {
-        tell(reader.end())
+      function ended(answer: JsonObject): TurnResult {
+        tell(reader.finish())
         const costUsd = turnCost()
         spent = cost ?? spent
-        const usage = { ...acpUsage(answer), ...(costUsd !== undefined && { costUsd }) }
-        if (cli.tellsLastAnswer && reader.acted) usage.complete = false
+        const usage = { ...readAcpUsage(answer), ...(costUsd !== undefined && { costUsd }) }
+        if (cli.reportsLastAnswerOnly && reader.hasCalls) usage.complete = false
         const reason = textAt(answer, "stopReason") ?? "end_turn"
         // Some take a no as the end.
         if (reason === "end_turn" || (reason === "cancelled" && refused)) return { usage }
         if (reason.startsWith("max_")) {
           const message = `${cli.title} ended its turn early: ${reason}.`
-          services.tell({ type: "warning", code: "turn-cut", message })
+          services.report({ type: "warning", code: "turn-cut", message })
           return { usage }
         }
-        return { usage, failure: failureOf({ ...cli, message: `it ended its turn: ${reason}` }) }
+        return { usage, failure: providerFailure({ ...cli, message: `it ended its turn: ${reason}` }) }
       }
 
       // It is asked to stop first, so that it keeps what was said so far.
@@ -164,19 +164,19 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
 
       const working = work()
       try {
-        return await orAbort(working, services.signal)
+        return await rejectOnAbort(working, services.signal)
       } catch (error) {
         if (services.signal.aborted) {
           await giveUp(working)
           throw abortError(services.signal)
         }
-        tell(reader.end())
-        if (live?.agent.gone) await close()
+        tell(reader.finish())
+        if (live?.acpProcess.isGone) await close()
         if (error instanceof ProviderError) return { usage: { complete: false }, failure: error }
         throw error
       } finally {
-        clock.end()
-        if (live) live.agent.ears = undefined
+        clock.stop()
+        if (live) live.acpProcess.listener = undefined
       }
     },
     close,
@@ -185,14 +185,14 @@ export function acpSession(cli: AcpCli, opening: { key?: string | undefined }): 
 
 const graceMs = 2000
 const quietMs = 200
-const mostQuietMs = 5000
+const maxQuietMs = 5000
 
 // Some answer before they have told all of the past.
-async function quiet(ears: AcpEars): Promise<void> {
-  const { stir } = ears
-  for (let heard = true, waited = 0; heard && waited < mostQuietMs; waited += quietMs) {
+async function waitForSilence(ears: AcpListener): Promise<void> {
+  const { activity: stir } = ears
+  for (let heard = true, waited = 0; heard && waited < maxQuietMs; waited += quietMs) {
     heard = false
-    ears.stir = () => {
+    ears.activity = () => {
       heard = true
       stir()
     }
@@ -200,7 +200,7 @@ async function quiet(ears: AcpEars): Promise<void> {
     // Where the program was busy, what came meanwhile is only read now.
     await nextTurn()
   }
-  ears.stir = stir
+  ears.activity = stir
 }
 
 function isChunk(update: JsonObject): boolean {
@@ -208,20 +208,20 @@ function isChunk(update: JsonObject): boolean {
 }
 
 // A process is started with them.
-function signatureOf({ allow, timeoutMs: _, idleTimeoutMs: __, ...settings }: Settings): string {
+function processSignature({ allow, timeoutMs: _, idleTimeoutMs: __, ...settings }: TurnSettings): string {
   return JSON.stringify([settings, [...allow].sort()])
 }
 
-function blocksOf({ title }: AcpCli, message: UserMessage, { about }: AcpAgent): JsonObject[] {
+function promptBlocks({ title }: AcpCli, message: UserMessage, { initializeResult: about }: AcpProcess): JsonObject[] {
   const images = message.parts.filter((part) => part.type === "image")
-  if (images.length > 0 && at(about, "agentCapabilities", "promptCapabilities", "image") !== true) {
+  if (images.length > 0 && valueAt(about, "agentCapabilities", "promptCapabilities", "image") !== true) {
     throw new UnsupportedError(`${title} takes no images. Describe what is to be seen.`)
   }
   if (images.some(({ data }) => /^https?:/.test(data))) {
     throw new UnsupportedError(`${title} takes images as data, and no URLs. Fetch it first.`)
   }
   return [
-    { type: "text", text: textOf(message) },
+    { type: "text", text: promptText(message) },
     ...images.map(({ mediaType, data }) => ({ type: "image", mimeType: mediaType, data })),
   ]
 }

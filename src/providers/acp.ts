@@ -1,6 +1,6 @@
 import { basename } from "node:path"
-import { checkOptions, isText, isTexts, type OptionChecks } from "../core/check-options.ts"
-import { acpSession } from "./acp-session.ts"
+import { checkOptions, mustBeText, mustBeTextList, type OptionChecks } from "../core/check-options.ts"
+import { createAcpSession } from "./acp-session.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
 import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
@@ -15,7 +15,12 @@ export interface AcpOptions extends CliOptions {
   auth?: string | undefined
 }
 
-const acpChecks: OptionChecks<AcpOptions> = { ...cliChecks, command: isText, args: isTexts, auth: isText }
+const acpChecks: OptionChecks<AcpOptions> = {
+  ...cliChecks,
+  command: mustBeText,
+  args: mustBeTextList,
+  auth: mustBeText,
+}
 
 /** Any agent that speaks the Agent Client Protocol on its standard input and output. */
 export function acp(given: AcpOptions): CliAgent {
@@ -39,9 +44,9 @@ export function acp(given: AcpOptions): CliAgent {
     },
     model: () => undefined,
     // It decides itself what it asks about; questions to the user are not part of what we offer it.
-    unenforced: ({ allow, permissions }) =>
+    unenforcedGroups: ({ allow, permissions }) =>
       permissions === "bypass" ? [] : toolGroups.filter((group) => group !== "interaction" && !allow.has(group)),
-    open: (opening) => acpSession({ provider: "acp", title, launch: async () => ({ args, auth }) }, opening),
+    open: (opening) => createAcpSession({ provider: "acp", title, launch: async () => ({ args, auth }) }, opening),
   }
   return cliAgent(provider, { program: command, ...options })
 }

@@ -1,33 +1,33 @@
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
-import { isSet, jwtExpiry, parseJson, variablesNamed } from "./auth-read.ts"
+import { isSet, jwtExpiry, parseJson, variableNamesIn } from "./auth-read.ts"
 import { numberAt, objectAt, textAt } from "./read-json.ts"
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** Where a CLI looks for what it signs in with. */
-export interface AuthPlaces {
-  files(env: Variables, home: string): readonly AuthPlace[]
+export interface AuthLocations {
+  files(env: Variables, home: string): readonly AuthLocation[]
   /** Variables that are credentials. */
   credentials: readonly string[]
   /** Others that say whom it talks to, and those that only count where another is set. */
   settings: readonly string[]
-  only?: Readonly<Record<string, readonly string[]>> | undefined
+  conditionalSettings?: Readonly<Record<string, readonly string[]>> | undefined
   /** What to do where there is nothing. */
   cure: string
 }
 
-export interface AuthPlace {
+export interface AuthLocation {
   path: string
   /** Where the CLI looks for it in a container, from the home there. */
   target: string
   /** What the text of the file is good for; undefined where it has nothing to do with signing in. Throws where it is
    *  unreadable. */
-  read(text: string): Found | undefined
+  read(text: string): AuthFinding | undefined
 }
 
 /** What was found in a file: never a secret itself. */
-export interface Found {
+export interface AuthFinding {
   kind: "credential" | "settings"
   expiresAt?: number | undefined
   /** Whether the CLI writes a new one into the file when this one is over. */
@@ -36,7 +36,7 @@ export interface Found {
   variables?: readonly string[] | undefined
 }
 
-export const authPlaces: Readonly<Record<string, AuthPlaces>> = {
+export const authLocations: Readonly<Record<string, AuthLocations>> = {
   claude: {
     files(env, home) {
       const folder = env.CLAUDE_CONFIG_DIR ?? join(home, ".claude")
@@ -47,7 +47,7 @@ export const authPlaces: Readonly<Record<string, AuthPlaces>> = {
     },
     credentials: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
     settings: ["ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"],
-    only: {
+    conditionalSettings: {
       CLAUDE_CODE_USE_BEDROCK: [
         ...["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"],
         ...["AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL"],
@@ -66,7 +66,7 @@ export const authPlaces: Readonly<Record<string, AuthPlaces>> = {
           target: ".codex/config.toml",
           read: (text) => ({
             kind: "settings",
-            variables: variablesNamed(text, /^[ \t]*env_key[ \t]*=[ \t]*["'](\w+)["']/gm),
+            variables: variableNamesIn(text, /^[ \t]*env_key[ \t]*=[ \t]*["'](\w+)["']/gm),
           }),
         },
       ]
@@ -116,19 +116,19 @@ export const authPlaces: Readonly<Record<string, AuthPlaces>> = {
   },
 }
 
-function claudeLogin(text: string): Found | undefined {
+function claudeLogin(text: string): AuthFinding | undefined {
   const login = objectAt(parseJson(text), "claudeAiOauth")
   if (!isSet(login.accessToken)) return undefined
   return { kind: "credential", expiresAt: numberAt(login, "expiresAt"), renews: isSet(login.refreshToken) }
 }
 
-function claudeSettings(text: string): Found | undefined {
+function claudeSettings(text: string): AuthFinding | undefined {
   const names = Object.keys(objectAt(parseJson(text), "env"))
   if (names.some((name) => /^ANTHROPIC_(API_KEY|AUTH_TOKEN)$/.test(name))) return { kind: "credential" }
   return names.some((name) => /^(ANTHROPIC|CLAUDE_CODE_USE)_/.test(name)) ? { kind: "settings" } : undefined
 }
 
-function codexLogin(text: string): Found | undefined {
+function codexLogin(text: string): AuthFinding | undefined {
   const json = parseJson(text)
   const tokens = objectAt(json, "tokens")
   const token = textAt(tokens, "access_token")
@@ -137,7 +137,7 @@ function codexLogin(text: string): Found | undefined {
 }
 
 // One of several makers' is enough; the one that lasts longest counts.
-function opencodeLogins(text: string): Found | undefined {
+function opencodeLogins(text: string): AuthFinding | undefined {
   const logins = Object.values(objectAt(parseJson(text)))
   const usable = logins.filter((login) => ["key", "access", "token"].some((name) => isSet(textAt(login, name))))
   if (usable.length === 0) return undefined
@@ -149,13 +149,13 @@ function opencodeLogins(text: string): Found | undefined {
   }
 }
 
-function opencodeSettings(text: string): Found {
-  const variables = variablesNamed(text, /\{env:(\w+)\}/g)
+function opencodeSettings(text: string): AuthFinding {
+  const variables = variableNamesIn(text, /\{env:(\w+)\}/g)
   const isOwn = /"apiKey"\s*:\s*"(?!\{(?:env|file):)[^"]/.test(text)
   return { kind: isOwn ? "credential" : "settings", variables }
 }
 
-function geminiLogin(text: string): Found | undefined {
+function geminiLogin(text: string): AuthFinding | undefined {
   const json: Json = parseJson(text)
   if (!isSet(textAt(json, "access_token")) && !isSet(textAt(json, "refresh_token"))) return undefined
   return { kind: "credential", expiresAt: numberAt(json, "expiry_date"), renews: isSet(textAt(json, "refresh_token")) }

@@ -12,7 +12,7 @@ export function isSet(value: Json | undefined): boolean {
 }
 
 /** The names that a file of settings says in these places. */
-export function variablesNamed(text: string, place: RegExp): string[] {
+export function variableNamesIn(text: string, place: RegExp): string[] {
   return [...new Set([...text.matchAll(place)].flatMap(([, name]) => name ?? []))]
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { ConfigError } from "../core/errors.ts"
-import { type AuthPlace, type AuthPlaces, authPlaces, type Variables } from "./auth-places.ts"
+import { type AuthLocation, type AuthLocations, authLocations, type Variables } from "./auth-places.ts"
 
 /** What a CLI has to sign in with. Nothing of it is a secret: names, places and times. */
 export interface ProviderAuth {
@@ -38,17 +38,20 @@ export interface AuthOptions {
 }
 
 /** The CLIs whose credentials are known. */
-export const authProviders: readonly string[] = Object.keys(authPlaces)
+export const authProviders: readonly string[] = Object.keys(authLocations)
 
 /** Looks for the credentials of CLIs: whether files and variables are there, and how long they last. Starts nothing and asks nobody. */
-export async function authOf(names: readonly string[], options: AuthOptions = {}): Promise<ProviderAuth[]> {
-  return await Promise.all(names.map((name) => authOfOne(name, options)))
+export async function checkAuth(names: readonly string[], options: AuthOptions = {}): Promise<ProviderAuth[]> {
+  return await Promise.all(names.map((name) => checkProviderAuth(name, options)))
 }
 
-async function authOfOne(name: string, { env = process.env, now = Date.now }: AuthOptions): Promise<ProviderAuth> {
-  const places = Object.hasOwn(authPlaces, name) ? authPlaces[name] : undefined
+async function checkProviderAuth(
+  name: string,
+  { env = process.env, now = Date.now }: AuthOptions,
+): Promise<ProviderAuth> {
+  const places = Object.hasOwn(authLocations, name) ? authLocations[name] : undefined
   if (!places) throw new ConfigError(`Unknown coding CLI "${name}". There are: ${authProviders.join(", ")}.`)
-  const looked = await Promise.all(places.files(env, env.HOME ?? homedir()).map((place) => lookAt(place, now())))
+  const looked = await Promise.all(places.files(env, env.HOME ?? homedir()).map((place) => inspectFile(place, now())))
   const found = looked.filter((each) => each !== undefined)
   const files = found.map(({ file }) => file)
   const variables = variablesOf(
@@ -56,11 +59,11 @@ async function authOfOne(name: string, { env = process.env, now = Date.now }: Au
     found.flatMap(({ variables }) => variables),
     env,
   )
-  return { provider: name, state: stateOf(files, variables), files, variables, cure: places.cure }
+  return { provider: name, state: authState(files, variables), files, variables, cure: places.cure }
 }
 
-async function lookAt(
-  { path, target, read }: AuthPlace,
+async function inspectFile(
+  { path, target, read }: AuthLocation,
   now: number,
 ): Promise<{ file: AuthFile; variables: readonly string[] } | undefined> {
   try {
@@ -79,9 +82,9 @@ function isAbsent(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")
 }
 
-function variablesOf(places: AuthPlaces, named: readonly string[], env: Variables): AuthVariable[] {
-  const { credentials, settings, only = {} } = places
-  const services = Object.entries(only).filter(([name]) => isOn(env[name]))
+function variablesOf(places: AuthLocations, named: readonly string[], env: Variables): AuthVariable[] {
+  const { credentials, settings, conditionalSettings: only = {} } = places
+  const services = Object.entries(only).filter(([name]) => isEnabled(env[name]))
   const all: AuthVariable[] = [
     ...[...credentials, ...named].map((name) => ({ name, kind: "credential" as const })),
     // Who is told to use another service has its credentials.
@@ -92,11 +95,11 @@ function variablesOf(places: AuthPlaces, named: readonly string[], env: Variable
   return all.filter((variable, at) => isFirst(variable, at) && env[variable.name])
 }
 
-function isOn(value: string | undefined): boolean {
+function isEnabled(value: string | undefined): boolean {
   return value !== undefined && !/^(|0|false|no|off)$/i.test(value)
 }
 
-function stateOf(files: readonly AuthFile[], variables: readonly AuthVariable[]): ProviderAuth["state"] {
+function authState(files: readonly AuthFile[], variables: readonly AuthVariable[]): ProviderAuth["state"] {
   const credentials = files.filter(({ kind, state }) => kind === "credential" && state !== "unreadable")
   const lasting = credentials.some(({ state, renews }) => state === "present" || renews)
   if (lasting || variables.some(({ kind }) => kind === "credential")) return "ready"

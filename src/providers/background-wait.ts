@@ -1,21 +1,21 @@
-import type { TurnEnd } from "./provider.ts"
+import type { TurnResult } from "./provider.ts"
 
 /** Waits for work that goes on after the answer of a turn, and gives up when it takes too long. */
 export interface BackgroundWait {
   /** Begins a wait, or begins it anew. Returns the warning to tell, the first time there is one. */
-  begin(waits: {
-    end: TurnEnd
+  start(waits: {
+    end: TurnResult
     maxMs: number
     begun?: string | undefined
     over?: string | undefined
   }): string | undefined
   /** There is something to follow again. */
   pause(): void
-  readonly isOn: boolean
+  readonly isWaiting: boolean
 }
 
 /** `giveUp` gets the end that the turn has. */
-export function backgroundWait(giveUp: (end: TurnEnd, warning: string | undefined) => void): BackgroundWait {
+export function createBackgroundWait(giveUp: (end: TurnResult, warning: string | undefined) => void): BackgroundWait {
   let timer: NodeJS.Timeout | undefined
   let since = 0
   let waitedMs = 0
@@ -29,7 +29,7 @@ export function backgroundWait(giveUp: (end: TurnEnd, warning: string | undefine
   }
 
   return {
-    begin({ end, maxMs, begun, over }) {
+    start({ end, maxMs, begun, over }) {
       pause()
       since = performance.now()
       // A wait without a warning is a short one of its own.
@@ -40,7 +40,7 @@ export function backgroundWait(giveUp: (end: TurnEnd, warning: string | undefine
       return begun
     },
     pause,
-    get isOn() {
+    get isWaiting() {
       return timer !== undefined
     },
   }

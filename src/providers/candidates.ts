@@ -1,7 +1,7 @@
 import type { Agent, AgentOverrides } from "../core/agent.ts"
 import { AgentError, ModelError, ProviderError, UnsupportedError } from "../core/errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { cliParts } from "./cli-parts.ts"
+import { cliAgentInternals } from "./cli-parts.ts"
 import { environmentDefaults } from "./defaults.ts"
 import { type AutoWaitOptions, resolveAutoWait, type UsageLimit } from "./limits.ts"
 import type { CliOptions } from "./options.ts"
@@ -13,65 +13,68 @@ export interface Candidate {
   readonly name: string
   isInstalled(): boolean
   /** Whether it waits for a limit to be over. */
-  readonly waits: boolean
+  readonly waitsForLimits: boolean
   /** Whether it makes its runtime itself. */
   readonly ownsRuntime: boolean
   /** What of some changes is for it. */
-  changes(given: Partial<CliOptions>): Partial<CliOptions>
+  applicableChanges(given: Partial<CliOptions>): Partial<CliOptions>
   /** The changes by which its next run waits only for what may be waited for. */
-  waiting(accept: (limit: UsageLimit) => boolean): Partial<CliOptions>
+  limitWaitOptions(accept: (limit: UsageLimit) => boolean): Partial<CliOptions>
   /** The changes by which it works on a runtime that is there, where it would make its own. */
-  on(runtime: unknown): Partial<CliOptions>
+  runtimeOptions(runtime: unknown): Partial<CliOptions>
 }
 
-export function candidatesOf(agents: readonly Agent[], autoWait: boolean | AutoWaitOptions | undefined): Candidate[] {
+export function createCandidates(
+  agents: readonly Agent[],
+  autoWait: boolean | AutoWaitOptions | undefined,
+): Candidate[] {
   return agents.map((agent, index) => {
-    const cli = cliParts.of(agent)
+    const cli = cliAgentInternals.get(agent)
     const name = "provider" in agent && typeof agent.provider === "string" ? agent.provider : agent.name
-    if (!cli) return ownAgent(agent, name)
+    if (!cli) return createAgentCandidate(agent, name)
     const { options } = cli
     const wait = resolveAutoWait(autoWait ?? options.autoWait ?? environmentDefaults().autoWait)
     return {
       agent,
       name,
       isInstalled: cli.isInstalled,
-      waits: wait !== undefined,
+      waitsForLimits: wait !== undefined,
       ownsRuntime: typeof options.runtime === "function",
-      changes: (given) => (index === 0 ? given : withoutForeignModel(given, options)),
-      waiting: (accept) => ({
+      applicableChanges: (given) => (index === 0 ? given : withoutOtherModel(given, options)),
+      limitWaitOptions: (accept) => ({
         autoWait: wait ? { ...wait, accept: (limit) => accept(limit) && wait.accept(limit) } : false,
       }),
-      on: (runtime) => (typeof options.runtime === "function" && isRuntime(runtime) ? { runtime } : {}),
+      runtimeOptions: (runtime) => (typeof options.runtime === "function" && isRuntime(runtime) ? { runtime } : {}),
     }
   })
 }
 
-function ownAgent(agent: Agent, name: string): Candidate {
+function createAgentCandidate(agent: Agent, name: string): Candidate {
   return {
     agent,
     name,
     isInstalled: () => true,
-    waits: false,
+    waitsForLimits: false,
     ownsRuntime: false,
-    changes: ({ instructions, limits, metadata }): AgentOverrides => ({ instructions, limits, metadata }),
-    waiting: () => ({}),
-    on: () => ({}),
+    applicableChanges: ({ instructions, limits, metadata }): AgentOverrides => ({ instructions, limits, metadata }),
+    limitWaitOptions: () => ({}),
+    runtimeOptions: () => ({}),
   }
 }
 
 /** Whether it was the CLI or the service that failed, so that another may do better. What the caller got wrong, and bugs, go to
  *  the caller. */
-export function movesOn(error: unknown): error is AgentError {
+export function isFallbackReason(error: unknown): error is AgentError {
   return error instanceof ProviderError || error instanceof ModelError || error instanceof UnsupportedError
 }
 
-export interface Failed {
+export interface FailedAttempt {
   name: string
   error: AgentError
 }
 
 /** The last error, with what came before it. */
-export function allFailed(failures: readonly Failed[]): AgentError {
+export function combineFailures(failures: readonly FailedAttempt[]): AgentError {
   const last = failures.at(-1)
   if (!last) return new AgentError("No agent was tried.")
   const { error } = last
@@ -83,14 +86,14 @@ export function allFailed(failures: readonly Failed[]): AgentError {
     code: own?.code,
     provider: last.name,
     retryable: failures.some((each) => each.error.retryable),
-    retryAt: soonest(failures),
+    retryAt: earliestRetryAt(failures),
     stderr: own?.stderr,
     details: { ...error.details, attempts },
     cause: error,
   })
 }
 
-function soonest(failures: readonly Failed[]): number | undefined {
+function earliestRetryAt(failures: readonly FailedAttempt[]): number | undefined {
   const known = failures.flatMap(({ error }) =>
     error instanceof ProviderError && error.retryAt ? [error.retryAt] : [],
   )
@@ -98,12 +101,12 @@ function soonest(failures: readonly Failed[]): number | undefined {
 }
 
 // A model by its own name is that of the first alone, whether it was given or comes from the environment.
-function withoutForeignModel({ model, ...given }: Partial<CliOptions>, own: CliOptions): Partial<CliOptions> {
-  if (model !== undefined && !isPlainModel(model)) return { ...given, model }
-  return own.model === undefined && isPlainModel(environmentDefaults().model) ? { ...given, model: "" } : given
+function withoutOtherModel({ model, ...given }: Partial<CliOptions>, own: CliOptions): Partial<CliOptions> {
+  if (model !== undefined && !isModelName(model)) return { ...given, model }
+  return own.model === undefined && isModelName(environmentDefaults().model) ? { ...given, model: "" } : given
 }
 
-function isPlainModel(model: string | undefined): boolean {
+function isModelName(model: string | undefined): boolean {
   return model !== undefined && !["strongest", "fast", ""].includes(model)
 }
 

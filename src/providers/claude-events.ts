@@ -1,28 +1,29 @@
 import { addUsage, noUsage, type Usage } from "../core/usage.ts"
-import { codeOf, codes, drifted, names, refusedKey } from "./claude-failure.ts"
-import { claudeTasks } from "./claude-tasks.ts"
-import { driftOf } from "./claude-tools.ts"
-import { type ClaudeTotal, nothingUsed, reportedTotal, usedSince } from "./claude-total.ts"
-import { exitFailure, failureOf } from "./failure.ts"
-import type { Ask, LineParser, ParsedLine, Waits } from "./line-cli.ts"
-import type { Settings, Step, TurnEnd } from "./provider.ts"
-import { at, contentOf, type JsonObject, listAt, numberAt, objectAt, textAt, textsAt } from "./read-json.ts"
-import { resetTime } from "./reset-time.ts"
+import { claudeErrorCode, claudeErrorCodes, claudeNames, rejectedKeyResult, toolDriftResult } from "./claude-failure.ts"
+import { createClaudeBackgroundTasks } from "./claude-tasks.ts"
+import { findToolDrift } from "./claude-tools.ts"
+import { type ClaudeUsageTotal, reportedTotal, usageBetween, zeroTotal } from "./claude-total.ts"
+import { exitFailure, providerFailure } from "./failure.ts"
+import type { BackgroundWork, LineParser, ParsedLine, PermissionRequest } from "./line-cli.ts"
+import type { Step, TurnResult, TurnSettings } from "./provider.ts"
+import { type JsonObject, listAt, numberAt, objectAt, textAt, textsAt, toolContentOf, valueAt } from "./read-json.ts"
+import { parseResetTime } from "./reset-time.ts"
 
-export interface ClaudeParserOptions extends Pick<Settings, "allow" | "permissions" | "timeoutMs" | "idleTimeoutMs"> {
+export interface ClaudeParserOptions
+  extends Pick<TurnSettings, "allow" | "permissions" | "timeoutMs" | "idleTimeoutMs"> {
   /** What the conversation had cost and used before this turn. Default: nothing. */
-  before?: ClaudeTotal | undefined
+  before?: ClaudeUsageTotal | undefined
   /** How long a turn that has its answer waits for commands and agents in the background. Default 5 minutes. */
   backgroundMs?: number | undefined
 }
 
 /** Reads the stream of one turn of Claude Code. */
-export function claudeParser({
-  before = nothingUsed,
+export function createClaudeParser({
+  before = zeroTotal,
   backgroundMs = 300_000,
   ...settings
 }: ClaudeParserOptions): LineParser {
-  const tasks = claudeTasks()
+  const tasks = createClaudeBackgroundTasks()
   /** Whether answers are streamed: then it is known when a model is asked. */
   let streams = false
   /** Files that calls under way would change. */
@@ -49,15 +50,16 @@ export function claudeParser({
     if (subtype === "api_retry") {
       trouble = textAt(line, "error")
       const status = numberAt(line, "error_status")
-      if (codes[trouble ?? ""] === "authentication") return { steps: [], end: refusedKey(status), refused: true }
+      if (claudeErrorCodes[trouble ?? ""] === "authentication")
+        return { steps: [], end: rejectedKeyResult(status), mustStop: true }
       const message = `The service failed${status === undefined ? "" : ` with ${status}`} (${trouble}); Claude Code tries again.`
       return { steps: [{ type: "warning", code: "cli-retry", message }] }
     }
-    if (subtype !== "init") return nothing
-    const { problem, missing } = driftOf(textsAt(line, "tools"), settings)
+    if (subtype !== "init") return noSteps
+    const { problem, missing } = findToolDrift(textsAt(line, "tools"), settings)
     const version = textAt(line, "claude_code_version")
     const checks = settings.permissions !== "bypass"
-    if (problem !== undefined && checks) return { steps: [], end: drifted(problem, version), refused: true }
+    if (problem !== undefined && checks) return { steps: [], end: toolDriftResult(problem, version), mustStop: true }
     const [key, model] = [textAt(line, "session_id"), textAt(line, "model")]
     const steps: Step[] = []
     if (key !== undefined) steps.push({ type: "key", key })
@@ -80,7 +82,7 @@ export function claudeParser({
     const within = withinOf(line)
     streams = true
     if (type === "message_start") {
-      if (!within.within) tasks.modelAsked()
+      if (!within.within) tasks.markReported()
       if (!within.within) answer = textAt(event, "message", "id")
       used = addUsage(used, current)
       current = usageOf(objectAt(event, "message", "usage"))
@@ -90,12 +92,12 @@ export function claudeParser({
       if (output !== undefined) current = { ...current, output }
       return { steps: [{ type: "usage", usage: addUsage(used, current) }] }
     }
-    if (type !== "content_block_delta") return nothing
+    if (type !== "content_block_delta") return noSteps
     const delta = objectAt(event, "delta")
     const [text, thinking] = [textAt(delta, "text"), textAt(delta, "thinking")]
     const about = { delta: true as const, ...(answer !== undefined && !within.within && { answer }), ...within }
     if (text) return { steps: [{ type: "text", text, ...about }] }
-    return thinking ? { steps: [{ type: "reasoning", text: thinking, ...about }] } : nothing
+    return thinking ? { steps: [{ type: "reasoning", text: thinking, ...about }] } : noSteps
   }
 
   function assistant(line: JsonObject): ParsedLine {
@@ -104,18 +106,18 @@ export function claudeParser({
     // What the CLI says itself, in place of a model that did not.
     if (error !== undefined || textAt(message, "model") === "<synthetic>") {
       trouble = error ?? trouble
-      const { text } = contentOf(at(message, "content"))
+      const { text } = toolContentOf(valueAt(message, "content"))
       stoodIn = { text, failed: error !== undefined || stoodIn?.failed === true }
-      return nothing
+      return noSteps
     }
     const within = withinOf(line)
-    if (!streams && !within.within) tasks.modelAsked()
+    if (!streams && !within.within) tasks.markReported()
     const id = textAt(message, "id")
     const about = { ...(id !== undefined && { answer: id }), ...within }
     const steps = listAt(message, "content").flatMap((block): Step[] => {
       const [text, thinking] = [textAt(block, "text"), textAt(block, "thinking")]
       if (textAt(block, "type") === "tool_use") {
-        const [call = "", name = "", input = {}] = [textAt(block, "id"), textAt(block, "name"), at(block, "input")]
+        const [call = "", name = "", input = {}] = [textAt(block, "id"), textAt(block, "name"), valueAt(block, "input")]
         const file = textAt(input, "file_path") ?? textAt(input, "notebook_path")
         if (file !== undefined && /^(Write|Edit|NotebookEdit)$/.test(name)) changing.set(call, file)
         return [{ type: "call", id: call, name, input, ...about }]
@@ -128,19 +130,19 @@ export function claudeParser({
   }
 
   function user(line: JsonObject): ParsedLine {
-    if (at(line, "isReplay") === true) {
+    if (valueAt(line, "isReplay") === true) {
       repeated++
-      return nothing
+      return noSteps
     }
     const within = withinOf(line)
     const results = listAt(line, "message", "content").filter((block) => textAt(block, "type") === "tool_result")
     return {
       steps: results.flatMap((block): Step[] => {
-        const [id = "", ok] = [textAt(block, "tool_use_id"), at(block, "is_error") !== true]
+        const [id = "", ok] = [textAt(block, "tool_use_id"), valueAt(block, "is_error") !== true]
         const file = changing.get(id)
-        const content = contentOf(at(block, "content"))
-        const refused = !ok && content.text === denial && { refused: true as const }
-        const detached = tasks.goesOn(id) && { detached: true as const }
+        const content = toolContentOf(valueAt(block, "content"))
+        const refused = !ok && content.text === denialText && { refused: true as const }
+        const detached = tasks.detachTaskOf(id) && { detached: true as const }
         const result: Step = { type: "result", id, ok, ...content, ...refused, ...detached, ...within }
         return ok && file !== undefined ? [result, { type: "files", paths: [file] }] : [result]
       }),
@@ -149,10 +151,10 @@ export function claudeParser({
 
   function limits(line: JsonObject): ParsedLine {
     const resets = numberAt(line, "rate_limit_info", "resetsAt")
-    if (textAt(line, "rate_limit_info", "status") !== "rejected") return nothing
+    if (textAt(line, "rate_limit_info", "status") !== "rejected") return noSteps
     trouble = "rate_limit"
     if (resets !== undefined) retryAt = resets * 1000
-    return nothing
+    return noSteps
   }
 
   function result(line: JsonObject): ParsedLine {
@@ -165,29 +167,31 @@ export function claudeParser({
     const total = reportedTotal(line)
     const own = addUsage(earlier, usageOf(objectAt(line, "usage")))
     // The total is that of the conversation; the usage of the line is that since its last `result`, without sub-agents.
-    const usage = total ? usedSince(before, total) : { ...own, ...(cost !== undefined && { costUsd: cost }) }
+    const usage = total ? usageBetween(before, total) : { ...own, ...(cost !== undefined && { costUsd: cost }) }
     const subtype = textAt(line, "subtype") ?? ""
-    const failed = at(line, "is_error") === true || subtype.startsWith("error") || (stoodIn?.failed && !spoke)
+    const failed = valueAt(line, "is_error") === true || subtype.startsWith("error") || (stoodIn?.failed && !spoke)
     if (!failed && repeated > 0 && repeated <= steered) {
       // Something was said too late for this answer: another follows.
       earlier = own
       return { steps }
     }
     if (!failed && stoodIn && !spoke && stoodIn.text !== "") steps.push({ type: "text", text: stoodIn.text })
-    const done: TurnEnd = { usage, ...(said !== undefined && { output: said }) }
+    const done: TurnResult = { usage, ...(said !== undefined && { output: said }) }
     const running = tasks.running()
-    if (!failed && (running.length > 0 || tasks.unreported)) {
+    if (!failed && (running.length > 0 || tasks.hasUnreported)) {
       earlier = own
-      return { steps, waits: { end: done, ...waitFor(running, backgroundMs) } }
+      return { steps, background: { end: done, ...backgroundWorkOf(running, backgroundMs) } }
     }
     if (!failed) return { steps, end: done }
     const words = said ?? (textsAt(line, "errors").join(" ") || subtype)
     const status = numberAt(line, "api_error_status")
-    const code = codeOf(words, status === undefined ? trouble : undefined)
-    const until = retryAt ?? resetTime(words)
-    const facts = { ...names, message: words, status, code, retryAt: until }
+    const code = claudeErrorCode(words, status === undefined ? trouble : undefined)
+    const until = retryAt ?? parseResetTime(words)
+    const facts = { ...claudeNames, message: words, status, code, retryAt: until }
     // A limit of the account says when it is over, and has no status.
-    const failure = failureOf(until !== undefined && status === undefined ? { ...facts, code: "rate-limited" } : facts)
+    const failure = providerFailure(
+      until !== undefined && status === undefined ? { ...facts, code: "rate-limited" } : facts,
+    )
     return { steps, end: { usage, failure } }
   }
 
@@ -205,47 +209,51 @@ export function claudeParser({
         case "rate_limit_event":
           return limits(line)
         case "control_request":
-          return asked(line)
+          return permissionRequestOf(line)
         case "result":
           return result(line)
         default:
-          return nothing
+          return noSteps
       }
     },
-    exit: (end) => ({ usage: { ...addUsage(used, current), complete: false }, failure: unheard(end) }),
-    answer: ({ request }, decision) => ({
+    readExit: (end) => ({ usage: { ...addUsage(used, current), complete: false }, failure: unheard(end) }),
+    permissionAnswer: ({ request }, decision) => ({
       type: "control_response",
-      response: { subtype: "success", request_id: at(request, "id") ?? null, response: verdict(request, decision) },
+      response: {
+        subtype: "success",
+        request_id: valueAt(request, "id") ?? null,
+        response: permissionVerdict(request, decision),
+      },
     }),
-    steer(text) {
+    steeringLine(text) {
       steered++
       return { type: "user", message: { role: "user", content: [{ type: "text", text }] } }
     },
   }
 
-  function unheard(end: Parameters<LineParser["exit"]>[0]) {
+  function unheard(end: Parameters<LineParser["readExit"]>[0]) {
     if (/No conversation found/.test(end.stderr)) {
-      return failureOf({ ...names, message: end.stderr.trim(), code: "session-not-found" })
+      return providerFailure({ ...claudeNames, message: end.stderr.trim(), code: "session-not-found" })
     }
-    return exitFailure(names, end, settings)
+    return exitFailure(claudeNames, end, settings)
   }
 }
 
-const nothing: ParsedLine = { steps: [] }
+const noSteps: ParsedLine = { steps: [] }
 
 // It comes back as the result of the call.
-const denial = "The user did not approve this. Go on without it, or ask."
+const denialText = "The user did not approve this. Go on without it, or ask."
 
 // Where nothing is running any more, the model is only to be told of what has ended.
-const reportMs = 5000
+const reportWaitMs = 5000
 
-function waitFor(running: readonly string[], maxMs: number): Omit<Waits, "end"> {
-  if (running.length === 0) return { maxMs: reportMs }
+function backgroundWorkOf(running: readonly string[], maxMs: number): Omit<BackgroundWork, "end"> {
+  if (running.length === 0) return { maxMs: reportWaitMs }
   const what = running.map((each) => `"${each}"`).join(", ")
   return {
     maxMs,
-    begun: `Claude Code has answered, and ${what} goes on in the background: it is waited for, up to ${maxMs} ms (backgroundMs).`,
-    over: `Claude Code has answered, and ${what} was ended with the turn: it went on for longer than ${maxMs} ms. Raise backgroundMs.`,
+    startWarning: `Claude Code has answered, and ${what} goes on in the background: it is waited for, up to ${maxMs} ms (backgroundMs).`,
+    timeoutWarning: `Claude Code has answered, and ${what} was ended with the turn: it went on for longer than ${maxMs} ms. Raise backgroundMs.`,
   }
 }
 
@@ -254,21 +262,21 @@ function withinOf(line: JsonObject): { within?: string } {
   return within === undefined ? {} : { within }
 }
 
-function asked(line: JsonObject): ParsedLine {
-  if (textAt(line, "request", "subtype") !== "can_use_tool") return nothing
-  const input = at(line, "request", "input") ?? {}
-  const ask: Ask = {
+function permissionRequestOf(line: JsonObject): ParsedLine {
+  if (textAt(line, "request", "subtype") !== "can_use_tool") return noSteps
+  const input = valueAt(line, "request", "input") ?? {}
+  const ask: PermissionRequest = {
     id: textAt(line, "request", "tool_use_id") ?? textAt(line, "request_id") ?? "",
     name: textAt(line, "request", "tool_name") ?? "",
     input,
-    request: { id: at(line, "request_id") ?? null, input },
+    request: { id: valueAt(line, "request_id") ?? null, input },
   }
-  return { steps: [], ask }
+  return { steps: [], permission: ask }
 }
 
-function verdict(request: Ask["request"], decision: "allow" | "always" | "deny"): JsonObject {
-  if (decision === "deny") return { behavior: "deny", message: denial }
-  return { behavior: "allow", updatedInput: at(request, "input") ?? {} }
+function permissionVerdict(request: PermissionRequest["request"], decision: "allow" | "always" | "deny"): JsonObject {
+  if (decision === "deny") return { behavior: "deny", message: denialText }
+  return { behavior: "allow", updatedInput: valueAt(request, "input") ?? {} }
 }
 
 /** The usage as we count it: input with what was read from and written to the cache. */

@@ -3,17 +3,17 @@ import { type JsonObject, listAt, textAt } from "./read-json.ts"
 
 /** The background work of one turn of Claude Code: commands and agents that go on after their call has its result. When one ends, the
  *  CLI asks its model again, and prints another `result`. */
-export interface ClaudeTasks {
+export interface ClaudeBackgroundTasks {
   /** Takes a `system` line; undefined where it does not tell of a task. */
   read(line: JsonObject): Step[] | undefined
   /** A call has its result. Returns whether its task goes on: the result then says only that it was started. */
-  goesOn(call: string): boolean
+  detachTaskOf(call: string): boolean
   /** The model is asked: it is told of what has ended by now. */
-  modelAsked(): void
+  markReported(): void
   /** Descriptions of the tasks that go on. */
   running(): string[]
   /** Whether a task has ended and the model was not told yet. */
-  readonly unreported: boolean
+  readonly hasUnreported: boolean
 }
 
 interface Task {
@@ -24,7 +24,7 @@ interface Task {
   detached: boolean
 }
 
-export function claudeTasks(): ClaudeTasks {
+export function createClaudeBackgroundTasks(): ClaudeBackgroundTasks {
   const tasks = new Map<string, Task>()
   let unreported = false
 
@@ -59,16 +59,16 @@ export function claudeTasks(): ClaudeTasks {
           return undefined
       }
     },
-    goesOn(call) {
+    detachTaskOf(call) {
       const task = tasks.values().find((each) => each.call === call)
       if (task) task.detached = true
       return task !== undefined
     },
-    modelAsked() {
+    markReported() {
       unreported = false
     },
     running: () => [...tasks.values()].filter((task) => task.detached).map((task) => task.description),
-    get unreported() {
+    get hasUnreported() {
       return unreported
     },
   }

@@ -2,25 +2,25 @@ import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import { checkOptions, isFrom, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeAtLeast, type OptionChecks } from "../core/check-options.ts"
 import type { Json } from "../core/json.ts"
 import type { PromptPart, UserMessage } from "../core/message.ts"
-import { claudeParser } from "./claude-events.ts"
-import { launchFlags, permissionFlags } from "./claude-tools.ts"
-import { nothingUsed, readTotal } from "./claude-total.ts"
+import { createClaudeParser } from "./claude-events.ts"
+import { permissionFlags, terminalPermissionFlags } from "./claude-tools.ts"
+import { readStoredTotal, zeroTotal } from "./claude-total.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
-import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
+import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "./line-cli.ts"
 import { cliChecks } from "./option-checks.ts"
-import { type CliOptions, requireServers } from "./options.ts"
-import { privateFile } from "./prompt-files.ts"
+import { type CliOptions, requireKnownServers } from "./options.ts"
+import { writePrivateFile } from "./prompt-files.ts"
 import {
   type CliServer,
+  groupsReachableByShell,
+  mayRunCommands,
   type Provider,
   type ProviderSession,
-  runsCommands,
-  type Settings,
-  type Turn,
-  withinReachOfShell,
+  type TurnRequest,
+  type TurnSettings,
 } from "./provider.ts"
 import { type JsonObject, objectAt } from "./read-json.ts"
 
@@ -30,7 +30,7 @@ export interface ClaudeOptions extends CliOptions {
   backgroundMs?: number | undefined
 }
 
-const claudeChecks: OptionChecks<ClaudeOptions> = { ...cliChecks, backgroundMs: isFrom(0) }
+const claudeChecks: OptionChecks<ClaudeOptions> = { ...cliChecks, backgroundMs: mustBeAtLeast(0) }
 
 /** Claude Code as an agent. */
 export function claude(given: ClaudeOptions = {}): CliAgent {
@@ -46,16 +46,16 @@ function providerWith(backgroundMs: number): Provider {
 function openSession(opening: Parameters<Provider["open"]>[0], backgroundMs?: number): ProviderSession {
   // Chosen here, so that it is known from the start.
   const fresh = randomUUID()
-  let before = nothingUsed
-  return lineSession(
+  let before = zeroTotal
+  return createJsonLinesSession(
     {
       provider: "claude",
       title: "Claude Code",
       async command(turn, place) {
-        before = await readTotal(place.key, turn.settings.env)
-        return await command(turn, place, fresh)
+        before = await readStoredTotal(place.key, turn.settings.env)
+        return await turnCommand(turn, place, fresh)
       },
-      parser: ({ settings }) => claudeParser({ ...settings, before, backgroundMs }),
+      parser: ({ settings }) => createClaudeParser({ ...settings, before, backgroundMs }),
     },
     opening,
   )
@@ -65,7 +65,7 @@ export const claudeProvider: Provider = {
   name: "claude",
   title: "Claude Code",
   binary: "claude",
-  places: ["~/.claude/local", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+  installFolders: ["~/.claude/local", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @anthropic-ai/claude-code",
   maker: "anthropic",
   can: {
@@ -80,62 +80,63 @@ export const claudeProvider: Provider = {
   },
   model: (tier, env) =>
     tier === "strongest" ? (env.ANTHROPIC_MODEL ?? "opus") : (env.ANTHROPIC_SMALL_FAST_MODEL ?? "haiku"),
-  unenforced: withinReachOfShell,
+  unenforcedGroups: groupsReachableByShell,
   open: (opening) => openSession(opening),
-  async launch({ settings, prompt, key, folder }) {
+  async terminalCommand({ settings, prompt, key, folder }) {
     const fresh = randomUUID()
-    const { args, env } = await commonFlags(settings, { key, fork: false, folder }, fresh)
+    const { args, env } = await commonCommand(settings, { key, fork: false, folder }, fresh)
     // One of its flags takes whatever follows.
     const said = prompt === undefined ? [] : ["--", prompt]
     return {
-      args: [...args, ...launchFlags(settings), ...said],
+      args: [...args, ...terminalPermissionFlags(settings), ...said],
       env,
       key: key ?? fresh,
-      farewell: /claude --resume ([\da-f-]{36})/g,
+      resumeHint: /claude --resume ([\da-f-]{36})/g,
     }
   },
 }
 
-async function command({ message, settings }: Turn, place: LinePlace, fresh: string): Promise<LineCommand> {
-  const { args, env } = await commonFlags(settings, place, fresh)
+async function turnCommand({ message, settings }: TurnRequest, place: TurnPaths, fresh: string): Promise<TurnCommand> {
+  const { args, env } = await commonCommand(settings, place, fresh)
   return {
-    args: [...streaming, ...args, ...permissionFlags(settings)],
+    args: [...streamFlags, ...args, ...permissionFlags(settings)],
     env,
     input: `${JSON.stringify(userLine(message))}\n`,
-    keepsReading: true,
+    keepsInputOpen: true,
   }
 }
 
-const streaming = [
+const streamFlags = [
   ...["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
   ...["--include-partial-messages", "--replay-user-messages"],
 ]
 
-async function commonFlags(settings: Settings, { key, fork, folder }: LinePlace, fresh: string) {
+async function commonCommand(settings: TurnSettings, { key, fork, folder }: TurnPaths, fresh: string) {
   const { model, reasoning, servers } = settings
   const args = ["--strict-mcp-config"]
   // Hooks, plugins and helpers of the repository run commands, and nobody is asked whether it is trusted.
-  if (!runsCommands(settings)) args.push("--setting-sources", "user")
-  const instructions = await instructionsOf(settings)
+  if (!mayRunCommands(settings)) args.push("--setting-sources", "user")
+  const instructions = await readInstructions(settings)
   if (key === undefined) args.push("--session-id", fresh)
   else args.push("--resume", key, ...(fork ? ["--fork-session"] : []))
   if (model !== undefined) args.push("--model", model)
   if (reasoning !== undefined) args.push("--effort", reasoning)
   // In files, because they may be long, and a list of processes shows arguments to everybody.
-  if (instructions) args.push("--append-system-prompt-file", await privateFile(folder, "instructions.md", instructions))
+  if (instructions)
+    args.push("--append-system-prompt-file", await writePrivateFile(folder, "instructions.md", instructions))
   const { systemPrompt } = settings
-  if (systemPrompt) args.push("--system-prompt-file", await privateFile(folder, "system-prompt.md", systemPrompt))
-  const mcpServers = { ...(await userServers(settings)), ...mcpConfig(servers) }
+  if (systemPrompt) args.push("--system-prompt-file", await writePrivateFile(folder, "system-prompt.md", systemPrompt))
+  const mcpServers = { ...(await readUserServers(settings)), ...mcpConfig(servers) }
   if (Object.keys(mcpServers).length > 0)
-    args.push("--mcp-config", await privateFile(folder, "mcp.json", JSON.stringify({ mcpServers })))
+    args.push("--mcp-config", await writePrivateFile(folder, "mcp.json", JSON.stringify({ mcpServers })))
   const patience = Math.max(0, ...servers.map(({ toolTimeoutMs }) => toolTimeoutMs))
   const env: Record<string, string> = patience > 0 ? { MCP_TOOL_TIMEOUT: String(patience) } : {}
   return { args, env }
 }
 
 /** Without the settings of the repository, Claude Code does not read its CLAUDE.md either. */
-async function instructionsOf(settings: Settings): Promise<string | undefined> {
-  if (runsCommands(settings)) return settings.instructions
+async function readInstructions(settings: TurnSettings): Promise<string | undefined> {
+  if (mayRunCommands(settings)) return settings.instructions
   const files = ["CLAUDE.md", join(".claude", "CLAUDE.md")].map((name) => join(settings.cwd, name))
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")))
   return [...texts, settings.instructions].filter(Boolean).join("\n\n")
@@ -150,12 +151,12 @@ function mcpConfig(servers: readonly CliServer[]): JsonObject {
 }
 
 /** The servers of the user's own that are allowed, as Claude Code has written them down: for the user, and for this folder. */
-async function userServers({ userServers: names, env, cwd }: Settings): Promise<JsonObject> {
+async function readUserServers({ userServers: names, env, cwd }: TurnSettings): Promise<JsonObject> {
   if (names.length === 0) return {}
   const file = join(env.CLAUDE_CONFIG_DIR ?? env.HOME ?? homedir(), ".claude.json")
   const config: Json = JSON.parse(await readFile(file, "utf8").catch(() => "{}"))
   const known = { ...objectAt(config, "mcpServers"), ...objectAt(config, "projects", cwd, "mcpServers") }
-  requireServers("Claude Code", names, Object.keys(known))
+  requireKnownServers("Claude Code", names, Object.keys(known))
   return Object.fromEntries(names.map((name) => [name, known[name] ?? null]))
 }
 

@@ -8,18 +8,18 @@ import { trajectory } from "../core/trajectory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { ArchiveOptions } from "../sessions/archive.ts"
 import type { SessionOf } from "../sessions/session.ts"
-import { cliParts } from "./cli-parts.ts"
-import { brokenOutcome, type CliRunPlace, cliRun } from "./cli-run.ts"
-import { type CliSeat, openCliSession } from "./cli-session.ts"
-import { type CliConversation, cliConversation } from "./conversation.ts"
+import { cliAgentInternals } from "./cli-parts.ts"
+import { type CliRunSetup, runCli, unstartedOutcome } from "./cli-run.ts"
+import { type CliSessionDriver, openCliSession } from "./cli-session.ts"
+import { type CliConversation, createCliConversation } from "./conversation.ts"
 import type { HealthOptions, ProviderHealth } from "./health.ts"
 import type { InteractiveOptions, InteractiveResult } from "./interactive.ts"
 import type { UsageLimit } from "./limits.ts"
-import { logTo } from "./logger.ts"
+import { createEventLogger } from "./logger.ts"
 import { type CliConfig, type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
 import { findProgram } from "./program.ts"
 import type { Provider } from "./provider.ts"
-import { followInFile } from "./trajectory-file.ts"
+import { mirrorTrajectoryToFile } from "./trajectory-file.ts"
 
 /** What `run` and `send` of a coding CLI may change: any of the agent's options. */
 export interface CliRunOptions extends RunOptions, Partial<CliOptions> {}
@@ -48,7 +48,7 @@ export interface CliAgent extends Agent {
 export type CliSession = SessionOf<CliRunOptions>
 
 // Which conversation a result came from, so that `from` goes on with it.
-const conversations = new WeakMap<RunResult, CliConversation>()
+const conversationOfResult = new WeakMap<RunResult, CliConversation>()
 
 export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
   const config = resolveOptions(provider, options)
@@ -61,30 +61,35 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
       const own = resolveOptions(provider, mergeOptions(options, changes))
       let opening: Promise<CliConversation> | undefined
       const end = async () => await (await opening?.catch(() => undefined))?.close()
-      const place: CliRunPlace = {
+      const place: CliRunSetup = {
         provider,
         config: own,
         prompt: userMessage(prompt),
-        async conversation() {
-          opening = continued(provider, own, from)
+        async openConversation() {
+          opening = continueConversation(provider, own, from)
           const shared = await opening
           const { trajectoryPath: file } = own
-          if (file !== undefined) followInFile(shared, file, () => trajectory(shared.events))
+          if (file !== undefined) mirrorTrajectoryToFile(shared, file, () => trajectory(shared.events))
           return shared
         },
         // It may come too late.
-        abandoned: () => void end(),
-        async ended(result, shared) {
-          conversations.set(result, shared)
+        onAbandoned: () => void end(),
+        async onEnded(result, shared) {
+          conversationOfResult.set(result, shared)
           // Nothing is left listening; a run that goes on from this one opens it again.
-          await shared.rest()
+          await shared.closeBetweenRuns()
         },
       }
       return startCliRun(place, signal, end)
     },
     async session({ signal, archive, resume, recording, keepPrompt, ...changes } = {}) {
       const used = mergeOptions(options, changes)
-      return await openCliSession(seatOf(provider, used, signal), { archive, resume, recording, keepPrompt })
+      return await openCliSession(createSessionDriver(provider, used, signal), {
+        archive,
+        resume,
+        recording,
+        keepPrompt,
+      })
     },
     async describe() {
       const runtime = typeof config.runtime === "function" ? await config.runtime() : config.runtime
@@ -95,23 +100,27 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
     with: (overrides) => cliAgent(provider, mergeOptions(options, overrides)),
     async interactive(prompt, { signal, captureBytes, selectProvider, resume, ...changes } = {}) {
       // It knows every CLI, and they know this file.
-      const { interactive } = await import("./interactive.ts")
+      const { runInteractive: interactive } = await import("./interactive.ts")
       const used = mergeOptions(options, changes)
       return await interactive(provider, used, prompt, { signal, captureBytes, selectProvider, resume })
     },
-    checkHealth: async (asked) => (await import("./health.ts")).healthOf(provider, options, asked),
-    checkLimit: async (asked) => (await import("./health.ts")).limitNow(provider, options, asked),
-    spec: async () => (await import("./spec.ts")).specOf(provider, options),
+    checkHealth: async (asked) => (await import("./health.ts")).checkProviderHealth(provider, options, asked),
+    checkLimit: async (asked) => (await import("./health.ts")).probeUsageLimit(provider, options, asked),
+    spec: async () => (await import("./spec.ts")).cliAgentSpec(provider, options),
   }
   const { program } = options
-  cliParts.set(agent, {
+  cliAgentInternals.set(agent, {
     options,
     isInstalled: () => findProgram(provider, { program, env: config.settings.env }) !== undefined,
   })
   return agent
 }
 
-function seatOf(provider: Provider, options: CliOptions, signal: AbortSignal | undefined): CliSeat {
+function createSessionDriver(
+  provider: Provider,
+  options: CliOptions,
+  signal: AbortSignal | undefined,
+): CliSessionDriver {
   const cells = ["cellTimeoutMs", "typeGate", "transaction"] as const
   const fixed = ["cwd", "runtime", "tools", "mcpServers", "name", "trajectoryPath", ...cells] as const
   return {
@@ -129,12 +138,15 @@ function seatOf(provider: Provider, options: CliOptions, signal: AbortSignal | u
       const signals = [signal, own].filter((each) => each !== undefined)
       const either = signals.length > 1 ? AbortSignal.any(signals) : signals[0]
       const { turn, conversation } = place
-      return startCliRun({ provider, config, prompt: userMessage(prompt), turn, conversation }, either)
+      return startCliRun(
+        { provider, config, prompt: userMessage(prompt), waitForTurn: turn, openConversation: conversation },
+        either,
+      )
     },
   }
 }
 
-function startCliRun(place: CliRunPlace, signal: AbortSignal | undefined, dispose?: () => Promise<void>): Run {
+function startCliRun(place: CliRunSetup, signal: AbortSignal | undefined, dispose?: () => Promise<void>): Run {
   const { config } = place
   const id = newId("run")
   return startRun({
@@ -142,28 +154,32 @@ function startCliRun(place: CliRunPlace, signal: AbortSignal | undefined, dispos
     agent: config.name,
     depth: config.limits.depth,
     signal,
-    onEvent: observerOf(config),
+    onEvent: eventObserver(config),
     dispose,
-    broken: (error) => brokenOutcome(id, error, []),
-    body: (control) => cliRun(control, place),
+    onBodyError: (error) => unstartedOutcome(id, error, []),
+    body: (control) => runCli(control, place),
   })
 }
 
-export function observerOf({
+export function eventObserver({
   onEvent,
   logger,
 }: Pick<CliOptions, "onEvent" | "logger">): ((event: AgentEvent) => unknown) | undefined {
   if (!logger) return onEvent
-  const log = logTo(logger)
+  const log = createEventLogger(logger)
   return (event) => {
     log(event)
     return onEvent?.(event)
   }
 }
 
-async function continued(provider: Provider, config: CliConfig, from: RunResult | undefined): Promise<CliConversation> {
-  if (!from) return await cliConversation(provider, config)
-  const earlier = conversations.get(from)
+async function continueConversation(
+  provider: Provider,
+  config: CliConfig,
+  from: RunResult | undefined,
+): Promise<CliConversation> {
+  if (!from) return await createCliConversation(provider, config)
+  const earlier = conversationOfResult.get(from)
   const key = earlier?.session.key
   if (!earlier || key === undefined || earlier.provider !== provider.name) {
     throw new ConfigError(
@@ -171,5 +187,5 @@ async function continued(provider: Provider, config: CliConfig, from: RunResult 
     )
   }
   const { approved, system, runtime } = earlier
-  return await cliConversation(provider, config, { key, messages: from.messages, approved, system, runtime })
+  return await createCliConversation(provider, config, { key, messages: from.messages, approved, system, runtime })
 }

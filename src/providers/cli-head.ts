@@ -3,10 +3,10 @@ import type { Json } from "../core/json.ts"
 import type { CliConversation } from "./conversation.ts"
 import type { CliOptions } from "./options.ts"
 import type { Provider } from "./provider.ts"
-import { at, objectAt, textAt, textsAt } from "./read-json.ts"
+import { objectAt, textAt, textsAt, valueAt } from "./read-json.ts"
 
 /** What is stored of a session with a CLI beside its events. */
-export interface CliHead {
+export interface CliSessionMetadata {
   provider: string
   /** What the CLI resumes it by. */
   key?: string | undefined
@@ -16,7 +16,7 @@ export interface CliHead {
   options: Pick<CliOptions, "model" | "reasoning" | "instructions" | "systemPrompt">
 }
 
-export function headOf({ name }: Provider, options: CliOptions, { session, approved }: CliConversation): Json {
+export function sessionMetadata({ name }: Provider, options: CliOptions, { session, approved }: CliConversation): Json {
   const { cwd, model, reasoning, instructions, systemPrompt } = options
   const said = Object.entries({ model, reasoning, instructions, systemPrompt }).filter(
     ([, value]) => value !== undefined,
@@ -33,7 +33,7 @@ export function headOf({ name }: Provider, options: CliOptions, { session, appro
 }
 
 /** Undefined where it is of no CLI. */
-export function readHead(head: Json | undefined): CliHead | undefined {
+export function readSessionMetadata(head: Json | undefined): CliSessionMetadata | undefined {
   const provider = textAt(head, "provider")
   if (provider === undefined) return undefined
   const options = objectAt(head, "options")
@@ -41,7 +41,7 @@ export function readHead(head: Json | undefined): CliHead | undefined {
     provider,
     key: textAt(head, "key"),
     cwd: textAt(head, "cwd"),
-    approved: textsAt(at(head, "approved")),
+    approved: textsAt(valueAt(head, "approved")),
     options: {
       model: textAt(options, "model"),
       reasoning: textAt(options, "reasoning"),
@@ -52,7 +52,7 @@ export function readHead(head: Json | undefined): CliHead | undefined {
 }
 
 /** What a CLI resumes a conversation by, as an argument of a command: never an option, a pattern or a path upwards. */
-export function checkedKey(key: string | undefined): string | undefined {
+export function requireSafeKey(key: string | undefined): string | undefined {
   if (key === undefined || (/^[^-\s\p{Cc}*?[\]{}\\][^\s\p{Cc}*?[\]{}\\]*$/u.test(key) && !key.includes("..")))
     return key
   throw new ConfigError(
@@ -60,21 +60,21 @@ export function checkedKey(key: string | undefined): string | undefined {
   )
 }
 
-export function refuseOther({ name, title }: Provider, id: string, other: string | undefined): void {
+export function requireSameProvider({ name, title }: Provider, id: string, other: string | undefined): void {
   if (other === undefined || other === name) return
   throw new ConfigError(
     `Session "${id}" is one with ${other}, and ${title} cannot go on with it. Resume it by ${other}({ … }).`,
   )
 }
 
-export function noHandleYet(id: string): ConfigError {
+export function noHandleYetError(id: string): ConfigError {
   return new ConfigError(
     `session.handle: session "${id}" has no handle yet, because the CLI names its conversation with the first answer. Take it after ` +
       "the first send.",
   )
 }
 
-export function notFound(id: string, archive: string | undefined): ConfigError {
+export function sessionNotFoundError(id: string, archive: string | undefined): ConfigError {
   const where = archive === undefined ? "was not archived in a folder that its handle names" : `is not in ${archive}`
   return new ConfigError(
     `Session "${id}" ${where}, and the CLI's own key is not known. Resume it by session.handle, taken after its first send, or ` +

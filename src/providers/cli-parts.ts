@@ -1,11 +1,11 @@
-import { hiddenField } from "../core/hidden-field.ts"
+import { createHiddenField } from "../core/hidden-field.ts"
 import type { CliOptions } from "./options.ts"
 
 /** What is behind an agent that is a coding CLI, for those who work on several of them. */
-export interface CliParts {
+export interface CliAgentInternals {
   options: CliOptions
   /** Whether its program is there, by now. */
   isInstalled(): boolean
 }
 
-export const cliParts = hiddenField<CliParts>()
+export const cliAgentInternals = createHiddenField<CliAgentInternals>()

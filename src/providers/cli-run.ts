@@ -1,78 +1,78 @@
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import type { RunResult } from "../core/agent.ts"
-import { abortDetail, errorData, isAbort } from "../core/errors.ts"
+import { abortDetail, errorData, isAbortError } from "../core/errors.ts"
 import type { AgentEvent, EventBody } from "../core/event.ts"
 import type { UserMessage } from "../core/message.ts"
-import { abortError, type RunControl, type RunOutcome, runEnd } from "../core/run.ts"
-import type { Turn } from "../core/serial-queue.ts"
+import { abortError, type RunBodyResult, type RunControl, runEndEvent } from "../core/run.ts"
+import type { WaitForTurn } from "../core/serial-queue.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
 import type { CliConversation } from "./conversation.ts"
-import { sendThroughLimits } from "./limits.ts"
+import { sendWaitingForLimits } from "./limits.ts"
 import type { CliConfig } from "./options.ts"
-import type { Provider, TurnEnd } from "./provider.ts"
-import { type TurnWork, turnWork } from "./turn-work.ts"
+import type { Provider, TurnResult } from "./provider.ts"
+import { createPromptSender, type PromptSender } from "./turn-work.ts"
 
-export interface CliRunPlace {
+export interface CliRunSetup {
   provider: Provider
   config: CliConfig
   prompt: UserMessage
-  conversation(): Promise<CliConversation>
+  openConversation(): Promise<CliConversation>
   /** Waits for the run's turn in its session. */
-  turn?: Turn | undefined
+  waitForTurn?: WaitForTurn | undefined
   /** Called when it never came to have its conversation. */
-  abandoned?: (() => void) | undefined
+  onAbandoned?: (() => void) | undefined
   /** Called when it is over, with what it was part of. */
-  ended?: ((result: RunResult, conversation: CliConversation) => Promise<void>) | undefined
+  onEnded?: ((result: RunResult, conversation: CliConversation) => Promise<void>) | undefined
 }
 
 /** One prompt to a CLI, from its `run-start` to its `run-end`. */
-export async function cliRun(control: RunControl, place: CliRunPlace): Promise<RunOutcome> {
+export async function runCli(control: RunControl, place: CliRunSetup): Promise<RunBodyResult> {
   const { config, prompt } = place
   let shared: CliConversation
   try {
-    await place.turn?.(control.signal)
-    shared = await orAbort(place.conversation(), control.signal)
+    await place.waitForTurn?.(control.signal)
+    shared = await rejectOnAbort(place.openConversation(), control.signal)
   } catch (error) {
-    place.abandoned?.()
+    place.onAbandoned?.()
     // The conversation never hears of it, whoever watches the run does.
     const start = control.emit({ type: "run-start", agent: config.name, messages: [prompt], metadata: config.metadata })
-    return brokenOutcome(control.id, control.signal.aborted ? abortError(control.signal) : error, [start])
+    return unstartedOutcome(control.id, control.signal.aborted ? abortError(control.signal) : error, [start])
   }
   const firstEvent = shared.events.length
-  if (shared.runtime) control.useRuntime(shared.runtime)
-  control.useRecord(shared.record)
-  control.emit(startOf(place, shared))
+  if (shared.runtime) control.setRuntime(shared.runtime)
+  control.setRecorder(shared.record)
+  control.emit(runStartEvent(place, shared))
   for (const message of shared.warnings.splice(0)) control.emit({ type: "warning-raised", code: "resumed", message })
-  const work = turnWork(control, place, shared)
-  let end: TurnEnd
+  const work = createPromptSender(control, place, shared)
+  let end: TurnResult
   let failure: unknown
   try {
-    await shared.saved?.(false)
-    end = await sendThroughLimits(work.send, control, config.autoWait)
+    await shared.save?.(false)
+    end = await sendWaitingForLimits(work.send, control, config.autoWait)
     failure = end.failure
   } catch (error) {
     failure = error
     end = { usage: { ...work.used(), complete: false } }
   }
   work.stop()
-  shared.unheard.push(...control.steered())
-  await control.endChildren()
+  shared.pendingSteering.push(...control.takeSteered())
+  await control.endChildRuns()
   control.spend(end.usage)
-  const result = resultOf(control, work, end.output, failure)
+  const result = createRunResult(control, work, end.output, failure)
   // The last event belongs to the record too, so it is emitted here and not left to the run.
-  control.emit(runEnd(result))
-  await shared.saved?.(true)
+  control.emit(runEndEvent(result))
+  await shared.save?.(true)
   result.messages = shared.messages.slice()
   result.trajectory = trajectory(shared.events.slice(firstEvent))
-  await place.ended?.(result, shared)
+  await place.onEnded?.(result, shared)
   if (result.status === "aborted") return { result, error: abortError(control.signal) }
   return result.status === "failed" ? { result, error: failure } : { result }
 }
 
 /** The result of a run that never came to its CLI. */
-export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]): RunOutcome {
-  const aborted = isAbort(error)
+export function unstartedOutcome(id: string, error: unknown, events: AgentEvent[]): RunBodyResult {
+  const aborted = isAbortError(error)
   return {
     error,
     result: {
@@ -89,7 +89,7 @@ export function brokenOutcome(id: string, error: unknown, events: AgentEvent[]):
   }
 }
 
-function startOf({ config, prompt }: CliRunPlace, shared: CliConversation): EventBody {
+function runStartEvent({ config, prompt }: CliRunSetup, shared: CliConversation): EventBody {
   const { model, instructions, systemPrompt } = config.settings
   const system = [systemPrompt, instructions].filter(Boolean).join("\n\n")
   const isNew = shared.system !== system
@@ -104,8 +104,13 @@ function startOf({ config, prompt }: CliRunPlace, shared: CliConversation): Even
   }
 }
 
-function resultOf(control: RunControl, work: TurnWork, output: string | undefined, failure: unknown): RunResult {
-  const { told, reason } = work
+function createRunResult(
+  control: RunControl,
+  work: PromptSender,
+  output: string | undefined,
+  failure: unknown,
+): RunResult {
+  const { recorder: told, stopReason: reason } = work
   const stopped = failure !== undefined && reason !== undefined && !control.signal.aborted
   const status = control.signal.aborted ? "aborted" : stopped ? "stopped" : failure === undefined ? "done" : "failed"
   const by = { aborted: "abort", stopped: "limit", done: "answer", failed: "failure" } as const

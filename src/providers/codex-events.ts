@@ -1,14 +1,14 @@
 import type { ProviderErrorCode } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { newId } from "../core/message.ts"
-import { reportedUsage, type Usage } from "../core/usage.ts"
-import { exitFailure, failureOf } from "./failure.ts"
+import { cliReportedUsage, type Usage } from "../core/usage.ts"
+import { exitFailure, providerFailure } from "./failure.ts"
 import type { LineParser, ParsedLine } from "./line-cli.ts"
-import type { Settings, Step } from "./provider.ts"
-import { at, contentOf, type JsonObject, listAt, numberAt, objectAt, textAt } from "./read-json.ts"
-import { resetTime } from "./reset-time.ts"
+import type { Step, TurnSettings } from "./provider.ts"
+import { type JsonObject, listAt, numberAt, objectAt, textAt, toolContentOf, valueAt } from "./read-json.ts"
+import { parseResetTime } from "./reset-time.ts"
 
-const names = { provider: "codex", title: "Codex" }
+const codexNames = { provider: "codex", title: "Codex" }
 
 /** What a thread has used, as Codex counts it: from its beginning. */
 export interface ThreadUsage {
@@ -19,7 +19,7 @@ export interface ThreadUsage {
   reasoning: number
 }
 
-export interface CodexParserOptions extends Pick<Settings, "timeoutMs" | "idleTimeoutMs"> {
+export interface CodexParserOptions extends Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs"> {
   /** What the thread had used before this turn; undefined where nobody knows. */
   before: ThreadUsage | undefined
   /** Ids of items begin anew in each process: this tells those of one turn from those of another. */
@@ -27,7 +27,7 @@ export interface CodexParserOptions extends Pick<Settings, "timeoutMs" | "idleTi
 }
 
 /** Reads the stream of one turn of Codex. */
-export function codexParser({ before, prefix = newId("x"), ...limits }: CodexParserOptions): LineParser {
+export function createCodexParser({ before, prefix = newId("x"), ...limits }: CodexParserOptions): LineParser {
   /** How much of each output was told. */
   const told = new Map<string, number>()
   /** The last error that was not a mere delay. */
@@ -36,11 +36,14 @@ export function codexParser({ before, prefix = newId("x"), ...limits }: CodexPar
   function item(line: JsonObject, phase: "started" | "updated" | "completed"): ParsedLine {
     const item = objectAt(line, "item")
     const [type = "", text = ""] = [textAt(item, "type"), textAt(item, "text")]
-    if (type === "agent_message") return phase === "completed" && text !== "" ? one({ type: "text", text }) : nothing
-    if (type === "reasoning") return phase === "completed" && text !== "" ? one({ type: "reasoning", text }) : nothing
-    if (type === "error") return one({ type: "warning", code: "codex", message: textAt(item, "message") ?? "unknown" })
+    if (type === "agent_message")
+      return phase === "completed" && text !== "" ? oneStep({ type: "text", text }) : noSteps
+    if (type === "reasoning")
+      return phase === "completed" && text !== "" ? oneStep({ type: "reasoning", text }) : noSteps
+    if (type === "error")
+      return oneStep({ type: "warning", code: "codex", message: textAt(item, "message") ?? "unknown" })
     const call = callOf(type, item)
-    if (!call) return nothing
+    if (!call) return noSteps
     const id = `${prefix}_${textAt(item, "id")}`
     const steps: Step[] = []
     if (!told.has(id)) {
@@ -62,7 +65,10 @@ export function codexParser({ before, prefix = newId("x"), ...limits }: CodexPar
   }
 
   function failed(message: string): ParsedLine {
-    return { steps: [], end: { usage: { complete: false }, failure: failureOf({ ...names, ...factsOf(message) }) } }
+    return {
+      steps: [],
+      end: { usage: { complete: false }, failure: providerFailure({ ...codexNames, ...parseFailure(message) }) },
+    }
   }
 
   return {
@@ -70,7 +76,7 @@ export function codexParser({ before, prefix = newId("x"), ...limits }: CodexPar
       const message = textAt(line, "message") ?? textAt(line, "error", "message")
       switch (textAt(line, "type")) {
         case "thread.started":
-          return one({ type: "key", key: textAt(line, "thread_id") ?? "" })
+          return oneStep({ type: "key", key: textAt(line, "thread_id") ?? "" })
         case "item.started":
           return item(line, "started")
         case "item.updated":
@@ -84,29 +90,32 @@ export function codexParser({ before, prefix = newId("x"), ...limits }: CodexPar
         case "error":
           // The same follows with `turn.failed`, unless Codex tries again.
           if (!/^Reconnecting\.\.\. \d+\/\d+/.test(message ?? "")) trouble = message
-          else return one({ type: "warning", code: "cli-retry", message: `Codex: ${message}` })
-          return nothing
+          else return oneStep({ type: "warning", code: "cli-retry", message: `Codex: ${message}` })
+          return noSteps
         default:
-          return nothing
+          return noSteps
       }
     },
-    exit(end) {
+    readExit(end) {
       const unknown = { usage: { complete: false } }
       if (end.stopped === undefined && trouble !== undefined) {
-        return { ...unknown, failure: failureOf({ ...names, ...factsOf(trouble), stderr: end.stderr.trim() }) }
+        return {
+          ...unknown,
+          failure: providerFailure({ ...codexNames, ...parseFailure(trouble), stderr: end.stderr.trim() }),
+        }
       }
       if (/no rollout found|no saved session|session .{0,200}? not found/i.test(end.stderr)) {
         const message = end.stderr.trim().split("\n").at(-1) ?? ""
-        return { ...unknown, failure: failureOf({ ...names, message, code: "session-not-found" }) }
+        return { ...unknown, failure: providerFailure({ ...codexNames, message, code: "session-not-found" }) }
       }
-      return { ...unknown, failure: exitFailure(names, end, limits) }
+      return { ...unknown, failure: exitFailure(codexNames, end, limits) }
     },
   }
 }
 
-const nothing: ParsedLine = { steps: [] }
+const noSteps: ParsedLine = { steps: [] }
 
-function one(step: Step): ParsedLine {
+function oneStep(step: Step): ParsedLine {
   return { steps: [step] }
 }
 
@@ -114,11 +123,14 @@ function one(step: Step): ParsedLine {
 function callOf(type: string, item: JsonObject): { name: string; input: Json } | undefined {
   switch (type) {
     case "command_execution":
-      return { name: type, input: { command: at(item, "command") ?? "" } }
+      return { name: type, input: { command: valueAt(item, "command") ?? "" } }
     case "mcp_tool_call":
-      return { name: `mcp__${textAt(item, "server")}__${textAt(item, "tool")}`, input: at(item, "arguments") ?? {} }
+      return {
+        name: `mcp__${textAt(item, "server")}__${textAt(item, "tool")}`,
+        input: valueAt(item, "arguments") ?? {},
+      }
     case "file_change":
-      return { name: type, input: { changes: at(item, "changes") ?? [] } }
+      return { name: type, input: { changes: valueAt(item, "changes") ?? [] } }
     case "":
     case "todo_list":
       return undefined
@@ -140,16 +152,16 @@ function resultOf(item: JsonObject): { ok: boolean; text: string } {
   if (output !== undefined) return { ok, text: ok ? output : `${output}\n(exit code ${exitCode ?? "unknown"})` }
   const changes = listAt(item, "changes").map((change) => `${textAt(change, "kind")} ${textAt(change, "path")}`)
   if (changes.length > 0) return { ok, text: changes.join("\n") }
-  return { ok, ...contentOf(at(item, "result", "content")) }
+  return { ok, ...toolContentOf(valueAt(item, "result", "content")) }
 }
 
 /** What this turn has used: Codex tells what the thread has. */
 function usageSince(before: ThreadUsage | undefined, usage: JsonObject): Usage {
   const after = threadUsage(usage)
-  return after && before ? reportedUsage(usedSince(before, after)) : { complete: false }
+  return after && before ? cliReportedUsage(usageBetween(before, after)) : { complete: false }
 }
 
-export function usedSince(before: ThreadUsage, after: ThreadUsage): Usage {
+export function usageBetween(before: ThreadUsage, after: ThreadUsage): Usage {
   const since = (name: keyof ThreadUsage) => Math.max(0, after[name] - before[name])
   return {
     complete: true,
@@ -174,11 +186,16 @@ export function threadUsage(usage: JsonObject): ThreadUsage | undefined {
 }
 
 /** What the words of a failure mean. They are Codex's own: what a model says never comes here. */
-function factsOf(message: string): { message: string; code?: ProviderErrorCode; status?: number; retryAt?: number } {
+function parseFailure(message: string): {
+  message: string
+  code?: ProviderErrorCode
+  status?: number
+  retryAt?: number
+} {
   const status = Number(/\b(?:status|status code):? (\d{3})\b/i.exec(message)?.[1] ?? Number.NaN)
   const known = Number.isNaN(status) ? {} : { status }
   if (/usage limit/i.test(message)) {
-    const retryAt = resetTime(message)
+    const retryAt = parseResetTime(message)
     return { message, ...known, code: "rate-limited", ...(retryAt !== undefined && { retryAt }) }
   }
   if (/^Missing environment variable|not logged in|please log in/i.test(message))

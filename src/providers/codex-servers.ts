@@ -2,20 +2,20 @@ import { readFile, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
-import { requireServers } from "./options.ts"
-import type { CliServer, Settings } from "./provider.ts"
+import { requireKnownServers } from "./options.ts"
+import type { CliServer, TurnSettings } from "./provider.ts"
 import type { Toml } from "./toml.ts"
 
 /** The MCP servers of a turn as settings of Codex: ours and those of the user's own that are allowed on, the rest off. Secrets go by the environment and by files of a private
  *  folder: a list of processes shows arguments to everybody. */
-export async function codexServers(
-  { servers, userServers, env: outer }: Pick<Settings, "servers" | "userServers" | "env">,
+export async function codexMcpServers(
+  { servers, userServers, env: outer }: Pick<TurnSettings, "servers" | "userServers" | "env">,
   folder: string,
 ): Promise<{ config: Record<string, Toml>; env: Record<string, string> }> {
   const env: Record<string, string> = {}
   const config: Record<string, Toml> = {}
-  const known = await ownServers(outer)
-  requireServers("Codex", userServers, [...known])
+  const known = await readConfiguredServers(outer)
+  requireKnownServers("Codex", userServers, [...known])
   for (const name of known) {
     if (userServers.includes(name)) config[`mcp_servers.${name}.default_tools_approval_mode`] = "approve"
     else if (!servers.some((server) => server.name === name)) config[`mcp_servers.${name}.enabled`] = false
@@ -25,7 +25,7 @@ export async function codexServers(
 }
 
 // Settings of several places are merged, so that an empty list of ours would leave them on.
-async function ownServers(env: Readonly<Record<string, string>>): Promise<Set<string>> {
+async function readConfiguredServers(env: Readonly<Record<string, string>>): Promise<Set<string>> {
   const file = join(env.CODEX_HOME ?? join(env.HOME ?? homedir(), ".codex"), "config.toml")
   // One that is not there names none; one that cannot be read is Codex's to complain about.
   const text = await readFile(file, "utf8").catch(() => "")

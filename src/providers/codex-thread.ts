@@ -3,11 +3,11 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
 import { type ThreadUsage, threadUsage } from "./codex-events.ts"
-import { findNewest, newestLines } from "./last-line.ts"
+import { findInLines, readNewestLines } from "./last-line.ts"
 import { objectAt, textAt } from "./read-json.ts"
 
 /** What Codex has written down of a thread, whoever has gone on with it meanwhile. What is undefined is not known. */
-export interface ThreadFacts {
+export interface StoredThread {
   /** Whether it has a file at all. */
   found: boolean
   /** What it has used so far. */
@@ -15,15 +15,15 @@ export interface ThreadFacts {
   model?: string | undefined
 }
 
-export async function readThread(thread: string, env: Readonly<Record<string, string>>): Promise<ThreadFacts> {
+export async function readStoredThread(thread: string, env: Readonly<Record<string, string>>): Promise<StoredThread> {
   const home = env.CODEX_HOME ?? join(env.HOME ?? homedir(), ".codex")
   try {
     for await (const file of glob(`sessions/*/*/*/rollout-*${thread}.jsonl`, { cwd: home })) {
-      const lines = await newestLines(join(home, file))
+      const lines = await readNewestLines(join(home, file))
       return {
         found: true,
-        usage: findNewest(lines, "token_count", usageIn),
-        model: findNewest(lines, "turn_context", modelIn),
+        usage: findInLines(lines, "token_count", usageIn),
+        model: findInLines(lines, "turn_context", modelIn),
       }
     }
   } catch {

@@ -1,22 +1,22 @@
-import { checkOptions, isRecord, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeObject, type OptionChecks } from "../core/check-options.ts"
 import type { Price } from "../core/usage.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
-import { codexParser, type ThreadUsage, usedSince } from "./codex-events.ts"
-import { codexServers } from "./codex-servers.ts"
-import { readThread } from "./codex-thread.ts"
-import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
+import { createCodexParser, type ThreadUsage, usageBetween } from "./codex-events.ts"
+import { codexMcpServers } from "./codex-servers.ts"
+import { readStoredThread } from "./codex-thread.ts"
+import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "./line-cli.ts"
 import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
-import { imageFiles, privateFile, textOf } from "./prompt-files.ts"
+import { promptText, writeImageFiles, writePrivateFile } from "./prompt-files.ts"
 import {
-  type Launch,
-  type LaunchCommand,
+  mayRunCommands,
   type Provider,
-  runsCommands,
-  type Settings,
   type Step,
+  type TerminalCommand,
+  type TerminalLaunch,
   type ToolGroup,
-  type Turn,
+  type TurnRequest,
+  type TurnSettings,
 } from "./provider.ts"
 import { type Toml, tomlValue } from "./toml.ts"
 
@@ -28,7 +28,7 @@ export interface CodexOptions extends CliOptions {
   price?: Price | undefined
 }
 
-const codexChecks: OptionChecks<CodexOptions> = { ...cliChecks, config: isRecord, price: isRecord }
+const codexChecks: OptionChecks<CodexOptions> = { ...cliChecks, config: mustBeObject, price: mustBeObject }
 
 /** Codex as an agent. */
 export function codex(given: CodexOptions = {}): CliAgent {
@@ -44,7 +44,7 @@ function providerWith(extra: Config, price?: Price): Provider {
     name: "codex",
     title: "Codex",
     binary: "codex",
-    places: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+    installFolders: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g @openai/codex",
     maker: "openai",
     can: {
@@ -59,22 +59,23 @@ function providerWith(extra: Config, price?: Price): Provider {
     },
     ...(price && { price }),
     model: (tier) => (tier === "strongest" ? undefined : "gpt-5.4-mini"),
-    unenforced: ({ allow, permissions }) => (permissions === "bypass" ? [] : notKept(allow)),
+    unenforcedGroups: ({ allow, permissions }) => (permissions === "bypass" ? [] : groupsOutsideSandbox(allow)),
     open(opening) {
       let before: ThreadUsage | undefined
       /** Whether Codex has certainly kept the thread: one that was ended in its first moments is nowhere. */
       let isKept = opening.key !== undefined
-      const session = lineSession(
+      const session = createJsonLinesSession(
         {
           provider: "codex",
           title: "Codex",
           async command(turn, place) {
-            const thread = place.key === undefined ? undefined : await readThread(place.key, turn.settings.env)
+            const thread = place.key === undefined ? undefined : await readStoredThread(place.key, turn.settings.env)
             const isLost = thread?.found === false && !isKept
-            before = thread && !isLost ? thread.usage : noUse
-            return await command(turn, isLost ? { ...place, key: undefined } : place, extra)
+            before = thread && !isLost ? thread.usage : zeroUsage
+            return await turnCommand(turn, isLost ? { ...place, key: undefined } : place, extra)
           },
-          parser: ({ settings: { timeoutMs, idleTimeoutMs } }) => codexParser({ before, timeoutMs, idleTimeoutMs }),
+          parser: ({ settings: { timeoutMs, idleTimeoutMs } }) =>
+            createCodexParser({ before, timeoutMs, idleTimeoutMs }),
         },
         opening,
       )
@@ -87,62 +88,65 @@ function providerWith(extra: Config, price?: Price): Provider {
           let isOver = false
           // Its stream has figures at the end of the turn alone; its record has them after each answer.
           async function count(): Promise<void> {
-            const thread = session.key === undefined ? undefined : await readThread(session.key, env)
+            const thread = session.key === undefined ? undefined : await readStoredThread(session.key, env)
             if (isOver || !thread?.usage || !before) return
-            if (thread.model !== undefined) services.tell({ type: "model", id: thread.model })
-            services.tell({ type: "usage", usage: usedSince(before, thread.usage) })
+            if (thread.model !== undefined) services.report({ type: "model", id: thread.model })
+            services.report({ type: "usage", usage: usageBetween(before, thread.usage) })
           }
           const tell = (step: Step) => {
-            services.tell(step)
+            services.report(step)
             if (step.type === "result") void count()
           }
-          const end = await session.turn(turn, { ...services, tell })
+          const end = await session.turn(turn, { ...services, report: tell })
           isOver = true
           isKept ||= end.failure === undefined
           // Its stream does not say what it cost, nor which model to ask the price of.
-          const thread = session.key === undefined ? undefined : await readThread(session.key, env)
-          if (thread?.model !== undefined) services.tell({ type: "model", id: thread.model })
+          const thread = session.key === undefined ? undefined : await readStoredThread(session.key, env)
+          if (thread?.model !== undefined) services.report({ type: "model", id: thread.model })
           return end
         },
         close: session.close,
       }
     },
-    launch: (launching) => launch(launching, extra),
+    terminalCommand: (launching) => terminalCommand(launching, extra),
   }
 }
 
-const noUse: ThreadUsage = { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 }
+const zeroUsage: ThreadUsage = { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 }
 
-async function command({ message, settings }: Turn, place: LinePlace, extra: Config): Promise<LineCommand> {
+async function turnCommand({ message, settings }: TurnRequest, place: TurnPaths, extra: Config): Promise<TurnCommand> {
   const { key, fork, folder } = place
-  const { args: common, env } = await commonFlags(settings, extra, folder)
+  const { args: common, env } = await commonCommand(settings, extra, folder)
   const args = ["exec", "--json", "--skip-git-repo-check", "--color", "never", ...common]
-  for (const image of await imageFiles("Codex", message, folder)) args.push("--image", image)
+  for (const image of await writeImageFiles("Codex", message, folder)) args.push("--image", image)
   if (key !== undefined) args.push(fork ? "fork" : "resume", key)
-  return { args: [...args, "-"], env, input: textOf(message) }
+  return { args: [...args, "-"], env, input: promptText(message) }
 }
 
-async function launch({ settings, prompt, key, folder }: Launch, extra: Config): Promise<LaunchCommand> {
-  const { args, env } = await commonFlags(settings, { check_for_update_on_startup: false, ...extra }, folder)
+async function terminalCommand(
+  { settings, prompt, key, folder }: TerminalLaunch,
+  extra: Config,
+): Promise<TerminalCommand> {
+  const { args, env } = await commonCommand(settings, { check_for_update_on_startup: false, ...extra }, folder)
   const resumed = key === undefined ? [] : ["resume", key]
   const said = prompt === undefined ? [] : ["--", prompt]
-  return { args: [...resumed, ...args, ...said], env, key, farewell: /codex resume ([\da-f-]{36})/g }
+  return { args: [...resumed, ...args, ...said], env, key, resumeHint: /codex resume ([\da-f-]{36})/g }
 }
 
-async function commonFlags(settings: Settings, extra: Config, folder: string) {
+async function commonCommand(settings: TurnSettings, extra: Config, folder: string) {
   const { model, reasoning, instructions, systemPrompt, permissions, cwd } = settings
-  const servers = await codexServers(settings, folder)
+  const servers = await codexMcpServers(settings, folder)
   const args = ["-C", cwd]
   if (permissions === "bypass") args.push("--dangerously-bypass-approvals-and-sandbox")
-  else args.push(...configFlags(sandboxOf(settings)))
+  else args.push(...configFlags(sandboxConfig(settings)))
   if (model !== undefined) args.push("--model", model)
   const config: { [key: string]: Toml } = {
     ...extra,
     ...(reasoning !== undefined && { model_reasoning_effort: reasoning }),
     ...(instructions && { developer_instructions: instructions }),
-    ...(systemPrompt && { model_instructions_file: await privateFile(folder, "system-prompt.md", systemPrompt) }),
+    ...(systemPrompt && { model_instructions_file: await writePrivateFile(folder, "system-prompt.md", systemPrompt) }),
     // Those of a repository that the user trusts run commands outside of the sandbox.
-    ...(!runsCommands(settings) && { "features.hooks": false, "features.plugins": false, notify: [] }),
+    ...(!mayRunCommands(settings) && { "features.hooks": false, "features.plugins": false, notify: [] }),
     ...servers.config,
   }
   return { args: [...args, ...configFlags(config)], env: servers.env }
@@ -150,7 +154,7 @@ async function commonFlags(settings: Settings, extra: Config, folder: string) {
 
 // `exec resume` has no --sandbox: the setting holds for both. Only who may do everything goes without a sandbox, which keeps
 // commands from writing outside of the folder, and from the network.
-function sandboxOf({ allow, permissions }: Settings): Config {
+function sandboxConfig({ allow, permissions }: TurnSettings): Config {
   const parallel = { "features.multi_agent": allow.has("parallel") }
   // It asks the person about what the sandbox refuses, and about a search it cannot ask.
   if (permissions === "ask") {
@@ -166,7 +170,7 @@ function sandboxOf({ allow, permissions }: Settings): Config {
 }
 
 /** What its sandbox does not keep it from: it reads and runs commands in any mode, if only those that change nothing. */
-function notKept(allow: ReadonlySet<ToolGroup>): ToolGroup[] {
+function groupsOutsideSandbox(allow: ReadonlySet<ToolGroup>): ToolGroup[] {
   return (["read", "exec"] as const).filter((group) => !allow.has(group))
 }
 

@@ -1,4 +1,12 @@
-import { checkOptions, isEither, isFlag, isFrom, isText, isTexts, type OptionChecks } from "../core/check-options.ts"
+import {
+  checkOptions,
+  mustBeAtLeast,
+  mustBeBoolean,
+  mustBeEither,
+  mustBeText,
+  mustBeTextList,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { claude, claudeProvider } from "./claude.ts"
 import type { CliAgent } from "./cli-agent.ts"
@@ -31,9 +39,9 @@ export const knownProviders: readonly Provider[] = clis.map(({ provider }) => pr
 
 const codingAgentChecks: OptionChecks<CodingAgentOptions> = {
   ...cliChecks,
-  provider: isEither("a name or a list of names", isText, isTexts),
-  failover: isFlag,
-  handoffChars: isFrom(2000),
+  provider: mustBeEither("a name or a list of names", mustBeText, mustBeTextList),
+  failover: mustBeBoolean,
+  handoffChars: mustBeAtLeast(2000),
 }
 
 /** A coding agent by the name of its CLI, or whichever there is; several are a fallback. A model is that of the first one, unless it is
@@ -41,8 +49,8 @@ const codingAgentChecks: OptionChecks<CodingAgentOptions> = {
 export function codingAgent(given: CodingAgentOptions = {}): CliAgent {
   checkOptions("codingAgent()", given, codingAgentChecks)
   const { provider, failover, handoffChars, ...options } = given
-  const names = namesOf(provider)
-  const [first, ...others] = names.map(cliNamed)
+  const names = providerNames(provider)
+  const [first, ...others] = names.map(requireCli)
   if (!first) throw new ConfigError(`provider: the list is empty. Name some of ${allNames()}, or write "auto".`)
   if (others.length === 0) return first.make(options)
   if (options.program !== undefined) {
@@ -62,7 +70,7 @@ export function installedProviders({ env = process.env }: { env?: NodeJS.Process
   return knownProviders.filter((provider) => findProgram(provider, { env })).map(({ name }) => name)
 }
 
-function namesOf(provider: CodingAgentOptions["provider"] = "auto"): readonly string[] {
+function providerNames(provider: CodingAgentOptions["provider"] = "auto"): readonly string[] {
   if (provider !== "auto") return typeof provider === "string" ? [provider] : [...new Set(provider)]
   const { providers } = environmentDefaults()
   if (providers) return [...new Set(providers)]
@@ -71,7 +79,7 @@ function namesOf(provider: CodingAgentOptions["provider"] = "auto"): readonly st
   return installed.length > 0 ? installed : knownProviders.slice(0, 1).map(({ name }) => name)
 }
 
-function cliNamed(name: string): (typeof clis)[number] {
+function requireCli(name: string): (typeof clis)[number] {
   const found = clis.find(({ provider }) => provider.name === name)
   if (found) return found
   throw new ConfigError(`Unknown coding CLI "${name}". There are: ${allNames()}.`)

@@ -1,7 +1,7 @@
 import { type AgentEvent, isDelta } from "../core/event.ts"
 import { deepFreeze } from "../core/freeze.ts"
 import type { Message } from "../core/message.ts"
-import { foldMessages, ownEvents } from "../core/trajectory.ts"
+import { createOwnEventFilter, foldMessages } from "../core/trajectory.ts"
 import type { McpCall, McpHost } from "../mcp/mcp.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { CliConfig } from "./options.ts"
@@ -20,24 +20,24 @@ export interface CliConversation {
   /** What was approved for good. */
   readonly approved: string[]
   /** What was said once and need not be said again. */
-  readonly told: Set<string>
+  readonly warnedOnce: Set<string>
   /** What the owner should know, told with the next run. */
   readonly warnings: string[]
   /** What was said too late, or to a model that cannot be told while it works: it goes with the next prompt. */
-  readonly unheard: string[]
+  readonly pendingSteering: string[]
   /** The instructions that the record has. */
   system: string | undefined
   record(event: AgentEvent): void
   /** Stores what is new, where the conversation is archived. */
-  saved?: ((ended: boolean) => Promise<void>) | undefined
+  save?: ((ended: boolean) => Promise<void>) | undefined
   /** The servers of a turn: the user's, and ours with the tools and the runtime, each of whose calls has a host. */
-  servers(config: CliConfig, host: (call: McpCall) => McpHost): Promise<CliServer[]>
+  serveTurn(config: CliConfig, host: (call: McpCall) => McpHost): Promise<CliServer[]>
   /** Ends what a run leaves open for the next one, which opens it again: not the runtime. */
-  rest(): Promise<void>
+  closeBetweenRuns(): Promise<void>
   close(): Promise<void>
 }
 
-export interface Beginning {
+export interface ConversationStart {
   key?: string | undefined
   fork?: boolean | undefined
   /** What was said before, and what happened. */
@@ -49,10 +49,10 @@ export interface Beginning {
   runtime?: Runtime | undefined
 }
 
-export async function cliConversation(
+export async function createCliConversation(
   provider: Provider,
   config: CliConfig,
-  beginning: Beginning = {},
+  beginning: ConversationStart = {},
 ): Promise<CliConversation> {
   const { key, fork, runtime: earlier } = beginning
   const source = earlier ?? config.runtime
@@ -61,7 +61,7 @@ export async function cliConversation(
   const session = provider.open({ key, fork })
   const events: AgentEvent[] = []
   const messages: Message[] = [...(beginning.messages ?? [])]
-  const isOwn = ownEvents()
+  const isOwn = createOwnEventFilter()
   let served: Promise<ServedTools> | undefined
 
   function record(event: AgentEvent): void {
@@ -86,18 +86,18 @@ export async function cliConversation(
     runtime,
     ownsRuntime,
     approved: [...(beginning.approved ?? [])],
-    told: new Set(),
+    warnedOnce: new Set(),
     warnings: [],
-    unheard: [],
+    pendingSteering: [],
     system: beginning.system,
     record,
-    async servers(config, host) {
+    async serveTurn(config, host) {
       served ??= serveTools(config, runtime)
       const opened = await served
-      opened.serve(host)
+      opened.setCallHost(host)
       return [...opened.servers]
     },
-    rest,
+    closeBetweenRuns: rest,
     async close() {
       await rest()
       if (ownsRuntime) await runtime?.close()

@@ -1,5 +1,5 @@
 import { ProviderError, type ProviderErrorCode } from "../core/errors.ts"
-import type { ChildEnd } from "./supervisor.ts"
+import type { CliProcessEnd } from "./supervisor.ts"
 
 /** What is known of a failure that a CLI told of. */
 export interface FailureFacts {
@@ -15,7 +15,7 @@ export interface FailureFacts {
 }
 
 /** A failure that a CLI told of, as an error with a code and, where there is one, the cure. */
-export function failureOf({
+export function providerFailure({
   provider,
   title,
   message,
@@ -24,11 +24,11 @@ export function failureOf({
   stderr,
   ...facts
 }: FailureFacts): ProviderError {
-  const code = facts.code ?? codeOfStatus(status)
-  return new ProviderError(`${title}: ${withoutEnd(message)}.${cureOf(code, title)}`, {
+  const code = facts.code ?? errorCodeOfStatus(status)
+  return new ProviderError(`${title}: ${withoutFinalPeriod(message)}.${cureOf(code, title)}`, {
     code,
     provider,
-    retryable: transient.has(code),
+    retryable: retryableCodes.has(code),
     ...(retryAt !== undefined && { retryAt }),
     ...(stderr && { stderr }),
     ...(status !== undefined && { details: { status } }),
@@ -38,7 +38,7 @@ export function failureOf({
 /** The failure of a CLI that ended, or was ended, before its turn did. */
 export function exitFailure(
   { provider, title }: { provider: string; title: string },
-  end: ChildEnd,
+  end: CliProcessEnd,
   limits: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined },
 ): ProviderError {
   const stderr = end.stderr.trim()
@@ -46,11 +46,11 @@ export function exitFailure(
     new ProviderError(`${title} ${text}`, {
       code,
       provider,
-      retryable: transient.has(code),
+      retryable: retryableCodes.has(code),
       ...(stderr && { stderr }),
       ...(end.error && { cause: end.error }),
     })
-  if (end.error) return fail("exit", `could not be started: ${startProblem(end.error)}`)
+  if (end.error) return fail("exit", `could not be started: ${describeStartError(end.error)}`)
   if (end.stopped === "timeout") {
     return fail("timeout", `was stopped: its turn took longer than ${limits.timeoutMs} ms. Raise timeoutMs.`)
   }
@@ -62,12 +62,15 @@ export function exitFailure(
   }
   if (end.stopped === "unreadable") return fail("protocol", "was stopped: it wrote a line that never ended.")
   const how = end.signal ? `was ended by ${end.signal}` : `ended with code ${end.exitCode}`
-  const words = lastWords(stderr)
-  return fail("exit", `${how} before its turn was over${words ? `: ${withoutEnd(words)}.` : ", and did not say why."}`)
+  const words = lastLines(stderr)
+  return fail(
+    "exit",
+    `${how} before its turn was over${words ? `: ${withoutFinalPeriod(words)}.` : ", and did not say why."}`,
+  )
 }
 
 /** What an HTTP status means for who sent the request. */
-export function codeOfStatus(status: number | undefined): ProviderErrorCode {
+export function errorCodeOfStatus(status: number | undefined): ProviderErrorCode {
   if (status === undefined) return "provider"
   if (status === 401 || status === 403) return "authentication"
   if (status === 402) return "billing"
@@ -78,7 +81,7 @@ export function codeOfStatus(status: number | undefined): ProviderErrorCode {
   return status >= 400 ? "invalid-request" : "provider"
 }
 
-const transient = new Set<ProviderErrorCode>([
+const retryableCodes = new Set<ProviderErrorCode>([
   "rate-limited",
   "overloaded",
   "server-error",
@@ -87,7 +90,7 @@ const transient = new Set<ProviderErrorCode>([
   "stalled",
 ])
 
-function startProblem(error: Error): string {
+function describeStartError(error: Error): string {
   if (!("code" in error) || error.code !== "E2BIG") return `${error.message}. Check the program and its rights.`
   // Codex takes its instructions as an argument.
   return "its arguments and variables are longer than the system allows. Shorten the instructions, or put them into a file that it reads."
@@ -100,12 +103,12 @@ function cureOf(code: ProviderErrorCode, title: string): string {
   return ""
 }
 
-function withoutEnd(text: string): string {
+function withoutFinalPeriod(text: string): string {
   return text.trim().replace(/\.$/, "")
 }
 
 // Of a long text, the end says most.
-function lastWords(stderr: string): string {
+function lastLines(stderr: string): string {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "")
   const words = lines.slice(-5).join("\n")
   return words.length > 1000 ? `…${words.slice(-1000)}` : words

@@ -1,24 +1,24 @@
-import { orAbort } from "../core/abort.ts"
+import { rejectOnAbort } from "../core/abort.ts"
 import type { Run, RunResult } from "../core/agent.ts"
 import { abortDetail, errorData, ProviderError } from "../core/errors.ts"
 import type { AgentEvent, EventBody, EventOf } from "../core/event.ts"
 import { newId, type PromptPart, userMessage } from "../core/message.ts"
-import { abortError, type RunControl, type RunOutcome, runEnd, startRun } from "../core/run.ts"
-import type { Turn } from "../core/serial-queue.ts"
+import { abortError, type RunBodyResult, type RunControl, runEndEvent, startRun } from "../core/run.ts"
+import type { WaitForTurn } from "../core/serial-queue.ts"
 import { trajectory } from "../core/trajectory.ts"
-import { allFailed, type Candidate, type Failed, movesOn } from "./candidates.ts"
-import { brokenOutcome } from "./cli-run.ts"
+import { type Candidate, combineFailures, type FailedAttempt, isFallbackReason } from "./candidates.ts"
+import { unstartedOutcome } from "./cli-run.ts"
 import type { FallbackConversation } from "./fallback-conversation.ts"
 import { handoffText } from "./handoff.ts"
-import { limitOf, type UsageLimit } from "./limits.ts"
+import { type UsageLimit, usageLimitOf } from "./limits.ts"
 import type { CliOptions } from "./options.ts"
 
 /** A candidate that can be sent something. */
-export interface Seat {
+export interface CandidateSender {
   send(prompt: PromptPart[], changes: Partial<CliOptions>): Run
 }
 
-export interface FallbackPlace {
+export interface FallbackRunSetup {
   name: string
   candidates: readonly Candidate[]
   failover: boolean
@@ -27,20 +27,20 @@ export interface FallbackPlace {
   changes: Partial<CliOptions>
   conversation: FallbackConversation
   /** Gives a candidate its seat; `runtime` is where those before it worked. */
-  seat(candidate: Candidate, runtime: Run["runtime"]): Promise<Seat>
+  openCandidate(candidate: Candidate, runtime: Run["runtime"]): Promise<CandidateSender>
   signal?: AbortSignal | undefined
   onEvent: CliOptions["onEvent"]
   /** Waits for the run's turn in its session. */
-  turn?: Turn | undefined
+  waitForTurn?: WaitForTurn | undefined
   /** Called with its result, and that of the candidate whose it is. */
-  ended?: ((result: RunResult, inner: RunResult | undefined) => void) | undefined
+  onEnded?: ((result: RunResult, inner: RunResult | undefined) => void) | undefined
   dispose?: (() => Promise<void>) | undefined
 }
 
 /** One prompt to the first of several agents that can do it. It is one run, whoever does the work. */
-export function startFallbackRun(place: FallbackPlace): Run {
+export function startFallbackRun(place: FallbackRunSetup): Run {
   const id = newId("run")
-  let passing: Passing | undefined
+  let passing: EventRelay | undefined
   return startRun({
     id,
     agent: place.name,
@@ -48,39 +48,39 @@ export function startFallbackRun(place: FallbackPlace): Run {
     signal: place.signal,
     onEvent: place.onEvent,
     dispose: place.dispose,
-    adopt: (event) => passing?.take(event),
-    broken: (error) => brokenOutcome(id, error, []),
+    onChildEvent: (event) => passing?.relay(event),
+    onBodyError: (error) => unstartedOutcome(id, error, []),
     body(control) {
-      passing = passingOn(control, place)
-      return fallbackRun(control, place, passing)
+      passing = createEventRelay(control, place)
+      return runFallback(control, place, passing)
     },
   })
 }
 
-async function fallbackRun(control: RunControl, place: FallbackPlace, passing: Passing): Promise<RunOutcome> {
+async function runFallback(control: RunControl, place: FallbackRunSetup, passing: EventRelay): Promise<RunBodyResult> {
   const { conversation } = place
   try {
-    await orAbort(place.turn?.(control.signal), control.signal)
+    await rejectOnAbort(place.waitForTurn?.(control.signal), control.signal)
   } catch (error) {
     // The conversation never hears of it, whoever watches the run does.
-    passing.begin()
-    return brokenOutcome(control.id, control.signal.aborted ? abortError(control.signal) : error, [])
+    passing.ensureStarted()
+    return unstartedOutcome(control.id, control.signal.aborted ? abortError(control.signal) : error, [])
   }
   const firstEvent = conversation.events.length
-  control.useRecord(conversation.record)
+  control.setRecorder(conversation.record)
   const { result: reached, error } = await sent(control, place, passing)
-  passing.begin()
-  await control.endChildren()
-  const base = reached ?? brokenOutcome(control.id, error, []).result
+  passing.ensureStarted()
+  await control.endChildRuns()
+  const base = reached ?? unstartedOutcome(control.id, error, []).result
   const status = control.signal.aborted ? "aborted" : base.status
   const failure = status === "failed" ? { error: { ...errorData(error), cause: error } } : {}
   const aborted = status === "aborted" ? abortDetail(control.signal.reason) : {}
   const result: RunResult = { ...base, id: control.id, status, usage: control.takeSpent(), ...failure, ...aborted }
-  control.emit(runEnd(result))
-  await conversation.saved?.(true)
+  control.emit(runEndEvent(result))
+  await conversation.save?.(true)
   result.messages = reached?.messages ?? conversation.messages.slice()
   result.trajectory = trajectory(conversation.events.slice(firstEvent))
-  place.ended?.(result, reached)
+  place.onEnded?.(result, reached)
   if (status === "aborted") return { result, error: abortError(control.signal) }
   return status === "failed" ? { result, error } : { result }
 }
@@ -90,27 +90,27 @@ interface Attempt {
   error?: unknown
 }
 
-async function sent(control: RunControl, place: FallbackPlace, passing: Passing): Promise<Attempt> {
+async function sent(control: RunControl, place: FallbackRunSetup, passing: EventRelay): Promise<Attempt> {
   try {
-    return await tryAll(control, place, passing)
+    return await tryCandidates(control, place, passing)
   } catch (error) {
     return { error }
   }
 }
 
-async function tryAll(control: RunControl, place: FallbackPlace, passing: Passing): Promise<Attempt> {
+async function tryCandidates(control: RunControl, place: FallbackRunSetup, passing: EventRelay): Promise<Attempt> {
   const { conversation } = place
-  const order = orderOf(place)
-  const failures: Failed[] = []
+  const order = candidateOrder(place)
+  const failures: FailedAttempt[] = []
   const limits = new Map<Candidate, UsageLimit>()
   const before = conversation.messages.length
   let prompt = place.prompt
   let runtime: Run["runtime"]
 
   async function attempt(candidate: Candidate, accept: (limit: UsageLimit) => boolean): Promise<Attempt> {
-    const changes = { ...candidate.changes(place.changes), ...candidate.waiting(accept) }
+    const changes = { ...candidate.applicableChanges(place.changes), ...candidate.limitWaitOptions(accept) }
     try {
-      const seat = await place.seat(candidate, runtime)
+      const seat = await place.openCandidate(candidate, runtime)
       const run = seat.send(prompt, changes)
       passing.follow(run)
       const result = await run.settled
@@ -124,25 +124,25 @@ async function tryAll(control: RunControl, place: FallbackPlace, passing: Passin
 
   /** Whether another may do better; if not, this is how it ends. */
   function mayMove(candidate: Candidate, { error, result }: Attempt): boolean {
-    if (movesOn(error)) {
+    if (isFallbackReason(error)) {
       failures.push({ name: candidate.name, error })
-      const limit = error instanceof ProviderError ? limitOf(error) : undefined
+      const limit = error instanceof ProviderError ? usageLimitOf(error) : undefined
       if (limit) limits.set(candidate, limit)
       return true
     }
     const answered = result && error === undefined && result.status !== "aborted"
-    if (answered) conversation.committed = place.candidates.indexOf(candidate)
+    if (answered) conversation.committedIndex = place.candidates.indexOf(candidate)
     return false
   }
 
   function change(from: Candidate, to: Candidate, reason: string): void {
-    passing.begin()
+    passing.ensureStarted()
     control.emit({ type: "provider-changed", from: from.name, to: to.name, reason })
     const { messages, files } = conversation
     const acted = messages.slice(before).some(({ role }) => role === "result")
-    if (!acted && conversation.committed === undefined) return
+    if (!acted && conversation.committedIndex === undefined) return
     // What is asked for now follows.
-    const past = messages.filter(({ id }) => id !== passing.asked())
+    const past = messages.filter(({ id }) => id !== passing.promptId())
     const text = handoffText({ from: from.name, reason, messages: past, files, maxChars: place.handoffChars })
     control.emit({ type: "prompt-steered", message: userMessage(text, "host") })
     prompt = [{ type: "text", text }, ...place.prompt]
@@ -157,39 +157,39 @@ async function tryAll(control: RunControl, place: FallbackPlace, passing: Passin
     if (!mayMove(candidate, tried)) return tried
     if (next) change(candidate, next, failures.at(-1)?.error.message ?? "")
   }
-  const [soonest] = [...limits.keys()].sort((one, other) => untilOf(limits, one) - untilOf(limits, other))
+  const [soonest] = [...limits.keys()].sort((one, other) => limitEndOf(limits, one) - limitEndOf(limits, other))
   const last = order.at(-1)
-  if (soonest?.waits && last && soonest !== last) {
+  if (soonest?.waitsForLimits && last && soonest !== last) {
     change(last, soonest, `Nobody else is left, and the limit of ${soonest.name} is over first.`)
     tried = await attempt(soonest, () => true)
     if (!mayMove(soonest, tried)) return tried
   }
-  return { ...tried, error: allFailed(failures) }
+  return { ...tried, error: combineFailures(failures) }
 }
 
-function untilOf(limits: ReadonlyMap<Candidate, UsageLimit>, candidate: Candidate): number {
+function limitEndOf(limits: ReadonlyMap<Candidate, UsageLimit>, candidate: Candidate): number {
   return limits.get(candidate)?.until ?? Number.POSITIVE_INFINITY
 }
 
-function orderOf({ candidates, conversation, failover }: FallbackPlace): Candidate[] {
+function candidateOrder({ candidates, conversation, failover }: FallbackRunSetup): Candidate[] {
   const installed = candidates.filter((candidate) => candidate.isInstalled())
-  const current = conversation.committed === undefined ? undefined : candidates[conversation.committed]
+  const current = conversation.committedIndex === undefined ? undefined : candidates[conversation.committedIndex]
   if (current) return failover ? [current, ...installed.filter((each) => each !== current)] : [current]
   // Of none, the first says what is missing.
   return installed.length > 0 ? installed : candidates.slice(0, 1)
 }
 
 /** Tells what the run of a candidate tells as that of the fallback. */
-interface Passing {
+interface EventRelay {
   follow(run: Run): void
-  take(event: AgentEvent): void
+  relay(event: AgentEvent): void
   /** Sees to it that the run has begun. */
-  begin(): void
+  ensureStarted(): void
   /** The id of the message that it began with. */
-  asked(): string | undefined
+  promptId(): string | undefined
 }
 
-function passingOn(control: RunControl, { name, prompt, changes, conversation }: FallbackPlace): Passing {
+function createEventRelay(control: RunControl, { name, prompt, changes, conversation }: FallbackRunSetup): EventRelay {
   const { warnings } = conversation
   let inner: Run | undefined
   let asked: string | undefined
@@ -211,8 +211,8 @@ function passingOn(control: RunControl, { name, prompt, changes, conversation }:
       metadata,
     })
     // If this fails, the save at the end of the run fails as well and reports it.
-    conversation.saved?.(false).catch(() => undefined)
-    if (inner?.runtime) control.useRuntime(inner.runtime)
+    conversation.save?.(false).catch(() => undefined)
+    if (inner?.runtime) control.setRuntime(inner.runtime)
     for (const message of warnings.splice(0)) control.emit({ type: "warning-raised", code: "resumed", message })
   }
 
@@ -220,8 +220,8 @@ function passingOn(control: RunControl, { name, prompt, changes, conversation }:
     follow(run) {
       inner = run
     },
-    take(event) {
-      for (const text of control.steered()) inner?.steer(text)
+    relay(event) {
+      for (const text of control.takeSteered()) inner?.steer(text)
       if (event.run !== inner?.id) {
         return control.forward(event.parent === inner?.id ? { ...event, parent: control.id } : event)
       }
@@ -231,7 +231,7 @@ function passingOn(control: RunControl, { name, prompt, changes, conversation }:
       const { parent: _, ...body } = event
       control.emit(body as EventBody)
     },
-    begin,
-    asked: () => asked,
+    ensureStarted: begin,
+    promptId: () => asked,
   }
 }

@@ -1,33 +1,33 @@
 import type { Session } from "../core/agent.ts"
 import { errorData } from "../core/errors.ts"
-import type { Runtime, Snapshot } from "../runtime/runtime.ts"
-import type { HandleParts } from "../sessions/handle.ts"
+import type { Runtime, RuntimeSnapshot } from "../runtime/runtime.ts"
+import type { SessionHandleParts } from "../sessions/handle.ts"
 import type { SessionWriter } from "../sessions/writer.ts"
 import type { Candidate } from "./candidates.ts"
-import { snapshotOf } from "./cli-session.ts"
+import { snapshotOwnRuntime } from "./cli-session.ts"
 import type { FallbackConversation } from "./fallback-conversation.ts"
 import type { CliOptions } from "./options.ts"
 
 /** The sessions with candidates, none of which is archived by itself. All stay open until the end: one may work on what another has
  *  made. */
-export interface Sessions {
-  of(candidate: Candidate | undefined): Session | undefined
+export interface CandidateSessions {
+  get(candidate: Candidate | undefined): Session | undefined
   /** The one that was opened first. */
   first(): Candidate | undefined
   open(candidate: Candidate, more?: { resume?: string; runtime?: CliOptions["runtime"] }): Promise<Session>
   /** Has one that was opened elsewhere. */
-  take(candidate: Candidate, session: Session): void
+  add(candidate: Candidate, session: Session): void
   /** Where a candidate's objects live. */
-  objects(candidate: Candidate | undefined): { runtime: Runtime | undefined; ownsRuntime: boolean }
+  runtimeOf(candidate: Candidate | undefined): { runtime: Runtime | undefined; ownsRuntime: boolean }
   /** Brings back the objects of a candidate; gives what the owner should know. */
-  restore(candidate: Candidate, snapshot: Snapshot | undefined): Promise<string[]>
+  restore(candidate: Candidate, snapshot: RuntimeSnapshot | undefined): Promise<string[]>
   close(): Promise<void>
 }
 
-export function sessionsOf(changes: Partial<CliOptions>): Sessions {
+export function createCandidateSessions(changes: Partial<CliOptions>): CandidateSessions {
   const sessions = new Map<Candidate, Session>()
 
-  function objects(candidate: Candidate | undefined): ReturnType<Sessions["objects"]> {
+  function objects(candidate: Candidate | undefined): ReturnType<CandidateSessions["runtimeOf"]> {
     const runtime = candidate && sessions.get(candidate)?.runtime
     // Whoever can do this is one.
     const found = runtime && "execute" in runtime ? (runtime as Runtime) : undefined
@@ -35,15 +35,15 @@ export function sessionsOf(changes: Partial<CliOptions>): Sessions {
   }
 
   return {
-    of: (candidate) => candidate && sessions.get(candidate),
+    get: (candidate) => candidate && sessions.get(candidate),
     first: () => sessions.keys().next().value,
     async open(candidate, more = {}) {
-      const session = await candidate.agent.session({ ...candidate.changes(changes), ...more })
+      const session = await candidate.agent.session({ ...candidate.applicableChanges(changes), ...more })
       sessions.set(candidate, session)
       return session
     },
-    take: (candidate, session) => void sessions.set(candidate, session),
-    objects,
+    add: (candidate, session) => void sessions.set(candidate, session),
+    runtimeOf: objects,
     async restore(candidate, snapshot) {
       const { runtime, ownsRuntime } = objects(candidate)
       if (!snapshot || !ownsRuntime) return []
@@ -62,19 +62,19 @@ export function sessionsOf(changes: Partial<CliOptions>): Sessions {
 }
 
 /** Has a conversation written down: its events as they come, the rest when a run has ended. */
-export function keepBy(
+export function archiveFallbackConversation(
   writer: SessionWriter,
   conversation: FallbackConversation,
   { model, reasoning, instructions }: Partial<CliOptions>,
-  now: () => { parts: Omit<HandleParts, "id">; runtime: Runtime | undefined; ownsRuntime: boolean },
+  now: () => { parts: Omit<SessionHandleParts, "id">; runtime: Runtime | undefined; ownsRuntime: boolean },
 ): void {
   const { record } = conversation
   conversation.record = (event) => {
     record(event)
-    writer.record(event)
+    writer.addEvent(event)
   }
-  conversation.saved = async (ended) => {
-    if (!ended) return await writer.saved()
+  conversation.save = async (ended) => {
+    if (!ended) return await writer.commitCycle()
     const { parts, ...objects } = now()
     const { provider = "", key, cwd } = parts
     const head = {
@@ -89,6 +89,6 @@ export function keepBy(
       ...(key !== undefined && { key }),
       ...(cwd !== undefined && { cwd }),
     }
-    await writer.ended({ head, snapshot: await snapshotOf(objects) })
+    await writer.commitRunEnd({ head, snapshot: await snapshotOwnRuntime(objects) })
   }
 }

@@ -1,7 +1,7 @@
 import type { Run, Session } from "../core/agent.ts"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
 import { newId, type Prompt, userMessage } from "../core/message.ts"
-import type { Turn } from "../core/serial-queue.ts"
+import type { WaitForTurn } from "../core/serial-queue.ts"
 import {
   type Archive,
   type ArchiveOptions,
@@ -9,49 +9,50 @@ import {
   openArchive,
   type StoredSession,
 } from "../sessions/archive.ts"
-import { cliHandleOf, type HandleParts, parseHandle } from "../sessions/handle.ts"
+import { cliSessionHandle, parseSessionHandle, type SessionHandleParts } from "../sessions/handle.ts"
 import { refuseForeignArchive } from "../sessions/handle-folder.ts"
 import { createSession, sessionTrajectory } from "../sessions/session.ts"
-import { createWriter, type SessionWriter, takeOver } from "../sessions/writer.ts"
+import { createSessionWriter, type SessionWriter, takeOverSession } from "../sessions/writer.ts"
 import type { Candidate } from "./candidates.ts"
-import { type CliRunOptions, type CliSession, observerOf } from "./cli-agent.ts"
-import { noHandleYet, notFound, readHead } from "./cli-head.ts"
-import { storedIn } from "./cli-session.ts"
+import { type CliRunOptions, type CliSession, eventObserver } from "./cli-agent.ts"
+import { noHandleYetError, readSessionMetadata, sessionNotFoundError } from "./cli-head.ts"
+import { findStoredSession } from "./cli-session.ts"
 import type { FallbackOptions } from "./fallback.ts"
-import { type FallbackConversation, fallbackConversation } from "./fallback-conversation.ts"
-import { type FallbackPlace, startFallbackRun } from "./fallback-run.ts"
-import { keepBy, type Sessions, sessionsOf } from "./fallback-seats.ts"
+import { createFallbackConversation, type FallbackConversation } from "./fallback-conversation.ts"
+import { type FallbackRunSetup, startFallbackRun } from "./fallback-run.ts"
+import { archiveFallbackConversation, type CandidateSessions, createCandidateSessions } from "./fallback-seats.ts"
 import type { CliOptions } from "./options.ts"
-import { followInFile } from "./trajectory-file.ts"
+import { mirrorTrajectoryToFile } from "./trajectory-file.ts"
 
-export interface FallbackSeats extends Pick<FallbackPlace, "name" | "candidates" | "failover" | "handoffChars"> {
+export interface FallbackSessionSetup
+  extends Pick<FallbackRunSetup, "name" | "candidates" | "failover" | "handoffChars"> {
   own: FallbackOptions
   changes: Partial<CliOptions>
   signal: AbortSignal | undefined
 }
 
 /** Opens a session with the first of several agents that can have it, or goes on with one, which is with whom it was. */
-export async function openFallbackSession(seats: FallbackSeats, opening: ArchiveOptions): Promise<CliSession> {
-  const parts = opening.resume === undefined ? undefined : parseHandle(opening.resume)
+export async function openFallbackSession(seats: FallbackSessionSetup, opening: ArchiveOptions): Promise<CliSession> {
+  const parts = opening.resume === undefined ? undefined : parseSessionHandle(opening.resume)
   const source = opening.archive ?? parts?.folder
   if (opening.archive === undefined && parts?.folder !== undefined) refuseForeignArchive(parts.folder, parts.id)
   const archive = source === undefined ? undefined : openArchive(source)
-  let opened: Sessions | undefined
+  let opened: CandidateSessions | undefined
   try {
-    const stored = archive && parts ? await storedIn(archive, parts.id) : undefined
-    const earlier = parts && goingOn(parts, stored, archive)
-    const first = earlier ? candidateOf(seats, earlier) : firstOf(seats)
-    const writer = archive && stored ? await takeOver(archive, stored) : undefined
+    const stored = archive && parts ? await findStoredSession(archive, parts.id) : undefined
+    const earlier = parts && resumePartsOf(parts, stored, archive)
+    const first = earlier ? requireCandidate(seats, earlier) : firstInstalled(seats)
+    const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const id = parts?.id ?? newId("s")
-    const conversation = fallbackConversation({ events: stored?.events })
-    const place = { ...seats, changes: { ...readHead(stored?.record.head)?.options, ...seats.changes } }
-    opened = sessionsOf(place.changes)
+    const conversation = createFallbackConversation({ events: stored?.events })
+    const place = { ...seats, changes: { ...readSessionMetadata(stored?.record.head)?.options, ...seats.changes } }
+    opened = createCandidateSessions(place.changes)
     // What is wrong with the options is told here, and not by the first run.
-    await opened.open(first, earlier && { resume: cliHandleOf({ ...earlier, id }) })
-    if (earlier) conversation.committed = seats.candidates.indexOf(first)
+    await opened.open(first, earlier && { resume: cliSessionHandle({ ...earlier, id }) })
+    if (earlier) conversation.committedIndex = seats.candidates.indexOf(first)
     if (stored) conversation.warnings.push(...(await opened.restore(first, stored.snapshot)))
     const keeping = archive && source !== undefined ? { archive, source, writer } : undefined
-    return sessionOn(place, conversation, opened, id, keeping)
+    return createFallbackSession(place, conversation, opened, id, keeping)
   } catch (error) {
     await opened?.close()
     await archive?.close()
@@ -59,31 +60,34 @@ export async function openFallbackSession(seats: FallbackSeats, opening: Archive
   }
 }
 
-interface Keeping {
+interface OpenFallbackArchive {
   archive: Archive
   source: ArchiveSource
   writer: SessionWriter | undefined
 }
 
-function sessionOn(
-  seats: FallbackSeats,
+function createFallbackSession(
+  seats: FallbackSessionSetup,
   conversation: FallbackConversation,
-  opened: Sessions,
+  opened: CandidateSessions,
   id: string,
-  keeping: Keeping | undefined,
+  keeping: OpenFallbackArchive | undefined,
 ): CliSession {
   const { own, candidates, changes } = seats
   const archive = keeping?.archive
-  const writer = keeping && (keeping.writer ?? createWriter(keeping.archive, id, seats.name))
+  const writer = keeping && (keeping.writer ?? createSessionWriter(keeping.archive, id, seats.name))
   let completedAt: number | undefined
-  const current = () => candidates[conversation.committed ?? -1] ?? opened.first()
+  const current = () => candidates[conversation.committedIndex ?? -1] ?? opened.first()
   if (writer)
-    keepBy(writer, conversation, changes, () => ({ parts: partsOf(current(), opened), ...opened.objects(current()) }))
+    archiveFallbackConversation(writer, conversation, changes, () => ({
+      parts: candidateHandleParts(current(), opened),
+      ...opened.runtimeOf(current()),
+    }))
   const { trajectoryPath: file } = own
   if (file !== undefined)
-    followInFile(conversation, file, () => sessionTrajectory(id, conversation.events, completedAt))
+    mirrorTrajectoryToFile(conversation, file, () => sessionTrajectory(id, conversation.events, completedAt))
 
-  function start(prompt: Prompt, sent: CliRunOptions = {}, turn: Turn): Run {
+  function start(prompt: Prompt, sent: CliRunOptions = {}, turn: WaitForTurn): Run {
     const { signal, from, onEvent = own.onEvent, logger = own.logger, ...changes } = sent
     if (from) throw new ConfigError("session.send: from cannot change within a session. Give it to agent.run().")
     const signals = [seats.signal, signal].filter((each) => each !== undefined)
@@ -93,13 +97,13 @@ function sessionOn(
       changes,
       prompt: userMessage(prompt).parts.filter((part) => part.type !== "summary"),
       signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
-      onEvent: observerOf({ onEvent, logger }),
-      async turn(signal) {
+      onEvent: eventObserver({ onEvent, logger }),
+      async waitForTurn(signal) {
         await turn(signal)
         await writer?.claim()
       },
-      async seat(candidate, runtime) {
-        const session = opened.of(candidate) ?? (await opened.open(candidate, candidate.on(runtime)))
+      async openCandidate(candidate, runtime) {
+        const session = opened.get(candidate) ?? (await opened.open(candidate, candidate.runtimeOptions(runtime)))
         return { send: (parts, more) => session.send(parts, more) }
       },
     })
@@ -109,14 +113,14 @@ function sessionOn(
     id,
     archive: archive && { folder: archive.folder, directory: archive.directory(id) },
     handle() {
-      if (conversation.events.length === 0) throw noHandleYet(id)
-      return cliHandleOf({ ...partsOf(current(), opened), id, folder: archive?.folder })
+      if (conversation.events.length === 0) throw noHandleYetError(id)
+      return cliSessionHandle({ ...candidateHandleParts(current(), opened), id, folder: archive?.folder })
     },
-    runtime: opened.objects(current()).runtime,
+    runtime: opened.runtimeOf(current()).runtime,
     start,
     messages: () => conversation.messages,
     events: () => conversation.events,
-    fork: () => forked(seats, conversation, opened, current(), keeping?.source),
+    fork: () => forkFallbackSession(seats, conversation, opened, current(), keeping?.source),
     async close() {
       try {
         await opened.close()
@@ -129,39 +133,43 @@ function sessionOn(
 }
 
 /** Another session that goes on from here, with the same agent; this one stays as it is. */
-async function forked(
-  seats: FallbackSeats,
-  { events, committed, files }: FallbackConversation,
-  opened: Sessions,
+async function forkFallbackSession(
+  seats: FallbackSessionSetup,
+  { events, committedIndex: committed, files }: FallbackConversation,
+  opened: CandidateSessions,
   current: Candidate | undefined,
   source: ArchiveSource | undefined,
 ): Promise<CliSession> {
-  const session = opened.of(current)
+  const session = opened.get(current)
   if (!current || !session?.fork) throw new UnsupportedError(`fork: ${current?.name} cannot fork a conversation.`)
-  const copies = sessionsOf(seats.changes)
-  copies.take(current, await session.fork())
-  const copy = fallbackConversation({ events })
-  copy.committed = committed
+  const copies = createCandidateSessions(seats.changes)
+  copies.add(current, await session.fork())
+  const copy = createFallbackConversation({ events })
+  copy.committedIndex = committed
   for (const file of files) copy.files.add(file)
   const id = newId("s")
-  if (source === undefined) return sessionOn(seats, copy, copies, id, undefined)
+  if (source === undefined) return createFallbackSession(seats, copy, copies, id, undefined)
   const archive = openArchive(source)
-  const writer = createWriter(archive, id, seats.name)
-  for (const event of events) writer.record(event)
-  const made = sessionOn(seats, copy, copies, id, { archive, source, writer })
-  await copy.saved?.(true)
+  const writer = createSessionWriter(archive, id, seats.name)
+  for (const event of events) writer.addEvent(event)
+  const made = createFallbackSession(seats, copy, copies, id, { archive, source, writer })
+  await copy.save?.(true)
   return made
 }
 
 /** What a session goes on with, by its handle and what is stored of it. */
-function goingOn(parts: HandleParts, stored: StoredSession | undefined, archive: Archive | undefined): HandleParts {
-  const head = readHead(stored?.record.head)
+function resumePartsOf(
+  parts: SessionHandleParts,
+  stored: StoredSession | undefined,
+  archive: Archive | undefined,
+): SessionHandleParts {
+  const head = readSessionMetadata(stored?.record.head)
   const key = head?.key ?? parts.key
-  if (key === undefined) throw notFound(parts.id, archive?.name)
+  if (key === undefined) throw sessionNotFoundError(parts.id, archive?.name)
   return { id: parts.id, provider: head?.provider ?? parts.provider, key, cwd: head?.cwd ?? parts.cwd }
 }
 
-function candidateOf({ candidates }: FallbackSeats, { id, provider }: HandleParts): Candidate {
+function requireCandidate({ candidates }: FallbackSessionSetup, { id, provider }: SessionHandleParts): Candidate {
   const found = candidates.find((candidate) => candidate.name === provider)
   if (found) return found
   const names = candidates.map(({ name }) => name).join(", ")
@@ -170,23 +178,26 @@ function candidateOf({ candidates }: FallbackSeats, { id, provider }: HandlePart
   )
 }
 
-function firstOf({ candidates }: FallbackSeats): Candidate {
+function firstInstalled({ candidates }: FallbackSessionSetup): Candidate {
   const found = candidates.find((each) => each.isInstalled()) ?? candidates[0]
   if (found) return found
   throw new ConfigError("fallback: there is no agent. Give at least one.")
 }
 
 /** What finds the conversation with a candidate again. */
-function partsOf(candidate: Candidate | undefined, opened: Sessions): Omit<HandleParts, "id"> {
-  const session: Session | undefined = opened.of(candidate)
-  const { provider = candidate?.name, key, cwd } = (session && handleParts(session)) ?? {}
+function candidateHandleParts(
+  candidate: Candidate | undefined,
+  opened: CandidateSessions,
+): Omit<SessionHandleParts, "id"> {
+  const session: Session | undefined = opened.get(candidate)
+  const { provider = candidate?.name, key, cwd } = (session && handlePartsOf(session)) ?? {}
   return { provider, key, cwd }
 }
 
 // One whose CLI has not named its conversation has no handle.
-function handleParts(session: Session): HandleParts | undefined {
+function handlePartsOf(session: Session): SessionHandleParts | undefined {
   try {
-    return parseHandle(session.handle)
+    return parseSessionHandle(session.handle)
   } catch {
     return undefined
   }

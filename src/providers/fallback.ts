@@ -1,29 +1,29 @@
 import type { Agent, Run, RunResult } from "../core/agent.ts"
 import {
   checkOptions,
-  isEither,
-  isFlag,
-  isFrom,
-  isFunction,
-  isRecord,
-  isText,
+  mustBeAtLeast,
+  mustBeBoolean,
+  mustBeEither,
+  mustBeFunction,
+  mustBeObject,
+  mustBeText,
   type OptionChecks,
 } from "../core/check-options.ts"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
-import { hiddenField } from "../core/hidden-field.ts"
+import { createHiddenField } from "../core/hidden-field.ts"
 import { type Prompt, type PromptPart, userMessage } from "../core/message.ts"
-import { specOfAgent } from "../core/spec.ts"
+import { getAgentSpec } from "../core/spec.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { isAgent } from "../runtime/bindings.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { type Candidate, candidatesOf } from "./candidates.ts"
-import { type CliAgent, observerOf } from "./cli-agent.ts"
-import { cliParts } from "./cli-parts.ts"
-import { fallbackConversation } from "./fallback-conversation.ts"
+import { type Candidate, createCandidates } from "./candidates.ts"
+import { type CliAgent, eventObserver } from "./cli-agent.ts"
+import { cliAgentInternals } from "./cli-parts.ts"
+import { createFallbackConversation } from "./fallback-conversation.ts"
 import { startFallbackRun } from "./fallback-run.ts"
 import { openFallbackSession } from "./fallback-session.ts"
 import type { CliOptions } from "./options.ts"
-import { followInFile } from "./trajectory-file.ts"
+import { mirrorTrajectoryToFile } from "./trajectory-file.ts"
 
 export interface FallbackOptions
   extends Pick<CliOptions, "name" | "description" | "autoWait" | "logger" | "onEvent" | "trajectoryPath"> {
@@ -40,8 +40,8 @@ export interface FallbackOptions
  *  each that tries. */
 export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], FallbackOptions]): CliAgent {
   const all: readonly (Agent | FallbackOptions)[] = given
-  const agents = all.filter(isAnAgent)
-  const others = all.filter((each): each is FallbackOptions => !isAnAgent(each))
+  const agents = all.filter(isAgentArgument)
+  const others = all.filter((each): each is FallbackOptions => !isAgentArgument(each))
   const [first] = agents
   if (!first || others.length > 1 || (others.length === 1 && others[0] !== given.at(-1))) {
     throw new ConfigError(
@@ -52,11 +52,11 @@ export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], Fal
 }
 
 // Which run of which candidate a result came from, so that `from` goes on with it.
-const origins = hiddenField<{ candidate: number; result: RunResult }>()
+const originOfResult = createHiddenField<{ candidate: number; result: RunResult }>()
 
 function fallbackAgent(agents: readonly Agent[], first: Agent, options: FallbackOptions): CliAgent {
   checkOptions("fallback()", options, fallbackChecks)
-  const candidates = candidatesOf(agents, options.autoWait)
+  const candidates = createCandidates(agents, options.autoWait)
   const name = options.name ?? "fallback"
   const current = () => candidates.find((candidate) => candidate.isInstalled()) ?? candidates[0]
   const currentAgent = () => current()?.agent ?? first
@@ -65,7 +65,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
   function cliOf(what: string): CliAgent {
     const found = currentAgent()
     // Who has what is behind a CLI is one.
-    if (cliParts.of(found)) return found as CliAgent
+    if (cliAgentInternals.get(found)) return found as CliAgent
     throw new UnsupportedError(`${what}: "${found.name}" is no coding CLI.`)
   }
 
@@ -79,35 +79,35 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
       return runtimeOf(current())
     },
     run(prompt, { signal, from, ...given } = {}) {
-      const { own, changes } = split(options, given)
-      const candidates = candidatesOf(agents, own.autoWait)
+      const { own, changes } = splitOptions(options, given)
+      const candidates = createCandidates(agents, own.autoWait)
       const runs: Run[] = []
-      const conversation = fallbackConversation({ messages: from?.messages })
-      const origin = from && originOf(from)
-      conversation.committed = origin?.candidate
+      const conversation = createFallbackConversation({ messages: from?.messages })
+      const origin = from && requireOrigin(from)
+      conversation.committedIndex = origin?.candidate
       const { trajectoryPath: file } = own
-      if (file !== undefined) followInFile(conversation, file, () => trajectory(conversation.events))
+      if (file !== undefined) mirrorTrajectoryToFile(conversation, file, () => trajectory(conversation.events))
       return startFallbackRun({
         ...place,
         candidates,
         conversation,
-        prompt: partsOf(prompt),
+        prompt: promptParts(prompt),
         changes,
         signal,
-        onEvent: observerOf(own),
-        async seat(candidate, runtime) {
+        onEvent: eventObserver(own),
+        async openCandidate(candidate, runtime) {
           const goesOn = origin && candidates[origin.candidate] === candidate ? { from: origin.result } : {}
           return {
             send(parts, more) {
-              const run = candidate.agent.run(parts, { ...more, ...candidate.on(runtime), ...goesOn })
+              const run = candidate.agent.run(parts, { ...more, ...candidate.runtimeOptions(runtime), ...goesOn })
               runs.push(run)
               return run
             },
           }
         },
-        ended(result, inner) {
-          const { committed } = conversation
-          if (inner && committed !== undefined) origins.set(result, { candidate: committed, result: inner })
+        onEnded(result, inner) {
+          const { committedIndex: committed } = conversation
+          if (inner && committed !== undefined) originOfResult.set(result, { candidate: committed, result: inner })
         },
         async dispose() {
           for (const run of runs.toReversed()) await run[Symbol.asyncDispose]()
@@ -116,8 +116,8 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
     },
     async session({ signal, archive, resume, recording: _, keepPrompt, ...given } = {}) {
       if (keepPrompt) throw new ConfigError(cannotKeepPrompt)
-      const { own, changes } = split(options, given)
-      const seats = { ...place, candidates: candidatesOf(agents, own.autoWait), own, changes, signal }
+      const { own, changes } = splitOptions(options, given)
+      const seats = { ...place, candidates: createCandidates(agents, own.autoWait), own, changes, signal }
       return await openFallbackSession(seats, { archive, resume })
     },
     describe: () => currentAgent().describe(),
@@ -125,7 +125,7 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
     checkHealth: async (asked) => cliOf("checkHealth()").checkHealth(asked),
     checkLimit: async (asked) => cliOf("checkLimit()").checkLimit(asked),
     async spec() {
-      const specs = await Promise.all(agents.map((each) => specOfAgent(each)))
+      const specs = await Promise.all(agents.map((each) => getAgentSpec(each)))
       const [spec = { tools: [], agents: [] }] = specs
       return {
         ...spec,
@@ -135,43 +135,46 @@ function fallbackAgent(agents: readonly Agent[], first: Agent, options: Fallback
       }
     },
     with(overrides) {
-      const { own, changes } = split(options, overrides)
-      const changed = candidates.map(({ agent, changes: of }) => agent.with(of(changes)))
+      const { own, changes } = splitOptions(options, overrides)
+      const changed = candidates.map(({ agent, applicableChanges: of }) => agent.with(of(changes)))
       return fallbackAgent(changed, changed[0] ?? first, own)
     },
   }
-  cliParts.set(agent, { options: {}, isInstalled: () => candidates.some((candidate) => candidate.isInstalled()) })
+  cliAgentInternals.set(agent, {
+    options: {},
+    isInstalled: () => candidates.some((candidate) => candidate.isInstalled()),
+  })
   return agent
 }
 
 const cannotKeepPrompt =
   "session: keepPrompt is not supported by a fallback, which does not store the instructions of its agents. Give the agents the instructions that they are to have."
 
-const ownKeys = ["name", "description", "autoWait", "logger", "onEvent", "trajectoryPath"] as const
+const fallbackOptionKeys = ["name", "description", "autoWait", "logger", "onEvent", "trajectoryPath"] as const
 
 /** What of some changes is for the fallback itself, and what is for its agents. */
-function split(options: FallbackOptions, { ...changes }: Partial<CliOptions>) {
+function splitOptions(options: FallbackOptions, { ...changes }: Partial<CliOptions>) {
   const own: FallbackOptions = { ...options }
-  for (const key of ownKeys) {
+  for (const key of fallbackOptionKeys) {
     if (changes[key] !== undefined) Object.assign(own, { [key]: changes[key] })
     delete changes[key]
   }
   return { own, changes }
 }
 
-function isAnAgent(given: Agent | FallbackOptions): given is Agent {
+function isAgentArgument(given: Agent | FallbackOptions): given is Agent {
   return isAgent(given)
 }
 
-function originOf(from: RunResult): { candidate: number; result: RunResult } {
-  const origin = origins.of(from)
+function requireOrigin(from: RunResult): { candidate: number; result: RunResult } {
+  const origin = originOfResult.get(from)
   if (origin) return origin
   throw new ConfigError(
     "from: this result is not of a run of this fallback in this process. Use a session, and its handle.",
   )
 }
 
-function partsOf(prompt: Prompt): PromptPart[] {
+function promptParts(prompt: Prompt): PromptPart[] {
   return userMessage(prompt).parts.filter((part) => part.type !== "summary")
 }
 
@@ -182,12 +185,12 @@ function runtimeOf(candidate: Candidate | undefined): Runtime | undefined {
 }
 
 const fallbackChecks: OptionChecks<FallbackOptions> = {
-  name: isText,
-  description: isText,
-  autoWait: isEither("true, false or { maxMs, accept, clock }", isFlag, isRecord),
-  logger: isRecord,
-  onEvent: isFunction,
-  trajectoryPath: isText,
-  failover: isFlag,
-  handoffChars: isFrom(2000),
+  name: mustBeText,
+  description: mustBeText,
+  autoWait: mustBeEither("true, false or { maxMs, accept, clock }", mustBeBoolean, mustBeObject),
+  logger: mustBeObject,
+  onEvent: mustBeFunction,
+  trajectoryPath: mustBeText,
+  failover: mustBeBoolean,
+  handoffChars: mustBeAtLeast(2000),
 }

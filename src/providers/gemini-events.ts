@@ -1,14 +1,16 @@
-import { reportedUsage, type Usage } from "../core/usage.ts"
-import { exitFailure, failureOf } from "./failure.ts"
+import { cliReportedUsage, type Usage } from "../core/usage.ts"
+import { exitFailure, providerFailure } from "./failure.ts"
 import type { LineParser } from "./line-cli.ts"
-import type { Settings, Step } from "./provider.ts"
-import { at, type JsonObject, numberAt, objectAt, textAt } from "./read-json.ts"
-import type { ChildEnd } from "./supervisor.ts"
+import type { Step, TurnSettings } from "./provider.ts"
+import { type JsonObject, numberAt, objectAt, textAt, valueAt } from "./read-json.ts"
+import type { CliProcessEnd } from "./supervisor.ts"
 
-const names = { provider: "gemini", title: "Gemini CLI" }
+const geminiNames = { provider: "gemini", title: "Gemini CLI" }
 
 /** Reads the stream of one turn of Gemini CLI. */
-export function geminiParser(limits: Pick<Settings, "timeoutMs" | "idleTimeoutMs" | "reasoning">): LineParser {
+export function createGeminiParser(
+  limits: Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs" | "reasoning">,
+): LineParser {
   /** What the model has said since its last call: it comes in pieces only. */
   let said = ""
   const changes = new Map<string, string>()
@@ -23,7 +25,7 @@ export function geminiParser(limits: Pick<Settings, "timeoutMs" | "idleTimeoutMs
     const id = textAt(line, "tool_id") ?? ""
     switch (textAt(line, "type")) {
       case "init":
-        return [...begun(line), ...(limits.reasoning === undefined ? [] : [notTaken])]
+        return [...initSteps(line), ...(limits.reasoning === undefined ? [] : [reasoningIgnoredWarning])]
       case "message": {
         const text = textAt(line, "content") ?? ""
         if (textAt(line, "role") !== "assistant" || text === "") return []
@@ -33,7 +35,7 @@ export function geminiParser(limits: Pick<Settings, "timeoutMs" | "idleTimeoutMs
       case "tool_use": {
         const [name = "", path] = [textAt(line, "tool_name"), textAt(line, "parameters", "file_path")]
         if (path !== undefined && (name === "write_file" || name === "replace")) changes.set(id, path)
-        return [...whole(), { type: "call", id, name, input: at(line, "parameters") ?? {} }]
+        return [...whole(), { type: "call", id, name, input: valueAt(line, "parameters") ?? {} }]
       }
       case "tool_result":
         return resultSteps(line, id)
@@ -61,19 +63,19 @@ export function geminiParser(limits: Pick<Settings, "timeoutMs" | "idleTimeoutMs
       const usage = usageOf(objectAt(line, "stats"))
       if (textAt(line, "status") === "success") return { steps: whole(), end: { usage } }
       const message = textAt(line, "error", "message") ?? "the turn failed"
-      return { steps: whole(), end: { usage, failure: failureOf({ ...names, ...factsOf(message) }) } }
+      return { steps: whole(), end: { usage, failure: providerFailure({ ...geminiNames, ...parseFailure(message) }) } }
     },
-    exit: (end) => ({ usage: { complete: false }, failure: exitOf(end, limits) }),
+    readExit: (end) => ({ usage: { complete: false }, failure: failureOfExit(end, limits) }),
   }
 }
 
-const notTaken: Step = {
+const reasoningIgnoredWarning: Step = {
   type: "warning",
   code: "cli-option",
   message: "Gemini CLI does not take how hard to think: `reasoning` has no effect.",
 }
 
-function begun(line: JsonObject): Step[] {
+function initSteps(line: JsonObject): Step[] {
   const [key, id] = [textAt(line, "session_id"), textAt(line, "model")]
   return [
     ...(key === undefined ? [] : [{ type: "key" as const, key }]),
@@ -87,29 +89,29 @@ function usageOf(stats: JsonObject): Usage {
   if (input === undefined || output === undefined) return { complete: false }
   const reasoning = Math.max(0, (total ?? input + output) - input - output)
   const cacheRead = numberAt(stats, "cached") ?? 0
-  return reportedUsage({ complete: true, input, output: output + reasoning, cacheRead, reasoning })
+  return cliReportedUsage({ complete: true, input, output: output + reasoning, cacheRead, reasoning })
 }
 
 /** What it says of a failure holds the service's own answer. */
-function factsOf(message: string): { message: string; status?: number; code?: "connection" } {
+function parseFailure(message: string): { message: string; status?: number; code?: "connection" } {
   const status = Number(/"code":\s*(\d{3})\b/.exec(message)?.[1] ?? Number.NaN)
   if (!Number.isNaN(status)) return { message, status }
   return /fetch failed|ECONNREFUSED|ENOTFOUND/i.test(message) ? { message, code: "connection" } : { message }
 }
 
-function exitOf(end: ChildEnd, limits: Pick<Settings, "timeoutMs" | "idleTimeoutMs">) {
+function failureOfExit(end: CliProcessEnd, limits: Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs">) {
   const tried = [...end.stderr.matchAll(/^.*failed with status (\d{3}).*$/gim)].at(-1)
   // It tries for minutes and tells of that there alone: who ends it for its silence knows why it was silent.
   if (tried && end.stopped !== "timeout") {
-    return failureOf({ ...names, message: tried[0], status: Number(tried[1]), stderr: end.stderr.trim() })
+    return providerFailure({ ...geminiNames, message: tried[0], status: Number(tried[1]), stderr: end.stderr.trim() })
   }
-  if (end.stopped !== undefined || end.error) return exitFailure(names, end, limits)
+  if (end.stopped !== undefined || end.error) return exitFailure(geminiNames, end, limits)
   const [lost] =
     /^.*(?:invalid session identifier|no previous sessions|session .{0,200}?not found).*$/im.exec(end.stderr) ?? []
-  if (lost !== undefined) return failureOf({ ...names, message: lost, code: "session-not-found" })
+  if (lost !== undefined) return providerFailure({ ...geminiNames, message: lost, code: "session-not-found" })
   const [denied] = /^.*(?:auth method|GEMINI_API_KEY|API key|login).*$/im.exec(end.stderr) ?? []
   if (denied !== undefined && end.exitCode === 41) {
-    return failureOf({ ...names, message: denied, code: "authentication" })
+    return providerFailure({ ...geminiNames, message: denied, code: "authentication" })
   }
-  return exitFailure(names, end, limits)
+  return exitFailure(geminiNames, end, limits)
 }

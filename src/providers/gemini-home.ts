@@ -15,16 +15,16 @@ export interface GeminiHome {
 }
 
 /** `within`: a private folder, which holds it. */
-export async function openGeminiHome(
+export async function createGeminiHome(
   env: Readonly<Record<string, string>>,
   settings: JsonObject,
   within: string,
 ): Promise<GeminiHome> {
-  const own = ownFolder(env)
+  const own = userGeminiFolder(env)
   const folder = join(within, "home")
   const seen = join(folder, ".gemini")
   const close = async () => {
-    await bringHome(seen, own)
+    await moveNewFilesHome(seen, own)
     await rm(folder, { recursive: true, force: true })
   }
   try {
@@ -45,8 +45,8 @@ export async function openGeminiHome(
 
 /** Gives the record of a conversation another name. Over ACP a conversation that is loaded begins a record of its own, named by the
  *  minute; within the minute of the first that would be the same file, and what was said would be lost. */
-export async function setAside(env: Readonly<Record<string, string>>, key: string): Promise<void> {
-  const projects = join(ownFolder(env), "tmp")
+export async function renameSessionRecord(env: Readonly<Record<string, string>>, key: string): Promise<void> {
+  const projects = join(userGeminiFolder(env), "tmp")
   const ending = `-${key.slice(0, 8)}.jsonl`
   for (const project of await readdir(projects).catch(() => [])) {
     const chats = join(projects, project, "chats")
@@ -57,14 +57,14 @@ export async function setAside(env: Readonly<Record<string, string>>, key: strin
   }
 }
 
-function ownFolder(env: Readonly<Record<string, string>>): string {
+function userGeminiFolder(env: Readonly<Record<string, string>>): string {
   return join(env.GEMINI_CLI_HOME ?? env.HOME ?? homedir(), ".gemini")
 }
 
 const settingsFile = "settings.json"
 
 // What is no link was made, or replaced, by this turn.
-async function bringHome(seen: string, own: string): Promise<void> {
+async function moveNewFilesHome(seen: string, own: string): Promise<void> {
   for (const name of await readdir(seen).catch(() => [])) {
     const path = join(seen, name)
     if (name === settingsFile || (await lstat(path)).isSymbolicLink()) continue

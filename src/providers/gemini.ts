@@ -1,25 +1,25 @@
 import { randomUUID } from "node:crypto"
 import { mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { checkOptions, isOneOf, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeOneOf, type OptionChecks } from "../core/check-options.ts"
 import type { Json } from "../core/json.ts"
-import { acpSession } from "./acp-session.ts"
+import { createAcpSession } from "./acp-session.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
-import { geminiParser } from "./gemini-events.ts"
-import { openGeminiHome, setAside } from "./gemini-home.ts"
-import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
+import { createGeminiParser } from "./gemini-events.ts"
+import { createGeminiHome, renameSessionRecord } from "./gemini-home.ts"
+import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "./line-cli.ts"
 import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
-import { privateFile, textOf } from "./prompt-files.ts"
+import { promptText, writePrivateFile } from "./prompt-files.ts"
 import {
   type CliServer,
+  groupsReachableByShell,
+  mayRunCommands,
   type Provider,
-  runsCommands,
-  type Settings,
   type ToolGroup,
-  type Turn,
+  type TurnRequest,
+  type TurnSettings,
   toolGroups,
-  withinReachOfShell,
 } from "./provider.ts"
 import type { JsonObject } from "./read-json.ts"
 
@@ -28,20 +28,20 @@ export interface GeminiOptions extends CliOptions {
   protocol?: "acp" | undefined
 }
 
-const geminiChecks: OptionChecks<GeminiOptions> = { ...cliChecks, protocol: isOneOf("acp") }
+const geminiChecks: OptionChecks<GeminiOptions> = { ...cliChecks, protocol: mustBeOneOf("acp") }
 
 /** Gemini CLI as an agent. */
 export function gemini(given: GeminiOptions = {}): CliAgent {
   checkOptions("gemini()", given, geminiChecks)
   const { protocol, ...options } = given
-  return cliAgent(protocol === "acp" ? overAcp() : geminiProvider, options)
+  return cliAgent(protocol === "acp" ? createAcpProvider() : geminiProvider, options)
 }
 
 export const geminiProvider: Provider = {
   name: "gemini",
   title: "Gemini CLI",
   binary: "gemini",
-  places: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+  installFolders: ["~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
   install: "npm install -g @google/gemini-cli",
   maker: "google",
   can: {
@@ -55,44 +55,49 @@ export const geminiProvider: Provider = {
     userServers: true,
   },
   model: (tier) => (tier === "strongest" ? "pro" : "flash"),
-  unenforced: withinReachOfShell,
+  unenforcedGroups: groupsReachableByShell,
   open: (opening) =>
-    lineSession(
-      { provider: "gemini", title: "Gemini CLI", command, parser: ({ settings }) => geminiParser(settings) },
+    createJsonLinesSession(
+      {
+        provider: "gemini",
+        title: "Gemini CLI",
+        command: turnCommand,
+        parser: ({ settings }) => createGeminiParser(settings),
+      },
       opening,
     ),
-  async launch({ settings, prompt, key, folder }) {
+  async terminalCommand({ settings, prompt, key, folder }) {
     const fresh = randomUUID()
-    const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
+    const home = await createGeminiHome(settings.env, await createSettings(settings, folder), folder)
     const named = key === undefined ? ["--session-id", fresh] : ["--resume", key]
     // In one word, for one that begins with a dash.
     const said = prompt === undefined ? [] : [`--prompt-interactive=${prompt}`]
     return {
       args: [...(await commonFlags(settings, folder)), ...named, ...said],
-      env: { ...home.env, ...(await variablesOf(settings, folder)) },
+      env: { ...home.env, ...(await writeVariables(settings, folder)) },
       key: key ?? fresh,
-      farewell: /gemini --resume '?([\da-f-]{36})/g,
+      resumeHint: /gemini --resume '?([\da-f-]{36})/g,
       close: home.close,
     }
   },
 }
 
-function overAcp(): Provider {
+function createAcpProvider(): Provider {
   const { name, title, can } = geminiProvider
   return {
     ...geminiProvider,
     can: { ...can, images: true, ask: true },
     open: (opening) =>
-      acpSession(
+      createAcpSession(
         {
           provider: name,
           title,
           async launch(settings, { folder, key }) {
-            if (key !== undefined) await setAside(settings.env, key)
-            const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
+            if (key !== undefined) await renameSessionRecord(settings.env, key)
+            const home = await createGeminiHome(settings.env, await createSettings(settings, folder), folder)
             const args = ["--acp", ...(await commonFlags(settings, folder))]
-            const env = { ...home.env, ...(await variablesOf(settings, folder)) }
-            return { args, env, given: ["instructions", "model", "servers"], ended: home.close }
+            const env = { ...home.env, ...(await writeVariables(settings, folder)) }
+            return { args, env, alreadyPassed: ["instructions", "model", "servers"], cleanUp: home.close }
           },
         },
         opening,
@@ -100,19 +105,19 @@ function overAcp(): Provider {
   }
 }
 
-async function command({ message, settings }: Turn, { key, folder }: LinePlace): Promise<LineCommand> {
+async function turnCommand({ message, settings }: TurnRequest, { key, folder }: TurnPaths): Promise<TurnCommand> {
   const args = ["--output-format", "stream-json", ...(await commonFlags(settings, folder))]
   if (key !== undefined) args.push("--resume", key)
-  const home = await openGeminiHome(settings.env, await settingsOf(settings, folder), folder)
-  const env = { ...home.env, ...(await variablesOf(settings, folder)) }
-  return { args, env, input: textOf(message), ended: home.close }
+  const home = await createGeminiHome(settings.env, await createSettings(settings, folder), folder)
+  const env = { ...home.env, ...(await writeVariables(settings, folder)) }
+  return { args, env, input: promptText(message), cleanUp: home.close }
 }
 
-async function commonFlags(settings: Settings, folder: string): Promise<string[]> {
+async function commonFlags(settings: TurnSettings, folder: string): Promise<string[]> {
   const { model, servers, userServers, permissions } = settings
   const args = ["--skip-trust"]
   if (permissions === "bypass") args.push("--approval-mode", "yolo")
-  else args.push("--policy", await privateFile(folder, "policy.toml", policyOf(settings)))
+  else args.push("--policy", await writePrivateFile(folder, "policy.toml", policyOf(settings)))
   // Where none is allowed, a name that none has keeps all of the user's out.
   const names = [...servers.map((each) => each.name), ...userServers]
   for (const name of names.length > 0 ? names : ["none"]) {
@@ -122,41 +127,43 @@ async function commonFlags(settings: Settings, folder: string): Promise<string[]
   return args
 }
 
-async function settingsOf({ servers, instructions }: Settings, folder: string): Promise<JsonObject> {
+async function createSettings({ servers, instructions }: TurnSettings, folder: string): Promise<JsonObject> {
   const settings: JsonObject = {
     mcpServers: serversConfig(servers),
     // Its cleaning up takes the records of conversations away that another turn has just begun.
     general: { sessionRetention: { enabled: false } },
   }
   if (!instructions) return settings
-  const includeDirectories = [await memoryFolder(folder, instructions)]
+  const includeDirectories = [await writeMemoryFolder(folder, instructions)]
   return { ...settings, context: { includeDirectories, loadMemoryFromIncludeDirectories: true } }
 }
 
-async function variablesOf(settings: Settings, folder: string): Promise<Record<string, string>> {
+async function writeVariables(settings: TurnSettings, folder: string): Promise<Record<string, string>> {
   const { systemPrompt } = settings
-  const prompt = systemPrompt ? { GEMINI_SYSTEM_MD: await privateFile(folder, "system-prompt.md", systemPrompt) } : {}
-  return { ...prompt, ...(await systemSettings(settings, folder)) }
+  const prompt = systemPrompt
+    ? { GEMINI_SYSTEM_MD: await writePrivateFile(folder, "system-prompt.md", systemPrompt) }
+    : {}
+  return { ...prompt, ...(await writeSystemSettings(settings, folder)) }
 }
 
 /** Hooks and commands of the repository, left out where no commands may run: only the settings of the system are above its own. */
-async function systemSettings(settings: Settings, folder: string): Promise<Record<string, string>> {
-  if (runsCommands(settings)) return {}
+async function writeSystemSettings(settings: TurnSettings, folder: string): Promise<Record<string, string>> {
+  if (mayRunCommands(settings)) return {}
   const variable = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
   const text = await readFile(settings.env[variable] ?? "/etc/gemini-cli/settings.json", "utf8").catch(() => "{}")
   const off: JsonObject = { hooksConfig: { enabled: false }, tools: { discoveryCommand: "", callCommand: "" } }
-  const path = await privateFile(folder, "system-settings.json", JSON.stringify({ ...JSON.parse(text), ...off }))
+  const path = await writePrivateFile(folder, "system-settings.json", JSON.stringify({ ...JSON.parse(text), ...off }))
   return { [variable]: path }
 }
 
-async function memoryFolder(folder: string, instructions: string): Promise<string> {
+async function writeMemoryFolder(folder: string, instructions: string): Promise<string> {
   const memory = join(folder, "instructions")
   await mkdir(memory, { mode: 0o700 })
-  await privateFile(memory, "GEMINI.md", instructions)
+  await writePrivateFile(memory, "GEMINI.md", instructions)
   return memory
 }
 
-const groups: Record<ToolGroup, readonly string[]> = {
+const toolsOfGroup: Record<ToolGroup, readonly string[]> = {
   read: ["read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content"],
   write: ["write_file", "replace"],
   exec: ["run_shell_command", "read_background_output", "list_background_processes"],
@@ -166,13 +173,13 @@ const groups: Record<ToolGroup, readonly string[]> = {
 }
 
 // Its own notes and skills touch nothing.
-const always = ["write_todos", "activate_skill", "update_topic", "complete_task"]
+const alwaysGranted = ["write_todos", "activate_skill", "update_topic", "complete_task"]
 
 /** What is not named is refused, so that a tool of tomorrow is too. */
-function policyOf({ allow, permissions, servers, userServers }: Settings): string {
+function policyOf({ allow, permissions, servers, userServers }: TurnSettings): string {
   const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
-  const names = [...granted.flatMap((group) => groups[group]), ...always]
-  const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => groups[group])
+  const names = [...granted.flatMap((group) => toolsOfGroup[group]), ...alwaysGranted]
+  const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => toolsOfGroup[group])
   // Where nothing is left out there is a person, who is asked about what is not named.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask_user" : "deny"
   const rules = [

@@ -1,5 +1,5 @@
 import { type AssistantMessage, type Message, messageText } from "../core/message.ts"
-import { indented, oneLine } from "../core/tagged-text.ts"
+import { indentFurtherLines, oneLine } from "../core/tagged-text.ts"
 
 export interface Handoff {
   /** Who cannot go on, and why. */
@@ -19,12 +19,12 @@ export function handoffText({ from, reason, messages, files, maxChars = 8000 }: 
   // What is left beside the words of our own.
   const room = maxChars - 900
   const parts = [
-    `You take over the work of another agent (${from}), which cannot go on: ${cut(oneLine(reason), 300)} This is from its record. What it did is done: look at how things ` +
+    `You take over the work of another agent (${from}), which cannot go on: ${truncate(oneLine(reason), 300)} This is from its record. What it did is done: look at how things ` +
       "stand before you do any of it again.",
-    section("Asked so far, the newest last", messages.flatMap(askedIn), room * 0.35),
-    section("Done so far, the newest last", callsIn(messages), room * 0.3),
+    section("Asked so far, the newest last", messages.flatMap(userPromptsIn), room * 0.35),
+    section("Done so far, the newest last", describeCalls(messages), room * 0.3),
     section("Files made or changed", [...files], room * 0.1),
-    section("Said last", messages.flatMap(saidIn).slice(-1), room * 0.25),
+    section("Said last", messages.flatMap(assistantTextsIn).slice(-1), room * 0.25),
     "What you are asked for now follows.",
   ]
   return parts.filter((part) => part !== "").join("\n\n")
@@ -35,7 +35,7 @@ function section(title: string, entries: readonly string[], maxChars: number): s
   const kept: string[] = []
   let left = Math.floor(maxChars)
   for (const entry of entries.toReversed()) {
-    const line = `- ${cut(indented(entry), kept.length === 0 ? left : Math.min(left, 1000))}`
+    const line = `- ${truncate(indentFurtherLines(entry), kept.length === 0 ? left : Math.min(left, 1000))}`
     if (line.length > left && kept.length > 0) break
     kept.unshift(line)
     left -= line.length
@@ -45,22 +45,22 @@ function section(title: string, entries: readonly string[], maxChars: number): s
 }
 
 // Without what we have said ourselves, such as another handoff.
-function askedIn(message: Message): string[] {
+function userPromptsIn(message: Message): string[] {
   const text = message.role === "user" && message.origin !== "host" ? messageText(message).trim() : ""
   return text === "" ? [] : [text]
 }
 
-function saidIn(message: Message): string[] {
-  const text = message.role === "assistant" ? textOf(message) : ""
+function assistantTextsIn(message: Message): string[] {
+  const text = message.role === "assistant" ? assistantText(message) : ""
   return text === "" ? [] : [text]
 }
 
-function textOf({ parts }: AssistantMessage): string {
+function assistantText({ parts }: AssistantMessage): string {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
   return texts.join("\n").trim()
 }
 
-function callsIn(messages: readonly Message[]): string[] {
+function describeCalls(messages: readonly Message[]): string[] {
   const failed = new Set<string>()
   for (const { role, parts } of messages) {
     if (role !== "result") continue
@@ -71,11 +71,11 @@ function callsIn(messages: readonly Message[]): string[] {
     return message.parts.flatMap((part) => {
       if (part.type !== "tool-call" && part.type !== "code") return []
       const what = part.type === "code" ? `cell ${part.code}` : `${part.name} ${JSON.stringify(part.input)}`
-      return [`${cut(what, 160)}${failed.has(part.id) ? " (failed)" : ""}`]
+      return [`${truncate(what, 160)}${failed.has(part.id) ? " (failed)" : ""}`]
     })
   })
 }
 
-function cut(text: string, most: number): string {
+function truncate(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, Math.max(0, most - 1)).trimEnd()}…` : text
 }

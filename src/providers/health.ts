@@ -2,14 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigError, type ErrorData, errorData, ProviderError } from "../core/errors.ts"
-import { authOf, authProviders, type ProviderAuth } from "./auth.ts"
+import { authProviders, checkAuth, type ProviderAuth } from "./auth.ts"
 import { cliAgent } from "./cli-agent.ts"
 import { knownProviders } from "./coding-agent.ts"
-import { limitOf, type UsageLimit } from "./limits.ts"
+import { type UsageLimit, usageLimitOf } from "./limits.ts"
 import { type CliOptions, resolveOptions } from "./options.ts"
 import { findProgram } from "./program.ts"
 import type { Provider } from "./provider.ts"
-import { startChild } from "./supervisor.ts"
+import { startCliProcess } from "./supervisor.ts"
 
 export interface HealthOptions {
   /** Whether the CLI is asked something, in a turn of its own with no tools: it takes seconds, and a few tokens. Default false. */
@@ -58,39 +58,39 @@ export async function checkHealth({
     throw new ConfigError(`Unknown coding CLI "${name}". There are: ${all}.`)
   })
   const { env, ...rest } = options
-  return await Promise.all(chosen.map((provider) => healthOf(provider, { env }, rest)))
+  return await Promise.all(chosen.map((provider) => checkProviderHealth(provider, { env }, rest)))
 }
 
-export async function healthOf(
+export async function checkProviderHealth(
   provider: Provider,
   options: CliOptions,
   { live = false, ...probing }: HealthOptions = {},
 ): Promise<ProviderHealth> {
   const { env } = resolveOptions(provider, options).settings
   const program = findProgram(provider, { program: options.program, env })
-  const [auth] = authProviders.includes(provider.name) ? await authOf([provider.name], { env }) : []
+  const [auth] = authProviders.includes(provider.name) ? await checkAuth([provider.name], { env }) : []
   const about = { provider: provider.name, title: provider.title, ...(auth && { auth }) }
   if (program === undefined) return { ...about, installed: false, cure: `Install it with \`${provider.install}\`.` }
-  const version = await versionOf(program, env, probing.signal)
+  const version = await readVersion(program, env, probing.signal)
   const found = { ...about, installed: true, program, ...(version !== undefined && { version }) }
   return live ? { ...found, live: await liveHealth(provider, options, probing) } : found
 }
 
 /** The limit of the account behind a CLI, found out by a live turn; undefined where there is none. Rejects where the CLI fails
  *  otherwise, so that nobody takes a broken one for a free one. */
-export async function limitNow(
+export async function probeUsageLimit(
   provider: Provider,
   options: CliOptions,
   probing: HealthOptions = {},
 ): Promise<Partial<UsageLimit> | undefined> {
-  const failure = await probe(provider, options, probing)
+  const failure = await runProbeTurn(provider, options, probing)
   if (failure === undefined) return undefined
   if (!isLimit(failure)) throw failure
-  return limitOf(failure) ?? { provider: provider.name, reason: failure.message }
+  return usageLimitOf(failure) ?? { provider: provider.name, reason: failure.message }
 }
 
 async function liveHealth(provider: Provider, options: CliOptions, probing: HealthOptions): Promise<LiveHealth> {
-  const failure = await probe(provider, options, probing)
+  const failure = await runProbeTurn(provider, options, probing)
   if (failure === undefined) return { ok: true }
   if (!isLimit(failure)) return { ok: false, error: errorData(failure) }
   const { message: reason, retryAt: until } = failure
@@ -102,7 +102,7 @@ function isLimit(failure: unknown): failure is ProviderError {
 }
 
 /** One turn that is thrown away, in an empty folder and with no tools. Gives why it failed, if it did. */
-async function probe(
+async function runProbeTurn(
   provider: Provider,
   options: CliOptions,
   { timeoutMs = 60_000, signal }: HealthOptions,
@@ -119,7 +119,7 @@ async function probe(
   }
 }
 
-async function versionOf(
+async function readVersion(
   program: string,
   env: Readonly<Record<string, string>>,
   signal: AbortSignal = new AbortController().signal,
@@ -127,7 +127,7 @@ async function versionOf(
   const folder = await mkdtemp(join(tmpdir(), "karst-health-"))
   try {
     let version: string | undefined
-    const child = startChild({
+    const child = startCliProcess({
       program,
       args: ["--version"],
       cwd: folder,
@@ -135,7 +135,7 @@ async function versionOf(
       folder,
       signal,
       timeoutMs: 20_000,
-      line(text) {
+      onLine(text) {
         version ??= /(?<!\d)\d+\.\d+\S*/.exec(text)?.[0]
       },
     })

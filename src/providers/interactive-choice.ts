@@ -6,7 +6,7 @@ import { findProgram } from "./program.ts"
 import type { Provider } from "./provider.ts"
 import type { UserTerminal } from "./pty-terminal.ts"
 
-export interface Chosen {
+export interface ChosenProvider {
   provider: Provider
   /** As they are for that one. */
   options: CliOptions
@@ -14,14 +14,14 @@ export interface Chosen {
 
 /** Lets the person choose among the CLIs that are installed, the agent's own first. Undefined where they would rather not. */
 export async function chooseProvider(
-  own: Chosen,
+  own: ChosenProvider,
   terminal: UserTerminal,
   signal: AbortSignal | undefined,
-): Promise<Chosen | undefined> {
+): Promise<ChosenProvider | undefined> {
   const others = knownProviders.filter(({ name }) => name !== own.provider.name)
-  const all = [own, ...others.map((provider) => ({ provider, options: optionsOfAnother(own.options) }))]
+  const all = [own, ...others.map((provider) => ({ provider, options: optionsForOther(own.options) }))]
   const installed = all.flatMap((each) => {
-    const note = each.provider.launch && programOf(each)
+    const note = each.provider.terminalCommand && programOf(each)
     return note === undefined ? [] : [{ ...each, title: each.provider.title, note }]
   })
   if (installed.length === 0) {
@@ -36,11 +36,11 @@ export async function chooseProvider(
 }
 
 // A program and the name of a model are those of one CLI; a tier is everyone's.
-function optionsOfAnother({ program: _, model, ...options }: CliOptions): CliOptions {
+function optionsForOther({ program: _, model, ...options }: CliOptions): CliOptions {
   const isTier = model === undefined || model === "strongest" || model === "fast"
   return { ...options, model: isTier ? model : "" }
 }
 
-function programOf({ provider, options: { program, env } }: Chosen): string | undefined {
+function programOf({ provider, options: { program, env } }: ChosenProvider): string | undefined {
   return findProgram(provider, { program, env: { ...process.env, ...env } })
 }

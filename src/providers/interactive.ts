@@ -3,14 +3,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
 import { newId } from "../core/message.ts"
-import { cliHandleOf, type HandleParts, parseHandle } from "../sessions/handle.ts"
+import { cliSessionHandle, parseSessionHandle, type SessionHandleParts } from "../sessions/handle.ts"
 import { refuseForeignCwd } from "../sessions/handle-folder.ts"
-import { observerOf } from "./cli-agent.ts"
-import { checkedKey, notFound, refuseOther } from "./cli-head.ts"
+import { eventObserver } from "./cli-agent.ts"
+import { requireSafeKey, requireSameProvider, sessionNotFoundError } from "./cli-head.ts"
 import { chooseProvider } from "./interactive-choice.ts"
 import { type CliConfig, type CliOptions, resolveOptions } from "./options.ts"
 import { requireFolder, requireProgram } from "./program.ts"
-import { type LaunchCommand, type Provider, toolGroups } from "./provider.ts"
+import { type Provider, type TerminalCommand, toolGroups } from "./provider.ts"
 import { type PtyEnd, runInPty } from "./pty.ts"
 import { requireTerminal, type UserTerminal } from "./pty-terminal.ts"
 import { serveTools } from "./serve-tools.ts"
@@ -44,7 +44,7 @@ export interface InteractiveResult {
 }
 
 /** Starts a CLI in the terminal of this process and waits for its end. */
-export async function interactive(
+export async function runInteractive(
   own: Provider,
   options: CliOptions,
   prompt: string | undefined,
@@ -56,11 +56,11 @@ export async function interactive(
   const chosen = selectProvider ? await chooseProvider(configured, terminal, signal) : configured
   if (!chosen) return { provider: undefined, exitCode: 130, output: "", sessionId: undefined, handle: undefined }
   const { provider } = chosen
-  const earlier = resume === undefined ? undefined : resumed(provider, resume)
-  const config = configOf(provider, chosen.options)
+  const earlier = resume === undefined ? undefined : parseResumeHandle(provider, resume)
+  const config = interactiveConfig(provider, chosen.options)
   if (config.cwd === undefined && earlier?.cwd !== undefined) refuseForeignCwd(earlier.cwd)
   const cwd = requireFolder(config.cwd ?? earlier?.cwd)
-  const { end, key } = await launch({
+  const { end, key } = await launchInTerminal({
     provider,
     config,
     prompt,
@@ -76,11 +76,11 @@ export async function interactive(
     exitCode: end.exitCode,
     output: end.output,
     sessionId: key,
-    handle: key === undefined ? undefined : cliHandleOf(parts),
+    handle: key === undefined ? undefined : cliSessionHandle(parts),
   }
 }
 
-interface Launching {
+interface InteractiveLaunch {
   provider: Provider
   config: CliConfig
   prompt: string | undefined
@@ -92,11 +92,11 @@ interface Launching {
 }
 
 /** Opens what the CLI needs, runs it, and closes that again whatever happens, the last first. */
-async function launch(launching: Launching): Promise<{ end: PtyEnd; key: string | undefined }> {
+async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: PtyEnd; key: string | undefined }> {
   const { provider, config, prompt, cwd, key, terminal, captureBytes, signal } = launching
   const { env } = config.settings
   const program = requireProgram(provider, { program: config.program, env })
-  if (!provider.launch) {
+  if (!provider.terminalCommand) {
     throw new UnsupportedError(`${provider.title} has no face in a terminal that Karst knows. Use agent.run().`)
   }
   await using opened = new AsyncDisposableStack()
@@ -111,14 +111,15 @@ async function launch(launching: Launching): Promise<{ end: PtyEnd; key: string 
     approvalTimeoutMs,
     hooks,
     limits,
-    onEvent: observerOf(config),
+    onEvent: eventObserver(config),
   })
   opened.defer(served.close)
   const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   const settings = { ...config.settings, program, cwd, servers: served.servers }
-  for (const group of provider.unenforced(settings)) logger?.warn(`${provider.title} cannot be kept from "${group}"`)
-  const command = await provider.launch({ settings, prompt, key, folder })
+  for (const group of provider.unenforcedGroups(settings))
+    logger?.warn(`${provider.title} cannot be kept from "${group}"`)
+  const command = await provider.terminalCommand({ settings, prompt, key, folder })
   if (command.close) opened.defer(command.close)
   logger?.info(`interactive ${provider.name}`)
   const end = await runInPty({
@@ -132,24 +133,24 @@ async function launch(launching: Launching): Promise<{ end: PtyEnd; key: string 
     signal,
   })
   logger?.info(`interactive_end ${provider.name} exit=${end.exitCode}`)
-  return { end, key: keyIn(end, command) }
+  return { end, key: resumeKeyOf(end, command) }
 }
 
-function configOf(provider: Provider, options: CliOptions): CliConfig {
+function interactiveConfig(provider: Provider, options: CliOptions): CliConfig {
   // A person can be asked, also by a CLI that cannot ask a program.
   const asking = { ...provider, can: { ...provider.can, ask: true } }
   return resolveOptions(asking, { ...options, allow: options.allow ?? toolGroups })
 }
 
-function resumed(provider: Provider, handle: string): HandleParts & { key: string } {
-  const parts = parseHandle(handle)
-  refuseOther(provider, parts.id, parts.provider)
-  if (parts.key === undefined) throw notFound(parts.id, parts.folder)
-  return { ...parts, key: checkedKey(parts.key) ?? parts.key }
+function parseResumeHandle(provider: Provider, handle: string): SessionHandleParts & { key: string } {
+  const parts = parseSessionHandle(handle)
+  requireSameProvider(provider, parts.id, parts.provider)
+  if (parts.key === undefined) throw sessionNotFoundError(parts.id, parts.folder)
+  return { ...parts, key: requireSafeKey(parts.key) ?? parts.key }
 }
 
-function keyIn({ farewell }: PtyEnd, command: LaunchCommand): string | undefined {
+function resumeKeyOf({ endOfOutput: farewell }: PtyEnd, command: TerminalCommand): string | undefined {
   const plain = farewell.replace(/\x1b\[[\d;?]*[A-Za-z]/g, "")
-  const named = command.farewell && [...plain.matchAll(command.farewell)].at(-1)?.[1]
+  const named = command.resumeHint && [...plain.matchAll(command.resumeHint)].at(-1)?.[1]
   return named ?? command.key
 }

@@ -5,7 +5,7 @@ import type { Json } from "../core/json.ts"
 const tailBytes = 512 * 1024
 
 /** The end of a file of JSON lines, newest line first. */
-export async function newestLines(path: string): Promise<string[]> {
+export async function readNewestLines(path: string): Promise<string[]> {
   await using file = await open(path)
   const { size } = await file.stat()
   const start = Math.max(0, size - tailBytes)
@@ -15,7 +15,7 @@ export async function newestLines(path: string): Promise<string[]> {
 }
 
 /** What `read` finds in the newest line that contains `about` and in which it finds something. */
-export function findNewest<T>(
+export function findInLines<T>(
   newestFirst: readonly string[],
   about: string,
   read: (line: Json) => T | undefined,

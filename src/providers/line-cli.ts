@@ -3,23 +3,23 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Json } from "../core/json.ts"
 import { abortError } from "../core/run.ts"
-import { backgroundWait } from "./background-wait.ts"
+import { createBackgroundWait } from "./background-wait.ts"
 import { exitFailure } from "./failure.ts"
-import type { ProviderSession, Step, Turn, TurnEnd, TurnServices } from "./provider.ts"
-import { type Child, type ChildEnd, startChild } from "./supervisor.ts"
+import type { ProviderSession, Step, TurnRequest, TurnResult, TurnServices } from "./provider.ts"
+import { type CliProcess, type CliProcessEnd, startCliProcess } from "./supervisor.ts"
 
 /** A CLI that is started once a turn and writes JSON lines. */
-export interface LineCli {
+export interface JsonLinesCli {
   /** The name of the CLI, and its name for people. */
   readonly provider: string
   readonly title: string
   /** How a turn is started. Files go into the folder, which is private and gone after the turn. */
-  command(turn: Turn, place: LinePlace): Promise<LineCommand>
+  command(turn: TurnRequest, place: TurnPaths): Promise<TurnCommand>
   /** Reads what it writes: pure but for its own state, so that recorded lines can be read as well. */
-  parser(turn: Turn, place: Pick<LinePlace, "key">): LineParser
+  parser(turn: TurnRequest, place: Pick<TurnPaths, "key">): LineParser
 }
 
-export interface LinePlace {
+export interface TurnPaths {
   /** The conversation to go on with. */
   readonly key: string | undefined
   /** Whether to leave that as it is and go on in a new one. */
@@ -27,27 +27,27 @@ export interface LinePlace {
   readonly folder: string
 }
 
-export interface LineCommand {
+export interface TurnCommand {
   args: readonly string[]
   env?: Readonly<Record<string, string>> | undefined
   /** What it reads. */
   input: string
   /** Whether there is more to come, until the turn is over. */
-  keepsReading?: boolean | undefined
+  keepsInputOpen?: boolean | undefined
   /** Called when the turn is over, before the folder is removed. */
-  ended?: (() => Promise<void>) | undefined
+  cleanUp?: (() => Promise<void>) | undefined
 }
 
 export interface LineParser {
   read(line: { [key: string]: Json }): ParsedLine
   /** What a process that ended before its turn did means. */
-  exit(end: ChildEnd): TurnEnd
+  readExit(end: CliProcessEnd): TurnResult
   /** Takes a line of its log: whether it belongs to what the CLI says of a failure, and whether a call is under way from here on
    *  (undefined: as before). By a CLI that tells of calls only when they are over. */
-  log?(line: string): { kept: boolean; calls?: boolean | undefined }
+  readLogLine?(line: string): { kept: boolean; calls?: boolean | undefined }
   /** What to write where it asked, and where somebody has something to say. */
-  answer?(ask: Ask, decision: "allow" | "always" | "deny"): Json
-  steer?(text: string): Json
+  permissionAnswer?(ask: PermissionRequest, decision: "allow" | "always" | "deny"): Json
+  steeringLine?(text: string): Json
 }
 
 export interface ParsedLine {
@@ -55,28 +55,28 @@ export interface ParsedLine {
   /** Whether it is but a piece of what another line has whole: it is not kept. */
   partial?: boolean | undefined
   /** The turn is over. */
-  end?: TurnEnd | undefined
+  end?: TurnResult | undefined
   /** The turn has an answer, and work of it goes on. */
-  waits?: Waits | undefined
+  background?: BackgroundWork | undefined
   /** Whether it must not do another thing: it is not waited for. */
-  refused?: boolean | undefined
+  mustStop?: boolean | undefined
   /** Whether a call is under way from here on, where no steps say so; undefined: as before. */
-  calls?: boolean | undefined
+  isCalling?: boolean | undefined
   /** It asks whether it may do something. */
-  ask?: Ask | undefined
+  permission?: PermissionRequest | undefined
 }
 
 /** A turn that has its answer and waits for more: unless that comes, it ends with what it has. */
-export interface Waits {
-  end: TurnEnd
+export interface BackgroundWork {
+  end: TurnResult
   /** How long such waits of a turn may take together. */
   maxMs: number
   /** Warnings for the beginning of a wait and for one that took too long. */
-  begun?: string | undefined
-  over?: string | undefined
+  startWarning?: string | undefined
+  timeoutWarning?: string | undefined
 }
 
-export interface Ask {
+export interface PermissionRequest {
   id: string
   name: string
   input: Json
@@ -85,8 +85,8 @@ export interface Ask {
 }
 
 /** A conversation with such a CLI. */
-export function lineSession(
-  cli: LineCli,
+export function createJsonLinesSession(
+  cli: JsonLinesCli,
   opening: { key?: string | undefined; fork?: boolean | undefined },
 ): ProviderSession {
   let { key, fork = false } = opening
@@ -96,25 +96,25 @@ export function lineSession(
     },
     async turn(turn, services) {
       const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
-      let command: LineCommand | undefined
+      let command: TurnCommand | undefined
       try {
         const place = { key, fork, folder }
         command = await cli.command(turn, place)
         services.signal.throwIfAborted()
-        return await follow(cli, command, cli.parser(turn, place), turn, folder, {
+        return await followTurn(cli, command, cli.parser(turn, place), turn, folder, {
           ...services,
-          tell(step) {
+          report(step) {
             if (step.type === "key") {
               key = step.key
               fork = false
             }
-            services.tell(step)
+            services.report(step)
           },
         })
       } catch (error) {
         throw services.signal.aborted ? abortError(services.signal) : error
       } finally {
-        await command?.ended?.()
+        await command?.cleanUp?.()
         await rm(folder, { recursive: true, force: true })
       }
     },
@@ -122,24 +122,24 @@ export function lineSession(
   }
 }
 
-async function follow(
-  cli: LineCli,
-  command: LineCommand,
+async function followTurn(
+  cli: JsonLinesCli,
+  command: TurnCommand,
   parser: LineParser,
-  { settings }: Turn,
+  { settings }: TurnRequest,
   folder: string,
   services: TurnServices,
-): Promise<TurnEnd> {
+): Promise<TurnResult> {
   const { program, cwd, timeoutMs, idleTimeoutMs } = settings
   const open = new Set<string>()
   /** The last lines that were no JSON: some errors are told so. */
   const mutter: string[] = []
-  let end: TurnEnd | undefined
+  let end: TurnResult | undefined
   let broken: unknown
   /** Whether its log says that a call is under way. */
   let calls = false
-  const wait = backgroundWait((last, warning) => {
-    if (warning !== undefined) services.tell({ type: "warning", code: "background-ended", message: warning })
+  const wait = createBackgroundWait((last, warning) => {
+    if (warning !== undefined) services.report({ type: "warning", code: "background-ended", message: warning })
     end = last
     child.finish()
   })
@@ -149,45 +149,45 @@ async function follow(
     if (line.trim() === "" || end || broken || child.stopped !== undefined) return
     const json = parseLine(line)
     const parsed = json ? parser.read(json) : { steps: [] }
-    if (!parsed.partial) services.tell({ type: "raw", data: json ?? line })
+    if (!parsed.partial) services.report({ type: "raw", data: json ?? line })
     if (!json) mutter.splice(0, mutter.push(line) - 5)
     for (const step of parsed.steps) {
       if (step.type === "call") open.add(step.id)
       if (step.type === "result") open.delete(step.id)
-      if (isWork(step)) wait.pause()
-      services.tell(step)
+      if (isModelActivity(step)) wait.pause()
+      services.report(step)
     }
-    if (parsed.ask) void ask(parsed.ask)
-    if (parsed.waits) {
-      const warning = wait.begin(parsed.waits)
-      if (warning !== undefined) services.tell({ type: "warning", code: "background-running", message: warning })
+    if (parsed.permission) void ask(parsed.permission)
+    if (parsed.background) {
+      const warning = wait.start(parsed.background)
+      if (warning !== undefined) services.report({ type: "warning", code: "background-running", message: warning })
     }
-    if (parsed.calls !== undefined) calls = parsed.calls
+    if (parsed.isCalling !== undefined) calls = parsed.isCalling
     isBusy()
-    for (const text of parser.steer ? services.steered() : []) write(parser.steer?.(text))
+    for (const text of parser.steeringLine ? services.takeSteering() : []) write(parser.steeringLine?.(text))
     if (!parsed.end) return
     wait.pause()
     end = parsed.end
-    if (parsed.refused) child.stop("abort")
+    if (parsed.mustStop) child.stop("abort")
     else child.finish()
   }
 
   // While something is done for it, it may be silent.
   function isBusy(): void {
-    child.busy(open.size > 0 || calls || wait.isOn)
+    child.setBusy(open.size > 0 || calls || wait.isWaiting)
   }
 
-  async function ask(question: Ask): Promise<void> {
+  async function ask(question: PermissionRequest): Promise<void> {
     open.add(question.id)
     const decision = await services.approve(question).catch(() => "deny" as const)
-    write(parser.answer?.(question, decision))
+    write(parser.permissionAnswer?.(question, decision))
   }
 
   function write(json: Json | undefined): void {
     if (json !== undefined) child.write(`${JSON.stringify(json)}\n`)
   }
 
-  const child: Child = startChild({
+  const child: CliProcess = startCliProcess({
     program,
     args: command.args,
     cwd,
@@ -196,9 +196,9 @@ async function follow(
     signal: services.signal,
     timeoutMs,
     idleTimeoutMs,
-    ...(parser.log && {
-      logLine(text: string) {
-        const said = parser.log?.(text)
+    ...(parser.readLogLine && {
+      filterLogLine(text: string) {
+        const said = parser.readLogLine?.(text)
         if (said?.calls !== undefined) {
           calls = said.calls
           isBusy()
@@ -206,7 +206,7 @@ async function follow(
         return said?.kept ?? true
       },
     }),
-    line(text) {
+    onLine(text) {
       try {
         take(text)
       } catch (error) {
@@ -217,20 +217,20 @@ async function follow(
     },
   })
   child.write(command.input)
-  if (!command.keepsReading) child.endInput()
+  if (!command.keepsInputOpen) child.endInput()
   const exit = await child.ended
   wait.pause()
   services.signal.throwIfAborted()
   if (broken) throw broken
   if (end) return end
   const told = { ...exit, stderr: exit.stderr.trim() === "" ? mutter.join("\n") : exit.stderr }
-  const ended = parser.exit(told)
+  const ended = parser.readExit(told)
   // Whatever else it wrote before.
   return exit.stopped === "timeout" ? { ...ended, failure: exitFailure(cli, told, settings) } : ended
 }
 
 // What the model of the turn itself does: whatever it waited for has come.
-function isWork(step: Step): boolean {
+function isModelActivity(step: Step): boolean {
   if (step.type === "model") return true
   return (step.type === "text" || step.type === "reasoning" || step.type === "call") && step.within === undefined
 }

@@ -9,15 +9,15 @@ export interface Logger {
 }
 
 /** Tells a logger of events: one line each, cut short; deltas and raw lines are left out. */
-export function logTo(logger: Logger): (event: AgentEvent) => void {
+export function createEventLogger(logger: Logger): (event: AgentEvent) => void {
   const begun = new Map<string, number>()
   return (event) => {
     if (event.type === "run-start") begun.set(event.run, event.at)
     const tookMs = event.at - (begun.get(event.run) ?? event.at)
     if (event.type === "run-end") begun.delete(event.run)
-    const told = linesOf(event, tookMs)
+    const told = logLinesOf(event, tookMs)
     for (const { level, line } of Array.isArray(told) ? told : told ? [told] : []) {
-      logger[level](short(event.parent === undefined ? line : `  ${line}`))
+      logger[level](shortLine(event.parent === undefined ? line : `  ${line}`))
     }
   }
 }
@@ -27,7 +27,7 @@ interface LogLine {
   line: string
 }
 
-function linesOf(event: AgentEvent, tookMs: number): LogLine | LogLine[] | undefined {
+function logLinesOf(event: AgentEvent, tookMs: number): LogLine | LogLine[] | undefined {
   switch (event.type) {
     case "run-start":
       return info(`user ${event.messages.map(messageText).join(" ")}`)
@@ -73,9 +73,9 @@ function info(line: string) {
   return { level: "info" as const, line }
 }
 
-const longest = 200
+const maxLineChars = 200
 
-function short(line: string): string {
+function shortLine(line: string): string {
   const flat = line.replace(/(?<!\s)\s*\n\s*/g, " ")
-  return flat.length > longest ? `${flat.slice(0, longest - 1)}…` : flat
+  return flat.length > maxLineChars ? `${flat.slice(0, maxLineChars - 1)}…` : flat
 }

@@ -16,7 +16,10 @@ const keys: Readonly<Record<string, MenuKey>> = {
 }
 
 /** Reads what is typed at a menu, in pieces that may end within a key. What means nothing there is left out. */
-export function menuKeys(press: (key: MenuKey) => void, patienceMs = 50): { read(text: string): void; end(): void } {
+export function createMenuKeyReader(
+  press: (key: MenuKey) => void,
+  patienceMs = 50,
+): { read(text: string): void; end(): void } {
   let held = ""
   let timer: NodeJS.Timeout | undefined
 
@@ -29,8 +32,8 @@ export function menuKeys(press: (key: MenuKey) => void, patienceMs = 50): { read
     read(text) {
       clearTimeout(timer)
       const whole = held + text
-      held = unfinished.exec(whole)?.[0] ?? ""
-      for (const [key] of whole.slice(0, whole.length - held.length).matchAll(oneKey)) tell(key)
+      held = unfinishedKey.exec(whole)?.[0] ?? ""
+      for (const [key] of whole.slice(0, whole.length - held.length).matchAll(keyPattern)) tell(key)
       if (held === "") return
       // An arrow begins as the escape key does, which nothing follows.
       timer = setTimeout(() => {
@@ -43,5 +46,5 @@ export function menuKeys(press: (key: MenuKey) => void, patienceMs = 50): { read
   }
 }
 
-const oneKey = /\x1b(?:\[[\d;<?]*[A-Za-z~]|O[A-Z])?|[^\x1b]/g
-const unfinished = /\x1b(?:\[[\d;<?]*|O)?$/
+const keyPattern = /\x1b(?:\[[\d;<?]*[A-Za-z~]|O[A-Z])?|[^\x1b]/g
+const unfinishedKey = /\x1b(?:\[[\d;<?]*|O)?$/

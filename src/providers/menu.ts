@@ -1,6 +1,6 @@
 import { onAbort } from "../core/abort.ts"
 import { abortError } from "../core/run.ts"
-import { type MenuKey, menuKeys } from "./menu-keys.ts"
+import { createMenuKeyReader, type MenuKey } from "./menu-keys.ts"
 import { holdTerminal, type UserTerminal } from "./pty-terminal.ts"
 
 export interface MenuItem {
@@ -41,17 +41,17 @@ export async function chooseFromMenu(
     draw()
   }
 
-  const keys = menuKeys(press)
+  const keys = createMenuKeyReader(press)
   const off = signal && onAbort(signal, () => reject(abortError(signal)))
   const held = holdTerminal(
     { input, output },
     {
-      typed: (bytes) => keys.read(bytes.toString("latin1")),
-      interrupted(done) {
+      onInput: (bytes) => keys.read(bytes.toString("latin1")),
+      onInterrupt(done) {
         resolve(undefined)
         done()
       },
-      undo: () => `\x1b[${height}A\x1b[J\x1b[?25h`,
+      restoreSequence: () => `\x1b[${height}A\x1b[J\x1b[?25h`,
     },
   )
   output.write("\x1b[?25l")

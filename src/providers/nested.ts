@@ -10,7 +10,7 @@ const maxWaitMs = 1000
 /** The context of a run in which one call of its CLI is executed. A run started there names that call in the metadata of its
  *  `run-start` event. The call may reach us before the CLI's report of it, because the two use different channels: until the id is
  *  known the events wait, but not when the nested run needs an answer or has ended, and never longer than `maxWaitMs`. */
-export function contextOfCall(run: RunContext, findCallId: () => string | undefined): RunContext {
+export function createCallContext(run: RunContext, findCallId: () => string | undefined): RunContext {
   const context: RunContext = Object.create(run)
   let callId: string | undefined
   let waiting: AgentEvent[] | undefined
@@ -57,7 +57,7 @@ function cannotWait(event: AgentEvent, parent: string): boolean {
 
 /** Finds the CLI's own id of the call that has come to us: as it was sent, or that of the oldest open call of that name and input which
  *  no other was. */
-export function callFinder(calls: ReadonlyMap<string, OpenCall>): (call: McpCall) => string | undefined {
+export function createCallFinder(calls: ReadonlyMap<string, OpenCall>): (call: McpCall) => string | undefined {
   const taken = new Set<string>()
   return ({ tool, input, meta }) => {
     const sent = meta["claudecode/toolUseId"]

@@ -1,13 +1,16 @@
-import { addUsage, noUsage, reportedUsage, type Usage } from "../core/usage.ts"
-import { exitFailure, failureOf } from "./failure.ts"
+import { addUsage, cliReportedUsage, noUsage, type Usage } from "../core/usage.ts"
+import { exitFailure, providerFailure } from "./failure.ts"
 import type { LineParser, ParsedLine } from "./line-cli.ts"
-import type { Settings, Step } from "./provider.ts"
-import { at, type JsonObject, numberAt, objectAt, textAt } from "./read-json.ts"
+import type { Step, TurnSettings } from "./provider.ts"
+import { type JsonObject, numberAt, objectAt, textAt, valueAt } from "./read-json.ts"
 
-const names = { provider: "opencode", title: "opencode" }
+const opencodeNames = { provider: "opencode", title: "opencode" }
 
 /** Reads the stream of one turn of opencode. It has no last line: a turn is over when its process is. */
-export function opencodeParser(limits: Pick<Settings, "timeoutMs" | "idleTimeoutMs">, now = Date.now): LineParser {
+export function createOpencodeParser(
+  limits: Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs">,
+  now = Date.now,
+): LineParser {
   let used: Usage = noUsage
   let error: JsonObject | undefined
   let keyTold = false
@@ -53,11 +56,11 @@ export function opencodeParser(limits: Pick<Settings, "timeoutMs" | "idleTimeout
       keyTold ||= key !== undefined
       const told = [...(key === undefined ? [] : [{ type: "key" as const, key }]), ...steps(line)]
       // It would ask for the rest of such an answer for ever.
-      if (cut >= mostCut)
-        return { steps: told, end: { usage: { ...used, complete: false }, failure: cutOff() }, refused: true }
-      return textAt(line, "type") === "step_finish" ? { steps: told, calls: false } : { steps: told }
+      if (cut >= maxCutAnswers)
+        return { steps: told, end: { usage: { ...used, complete: false }, failure: cutOffFailure() }, mustStop: true }
+      return textAt(line, "type") === "step_finish" ? { steps: told, isCalling: false } : { steps: told }
     },
-    log(line) {
+    readLogLine(line) {
       const level = /\blevel=(\w+)/.exec(line)?.[1]
       const kept = level === undefined || level === "WARN" || level === "ERROR"
       // Each call is checked against the permissions before it begins; then the model is asked again.
@@ -65,29 +68,33 @@ export function opencodeParser(limits: Pick<Settings, "timeoutMs" | "idleTimeout
       const at = line.indexOf(" message=stream ")
       return at >= 0 && line.includes("small=false", at) ? { kept, calls: false } : { kept }
     },
-    exit(end) {
+    readExit(end) {
       if (end.stopped === undefined && error) {
-        return { usage: { ...used, complete: false }, failure: errorOf(error, end.stderr, now()) }
+        return { usage: { ...used, complete: false }, failure: failureOfError(error, end.stderr, now()) }
       }
       if (end.stopped === undefined && end.exitCode === 0) {
         // One that was never asked anything has nothing to answer: a command of its own.
         if (!isAnswering && (reason === undefined || !/^(unknown|tool-calls)$/.test(reason))) return { usage: used }
-        return { usage: { ...used, complete: false }, failure: cutOff() }
+        return { usage: { ...used, complete: false }, failure: cutOffFailure() }
       }
       const usage = { ...used, complete: false }
       const [unknown] = /^.*session not found.*$/im.exec(end.stderr) ?? []
       if (unknown !== undefined) {
-        return { usage, failure: failureOf({ ...names, message: unknown, code: "session-not-found" }) }
+        return { usage, failure: providerFailure({ ...opencodeNames, message: unknown, code: "session-not-found" }) }
       }
-      return { usage, failure: exitFailure(names, end, limits) }
+      return { usage, failure: exitFailure(opencodeNames, end, limits) }
     },
   }
 }
 
-const mostCut = 3
+const maxCutAnswers = 3
 
-function cutOff() {
-  return failureOf({ ...names, message: "the answer of the model was cut off before its end", code: "connection" })
+function cutOffFailure() {
+  return providerFailure({
+    ...opencodeNames,
+    message: "the answer of the model was cut off before its end",
+    code: "connection",
+  })
 }
 
 // It tells of a call when that is over.
@@ -98,7 +105,7 @@ function callSteps(part: JsonObject, answer: string): Step[] {
   const text = ok ? (textAt(state, "output") ?? "") : (textAt(state, "error") ?? textAt(state, "output") ?? "")
   const refused = !ok && /rule which prevents|rejected permission|permission denied/i.test(text)
   const steps: Step[] = [
-    { type: "call", id, name, input: at(state, "input") ?? {}, answer },
+    { type: "call", id, name, input: valueAt(state, "input") ?? {}, answer },
     { type: "result", id, ok, text, ...(refused && { refused: true as const }) },
   ]
   const path = textAt(state, "input", "filePath")
@@ -112,7 +119,7 @@ function usageOf(part: JsonObject): Usage {
   if (plain === undefined || written === undefined) return { complete: false }
   const [cacheRead, cacheWrite] = [numberAt(tokens, "cache", "read") ?? 0, numberAt(tokens, "cache", "write") ?? 0]
   const reasoning = numberAt(tokens, "reasoning") ?? 0
-  return reportedUsage({
+  return cliReportedUsage({
     complete: true,
     input: plain + cacheRead + cacheWrite,
     output: written + reasoning,
@@ -124,12 +131,12 @@ function usageOf(part: JsonObject): Usage {
   })
 }
 
-function errorOf(error: JsonObject, stderr: string, now: number) {
+function failureOfError(error: JsonObject, stderr: string, now: number) {
   const data = objectAt(error, "data")
   const message = textAt(data, "message") ?? textAt(error, "message") ?? textAt(error, "name") ?? "it failed"
   const seconds = Number(textAt(data, "responseHeaders", "retry-after") ?? Number.NaN)
-  return failureOf({
-    ...names,
+  return providerFailure({
+    ...opencodeNames,
     message,
     status: numberAt(data, "statusCode"),
     ...(/ConnectionRefused|ECONNREFUSED|Unable to connect/i.test(message) && { code: "connection" as const }),

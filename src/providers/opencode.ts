@@ -1,25 +1,25 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { checkOptions, isOneOf, isRecord, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeObject, mustBeOneOf, type OptionChecks } from "../core/check-options.ts"
 import type { Json } from "../core/json.ts"
-import { acpSession } from "./acp-session.ts"
+import { createAcpSession } from "./acp-session.ts"
 import { type CliAgent, cliAgent } from "./cli-agent.ts"
-import { type LineCommand, type LinePlace, lineSession } from "./line-cli.ts"
-import { opencodeParser } from "./opencode-events.ts"
+import { createJsonLinesSession, type TurnCommand, type TurnPaths } from "./line-cli.ts"
+import { createOpencodeParser } from "./opencode-events.ts"
 import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
-import { imageFiles, textOf } from "./prompt-files.ts"
+import { promptText, writeImageFiles } from "./prompt-files.ts"
 import {
   type CliServer,
-  type Launch,
-  type LaunchCommand,
+  groupsReachableByShell,
+  mayRunCommands,
   type Provider,
-  runsCommands,
-  type Settings,
+  type TerminalCommand,
+  type TerminalLaunch,
   type ToolGroup,
-  type Turn,
+  type TurnRequest,
+  type TurnSettings,
   toolGroups,
-  withinReachOfShell,
 } from "./provider.ts"
 
 export interface OpencodeOptions extends CliOptions {
@@ -29,13 +29,17 @@ export interface OpencodeOptions extends CliOptions {
   protocol?: "acp" | undefined
 }
 
-const opencodeChecks: OptionChecks<OpencodeOptions> = { ...cliChecks, config: isRecord, protocol: isOneOf("acp") }
+const opencodeChecks: OptionChecks<OpencodeOptions> = {
+  ...cliChecks,
+  config: mustBeObject,
+  protocol: mustBeOneOf("acp"),
+}
 
 /** opencode as an agent. */
 export function opencode(given: OpencodeOptions = {}): CliAgent {
   checkOptions("opencode()", given, opencodeChecks)
   const { config = {}, protocol, ...options } = given
-  return cliAgent(protocol === "acp" ? overAcp(config) : providerWith(config), options)
+  return cliAgent(protocol === "acp" ? createAcpProvider(config) : providerWith(config), options)
 }
 
 export const opencodeProvider: Provider = providerWith({})
@@ -45,7 +49,7 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
     name: "opencode",
     title: "opencode",
     binary: "opencode",
-    places: ["~/.opencode/bin", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+    installFolders: ["~/.opencode/bin", "~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     install: "npm install -g opencode-ai",
     can: {
       fork: true,
@@ -58,38 +62,38 @@ function providerWith(config: { readonly [key: string]: Json }): Provider {
       userServers: true,
     },
     model: (tier, env) => (tier === "strongest" ? env.OPENCODE_MODEL : env.OPENCODE_SMALL_FAST_MODEL),
-    unenforced: withinReachOfShell,
+    unenforcedGroups: groupsReachableByShell,
     open: (opening) =>
-      lineSession(
+      createJsonLinesSession(
         {
           provider: "opencode",
           title: "opencode",
-          command: (turn, place) => command(turn, place, config),
-          parser: ({ settings }) => opencodeParser(settings),
+          command: (turn, place) => turnCommand(turn, place, config),
+          parser: ({ settings }) => createOpencodeParser(settings),
         },
         opening,
       ),
-    launch: (launching) => launch(launching, config),
+    terminalCommand: (launching) => terminalCommand(launching, config),
   }
 }
 
-function overAcp(config: Config): Provider {
+function createAcpProvider(config: Config): Provider {
   const provider = providerWith(config)
   const { name, title } = provider
   return {
     ...provider,
     can: { ...provider.can, fork: false, ask: true, tokens: false },
     open: (opening) =>
-      acpSession(
+      createAcpSession(
         {
           provider: name,
           title,
-          tellsLastAnswer: true,
+          reportsLastAnswerOnly: true,
           launch: async (settings, { folder }) => ({
             // It tries a failing service again for minutes and does not say so: its log does.
             args: ["acp", "--print-logs", "--log-level", "ERROR"],
-            env: await environmentOf(settings, folder, config),
-            given: ["instructions", "servers"],
+            env: await createEnvironment(settings, folder, config),
+            alreadyPassed: ["instructions", "servers"],
           }),
         },
         opening,
@@ -97,7 +101,11 @@ function overAcp(config: Config): Provider {
   }
 }
 
-async function command(turn: Turn, place: LinePlace, extra: { readonly [key: string]: Json }): Promise<LineCommand> {
+async function turnCommand(
+  turn: TurnRequest,
+  place: TurnPaths,
+  extra: { readonly [key: string]: Json },
+): Promise<TurnCommand> {
   const { message, settings } = turn
   const { model, reasoning } = settings
   // Its log says when a call begins, which its stream does not.
@@ -106,12 +114,15 @@ async function command(turn: Turn, place: LinePlace, extra: { readonly [key: str
   if (model !== undefined) args.push("--model", model)
   if (reasoning !== undefined) args.push("--variant", reasoning)
   if (place.key !== undefined) args.push("--session", place.key, ...(place.fork ? ["--fork"] : []))
-  for (const image of await imageFiles("opencode", message, place.folder)) args.push("--file", image)
+  for (const image of await writeImageFiles("opencode", message, place.folder)) args.push("--file", image)
   // Read from its input: it puts quotes around a prompt that is an argument.
-  return { args, env: await environmentOf(settings, place.folder, extra), input: textOf(message) }
+  return { args, env: await createEnvironment(settings, place.folder, extra), input: promptText(message) }
 }
 
-async function launch({ settings, prompt, key, folder }: Launch, extra: Config): Promise<LaunchCommand> {
+async function terminalCommand(
+  { settings, prompt, key, folder }: TerminalLaunch,
+  extra: Config,
+): Promise<TerminalCommand> {
   const { model, permissions } = settings
   const args: string[] = []
   if (permissions === "bypass") args.push("--auto")
@@ -119,17 +130,21 @@ async function launch({ settings, prompt, key, folder }: Launch, extra: Config):
   if (key !== undefined) args.push("--session", key)
   // In one word, for one that begins with a dash.
   if (prompt !== undefined) args.push(`--prompt=${prompt}`)
-  const env = await environmentOf(settings, folder, extra)
-  return { args, env, key, farewell: /opencode (?:-s|--session) (ses_\w+)/g }
+  const env = await createEnvironment(settings, folder, extra)
+  return { args, env, key, resumeHint: /opencode (?:-s|--session) (ses_\w+)/g }
 }
 
-async function environmentOf(settings: Settings, folder: string, extra: Config): Promise<Record<string, string>> {
+async function createEnvironment(
+  settings: TurnSettings,
+  folder: string,
+  extra: Config,
+): Promise<Record<string, string>> {
   const { instructions, systemPrompt } = settings
   const config = {
     autoupdate: false,
     share: "disabled",
     ...extra,
-    ...(instructions && { instructions: [await instructionsFile(folder, instructions)] }),
+    ...(instructions && { instructions: [await writeInstructions(folder, instructions)] }),
     // That of the agent it works with unless it is told otherwise.
     ...(systemPrompt && { agent: { build: { prompt: systemPrompt } } }),
     ...(settings.servers.length > 0 && serversConfig(settings.servers)),
@@ -140,19 +155,19 @@ async function environmentOf(settings: Settings, folder: string, extra: Config):
     OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     // Plugins of the repository are programs.
-    ...(!runsCommands(settings) && { OPENCODE_DISABLE_PROJECT_CONFIG: "1" }),
+    ...(!mayRunCommands(settings) && { OPENCODE_DISABLE_PROJECT_CONFIG: "1" }),
   }
 }
 
 type Config = { readonly [key: string]: Json }
 
-async function instructionsFile(folder: string, text: string): Promise<string> {
+async function writeInstructions(folder: string, text: string): Promise<string> {
   const path = join(folder, "instructions.md")
   await writeFile(path, text, { mode: 0o600 })
   return path
 }
 
-const groups: Record<ToolGroup, readonly string[]> = {
+const toolsOfGroup: Record<ToolGroup, readonly string[]> = {
   read: ["read", "glob", "grep", "list", "lsp", "codesearch"],
   write: ["edit", "external_directory"],
   exec: ["bash"],
@@ -162,18 +177,18 @@ const groups: Record<ToolGroup, readonly string[]> = {
 }
 
 // Its own notes and skills touch nothing.
-const always = ["todoread", "todowrite", "skill"]
+const alwaysGranted = ["todoread", "todowrite", "skill"]
 
 /** What is not named is refused, so that a tool of tomorrow is too. */
-function permissionsOf({ allow, permissions, servers, userServers }: Settings): { [name: string]: Json } {
+function permissionsOf({ allow, permissions, servers, userServers }: TurnSettings): { [name: string]: Json } {
   if (permissions === "bypass") return { "*": "allow" }
   const granted = permissions === "ask" ? [...allow].filter((group) => group === "read") : [...allow]
   const allowed = [
-    ...granted.flatMap((group) => groups[group]),
-    ...always,
+    ...granted.flatMap((group) => toolsOfGroup[group]),
+    ...alwaysGranted,
     ...[...servers.map(({ name }) => name), ...userServers].map((name) => `${name}_*`),
   ]
-  const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => groups[group])
+  const asked = [...allow].filter((group) => !granted.includes(group)).flatMap((group) => toolsOfGroup[group])
   // Where nothing is left out there is a person, who is asked about what is not named.
   const rest = toolGroups.every((group) => allow.has(group)) ? "ask" : "deny"
   const entries = [...allowed.map((name) => [name, "allow"]), ...asked.map((name) => [name, "ask"])]

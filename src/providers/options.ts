@@ -12,7 +12,7 @@ import { environmentDefaults } from "./defaults.ts"
 import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./limits.ts"
 import type { Logger } from "./logger.ts"
 import { cliChecks } from "./option-checks.ts"
-import { type Provider, type Settings, type Tier, type ToolGroup, toolGroups } from "./provider.ts"
+import { type Provider, type Tier, type ToolGroup, type TurnSettings, toolGroups } from "./provider.ts"
 
 /** Those of our hooks that there is a place for in a CLI: what else it does is its own affair. */
 export type CallHooks = Pick<Hooks, "beforeCall" | "afterCall" | "inherited">
@@ -94,7 +94,7 @@ export interface CliConfig {
   logger: Logger | undefined
   trajectoryPath: string | undefined
   onEvent: AgentOverrides["onEvent"]
-  settings: Omit<Settings, "program" | "cwd" | "servers">
+  settings: Omit<TurnSettings, "program" | "cwd" | "servers">
 }
 
 export function resolveOptions(provider: Provider, options: CliOptions): CliConfig {
@@ -108,7 +108,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
   if (runtime !== undefined && typeof runtime !== "function" && !("execute" in runtime)) {
     throw new ConfigError("runtime: this is neither a runtime nor a function that makes one. Use jsRuntime({ … }).")
   }
-  const env = environmentOf(options.env)
+  const env = childEnvironment(options.env)
   const model = options.model ?? defaults.model
   const named = model === "strongest" || model === "fast" ? provider.model(model, env) : model || undefined
   checkLimits(provider, limits, named)
@@ -124,7 +124,7 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
     runtime,
     approve: resolveApprover(options),
     approvalTimeoutMs: options.approvalTimeoutMs,
-    hooks: callHooks(options.hooks),
+    hooks: requireCallHooks(options.hooks),
     cells: { cellTimeoutMs, typeGate: options.typeGate, transaction: options.transaction },
     retries,
     autoWait: resolveAutoWait(options.autoWait ?? defaults.autoWait),
@@ -152,8 +152,8 @@ export function resolveOptions(provider: Provider, options: CliOptions): CliConf
 export function mergeOptions(options: CliOptions, overrides: Partial<CliOptions>): CliOptions {
   return {
     ...options,
-    ...given(overrides),
-    limits: { ...options.limits, ...given(overrides.limits ?? {}) },
+    ...withoutUndefined(overrides),
+    limits: { ...options.limits, ...withoutUndefined(overrides.limits ?? {}) },
     metadata: { ...options.metadata, ...overrides.metadata },
     ...(overrides.env && { env: { ...options.env, ...overrides.env } }),
   }
@@ -166,7 +166,7 @@ function checkGroups(allow: readonly string[]): void {
   throw new ConfigError(`allow: "${wrong}" is unknown. There are: ${toolGroups.join(", ")}.`)
 }
 
-function callHooks(given: CliOptions["hooks"]): readonly Hooks[] {
+function requireCallHooks(given: CliOptions["hooks"]): readonly Hooks[] {
   const hooks = toHooks(given)
   const names = ["beforeCall", "afterCall"]
   const wrong = hooks.flatMap(Object.keys).find((key) => key !== "inherited" && !names.includes(key))
@@ -185,7 +185,7 @@ function checkPermissions({ title, can }: Provider, permissions: string | undefi
 }
 
 /** Refuses names of servers that the user of a CLI does not have. */
-export function requireServers(title: string, names: readonly string[], known: readonly string[]): void {
+export function requireKnownServers(title: string, names: readonly string[], known: readonly string[]): void {
   const missing = names.find((name) => !known.includes(name))
   if (missing === undefined) return
   const there = known.length === 0 ? "There are none." : `There are: ${known.join(", ")}.`
@@ -234,15 +234,15 @@ export function checkNumber(name: string, value: unknown, least: number): void {
 }
 
 // A CLI that is started by another must not take itself for a part of it.
-const nested = /^(CLAUDECODE|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SSE_PORT|ENTRYPOINT))$/
+const nestedSessionVariable = /^(CLAUDECODE|CLAUDE_CODE_(SESSION_ID|CHILD_SESSION|SSE_PORT|ENTRYPOINT))$/
 
-function environmentOf(own: CliOptions["env"] = {}): Record<string, string> {
-  const inherited = Object.entries(process.env).filter(([name]) => !nested.test(name))
+function childEnvironment(own: CliOptions["env"] = {}): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(([name]) => !nestedSessionVariable.test(name))
   const merged = Object.entries({ ...Object.fromEntries(inherited), ...own })
   return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
-function given<T extends object>(overrides: T): Partial<T> {
+function withoutUndefined<T extends object>(overrides: T): Partial<T> {
   // What is left has the same keys and types.
   return Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)) as Partial<T>
 }

@@ -9,7 +9,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 /** The program of a CLI: the one that was named, else the first in PATH or where its installer puts it. Undefined where it is
  *  not installed. */
 export function findProgram(
-  { binary, places = [] }: Pick<Provider, "binary" | "places">,
+  { binary, installFolders: places = [] }: Pick<Provider, "binary" | "installFolders">,
   { program, env = process.env }: { program?: string | undefined; env?: Variables | undefined } = {},
 ): string | undefined {
   if (program !== undefined && /[\\/]/.test(program)) return isProgram(program) ? resolve(program) : undefined

@@ -8,13 +8,16 @@ export const toolGroups = ["read", "write", "exec", "web", "parallel", "interact
 export type ToolGroup = (typeof toolGroups)[number]
 
 /** What is not allowed and a shell does all the same, unless somebody looks at each command. */
-export function withinReachOfShell({ allow, permissions }: Pick<Settings, "allow" | "permissions">): ToolGroup[] {
+export function groupsReachableByShell({
+  allow,
+  permissions,
+}: Pick<TurnSettings, "allow" | "permissions">): ToolGroup[] {
   if (!allow.has("exec") || permissions === "ask") return []
   return (["read", "write", "web"] as const).filter((group) => !allow.has(group))
 }
 
 /** Whether the CLI may run commands. Where not, hooks, plugins and settings of the repository, which run some, are left out. */
-export function runsCommands({ allow, permissions }: Pick<Settings, "allow" | "permissions">): boolean {
+export function mayRunCommands({ allow, permissions }: Pick<TurnSettings, "allow" | "permissions">): boolean {
   return allow.has("exec") || permissions === "bypass"
 }
 
@@ -31,7 +34,7 @@ export interface Provider {
   /** The name of its program, looked for in PATH, then in `places`. */
   readonly binary: string
   /** More folders where its installer puts it; `~/` is the user's own. */
-  readonly places?: readonly string[] | undefined
+  readonly installFolders?: readonly string[] | undefined
   /** A command that installs it; empty where nobody knows. */
   readonly install: string
   /** Whose models it uses, as in the price list: "anthropic". Undefined: its models name their maker. */
@@ -42,12 +45,12 @@ export interface Provider {
   /** The model of a tier; undefined where the CLI's own default is it. */
   model(tier: Tier, env: Readonly<Record<string, string | undefined>>): string | undefined
   /** The groups that are not allowed and that it could use all the same; each becomes a warning. */
-  unenforced(settings: Pick<Settings, "allow" | "permissions">): readonly ToolGroup[]
+  unenforcedGroups(settings: Pick<TurnSettings, "allow" | "permissions">): readonly ToolGroup[]
   /** Goes on with a conversation, begins one, or, with `fork`, one that goes on from another and leaves that as it is. Starts
    *  nothing yet. */
   open(opening: { key?: string | undefined; fork?: boolean | undefined }): ProviderSession
   /** How it is started for a person in a terminal; undefined where it has no face of its own. */
-  launch?: ((launch: Launch) => Promise<LaunchCommand>) | undefined
+  terminalCommand?: ((launch: TerminalLaunch) => Promise<TerminalCommand>) | undefined
 }
 
 export interface Capabilities {
@@ -74,19 +77,19 @@ export interface ProviderSession {
   /** Sends one prompt and follows the CLI to the end of its turn. A failure of the CLI or of what is behind it comes back as
    *  `failure`. Rejects with the reason of the signal once that fires; by then, as after any end, none of the processes
    *  it started is left, unless the provider keeps one between turns. */
-  turn(turn: Turn, services: TurnServices): Promise<TurnEnd>
+  turn(turn: TurnRequest, services: TurnServices): Promise<TurnResult>
   /** Ends what is kept between turns; a turn after it begins that again. Twice is fine. */
   close(): Promise<void>
 }
 
-export interface Turn {
+export interface TurnRequest {
   readonly message: UserMessage
   /** They may differ from turn to turn. */
-  readonly settings: Settings
+  readonly settings: TurnSettings
 }
 
 /** The options of a turn, checked and complete. */
-export interface Settings {
+export interface TurnSettings {
   /** The program, as it was found. */
   readonly program: string
   /** An existing folder, absolute. */
@@ -123,11 +126,11 @@ export type CliServer = { readonly name: string; readonly toolTimeoutMs: number 
 export interface TurnServices {
   readonly signal: AbortSignal
   /** Tells what happens, in order. */
-  tell(step: Step): void
+  report(step: Step): void
   /** Answers what the CLI asks, where `permissions` is "ask". Never rejects but by the signal. */
   approve(request: { id: string; name: string; input: Json }): Promise<"allow" | "always" | "deny">
   /** Takes what was said to the running model since it was last asked: by a provider that can steer, whenever a line comes. */
-  steered(): string[]
+  takeSteering(): string[]
 }
 
 /** Anything that happens in a turn, as every CLI tells it in its own words. Ids of calls are unique in a conversation. `within` is
@@ -165,9 +168,9 @@ export type Step =
   | { type: "raw"; data: Json }
 
 /** A CLI about to be started in a terminal. */
-export interface Launch {
+export interface TerminalLaunch {
   /** Where `allow` has every group, nothing is restricted. With "ask" the CLI asks the person itself. */
-  readonly settings: Settings
+  readonly settings: TurnSettings
   /** What is said to it first. */
   readonly prompt: string | undefined
   /** The conversation to go on with. */
@@ -176,19 +179,19 @@ export interface Launch {
   readonly folder: string
 }
 
-export interface LaunchCommand {
+export interface TerminalCommand {
   args: readonly string[]
   env?: Readonly<Record<string, string>> | undefined
   /** What its conversation is resumed by, where that is known from the start. */
   key?: string | undefined
   /** How it names the conversation when it ends, the key as the first group. This counts, for the person may have begun another. */
-  farewell?: RegExp | undefined
+  resumeHint?: RegExp | undefined
   /** Ends what was opened for it. */
   close?: (() => Promise<void>) | undefined
 }
 
 /** How a turn ended. */
-export interface TurnEnd {
+export interface TurnResult {
   /** Default: the last text that was told. */
   output?: string | undefined
   /** Of this turn alone. */

@@ -4,10 +4,10 @@ export interface TerminalModes {
   /** Takes what the program writes, in pieces that may end anywhere. */
   follow(chunk: Buffer): void
   /** What puts the terminal back as it was; empty where nothing is left changed. */
-  undo(): string
+  restoreSequence(): string
 }
 
-export function terminalModes(): TerminalModes {
+export function trackTerminalModes(): TerminalModes {
   /** Private modes that differ from what they are at first, with what they are now. */
   const changed = new Map<string, boolean>()
   /** Anything else that is changed: what undoes it, by what it is. */
@@ -29,7 +29,7 @@ export function terminalModes(): TerminalModes {
   }
 
   function setMode(mode: string, on: boolean): void {
-    if (on === onAtFirst.has(mode)) changed.delete(mode)
+    if (on === initiallyOn.has(mode)) changed.delete(mode)
     else changed.set(mode, on)
   }
 
@@ -53,9 +53,9 @@ export function terminalModes(): TerminalModes {
         else if (single === "c") reset()
         else leave("keypad", single === "=", "\x1b>")
       }
-      held = unfinished.exec(text)?.[0] ?? ""
+      held = unfinishedSequence.exec(text)?.[0] ?? ""
     },
-    undo() {
+    restoreSequence() {
       const keyboard = keyboards > 0 ? `\x1b[<${keyboards}u` : ""
       const modes = [...changed].map(([mode, on]) => `\x1b[?${mode}${on ? "l" : "h"}`)
       return [keyboard, ...others.values(), ...modes].join("")
@@ -64,7 +64,7 @@ export function terminalModes(): TerminalModes {
 }
 
 // The cursor is shown, and lines wrap.
-const onAtFirst = new Set(["7", "25"])
+const initiallyOn = new Set(["7", "25"])
 
 const sequence = /\x1b(?:\[([?<=>]?)([\d;]*)([ !]?)([a-zA-Z])|([=>c]))/g
-const unfinished = /\x1b(?:\[[?<=>]?[\d;]{0,64}[ !]?)?$/
+const unfinishedSequence = /\x1b(?:\[[?<=>]?[\d;]{0,64}[ !]?)?$/

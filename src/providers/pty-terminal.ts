@@ -22,24 +22,24 @@ export interface HeldTerminal {
   release(): void
 }
 
-export interface Holding {
+export interface TerminalHandlers {
   /** Takes what is typed, byte for byte. */
-  typed(bytes: Buffer): void
+  onInput(bytes: Buffer): void
   /** Called when the window has another size. */
-  resized?: (() => void) | undefined
+  onResize?: (() => void) | undefined
   /** Called when the terminal is gone, or this process is told to end; it ends as it would have when `done` is called. */
-  interrupted(done: () => void): void
+  onInterrupt(done: () => void): void
   /** What is written when it is given back. */
-  undo(): string
+  restoreSequence(): string
 }
 
 /** Takes the terminal. It is given back on every way out of this process but `kill -9`: also when it exits by itself, throws, or
  *  is told to end by a signal that nobody else listens for. */
-export function holdTerminal({ input, output }: UserTerminal, holding: Holding): HeldTerminal {
-  if (taken.has(input)) {
+export function holdTerminal({ input, output }: UserTerminal, holding: TerminalHandlers): HeldTerminal {
+  if (heldInputs.has(input)) {
     throw new ConfigError("The terminal is in use by another CLI or menu of this program. Wait until that has ended.")
   }
-  taken.add(input)
+  heldInputs.add(input)
   const wasRaw = input.isRaw
   const wasFlowing = input.readableFlowing === true
   let isHeld = true
@@ -47,14 +47,14 @@ export function holdTerminal({ input, output }: UserTerminal, holding: Holding):
   function release(): void {
     if (!isHeld) return
     isHeld = false
-    taken.delete(input)
+    heldInputs.delete(input)
     process.off("exit", release)
     for (const name of signals) process.off(name, told)
-    input.off("data", holding.typed)
+    input.off("data", holding.onInput)
     input.off("end", gone)
     output.off("resize", resized)
-    attempt(() => output.write(holding.undo()))
-    attempt(() => input.setRawMode(wasRaw))
+    ignoreErrors(() => output.write(holding.restoreSequence()))
+    ignoreErrors(() => input.setRawMode(wasRaw))
     if (!wasFlowing) input.pause()
     // What fails later, such as a write to a window that was closed, has nobody to tell it to.
     setImmediate(() => {
@@ -66,14 +66,14 @@ export function holdTerminal({ input, output }: UserTerminal, holding: Holding):
   function told(signal: NodeJS.Signals): void {
     // Whoever else listens decides what becomes of it.
     if (process.listenerCount(signal) > 1) return
-    holding.interrupted(() => {
+    holding.onInterrupt(() => {
       release()
       process.kill(process.pid, signal)
     })
   }
 
-  const gone = () => isHeld && holding.interrupted(release)
-  const resized = () => holding.resized?.()
+  const gone = () => isHeld && holding.onInterrupt(release)
+  const resized = () => holding.onResize?.()
 
   process.on("exit", release)
   for (const name of signals) process.on(name, told)
@@ -83,7 +83,7 @@ export function holdTerminal({ input, output }: UserTerminal, holding: Holding):
   output.on("resize", resized)
   try {
     input.setRawMode(true)
-    input.on("data", holding.typed)
+    input.on("data", holding.onInput)
     input.resume()
   } catch (error) {
     release()
@@ -92,12 +92,12 @@ export function holdTerminal({ input, output }: UserTerminal, holding: Holding):
   return { release }
 }
 
-const taken = new WeakSet<NodeJS.ReadStream>()
+const heldInputs = new WeakSet<NodeJS.ReadStream>()
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const
 
 // A window that was closed takes nothing any more.
-function attempt(work: () => void): void {
+function ignoreErrors(work: () => void): void {
   try {
     work()
   } catch {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto"
 import { onAbort } from "../core/abort.ts"
-import { withoutDescriptors } from "../core/child-process.ts"
-import { importPeer } from "../core/peer.ts"
+import { commandWithoutDescriptors } from "../core/child-process.ts"
+import { importOptionalPackage } from "../core/peer.ts"
 import { abortError } from "../core/run.ts"
-import { isGroupAlive, processEnder } from "../tools/shell/processes.ts"
+import { createProcessEnder, isGroupAlive } from "../tools/shell/processes.ts"
 import { startWatchdog, type Watchdog } from "../tools/shell/watchdog.ts"
-import { terminalModes } from "./pty-modes.ts"
+import { trackTerminalModes } from "./pty-modes.ts"
 import { holdTerminal, type UserTerminal } from "./pty-terminal.ts"
-import { tail } from "./tail.ts"
+import { createOutputTail } from "./tail.ts"
 
 export interface PtyOptions {
   program: string
@@ -30,7 +30,7 @@ export interface PtyEnd {
   /** What it showed, with everything that moves the cursor and paints. */
   output: string
   /** The last of it, whatever `captureBytes` is. */
-  farewell: string
+  endOfOutput: string
 }
 
 /** Runs a program in a terminal of its own, of the size of the user's, and passes on what is typed and shown. When it is over the
@@ -41,10 +41,10 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
   const spawn = await loadSpawn()
   if (signal?.aborted) throw abortError(signal)
   const marker = `KARST_CHILD=${randomBytes(12).toString("hex")}.`
-  const modes = terminalModes()
-  const captured = tail(options.captureBytes)
-  const farewell = tail(farewellBytes)
-  const endProcesses = processEnder(graceMs)
+  const modes = trackTerminalModes()
+  const captured = createOutputTail(options.captureBytes)
+  const farewell = createOutputTail(endOfOutputBytes)
+  const endProcesses = createProcessEnder(graceMs)
   let isOver = false
   let watchdog: Watchdog | undefined
   let child: Pty | undefined
@@ -53,7 +53,7 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
   const kin = () => {
     if (!child) return { marker, groups: [] }
     const { pid: id } = child
-    return { marker, groups: !isOver || isGroupAlive(id) ? [{ id, led: !isOver }] : [] }
+    return { marker, groups: !isOver || isGroupAlive(id) ? [{ id, hasLeader: !isOver }] : [] }
   }
   const endAll = () => (ending ??= endProcesses(kin))
 
@@ -61,20 +61,20 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
   const wake = () => child && !isOver && isGroupAlive(child.pid) && process.kill(-child.pid, "SIGCONT")
 
   const held = holdTerminal(terminal, {
-    typed(bytes) {
+    onInput(bytes) {
       child?.write(bytes)
       if (suspendKeys.has(bytes.toString("latin1"))) setTimeout(wake, 300).unref()
     },
-    resized: () => isOver || child?.resize(...sizeOf(terminal)),
-    interrupted: (done) => void endAll().finally(done),
-    undo: modes.undo,
+    onResize: () => isOver || child?.resize(...terminalSize(terminal)),
+    onInterrupt: (done) => void endAll().finally(done),
+    restoreSequence: modes.restoreSequence,
   })
   try {
     watchdog = startWatchdog(marker, options.folder)
-    const [cols, rows] = sizeOf(terminal)
-    const env = environmentOf(options, marker)
+    const [cols, rows] = terminalSize(terminal)
+    const env = ptyEnvironment(options, marker)
     // The package hands on every descriptor that is not closed on exec.
-    const command = withoutDescriptors(program, args)
+    const command = commandWithoutDescriptors(program, args)
     const running = spawn(command.program, command.args, { cols, rows, cwd, env, name: env.TERM, encoding: null })
     child = running
     watchdog.watch([running.pid])
@@ -95,7 +95,7 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
     await endAll()
     if (signal?.aborted) throw abortError(signal)
     const exitCode = end.signal ? 128 + end.signal : end.exitCode
-    return { exitCode, output: captured.text(), farewell: farewell.text() }
+    return { exitCode, output: captured.text(), endOfOutput: farewell.text() }
   } finally {
     held.release()
     watchdog?.end()
@@ -105,7 +105,7 @@ export async function runInPty(options: PtyOptions): Promise<PtyEnd> {
 // Ctrl-Z, and the same as keyboards with more to say write it.
 const suspendKeys = new Set(["\x1a", "\x1b[122;5u", "\x1b[27;5;122~"])
 const graceMs = 2000
-const farewellBytes = 8 * 1024
+const endOfOutputBytes = 8 * 1024
 
 /** What is used of the package. */
 interface Pty {
@@ -125,17 +125,17 @@ type Spawn = (
 ) => Pty
 
 async function loadSpawn(): Promise<Spawn> {
-  const { spawn } = await importPeer("node-pty", "running a CLI in a terminal")
+  const { spawn } = await importOptionalPackage("node-pty", "running a CLI in a terminal")
   // As its documentation has it: without an encoding it gives and takes bytes.
   return spawn as Spawn
 }
 
 // A window that has no size yet says 0.
-function sizeOf({ output }: UserTerminal): [columns: number, rows: number] {
+function terminalSize({ output }: UserTerminal): [columns: number, rows: number] {
   return [output.columns || 80, output.rows || 24]
 }
 
-function environmentOf({ env }: PtyOptions, marker: string): Record<string, string> & { TERM: string } {
+function ptyEnvironment({ env }: PtyOptions, marker: string): Record<string, string> & { TERM: string } {
   const [name = "", value = ""] = marker.split("=")
   // The size is the window's, which may change.
   const { COLUMNS: _, LINES: __, ...kept } = env

@@ -4,29 +4,29 @@ import type { ImagePart } from "../core/message.ts"
 export type JsonObject = { [key: string]: Json }
 
 /** Looks into JSON of somebody else, where anything may be missing. */
-export function at(value: Json | undefined, ...path: string[]): Json | undefined {
+export function valueAt(value: Json | undefined, ...path: string[]): Json | undefined {
   let found = value
   for (const key of path) found = isObject(found) ? found[key] : undefined
   return found
 }
 
 export function objectAt(value: Json | undefined, ...path: string[]): JsonObject {
-  const found = at(value, ...path)
+  const found = valueAt(value, ...path)
   return isObject(found) ? found : {}
 }
 
 export function textAt(value: Json | undefined, ...path: string[]): string | undefined {
-  const found = at(value, ...path)
+  const found = valueAt(value, ...path)
   return typeof found === "string" ? found : undefined
 }
 
 export function numberAt(value: Json | undefined, ...path: string[]): number | undefined {
-  const found = at(value, ...path)
+  const found = valueAt(value, ...path)
   return typeof found === "number" ? found : undefined
 }
 
 export function listAt(value: Json | undefined, ...path: string[]): Json[] {
-  const found = at(value, ...path)
+  const found = valueAt(value, ...path)
   return Array.isArray(found) ? found : []
 }
 
@@ -35,7 +35,7 @@ export function textsAt(value: Json | undefined, ...path: string[]): string[] {
 }
 
 /** What a tool gave, as MCP and the models' own protocols write it: a text, or parts. */
-export function contentOf(content: Json | undefined): { text: string; images?: ImagePart[] } {
+export function toolContentOf(content: Json | undefined): { text: string; images?: ImagePart[] } {
   if (typeof content === "string") return { text: content }
   const parts = Array.isArray(content) ? content : []
   const text = parts.flatMap((part) => textAt(part, "text") ?? []).join("\n")

@@ -1,11 +1,11 @@
 /** When a limit is over, as a CLI writes it in the words of a failure: "resets 3pm (Europe/Berlin)", "resets Nov 18, 3pm (UTC)",
  *  "try again at 1:42 AM", "try again in 2 hours 5 minutes", `"resets_at":1793000000`, "retry-after: 30". Milliseconds since the epoch; of
  *  a time of day, the next one from an hour before `now` on; undefined where it does not say. Without a zone it is the local one. */
-export function resetTime(words: string, now = Date.now()): number | undefined {
-  return momentIn(words) ?? delayIn(words, now) ?? clockIn(words, now)
+export function parseResetTime(words: string, now = Date.now()): number | undefined {
+  return parseTimestamp(words) ?? parseDelay(words, now) ?? parseClockTime(words, now)
 }
 
-function momentIn(words: string): number | undefined {
+function parseTimestamp(words: string): number | undefined {
   const digits = /(?:resets_?at"?\s*[:=]\s*|limit reached\|)(\d{10,13})(?!\d)/i.exec(words)?.[1]
   if (digits === undefined) return undefined
   // Seconds or milliseconds: those of this age have 10 digits, these 13.
@@ -16,7 +16,7 @@ const units: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, 
 const amount = String.raw`\d+(?:\.\d+)?\s*(?:d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])`
 const delay = new RegExp(`(?:try again|resets) in ((?:${amount}[\\s,]*(?:and )?)+)`, "i")
 
-function delayIn(words: string, now: number): number | undefined {
+function parseDelay(words: string, now: number): number | undefined {
   const seconds = /(?:retry-after|resets_in_seconds)"?\s*[:=]?\s*"?(\d+)/i.exec(words)?.[1]
   if (seconds !== undefined) return now + Number(seconds) * 1000
   const said = delay.exec(words)?.[1]
@@ -25,7 +25,7 @@ function delayIn(words: string, now: number): number | undefined {
   return now + parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (units[unit.toLowerCase()] ?? 0), 0)
 }
 
-const passedMs = 3_600_000
+const pastToleranceMs = 3_600_000
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 const day = String.raw`(?:(${months.join("|")})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?:,| at)? )?`
@@ -34,7 +34,7 @@ const clock = new RegExp(
   "i",
 )
 
-function clockIn(words: string, now: number): number | undefined {
+function parseClockTime(words: string, now: number): number | undefined {
   const [, month, date, year, hours, minutes, half, zone] = clock.exec(words) ?? []
   if (hours === undefined || (half === undefined && minutes === undefined)) return undefined
   const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === "pm" ? 12 : 0)
@@ -42,13 +42,13 @@ function clockIn(words: string, now: number): number | undefined {
   const today = wallClock(now, zone)
   if (hour > 23 || minute > 59 || !today) return undefined
   if (month === undefined) {
-    const time = (days: number) => momentOf(Date.UTC(today.year, today.month, today.date + days, hour, minute), zone)
+    const time = (days: number) => timestampOf(Date.UTC(today.year, today.month, today.date + days, hour, minute), zone)
     // The limit may be over by the time this is read, and clocks differ: a time that has just passed is not that of tomorrow.
-    const earliest = now - passedMs
+    const earliest = now - pastToleranceMs
     return [-1, 0, 1].map(time).find((moment) => moment >= earliest) ?? time(1)
   }
   const index = months.indexOf(month.toLowerCase())
-  const time = (year: number) => momentOf(Date.UTC(year, index, Number(date), hour, minute), zone)
+  const time = (year: number) => timestampOf(Date.UTC(year, index, Number(date), hour, minute), zone)
   if (year !== undefined) return time(Number(year))
   // Said in December of January.
   return time(today.year) < now - 180 * (units.d ?? 0) ? time(today.year + 1) : time(today.year)
@@ -56,7 +56,7 @@ function clockIn(words: string, now: number): number | undefined {
 
 /** The moment at which the clocks of a zone show this, where `shown` is that moment in UTC. A time that a change of the clocks leaves
  *  out is as much later. */
-function momentOf(shown: number, zone: string | undefined): number {
+function timestampOf(shown: number, zone: string | undefined): number {
   const first = shown - offsetAt(shown, zone)
   const second = shown - offsetAt(first, zone)
   return offsetAt(second, zone) === shown - second ? second : Math.max(first, second)

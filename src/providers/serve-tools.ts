@@ -8,12 +8,12 @@ import type { CliServer } from "./provider.ts"
 export interface ServedTools {
   readonly servers: readonly CliServer[]
   /** Says whose the calls are that come from now on. */
-  serve(host: (call: McpCall) => McpHost): void
+  setCallHost(host: (call: McpCall) => McpHost): void
   close(): Promise<void>
 }
 
 /** The name that the CLIs know our server by. */
-export const serverName = "karst"
+export const karstServerName = "karst"
 
 // A tool may be an agent that works for long; limits of the run hold all the same.
 const toolTimeoutMs = 3_600_000
@@ -33,22 +33,22 @@ export async function serveTools(
     return { name, toolTimeoutMs, command: server.command, args: server.args, env: server.env }
   })
   const hasTools = tools !== undefined && (Array.isArray(tools) ? tools.length > 0 : Object.keys(tools).length > 0)
-  if (!hasTools && !runtime) return { servers: users, serve: () => undefined, close: async () => undefined }
+  if (!hasTools && !runtime) return { servers: users, setCallHost: () => undefined, close: async () => undefined }
   let current: (call: McpCall) => McpHost = () => ({})
   // Loaded when it is first needed: it brings optional packages.
   const { serveMcp } = await import("../mcp/server.ts")
   const endpoint = await serveMcp({
-    name: serverName,
+    name: karstServerName,
     ...(hasTools && { tools }),
     ...(runtime && { runtime }),
     ...config.cells,
     ...alone,
     host: (call) => current(call),
   })
-  const own: CliServer = { name: serverName, toolTimeoutMs, url: endpoint.url, headers: endpoint.headers }
+  const own: CliServer = { name: karstServerName, toolTimeoutMs, url: endpoint.url, headers: endpoint.headers }
   return {
     servers: [...users, own],
-    serve(host) {
+    setCallHost(host) {
       current = host
     },
     close: () => endpoint.close(),

@@ -1,18 +1,18 @@
 import type { Agent } from "../core/agent.ts"
-import { type AgentSpec, specOfAgent } from "../core/spec.ts"
+import { type AgentSpec, getAgentSpec } from "../core/spec.ts"
 import { toTools } from "../mcp/kit.ts"
 import type { ToolSources } from "../mcp/mcp.ts"
 import { isAgent } from "../runtime/bindings.ts"
 import { type CliOptions, resolveOptions } from "./options.ts"
 import type { Provider } from "./provider.ts"
 
-export async function specOf(provider: Provider, options: CliOptions): Promise<AgentSpec> {
+export async function cliAgentSpec(provider: Provider, options: CliOptions): Promise<AgentSpec> {
   const { name, settings, mcpServers, tools = [] } = resolveOptions(provider, options)
   const { model, reasoning, instructions, allow } = settings
   const servers = Object.keys(mcpServers)
   const entries = entriesOf(tools)
   const agents = await Promise.all(
-    entries.flatMap(([as, source]) => (isAgent(source) ? [specOfAgent(source as Agent, as)] : [])),
+    entries.flatMap(([as, source]) => (isAgent(source) ? [getAgentSpec(source as Agent, as)] : [])),
   )
   const own = entries.filter(([, source]) => !isAgent(source))
   return {

@@ -4,12 +4,12 @@ import { once } from "node:events"
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
 import { onAbort } from "../core/abort.ts"
 import { spawn } from "../core/child-process.ts"
-import { withoutSequences } from "../core/terminal-text.ts"
-import { type Group, isGroupAlive, processEnder } from "../tools/shell/processes.ts"
+import { stripTerminalSequences } from "../core/terminal-text.ts"
+import { createProcessEnder, isGroupAlive, type ProcessGroup } from "../tools/shell/processes.ts"
 import { startWatchdog } from "../tools/shell/watchdog.ts"
-import { tail } from "./tail.ts"
+import { createOutputTail } from "./tail.ts"
 
-export interface ChildOptions {
+export interface CliProcessOptions {
   program: string
   args: readonly string[]
   cwd: string
@@ -24,19 +24,19 @@ export interface ChildOptions {
   /** How long it has to end by itself when it is asked to. Default 2 s. */
   graceMs?: number | undefined
   /** Takes each line of its output, without the line end. */
-  line(text: string): void
+  onLine(text: string): void
   /** Takes each line of its standard error, and says whether that belongs to what is kept of it. Default: it does. */
-  logLine?: ((text: string) => boolean) | undefined
+  filterLogLine?: ((text: string) => boolean) | undefined
 }
 
 /** A program that runs for us, in a process group of its own. However it ends, and however we do, nothing that it started
  *  stays: on Linux also what left its group, elsewhere the group. */
-export interface Child {
+export interface CliProcess {
   /** Writes to its standard input; what it no longer reads is dropped. */
   write(text: string): void
   endInput(): void
   /** Whether it does something that may take long without a word. */
-  busy(is: boolean): void
+  setBusy(is: boolean): void
   /** Its work is done: it has a little time to end by itself, and is ended then. */
   finish(): void
   /** Ends it at once: asked first, then made to. */
@@ -44,12 +44,12 @@ export interface Child {
   /** Why it was stopped, if it was. */
   readonly stopped: StopCause | undefined
   /** Resolves when it and all that it started are gone. Never rejects. */
-  readonly ended: Promise<ChildEnd>
+  readonly ended: Promise<CliProcessEnd>
 }
 
 export type StopCause = "abort" | "timeout" | "idle" | "unreadable"
 
-export interface ChildEnd {
+export interface CliProcessEnd {
   exitCode: number | null
   signal: string | null
   /** Why it was stopped, if it was. */
@@ -60,20 +60,20 @@ export interface ChildEnd {
   stderr: string
 }
 
-export function startChild(options: ChildOptions): Child {
+export function startCliProcess(options: CliProcessOptions): CliProcess {
   const { folder, graceMs = 2000, timeoutMs, idleTimeoutMs, signal } = options
   const marker = `KARST_CHILD=${randomBytes(12).toString("hex")}.`
-  const endProcesses = processEnder(graceMs)
+  const endProcesses = createProcessEnder(graceMs)
   const watchdog = startWatchdog(marker, folder)
   let child: ChildProcessWithoutNullStreams
   try {
-    child = launch(options, marker)
+    child = spawnInGroup(options, marker)
   } catch (error) {
     watchdog.end()
-    return neverStarted(error instanceof Error ? error : new Error(String(error)))
+    return unstartedProcess(error instanceof Error ? error : new Error(String(error)))
   }
-  const stderr = tail(64 * 1024)
-  const own: Group | undefined = child.pid === undefined ? undefined : { id: child.pid, led: true }
+  const stderr = createOutputTail(64 * 1024)
+  const own: ProcessGroup | undefined = child.pid === undefined ? undefined : { id: child.pid, hasLeader: true }
   if (own) watchdog.watch([own.id])
   let stopped: StopCause | undefined
   let stopping: Promise<void> | undefined
@@ -85,7 +85,7 @@ export function startChild(options: ChildOptions): Child {
   const kin = () => {
     if (!own) return { marker, groups: [] }
     const led = child.exitCode === null && child.signalCode === null
-    return { marker, groups: led || isGroupAlive(own.id) ? [{ id: own.id, led }] : [] }
+    return { marker, groups: led || isGroupAlive(own.id) ? [{ id: own.id, hasLeader: led }] : [] }
   }
   const endAll = () => (stopping ??= endProcesses(kin))
 
@@ -107,7 +107,7 @@ export function startChild(options: ChildOptions): Child {
     error = cause
   })
   child.stdin.on("error", () => undefined)
-  const { logLine } = options
+  const { filterLogLine: logLine } = options
   if (!logLine) child.stderr.on("data", stderr.add)
   else {
     const take = (text: string) => void (logLine(text) && stderr.add(Buffer.from(`${text}\n`)))
@@ -115,7 +115,7 @@ export function startChild(options: ChildOptions): Child {
     child.stderr.on("data", logs.add)
     child.stderr.on("end", logs.end)
   }
-  const lines = splitLines(options.line, () => stop("unreadable"))
+  const lines = splitLines(options.onLine, () => stop("unreadable"))
   child.stdout.on("data", (chunk: Buffer) => {
     chunks++
     stir()
@@ -126,7 +126,7 @@ export function startChild(options: ChildOptions): Child {
   const closed = once(child, "close").catch(() => undefined)
   // Until nothing comes any more, or long enough.
   async function quiet(): Promise<void> {
-    for (let waited = 0; waited < mostQuietMs; waited += quietMs) {
+    for (let waited = 0; waited < maxQuietMs; waited += quietMs) {
       const before = chunks
       await delay(quietMs)
       // Where the program was busy, what came meanwhile is only read now.
@@ -135,8 +135,8 @@ export function startChild(options: ChildOptions): Child {
     }
   }
 
-  async function end(): Promise<ChildEnd> {
-    await exited(child)
+  async function end(): Promise<CliProcessEnd> {
+    await waitForExit(child)
     clearTimeout(total)
     clearTimeout(idle)
     off()
@@ -146,14 +146,14 @@ export function startChild(options: ChildOptions): Child {
     child.stdout.destroy()
     child.stderr.destroy()
     watchdog.end()
-    const words = withoutSequences(stderr.text())
+    const words = stripTerminalSequences(stderr.text())
     return { exitCode: child.exitCode, signal: child.signalCode, stopped, error, stderr: words }
   }
 
   return {
     write: (text) => void (child.stdin.writable && child.stdin.write(text)),
     endInput: () => void child.stdin.end(),
-    busy(is) {
+    setBusy(is) {
       isBusy = is
       stir()
     },
@@ -161,7 +161,7 @@ export function startChild(options: ChildOptions): Child {
       clearTimeout(idle)
       isBusy = true
       child.stdin.end()
-      void Promise.race([exited(child), delay(graceMs, undefined, { ref: false })]).then(endAll)
+      void Promise.race([waitForExit(child), delay(graceMs, undefined, { ref: false })]).then(endAll)
     },
     stop,
     get stopped() {
@@ -172,22 +172,22 @@ export function startChild(options: ChildOptions): Child {
 }
 
 const quietMs = 100
-const mostQuietMs = 2000
+const maxQuietMs = 2000
 
-function launch({ program, args, cwd, env }: ChildOptions, marker: string): ChildProcessWithoutNullStreams {
+function spawnInGroup({ program, args, cwd, env }: CliProcessOptions, marker: string): ChildProcessWithoutNullStreams {
   const [name = "", value = ""] = marker.split("=")
   // Its own group and session, so that whatever it started ends with it.
   return spawn(program, args, { cwd, env: { ...env, [name]: value }, detached: true, stdio: "pipe" })
 }
 
 // Arguments that are too long, or no texts, are told by a throw.
-function neverStarted(error: Error): Child {
+function unstartedProcess(error: Error): CliProcess {
   const nothing = () => undefined
-  const end: ChildEnd = { exitCode: null, signal: null, stopped: undefined, error, stderr: "" }
+  const end: CliProcessEnd = { exitCode: null, signal: null, stopped: undefined, error, stderr: "" }
   return {
     write: nothing,
     endInput: nothing,
-    busy: nothing,
+    setBusy: nothing,
     finish: nothing,
     stop: nothing,
     stopped: undefined,
@@ -196,7 +196,7 @@ function neverStarted(error: Error): Child {
 }
 
 // Also where it never began.
-async function exited(child: ChildProcessWithoutNullStreams): Promise<void> {
+async function waitForExit(child: ChildProcessWithoutNullStreams): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   await new Promise<void>((resolve) => {
     child.once("exit", () => resolve())
@@ -205,7 +205,7 @@ async function exited(child: ChildProcessWithoutNullStreams): Promise<void> {
 }
 
 // A line that never ends would fill the memory.
-const longestLine = 128 * 1024 * 1024
+const maxLineBytes = 128 * 1024 * 1024
 
 function splitLines(take: (line: string) => void, tooLong: () => void): { add(chunk: Buffer): void; end(): void } {
   let pieces: Buffer[] = []
@@ -227,7 +227,7 @@ function splitLines(take: (line: string) => void, tooLong: () => void): { add(ch
       if (start === chunk.length) return
       pieces.push(chunk.subarray(start))
       size += chunk.length - start
-      if (size <= longestLine) return
+      if (size <= maxLineBytes) return
       pieces = []
       size = 0
       tooLong()

@@ -1,13 +1,13 @@
 import { StringDecoder } from "node:string_decoder"
 
 /** Keeps the end of a stream of bytes, and how much came before it. */
-export interface Tail {
+export interface OutputTail {
   add(chunk: Uint8Array): void
   /** What was kept; where something was dropped, the first line says how much. */
   text(): string
 }
 
-export function tail(mostBytes: number): Tail {
+export function createOutputTail(mostBytes: number): OutputTail {
   let kept: Uint8Array[] = []
   let size = 0
   let dropped = 0

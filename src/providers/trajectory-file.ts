@@ -6,16 +6,16 @@ import type { CliConversation } from "./conversation.ts"
 /** A file that has the trajectory of what is under way: whole at every moment, and not far behind. */
 interface TrajectoryFile {
   /** Something was added. */
-  changed(): void
+  scheduleWrite(): void
   /** Resolves when the file has it all, or with why it could not be written. */
-  end(): Promise<string | undefined>
+  finish(): Promise<string | undefined>
 }
 
 // To write all of it takes longer the longer it is: most of the time goes to something else.
-const share = 20
-const leastMs = 100
+const pauseFactor = 20
+const minimumPauseMs = 100
 
-function trajectoryFile(path: string, told: () => Trajectory): TrajectoryFile {
+function createTrajectoryFile(path: string, told: () => Trajectory): TrajectoryFile {
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<unknown> = Promise.resolve()
   let problem: string | undefined
@@ -32,7 +32,7 @@ function trajectoryFile(path: string, told: () => Trajectory): TrajectoryFile {
     } catch (error) {
       problem = `The trajectory could not be written to "${path}": ${errorData(error).message}.`
     }
-    pauseMs = Math.max(leastMs, (performance.now() - started) * share)
+    pauseMs = Math.max(minimumPauseMs, (performance.now() - started) * pauseFactor)
   }
 
   function writeNext(): Promise<unknown> {
@@ -43,11 +43,11 @@ function trajectoryFile(path: string, told: () => Trajectory): TrajectoryFile {
   }
 
   return {
-    changed() {
+    scheduleWrite() {
       isBehind = true
       timer ??= setTimeout(() => void writeNext(), pauseMs).unref()
     },
-    async end() {
+    async finish() {
       await writeNext()
       return problem
     },
@@ -55,20 +55,20 @@ function trajectoryFile(path: string, told: () => Trajectory): TrajectoryFile {
 }
 
 /** Has a file follow a conversation, from here on. */
-export function followInFile(
-  shared: Pick<CliConversation, "record" | "saved" | "warnings">,
+export function mirrorTrajectoryToFile(
+  shared: Pick<CliConversation, "record" | "save" | "warnings">,
   path: string,
   told: () => Trajectory,
 ): void {
-  const file = trajectoryFile(path, told)
-  const { record, saved } = shared
+  const file = createTrajectoryFile(path, told)
+  const { record, save: saved } = shared
   shared.record = (event) => {
     record(event)
-    file.changed()
+    file.scheduleWrite()
   }
-  shared.saved = async (ended) => {
+  shared.save = async (ended) => {
     await saved?.(ended)
-    const problem = ended ? await file.end() : undefined
+    const problem = ended ? await file.finish() : undefined
     if (problem !== undefined) shared.warnings.push(problem)
   }
 }

@@ -1,32 +1,32 @@
 /** The time-outs of one turn of a process that outlives it. */
-export interface TurnClock {
+export interface TurnTimeouts {
   /** Something has come. */
-  stir(): void
+  resetIdleTimer(): void
   /** Whether something is done that may take long without a word. */
-  busy(is: boolean): void
-  end(): void
+  setBusy(is: boolean): void
+  stop(): void
 }
 
-export function turnClock(
+export function createTurnTimeouts(
   { timeoutMs, idleTimeoutMs }: { timeoutMs?: number | undefined; idleTimeoutMs?: number | undefined },
   stop: (why: "timeout" | "idle") => void,
-): TurnClock {
-  const total = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), longest(timeoutMs))
+): TurnTimeouts {
+  const total = timeoutMs === undefined ? undefined : setTimeout(() => stop("timeout"), clampTimerMs(timeoutMs))
   let idle: NodeJS.Timeout | undefined
   let isBusy = false
   function stir(): void {
     clearTimeout(idle)
-    if (idleTimeoutMs !== undefined && !isBusy) idle = setTimeout(() => stop("idle"), longest(idleTimeoutMs))
+    if (idleTimeoutMs !== undefined && !isBusy) idle = setTimeout(() => stop("idle"), clampTimerMs(idleTimeoutMs))
   }
   stir()
   return {
-    stir,
-    busy(is) {
+    resetIdleTimer: stir,
+    setBusy(is) {
       if (is === isBusy) return
       isBusy = is
       stir()
     },
-    end() {
+    stop() {
       // Nothing starts it again.
       isBusy = true
       clearTimeout(total)
@@ -35,6 +35,6 @@ export function turnClock(
   }
 }
 
-function longest(ms: number): number {
+function clampTimerMs(ms: number): number {
   return Math.min(ms, 2 ** 31 - 1)
 }

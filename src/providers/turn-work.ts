@@ -1,43 +1,43 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import { readersOf, requireApproval } from "../actions/approve.ts"
-import { policyWithin } from "../actions/call-policy.ts"
-import { noCalls, reachedLimit, stopwatch } from "../actions/limits.ts"
+import { readersAsApprover, requireApproval } from "../actions/approve.ts"
+import { setCallPolicy } from "../actions/call-policy.ts"
+import { createStopwatch, noCalls, reachedLimit } from "../actions/limits.ts"
 import { errorData, type ProviderError, UnsupportedError } from "../core/errors.ts"
 import type { EventBody, StopReason } from "../core/event.ts"
 import { type UserMessage, userMessage } from "../core/message.ts"
 import type { RunControl } from "../core/run.ts"
-import { addUsage, noUsage, priced, totalTokens, type Usage } from "../core/usage.ts"
+import { addUsage, noUsage, totalTokens, type Usage, withCost } from "../core/usage.ts"
 import type { McpCall, McpHost } from "../mcp/mcp.ts"
 import type { CliConversation } from "./conversation.ts"
-import { callFinder, contextOfCall } from "./nested.ts"
+import { createCallContext, createCallFinder } from "./nested.ts"
 import { type CliConfig, priceOf } from "./options.ts"
 import { requireFolder, requireProgram } from "./program.ts"
-import type { Provider, Settings, TurnEnd, TurnServices } from "./provider.ts"
-import { type Teller, teller } from "./told.ts"
+import type { Provider, TurnResult, TurnServices, TurnSettings } from "./provider.ts"
+import { createStepRecorder, type StepRecorder } from "./told.ts"
 
 /** The prompt of a run on its way through a CLI, within the limits of the run. */
-export interface TurnWork {
+export interface PromptSender {
   /** Sends the prompt, again where it failed for a passing reason. `again`: after a limit is over, the CLI shall go on. */
-  send(again: boolean): Promise<TurnEnd>
+  send(again: boolean): Promise<TurnResult>
   /** By now, as far as it is known. */
   used(): Usage
   /** Stops its clocks, and says what was not said yet. */
   stop(): void
   /** The limit that was reached. */
-  readonly reason: StopReason | undefined
-  readonly told: Teller
+  readonly stopReason: StopReason | undefined
+  readonly recorder: StepRecorder
 }
 
-export function turnWork(
+export function createPromptSender(
   control: RunControl,
   { provider, config, prompt }: { provider: Provider; config: CliConfig; prompt: UserMessage },
   shared: CliConversation,
-): TurnWork {
+): PromptSender {
   const { limits } = config
-  const watch = stopwatch(limits.timeMs)
+  const watch = createStopwatch(limits.timeMs)
   const limited = new AbortController()
   const signal = AbortSignal.any([control.signal, watch.expired, limited.signal])
-  const policy = policyWithin(control.context, {
+  const policy = setCallPolicy(control.context, {
     approve: config.approve,
     approvalTimeoutMs: config.approvalTimeoutMs,
     hooks: config.hooks,
@@ -50,19 +50,19 @@ export function turnWork(
   let cycles = 0
   let isWarned = false
 
-  const told = teller({
+  const told = createStepRecorder({
     control,
     source: provider.name,
     now: Date.now,
-    mayAnswer(count) {
+    mayStartCycle(count) {
       cycles = count
-      reason ??= reached() ?? control.exhausted()
+      reason ??= reached() ?? control.limitReachedAbove()
       if (reason) limited.abort()
       return reason === undefined
     },
   })
   const used = () => addUsage(addUsage(before, cost(live)), control.spent())
-  const cost = (usage: Usage) => priced(usage, model === undefined ? provider.price : priceOf(provider, model))
+  const cost = (usage: Usage) => withCost(usage, model === undefined ? provider.price : priceOf(provider, model))
   function reached(): StopReason | undefined {
     const usage = used()
     const spent = { cycle: cycles, usage, activeMs: watch.activeMs() }
@@ -74,18 +74,18 @@ export function turnWork(
     )
   }
 
-  control.useBudget({ reached, paused: watch.paused, limitsCost: limits.costUsd !== undefined })
+  control.setBudget({ reachedLimit: reached, pauseWhile: watch.paused, limitsCost: limits.costUsd !== undefined })
 
   const gate = {
     ...policy,
     approved: shared.approved,
-    watcher: readersOf(control),
-    questionId: control.questionId,
-    paused: control.paused,
+    watcher: readersAsApprover(control),
+    questionId: control.claimApprovalId,
+    paused: control.pauseClocks,
   }
   const host: McpHost = {
     ...gate,
-    emit: (body) => void (isToldByCli(body) || control.emit(body)),
+    emit: (body) => void (isReportedByCli(body) || control.emit(body)),
     run: control.context,
     // The server may have been opened by an earlier run, elsewhere.
     within: AsyncLocalStorage.snapshot(),
@@ -96,17 +96,17 @@ export function turnWork(
     leftMs: watch.leftMs,
   }
 
-  const idOf = callFinder(told.calls)
-  const hostOf = (call: McpCall) => ({ ...host, run: contextOfCall(control.context, () => idOf(call)) })
+  const idOf = createCallFinder(told.calls)
+  const hostOf = (call: McpCall) => ({ ...host, run: createCallContext(control.context, () => idOf(call)) })
 
   const services: TurnServices = {
     signal,
-    tell(step) {
+    report(step) {
       if (signal.aborted) return
       if (step.type === "model") model = step.id
-      if (step.type !== "usage") return told.tell(step)
+      if (step.type !== "usage") return told.record(step)
       live = step.usage
-      told.tell({ type: "usage", usage: addUsage(before, cost(live)) })
+      told.record({ type: "usage", usage: addUsage(before, cost(live)) })
     },
     async approve({ id, name, input }) {
       const call = { id, binding: name, args: [input], approve: true, signal }
@@ -119,7 +119,7 @@ export function turnWork(
         return "deny"
       }
     },
-    steered: () => heard(control.steered()),
+    takeSteering: () => heard(control.takeSteered()),
   }
 
   // The CLI is told only that the call is refused, so the host is told why.
@@ -136,17 +136,17 @@ export function turnWork(
 
   function goOn(): UserMessage {
     // What it was about to say belongs before.
-    told.end()
+    told.finish()
     const message = userMessage("The usage limit is over. Go on with what you were doing.", "host")
     control.emit({ type: "prompt-steered", message })
     return message
   }
 
-  async function settings(): Promise<Settings> {
+  async function settings(): Promise<TurnSettings> {
     const { env } = config.settings
     const program = requireProgram(provider, { program: config.program, env })
     const cwd = requireFolder(config.cwd)
-    return { ...config.settings, program, cwd, servers: await shared.servers(config, hostOf) }
+    return { ...config.settings, program, cwd, servers: await shared.serveTurn(config, hostOf) }
   }
 
   return {
@@ -154,7 +154,7 @@ export function turnWork(
       refuseImages(provider, prompt)
       // What was not begun is asked for once more.
       const asked = again && told.cycles > 0 ? goOn() : prompt
-      const said = heard(shared.unheard.splice(0)).map((text) => ({ type: "text" as const, text }))
+      const said = heard(shared.pendingSteering.splice(0)).map((text) => ({ type: "text" as const, text }))
       const message = said.length === 0 ? asked : { ...asked, parts: [...asked.parts, ...said] }
       const turn = { message, settings: await settings() }
       warnUnenforced(provider, turn.settings, shared, control)
@@ -162,9 +162,9 @@ export function turnWork(
         const end = await shared.session.turn(turn, services)
         live = noUsage
         before = addUsage(before, cost(end.usage))
-        told.tell({ type: "usage", usage: before })
+        told.record({ type: "usage", usage: before })
         const { failure } = end
-        if (!failure || attempt >= config.retries || !mayRepeat(failure, told)) return { ...end, usage: before }
+        if (!failure || attempt >= config.retries || !mayResend(failure, told)) return { ...end, usage: before }
         const message = `${failure.message} It is sent again (${attempt + 1} of ${config.retries}).`
         control.emit({ type: "warning-raised", code: "turn-repeated", message })
       }
@@ -172,27 +172,27 @@ export function turnWork(
     used,
     stop() {
       watch.stop()
-      told.end()
+      told.finish()
     },
-    get reason() {
+    get stopReason() {
       return reason ?? (watch.expired.aborted ? "time" : undefined)
     },
-    told,
+    recorder: told,
   }
 }
 
 // What is done again was not done before: a turn that has called something is not sent twice.
-function mayRepeat({ code }: ProviderError, { acted }: Teller): boolean {
+function mayResend({ code }: ProviderError, { hasActed: acted }: StepRecorder): boolean {
   return !acted && (code === "server-error" || code === "overloaded" || code === "connection")
 }
 
 function warnUnenforced(
   provider: Provider,
-  settings: Settings,
-  { told }: CliConversation,
+  settings: TurnSettings,
+  { warnedOnce: told }: CliConversation,
   { emit }: Pick<RunControl, "emit">,
 ): void {
-  for (const group of provider.unenforced(settings)) {
+  for (const group of provider.unenforcedGroups(settings)) {
     if (told.has(`unenforced ${group}`)) continue
     told.add(`unenforced ${group}`)
     const message = `${provider.title} cannot be kept from "${group}": \`allow\` leaves it out, and it may be used all the same.`
@@ -206,6 +206,6 @@ function refuseImages({ title, can }: Provider, { parts }: UserMessage): void {
 }
 
 // The CLI tells of its calls itself, with what went in and what came out.
-function isToldByCli({ type }: EventBody): boolean {
+function isReportedByCli({ type }: EventBody): boolean {
   return type.startsWith("tool-") || type.startsWith("code-")
 }

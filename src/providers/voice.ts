@@ -2,28 +2,28 @@ import type { AgentEvent, EventBody } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { type AssistantMessage, newId, userMessage } from "../core/message.ts"
 import type { RunControl } from "../core/run.ts"
-import { lessUsage, noUsage, type Usage } from "../core/usage.ts"
+import { noUsage, subtractUsage, type Usage } from "../core/usage.ts"
 import type { Step } from "./provider.ts"
 import { textAt } from "./read-json.ts"
 
 /** One conversation as it is told: the run's own, or a sub-agent's. */
-export interface Voice {
+export interface RunNarrator {
   /** The id of its run. */
   readonly run: string
-  say(step: Extract<Step, { type: "text" | "reasoning" }>): void
-  call(step: Extract<Step, { type: "call" }>): void
+  addText(step: Extract<Step, { type: "text" | "reasoning" }>): void
+  startCall(step: Extract<Step, { type: "call" }>): void
   progress(call: string, text: string): void
-  result(result: Result): void
+  endCall(result: CallResult): void
   /** What the turn has used by now, in all. */
-  used(usage: Usage): void
+  setUsage(usage: Usage): void
   /** Ends it: what it was about to say is said, and calls without a result get one. */
-  close(ok: boolean, text: string): void
+  finish(ok: boolean, text: string): void
   /** The last text. */
   output(): string
   cycles(): number
 }
 
-export type Result = Omit<Extract<Step, { type: "result" }>, "type">
+export type CallResult = Omit<Extract<Step, { type: "result" }>, "type">
 
 /** A call without a result so far. */
 export interface OpenCall {
@@ -31,35 +31,35 @@ export interface OpenCall {
   input: Json
   startedAt: number
   /** Who made it. */
-  voice: Pick<Voice, "run" | "result" | "progress">
+  narrator: Pick<RunNarrator, "run" | "endCall" | "progress">
 }
 
 /** What the voices of one turn share. */
-export interface VoicePlace {
+export interface CallRegistry {
   calls: Map<string, OpenCall>
   now(): number
   /** The model and the provider that answer, as far as they are known. */
   answerer(): { model?: string; provider?: string }
   /** Ends a call, whoever made it. */
-  endCall(result: Result): void
+  endCall(result: CallResult): void
 }
 
-export function ownVoice(
+export function createRunNarrator(
   { id, emit }: Pick<RunControl, "id" | "emit">,
   mayAnswer: (count: number) => boolean,
-  place: VoicePlace,
-): Voice {
-  return voice(id, emit, mayAnswer, place)
+  place: CallRegistry,
+): RunNarrator {
+  return createNarrator(id, emit, mayAnswer, place)
 }
 
 /** What a call of the CLI's own has started: a run within the run. */
-export function subAgentVoice(
+export function createSubAgentNarrator(
   { forward }: Pick<RunControl, "forward">,
   within: string,
   call: OpenCall | undefined,
   parent: string,
-  place: VoicePlace,
-): Voice {
+  place: CallRegistry,
+): RunNarrator {
   const run = newId("run")
   let seq = 0
   const emit = (body: EventBody) => {
@@ -73,13 +73,13 @@ export function subAgentVoice(
     messages: prompt === undefined ? [] : [userMessage(prompt)],
     metadata: { call: within },
   })
-  const inner = voice(run, emit, () => true, place)
+  const inner = createNarrator(run, emit, () => true, place)
   return {
     ...inner,
-    close(ok, text) {
-      inner.close(ok, text)
+    finish(ok, text) {
+      inner.finish(ok, text)
       // What it used is in what the run above it has used.
-      const end = { output: text, cycles: inner.cycles(), usage: unknown }
+      const end = { output: text, cycles: inner.cycles(), usage: unknownUsage }
       if (ok) emit({ type: "run-end", status: "done", ...end })
       else emit({ type: "run-end", status: "failed", ...end, error: { name: "ProviderError", message: text } })
     },
@@ -87,14 +87,14 @@ export function subAgentVoice(
 }
 
 // A CLI tells what its turn has used, and not each answer.
-const unknown: Usage = { complete: false }
+const unknownUsage: Usage = { complete: false }
 
-function voice(
+function createNarrator(
   run: string,
   emit: (body: EventBody) => unknown,
   mayAnswer: (count: number) => boolean,
-  { calls, now, endCall, answerer }: VoicePlace,
-): Voice {
+  { calls, now, endCall, answerer }: CallRegistry,
+): RunNarrator {
   let total: Usage = noUsage
   let counted: Usage = noUsage
   let parts: AssistantMessage["parts"] = []
@@ -122,21 +122,25 @@ function voice(
     if (parts.length === 0) return
     const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
     parts = []
-    emit({ type: "message-end", message, finish, usage: unknown, ...answerer() })
+    emit({ type: "message-end", message, finish, usage: unknownUsage, ...answerer() })
   }
 
   function endCycle(): void {
     flush("stop")
     if (isOpen) {
-      emit({ type: "cycle-end", cycle: cycles, usage: total === counted ? unknown : lessUsage(total, counted) })
+      emit({
+        type: "cycle-end",
+        cycle: cycles,
+        usage: total === counted ? unknownUsage : subtractUsage(total, counted),
+      })
       counted = total
     }
     isOpen = false
   }
 
-  const self: Voice = {
+  const self: RunNarrator = {
     run,
-    say(step) {
+    addText(step) {
       if (!begins(step.answer)) return
       const type = step.type === "text" ? "text-delta" : "reasoning-delta"
       if (step.delta || !streamed) emit({ type, text: step.text })
@@ -145,18 +149,18 @@ function voice(
       parts.push({ type: step.type, text: step.text })
       if (step.type === "text") output = step.text
     },
-    call({ id, name, input, answer: of }) {
+    startCall({ id, name, input, answer: of }) {
       if (calls.has(id) || !begins(of)) return
       parts.push({ type: "tool-call", id, name, input })
       flush("tool-calls")
-      calls.set(id, { name, input, startedAt: now(), voice: self })
+      calls.set(id, { name, input, startedAt: now(), narrator: self })
       emit({ type: "tool-start", id, name, input })
     },
-    used(usage) {
+    setUsage(usage) {
       total = usage
     },
     progress: (id, text) => void emit({ type: "tool-delta", id, text }),
-    result({ id, ok, text, images, refused }) {
+    endCall({ id, ok, text, images, refused }) {
       const known = calls.get(id)
       if (!known) return
       calls.delete(id)
@@ -173,8 +177,8 @@ function voice(
         ...(images && { images }),
       })
     },
-    close() {
-      const open = [...calls].filter(([, call]) => call.voice === self)
+    finish() {
+      const open = [...calls].filter(([, call]) => call.narrator === self)
       for (const [id] of open) endCall({ id, ok: false, text: "The turn ended before it did." })
       endCycle()
     },

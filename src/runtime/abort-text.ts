@@ -1,7 +1,7 @@
-import { abortReason } from "../core/errors.ts"
+import { abortReasonText } from "../core/errors.ts"
 
 /** What a cell and its functions are told when a signal stops them: with the reason, where the abort was given one. */
-export function cellAborted(reason: unknown): string {
-  const text = abortReason(reason)
+export function abortedCellMessage(reason: unknown): string {
+  const text = abortReasonText(reason)
   return text === undefined ? "The cell was aborted." : `The cell was aborted: ${text.replace(/\.$/, "")}.`
 }

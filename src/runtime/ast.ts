@@ -96,13 +96,13 @@ export interface Decorator extends Node {
   expression: Expression
 }
 
-interface Typed {
+interface TypeAnnotated {
   typeAnnotation?: TypeNode
   optional?: boolean
   decorators?: Decorator[]
 }
 
-interface Modified {
+interface MemberModifiers {
   accessibility?: "public" | "private" | "protected"
   abstract?: boolean
   declare?: boolean
@@ -130,11 +130,11 @@ declare module "acorn" {
       | ParameterProperty
       | Decorator
   }
-  interface Identifier extends Typed {}
-  interface ObjectPattern extends Typed {}
-  interface ArrayPattern extends Typed {}
-  interface AssignmentPattern extends Typed {}
-  interface RestElement extends Typed {}
+  interface Identifier extends TypeAnnotated {}
+  interface ObjectPattern extends TypeAnnotated {}
+  interface ArrayPattern extends TypeAnnotated {}
+  interface AssignmentPattern extends TypeAnnotated {}
+  interface RestElement extends TypeAnnotated {}
   interface Function {
     returnType?: TypeNode
     typeParameters?: TypeNode
@@ -147,10 +147,10 @@ declare module "acorn" {
     typeParameters?: TypeNode
     superTypeParameters?: TypeNode
   }
-  interface MethodDefinition extends Modified {
+  interface MethodDefinition extends MemberModifiers {
     typeParameters?: TypeNode
   }
-  interface PropertyDefinition extends Modified {
+  interface PropertyDefinition extends MemberModifiers {
     typeAnnotation?: TypeNode
   }
   interface CallExpression {

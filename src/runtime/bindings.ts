@@ -1,8 +1,15 @@
-import { anything, checkOptions, isFlag, isRecord, isText, type OptionChecks } from "../core/check-options.ts"
+import {
+  anything,
+  checkOptions,
+  mustBeBoolean,
+  mustBeObject,
+  mustBeText,
+  type OptionChecks,
+} from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
-import { callChecks, guardProblem } from "./guard.ts"
-import type { AskFirst, StandardSchema } from "./runtime.ts"
+import { callOptionChecks, guardProblem } from "./guard.ts"
+import type { ApprovalCondition, StandardSchema } from "./runtime.ts"
 
 /** Things to put in a runtime, by name. A bare function is a function, a class a type, an agent an agent, anything else
  *  a variable; wrap one with `fn`, `type` or `variable` to say more. */
@@ -11,7 +18,7 @@ export type Bindings = Record<string, unknown>
 export type Binding = VariableBinding | FunctionBinding | TypeBinding | AgentBinding
 
 export interface VariableBinding<T = unknown> {
-  readonly [wrapped]: true
+  readonly [bindingMark]: true
   readonly kind: "variable"
   readonly value: T
   readonly description?: string | undefined
@@ -29,21 +36,21 @@ export interface VariableBinding<T = unknown> {
 export type AnyFunction = (...args: any[]) => unknown
 
 export interface FunctionBinding<F extends AnyFunction = AnyFunction> {
-  readonly [wrapped]: true
+  readonly [bindingMark]: true
   readonly kind: "function"
   readonly call: F
   readonly options: FunctionOptions
 }
 
 export interface TypeBinding<C extends object = object> {
-  readonly [wrapped]: true
+  readonly [bindingMark]: true
   readonly kind: "type"
   readonly type: C
-  readonly options: TypeOptions
+  readonly options: ClassTypeOptions
 }
 
 export interface AgentBinding {
-  readonly [wrapped]: true
+  readonly [bindingMark]: true
   readonly kind: "agent"
   readonly agent: object
 }
@@ -51,7 +58,7 @@ export interface AgentBinding {
 /** What the gate holds the calls of a function or method to, in an agent's run. */
 export interface CallOptions {
   /** Ask before each call, even from code, or before those that a function of yours picks. Default false. */
-  approve?: boolean | AskFirst | undefined
+  approve?: boolean | ApprovalCondition | undefined
   /** How often one run may make the call; one more is an error the model sees. Default: no limit. */
   maxCalls?: number | undefined
   /** How long a call may take, waiting for a person left out; then it is a `TimeoutError`. Default: no limit. */
@@ -83,7 +90,7 @@ export interface FunctionOptions extends CallOptions {
   sync?: boolean | undefined
 }
 
-export interface TypeOptions {
+export interface ClassTypeOptions {
   description?: string | undefined
   /** Show the members to the model. Default true. */
   schema?: boolean | undefined
@@ -113,41 +120,46 @@ export interface VariableOptions<T = Record<string, unknown>> {
   external?: boolean | undefined
 }
 
-const functionChecks: OptionChecks<FunctionOptions> = {
-  ...callChecks,
-  description: isText,
-  signature: isText,
+const functionOptionChecks: OptionChecks<FunctionOptions> = {
+  ...callOptionChecks,
+  description: mustBeText,
+  signature: mustBeText,
   // Schemas are checked where they are used.
   input: anything,
   output: anything,
-  source: isText,
-  sync: isFlag,
+  source: mustBeText,
+  sync: mustBeBoolean,
 }
 
-const typeChecks: OptionChecks<TypeOptions> = { description: isText, schema: isFlag, doc: isFlag, source: isText }
+const typeOptionChecks: OptionChecks<ClassTypeOptions> = {
+  description: mustBeText,
+  schema: mustBeBoolean,
+  doc: mustBeBoolean,
+  source: mustBeText,
+}
 
-const variableChecks: OptionChecks<VariableOptions> = {
-  description: isText,
-  type: isText,
+const variableOptionChecks: OptionChecks<VariableOptions> = {
+  description: mustBeText,
+  type: mustBeText,
   // Checked together with the value.
-  guard: isRecord,
-  extend: isFlag,
-  external: isFlag,
+  guard: mustBeObject,
+  extend: mustBeBoolean,
+  external: mustBeBoolean,
 }
 
-const wrapped: unique symbol = Symbol.for("karst.binding")
+const bindingMark: unique symbol = Symbol.for("karst.binding")
 
 /** What has an idea of its own of what it is in a runtime, such as a tool, gives that binding under this symbol. */
 export const asBinding: unique symbol = Symbol.for("karst.as-binding")
 
 export function variable<T>(value: T, about: string | VariableOptions<T> = {}): VariableBinding<T> {
-  if (typeof about !== "string") checkOptions("variable()", about, variableChecks)
+  if (typeof about !== "string") checkOptions("variable()", about, variableOptionChecks)
   const { description, type, guard, extend, external }: VariableOptions<T> =
     typeof about === "string" ? { description: about } : about
   const problem = guard && guardProblem(value, guard)
   if (problem !== undefined) throw new ConfigError(`variable(): ${problem}`)
   return {
-    [wrapped]: true,
+    [bindingMark]: true,
     kind: "variable",
     value,
     description,
@@ -164,7 +176,7 @@ export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}
     const given = JSON.stringify(options)
     throw new ConfigError(`fn(): the options are not an object: they are ${given}. Write { description: ${given} }.`)
   }
-  checkOptions("fn()", options, functionChecks)
+  checkOptions("fn()", options, functionOptionChecks)
   const held = (["approve", "maxCalls", "timeoutMs"] as const).find(
     (option) => options[option] !== undefined && options[option] !== false,
   )
@@ -173,29 +185,29 @@ export function fn<F extends AnyFunction>(call: F, options: FunctionOptions = {}
       `fn(): the calls of a sync function pass no gate, so \`${held}\` cannot hold. Leave out \`sync\` or \`${held}\`.`,
     )
   }
-  return { [wrapped]: true, kind: "function", call, options }
+  return { [bindingMark]: true, kind: "function", call, options }
 }
 
-export function type<C extends object>(cls: C, options: TypeOptions = {}): TypeBinding<C> {
-  checkOptions("type()", options, typeChecks)
-  return { [wrapped]: true, kind: "type", type: cls, options }
+export function classType<C extends object>(cls: C, options: ClassTypeOptions = {}): TypeBinding<C> {
+  checkOptions("type()", options, typeOptionChecks)
+  return { [bindingMark]: true, kind: "type", type: cls, options }
 }
 
 /** What a value in a bindings literal stands for. */
 export function toBinding(value: unknown): Binding {
   if (isBinding(value)) return value
-  if (isBindable(value)) return value[asBinding]()
-  if (typeof value === "function") return isClass(value) ? type(value) : fn(value as AnyFunction)
-  if (isAgent(value)) return { [wrapped]: true, kind: "agent", agent: value }
+  if (definesBinding(value)) return value[asBinding]()
+  if (typeof value === "function") return isClass(value) ? classType(value) : fn(value as AnyFunction)
+  if (isAgent(value)) return { [bindingMark]: true, kind: "agent", agent: value }
   return variable(value)
 }
 
-function isBindable(value: unknown): value is { [asBinding](): Binding } {
+function definesBinding(value: unknown): value is { [asBinding](): Binding } {
   return typeof value === "object" && value !== null && asBinding in value
 }
 
 /** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
-export function renewed(old: Binding, given: unknown): Binding {
+export function rebind(old: Binding, given: unknown): Binding {
   const next = toBinding(given)
   if (isBinding(given) && next.kind === old.kind) return next
   if (old.kind === "variable") return { ...old, value: boundValue(next) }
@@ -205,9 +217,9 @@ export function renewed(old: Binding, given: unknown): Binding {
 }
 
 /** The bindings, with other values for some names. */
-export function renewedIn(bindings: ReadonlyMap<string, Binding>, values: Record<string, unknown>): Bindings {
+export function rebindAll(bindings: ReadonlyMap<string, Binding>, values: Record<string, unknown>): Bindings {
   return Object.fromEntries(
-    [...bindings].map(([name, binding]) => [name, name in values ? renewed(binding, values[name]) : binding]),
+    [...bindings].map(([name, binding]) => [name, name in values ? rebind(binding, values[name]) : binding]),
   )
 }
 
@@ -226,7 +238,7 @@ export function boundValue(binding: Binding): unknown {
 }
 
 export function isBinding(value: unknown): value is Binding {
-  return typeof value === "object" && value !== null && wrapped in value
+  return typeof value === "object" && value !== null && bindingMark in value
 }
 
 export function isClass(value: unknown): boolean {

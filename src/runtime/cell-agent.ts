@@ -45,59 +45,59 @@ export interface AgentReply {
 }
 
 /** How a member is called from cells: by its path, such as `runtime.update`. */
-export type Gated = (path: string, call: AnyFunction) => AnyFunction
+export type GateMember = (path: string, call: AnyFunction) => AnyFunction
 
 /** Makes what cells get to see of an agent; each member passes `gated`. */
-export function cellAgent(agent: object, gated: Gated = (_path, call) => call): CellAgent {
+export function createCellAgent(agent: object, gated: GateMember = (_path, call) => call): CellAgent {
   // What counts as an agent has the members of one.
   const { name, description, runtime, run } = agent as Agent
-  const start = (task: CellTask) => reply(run.call(agent, checkedPrompt(task.prompt), runOptions(task)))
+  const start = (task: CellTask) => waitForReply(run.call(agent, checkPrompt(task.prompt), runOptions(task)))
   const members: CellAgent = {
     name,
     ...(description !== undefined && { description }),
     run: gated("run", (prompt: Prompt, options: CellRunOptions = {}) =>
-      start({ ...checked("run", options, optionNames), prompt }),
+      start({ ...checkOptionNames("run", options, optionNames), prompt }),
     ) as CellAgent["run"],
     runAll: gated("runAll", async (tasks: readonly (Prompt | CellTask)[], options: object = {}) => {
-      const { concurrency = 4 } = checked<{ concurrency?: number }>("runAll", options, ["concurrency"])
-      return inTurns(toTasks(tasks, concurrency, runtime !== undefined), concurrency, start)
+      const { concurrency = 4 } = checkOptionNames<{ concurrency?: number }>("runAll", options, ["concurrency"])
+      return mapConcurrently(parseTasks(tasks, concurrency, runtime !== undefined), concurrency, start)
     }) as CellAgent["runAll"],
-    ...(runtime && { runtime: liveObjects(name, runtime, gated) }),
+    ...(runtime && { runtime: createLiveObjects(name, runtime, gated) }),
   }
-  shown.add(members)
+  cellAgents.add(members)
   return Object.freeze(members)
 }
 
-const shown = new WeakSet<object>()
+const cellAgents = new WeakSet<object>()
 
 /** What holds for calls of an agent, and of its runtime, as cells see them: what its runs do is recorded call by call, not
  *  as one call. Undefined for anything else. */
 export function agentCallOptions(value: unknown): CallOptions | undefined {
   if (typeof value !== "object" || value === null) return undefined
-  return shown.has(value) || runtimes.has(value) ? { journal: false } : undefined
+  return cellAgents.has(value) || runtimeInfos.has(value) ? { journal: false } : undefined
 }
 
 /** What another process gets to see of an object of the host: of an agent the same as cells do, where whoever passes a call
  *  on passes the gate; anything else as it is. */
-export function seenFromAfar(value: object): object {
-  const known = seen.get(value)
+export function viewForOtherProcess(value: object): object {
+  const known = viewsByObject.get(value)
   if (known) return known
   if (types.isProxy(value) || !isAgent(value)) return value
-  const shown = cellAgent(value)
-  seen.set(value, shown)
+  const shown = createCellAgent(value)
+  viewsByObject.set(value, shown)
   return shown
 }
 
-const seen = new WeakMap<object, object>()
+const viewsByObject = new WeakMap<object, object>()
 
 /** The runtime of an agent as cells see it: what its calls are told by, and its language. Undefined for anything else. */
-export function agentRuntime(value: object): { title: string; language: unknown } | undefined {
-  return runtimes.get(value)
+export function agentRuntimeInfo(value: object): { title: string; language: unknown } | undefined {
+  return runtimeInfos.get(value)
 }
 
-const runtimes = new WeakMap<object, { title: string; language: unknown }>()
+const runtimeInfos = new WeakMap<object, { title: string; language: unknown }>()
 
-function liveObjects(agent: string, runtime: LiveObjects, gated: Gated): LiveObjects {
+function createLiveObjects(agent: string, runtime: LiveObjects, gated: GateMember): LiveObjects {
   const objects: LiveObjects = {
     update: gated("runtime.update", (values: Record<string, unknown>) =>
       runtime.update(values),
@@ -105,7 +105,10 @@ function liveObjects(agent: string, runtime: LiveObjects, gated: Gated): LiveObj
     retrieve: gated("runtime.retrieve", (name: string) => runtime.retrieve(name)) as LiveObjects["retrieve"],
     describe: gated("runtime.describe", () => runtime.describe()) as LiveObjects["describe"],
   }
-  runtimes.set(objects, { title: `${agent}.runtime`, language: "language" in runtime ? runtime.language : undefined })
+  runtimeInfos.set(objects, {
+    title: `${agent}.runtime`,
+    language: "language" in runtime ? runtime.language : undefined,
+  })
   return Object.freeze(objects)
 }
 
@@ -115,12 +118,12 @@ function runOptions({ values, outputs }: CellTask): object {
   return { ...(values && { values }), ...(outputs && { outputs }) }
 }
 
-function checkedPrompt(prompt: unknown): Prompt {
+function checkPrompt(prompt: unknown): Prompt {
   if (typeof prompt === "string" || Array.isArray(prompt)) return prompt as Prompt
   throw new TypeError(`run(prompt): the prompt is a text, not ${prompt === null ? "null" : typeof prompt}.`)
 }
 
-async function reply(started: Run): Promise<AgentReply> {
+async function waitForReply(started: Run): Promise<AgentReply> {
   // A runtime that was made for the run ends with it: no cell could reach it.
   await using run = started
   const { status, output, reason, pending, error, objects }: RunResult = await run.settled
@@ -134,14 +137,14 @@ async function reply(started: Run): Promise<AgentReply> {
   }
 }
 
-function toTasks(given: unknown, concurrency: unknown, shared: boolean): CellTask[] {
+function parseTasks(given: unknown, concurrency: unknown, shared: boolean): CellTask[] {
   if (!Array.isArray(given)) throw new TypeError("runAll(tasks): tasks is a list of prompts, or of { prompt, values }.")
   if (!Number.isInteger(concurrency) || Number(concurrency) < 1) {
     throw new TypeError(`runAll: concurrency is a whole number of at least 1, not ${String(concurrency)}.`)
   }
   const tasks = given.map((task: Prompt | CellTask): CellTask => {
     if (typeof task === "string" || Array.isArray(task)) return { prompt: task as Prompt }
-    return checked<CellTask>("runAll", task, ["prompt", ...optionNames])
+    return checkOptionNames<CellTask>("runAll", task, ["prompt", ...optionNames])
   })
   if (shared && Number(concurrency) > 1 && tasks.some(({ values }) => values)) {
     throw new ConfigError(
@@ -152,14 +155,18 @@ function toTasks(given: unknown, concurrency: unknown, shared: boolean): CellTas
   return tasks
 }
 
-function checked<T extends object>(use: string, options: T | null, names: readonly string[]): T {
+function checkOptionNames<T extends object>(use: string, options: T | null, names: readonly string[]): T {
   const unknown = Object.keys(options ?? {}).filter((name) => !names.includes(name))
   if (unknown.length === 0) return (options ?? {}) as T
   throw new TypeError(`${use}: unknown option ${unknown.join(", ")}. There is ${names.join(", ")}.`)
 }
 
 // The first task that cannot be run at all ends the batch; what a run comes to never does.
-async function inTurns<T, R>(items: readonly T[], concurrency: number, work: (item: T) => Promise<R>): Promise<R[]> {
+async function mapConcurrently<T, R>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results = new Array<R>(items.length)
   const left = items.entries()
   const worker = async () => {

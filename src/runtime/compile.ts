@@ -1,10 +1,17 @@
 import { Script } from "node:vm"
-import { ambientObject, cellObject, guardObject, isConstantKind, reservedNames, scopeObject } from "./compiler/homes.ts"
+import {
+  ambientVariable,
+  guardVariable,
+  helpersVariable,
+  isConstantKind,
+  reservedPrefixes,
+  scopeVariable,
+} from "./compiler/homes.ts"
 import { offsetAt, type Position, positionAt } from "./compiler/positions.ts"
-import { type Rewritten, rewriteCell } from "./compiler/rewrite.ts"
+import { type RewrittenCell, rewriteCell } from "./compiler/rewrite.ts"
 import { cellHelpers } from "./compiler/run-time.ts"
 import { analyseScope } from "./scope.ts"
-import { CellSyntaxError, type ParsedCell, refusal, walk } from "./syntax.ts"
+import { CellSyntaxError, type ParsedCell, toCellSyntaxError, walk } from "./syntax.ts"
 
 /** What generated code may reach by name besides the namespace; see `cell-env.ts`. One per runtime, stable for life. */
 export type Ambient = Record<string, unknown>
@@ -18,7 +25,7 @@ export type KnownNames = Pick<ReadonlySet<string>, "has">
 
 /** Stops cells that are out of time or aborted. `left` counts down at loop heads and function entries; below zero the
  *  code calls `tick`, which throws when the running cell must stop and refills `left` otherwise. */
-export interface Guard {
+export interface LoopGuard {
   left: number
   tick(): void
   /** Passes an awaited value through, unless the cell that awaited it must stop. */
@@ -40,7 +47,7 @@ export interface Guard {
 
 export interface CompiledCell {
   /** Runs the cell once. Resolves to the trailing expression's value, awaited, or undefined when there is none. */
-  run(scope: Scope, ambient: Ambient, guard: Guard): Promise<unknown>
+  run(scope: Scope, ambient: Ambient, guard: LoopGuard): Promise<unknown>
   /** Whether the cell ends in an expression, so that an `undefined` value is one. */
   hasValue: boolean
   /** Names this cell declares at its top level. */
@@ -74,13 +81,13 @@ export interface CompileOptions {
 export function compileCell(cell: ParsedCell, options: CompileOptions): CompiledCell {
   refuseReservedNames(cell)
   const { code } = cell
-  const { output, prologue, hasValue } = rewritten(cell, options)
-  const start = opening + prologue
+  const { output, prologue, hasValue } = rewriteOrRefuse(cell, options)
+  const start = functionStart + prologue
   const text = `${start}${output.text()}\n})`
   const locate = (position: Position) => {
     return positionAt(code, output.sourceOffset(offsetAt(text, position) - start.length))
   }
-  const main = load(text, options.filename, locate)
+  const main = loadCellFunction(text, options.filename, locate)
   const declarations = [...(analyseScope(cell).cell.names?.values() ?? [])]
   return {
     run: (scope, ambient, guard) => main(scope, ambient, guard, cellHelpers).catch(rethrow),
@@ -95,20 +102,20 @@ function rethrow(thrown: unknown): never {
   throw cellHelpers.caught(thrown)
 }
 
-function rewritten(cell: ParsedCell, options: CompileOptions): Rewritten {
+function rewriteOrRefuse(cell: ParsedCell, options: CompileOptions): RewrittenCell {
   try {
     return rewriteCell(cell, options)
   } catch (error) {
-    throw refusal(error)
+    throw toCellSyntaxError(error)
   }
 }
 
-type Main = (scope: Scope, ambient: Ambient, guard: Guard, helpers: typeof cellHelpers) => Promise<unknown>
+type CellFunction = (scope: Scope, ambient: Ambient, guard: LoopGuard, helpers: typeof cellHelpers) => Promise<unknown>
 
 // In parentheses, so that the engine compiles it at once instead of looking it over first.
-const opening = `(async function(${scopeObject},${ambientObject},${guardObject},${cellObject}){"use strict";`
+const functionStart = `(async function(${scopeVariable},${ambientVariable},${guardVariable},${helpersVariable}){"use strict";`
 
-function load(text: string, filename: string, locate: CompiledCell["locate"]): Main {
+function loadCellFunction(text: string, filename: string, locate: CompiledCell["locate"]): CellFunction {
   try {
     return evaluate(`${text}\n//# sourceURL=${filename}`)
   } catch {
@@ -120,13 +127,13 @@ function load(text: string, filename: string, locate: CompiledCell["locate"]): M
 
 // As a value, so that it sees none of our names. Not a `Script`, of each of which the engine keeps a kilobyte for ever.
 // biome-ignore lint/security/noGlobalEval: running code is what cells are for.
-const evaluate: (text: string) => Main = globalThis.eval
+const evaluate: (text: string) => CellFunction = globalThis.eval
 
-function loadScript(text: string, filename: string, locate: CompiledCell["locate"]): Main {
+function loadScript(text: string, filename: string, locate: CompiledCell["locate"]): CellFunction {
   try {
     return new Script(text, filename).runInThisContext()
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw refusal(error)
+    if (!(error instanceof SyntaxError)) throw toCellSyntaxError(error)
     // What the parser let through and the engine refuses; it shows the line and marks the column below.
     const [first = "", , marker = ""] = (error.stack ?? "").split("\n")
     const line = Number(first.slice(filename.length + 1))
@@ -138,7 +145,7 @@ function loadScript(text: string, filename: string, locate: CompiledCell["locate
 function refuseReservedNames({ code, program }: ParsedCell): void {
   if (!code.includes("$$") && !code.includes("\\u")) return
   walk(program, (node) => {
-    if (node.type !== "Identifier" || !reservedNames.some((name) => node.name.startsWith(name))) return
+    if (node.type !== "Identifier" || !reservedPrefixes.some((name) => node.name.startsWith(name))) return
     throw new CellSyntaxError(`The name ${node.name} is reserved; choose another`, positionAt(code, node.start))
   })
 }

@@ -1,4 +1,4 @@
-import type { Pauses } from "./runtime.ts"
+import type { PauseSignal } from "./runtime.ts"
 
 /** The end of the time that something may take. It moves on while time stands still. */
 export interface Deadline {
@@ -9,26 +9,26 @@ export interface Deadline {
 }
 
 /** The clock of deadlines, taken before any cell could lay hands on it. */
-export const now: () => number = performance.now.bind(performance)
+export const monotonicNow: () => number = performance.now.bind(performance)
 
-export function startDeadline(ms: number, pauses: Pauses | undefined, expire: () => void): Deadline {
+export function startDeadline(ms: number, pauses: PauseSignal | undefined, expire: () => void): Deadline {
   let left = ms
   let timer: NodeJS.Timeout | undefined
 
   const go = () => {
-    deadline.at = now() + left
+    deadline.at = monotonicNow() + left
     // Node fires a timer at once that is longer than this.
     timer = setTimeout(expire, Math.min(left, 2 ** 31 - 1))
   }
   const stand = () => {
     clearTimeout(timer)
-    left = Math.max(1, deadline.at - now())
+    left = Math.max(1, deadline.at - monotonicNow())
     // Waiting costs nothing; keeping the event loop does, and so keeps this from being moved on.
     const moveOn = () => {
-      deadline.at = now() + Math.max(ms, leastMs)
+      deadline.at = monotonicNow() + Math.max(ms, minPausedMs)
     }
     moveOn()
-    timer = setInterval(moveOn, leastMs / 10).unref()
+    timer = setInterval(moveOn, minPausedMs / 10).unref()
   }
 
   const deadline = {
@@ -47,4 +47,4 @@ export function startDeadline(ms: number, pauses: Pauses | undefined, expire: ()
   return deadline
 }
 
-const leastMs = 1000
+const minPausedMs = 1000

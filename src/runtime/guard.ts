@@ -1,11 +1,11 @@
 import { types } from "node:util"
 import {
-  isAboveZero,
-  isEither,
-  isFlag,
-  isFunction,
-  isOneOf,
-  isWholeFrom,
+  mustBeBoolean,
+  mustBeEither,
+  mustBeFunction,
+  mustBeIntegerFrom,
+  mustBeOneOf,
+  mustBePositive,
   type OptionChecks,
   optionProblems,
 } from "../core/check-options.ts"
@@ -13,7 +13,7 @@ import type { Binding, CallOptions, MethodGuard } from "./bindings.ts"
 import { mergeCallOptions } from "./merge-call-options.ts"
 
 /** A guarded method of an object. */
-export interface Guarded {
+export interface GuardedMethod {
   /** The name under which the object was guarded first. A second name of the same object is the same guard. */
   binding: string
   method: string
@@ -28,7 +28,7 @@ export interface Guarded {
 
 /** The guarded methods of the objects of one runtime. They are found by the object or by the function itself, whatever
  *  way a cell took to it. */
-export interface Guards {
+export interface MethodGuards {
   /** Registers the guard of a binding. An object keeps every guard it ever had, also when its name gets another value. */
   add(name: string, binding: Binding): void
   /** The guard of a call: `fn` was read from `owner` under `key`. Pass `undefined` for an owner or key that is unknown,
@@ -41,16 +41,16 @@ export interface Guards {
    *  3. `fn` is `call` or `apply` of a guarded function (the `owner`): the guard of that function.
    *
    *  A function that is found by 1 is known from then on for 2, so call this also when a member is only read. */
-  find(owner: unknown, key: PropertyKey | undefined, fn: unknown): Guarded | undefined
+  find(owner: unknown, key: PropertyKey | undefined, fn: unknown): GuardedMethod | undefined
   /** The guarded methods of an object; undefined when it has none. */
-  of(object: object): ReadonlyMap<string, Guarded> | undefined
+  methodsOf(object: object): ReadonlyMap<string, GuardedMethod> | undefined
   /** Goes up with each guard that is added: what was found for a function before may no longer hold. */
   readonly version: number
 }
 
-export function createGuards(): Guards {
-  const methods = new WeakMap<object, Map<string, Guarded>>()
-  const functions = new WeakMap<object, Set<Guarded>>()
+export function createMethodGuards(): MethodGuards {
+  const methods = new WeakMap<object, Map<string, GuardedMethod>>()
+  const functions = new WeakMap<object, Set<GuardedMethod>>()
   const names = new WeakMap<object, { name: string; id: string }>()
   const objectsOfName = new Map<string, number>()
   let version = 0
@@ -65,18 +65,21 @@ export function createGuards(): Guards {
     return made
   }
 
-  const learn = (fn: unknown, guarded: Guarded) => {
+  const learn = (fn: unknown, guarded: GuardedMethod) => {
     if (typeof fn !== "function") return
-    const known = functions.get(fn) ?? new Set<Guarded>()
+    const known = functions.get(fn) ?? new Set<GuardedMethod>()
     functions.set(fn, known.add(guarded))
   }
 
-  const ofFunction = (owner: unknown, fn: unknown): Guarded | undefined => {
+  const ofFunction = (owner: unknown, fn: unknown): GuardedMethod | undefined => {
     const known = isObject(fn) ? functions.get(fn) : undefined
-    if (!known || (isObject(owner) && !types.isProxy(owner) && !methods.has(owner) && sharesMethod(owner, fn, known)))
+    if (
+      !known ||
+      (isObject(owner) && !types.isProxy(owner) && !methods.has(owner) && inheritsSharedMethod(owner, fn, known))
+    )
       return undefined
     const all = [...known]
-    return all.find(({ object }) => object === owner) ?? mergeGuarded(all)
+    return all.find(({ object }) => object === owner) ?? mergeGuardedMethods(all)
   }
 
   return {
@@ -84,7 +87,7 @@ export function createGuards(): Guards {
       if (binding.kind !== "variable" || !binding.guard || !isObject(binding.value)) return
       const object = binding.value
       version++
-      const ofObject = methods.get(object) ?? new Map<string, Guarded>()
+      const ofObject = methods.get(object) ?? new Map<string, GuardedMethod>()
       methods.set(object, ofObject)
       const { name: first, id } = nameFor(object, name)
       for (const [method, options] of guardEntries(binding.guard)) {
@@ -92,25 +95,25 @@ export function createGuards(): Guards {
         const guarded = known ?? { binding: first, method, options, object, subject: `${id}.${method}` }
         if (known) known.options = mergeCallOptions(known.options, options)
         ofObject.set(method, guarded)
-        if (!types.isProxy(object)) learn(memberOf(object, method)?.value, guarded)
+        if (!types.isProxy(object)) learn(findMember(object, method)?.value, guarded)
       }
     },
     find(owner, key, fn) {
       const ofOwner = typeof key === "string" && isObject(owner) ? methods.get(owner)?.get(key) : undefined
       if (ofOwner) learn(fn, ofOwner)
-      return ofOwner ?? ofFunction(owner, fn) ?? (callsItsOwner.has(fn) ? ofFunction(undefined, owner) : undefined)
+      return ofOwner ?? ofFunction(owner, fn) ?? (callAndApply.has(fn) ? ofFunction(undefined, owner) : undefined)
     },
-    of: (object) => methods.get(object),
+    methodsOf: (object) => methods.get(object),
     get version() {
       return version
     },
   }
 }
 
-const callsItsOwner = new Set<unknown>([Function.prototype.call, Function.prototype.apply])
+const callAndApply = new Set<unknown>([Function.prototype.call, Function.prototype.apply])
 
 /** Whether an unguarded object has the function from a class that it shares with the guarded objects. */
-function sharesMethod(owner: object, fn: unknown, guarded: ReadonlySet<Guarded>): boolean {
+function inheritsSharedMethod(owner: object, fn: unknown, guarded: ReadonlySet<GuardedMethod>): boolean {
   return [...guarded].every(({ object, method }) => {
     if (types.isProxy(object)) return false
     for (let holder = Object.getPrototypeOf(object); holder; holder = Object.getPrototypeOf(holder)) {
@@ -122,7 +125,7 @@ function sharesMethod(owner: object, fn: unknown, guarded: ReadonlySet<Guarded>)
 }
 
 /** The guard of a function that several guarded objects share, when it is unknown on which of them it is called. */
-function mergeGuarded(all: readonly Guarded[]): Guarded | undefined {
+function mergeGuardedMethods(all: readonly GuardedMethod[]): GuardedMethod | undefined {
   const [first, ...others] = all
   if (!first || others.length === 0) return first
   const options = others.map((each) => each.options).reduce(mergeCallOptions, first.options)
@@ -140,54 +143,65 @@ export function guardProblem(value: unknown, guard: MethodGuard): string | undef
   if (Object.getOwnPropertySymbols(guard).length > 0)
     return "`guard` takes methods by name; a symbol cannot be guarded."
   for (const [method, options] of guardEntries(guard)) {
-    const problem = memberProblem(value, method)
+    const problem = guardedMemberProblem(value, method)
     if (problem !== undefined) return `\`guard.${method}\`: ${problem}`
-    const [wrong] = optionProblems(options, callChecks, `guard.${method}`)
+    const [wrong] = optionProblems(options, callOptionChecks, `guard.${method}`)
     if (wrong !== undefined) return `${wrong}.`
   }
   return undefined
 }
 
 /** The same for a binding, which may have got another value. */
-export function keptGuardProblem(binding: Binding): string | undefined {
+export function bindingGuardProblem(binding: Binding): string | undefined {
   return binding.kind === "variable" && binding.guard ? guardProblem(binding.value, binding.guard) : undefined
 }
 
 /** Whether what is guarded would be copied into another process, methods and all. */
-export function isGuardedCopy(binding: Binding): boolean {
+export function isGuardOnCopiedValue(binding: Binding): boolean {
   if (binding.kind !== "variable" || !binding.guard || types.isProxy(binding.value)) return false
   const { value } = binding
-  return Array.isArray(value) || isData.some((is) => is(value))
+  return Array.isArray(value) || copiedTypeChecks.some((is) => is(value))
 }
 
-export const guardedCopy =
+export const guardedCopyProblem =
   "is data, of which cells get a copy: its methods cannot be guarded. Guard an object around it"
 
-const isData = [types.isMap, types.isSet, types.isDate, types.isRegExp, types.isAnyArrayBuffer, types.isArrayBufferView]
+const copiedTypeChecks = [
+  types.isMap,
+  types.isSet,
+  types.isDate,
+  types.isRegExp,
+  types.isAnyArrayBuffer,
+  types.isArrayBufferView,
+]
 
 /** The options of a call that the gate keeps. */
-export const callChecks: OptionChecks<CallOptions> = {
-  approve: isEither("true, false or a function of the call", isFlag, isFunction),
-  maxCalls: isWholeFrom(0),
-  timeoutMs: isAboveZero,
-  idempotent: isFlag,
-  unknown: isOneOf("ask", "fail", "retry"),
-  journal: isFlag,
+export const callOptionChecks: OptionChecks<CallOptions> = {
+  approve: mustBeEither("true, false or a function of the call", mustBeBoolean, mustBeFunction),
+  maxCalls: mustBeIntegerFrom(0),
+  timeoutMs: mustBePositive,
+  idempotent: mustBeBoolean,
+  unknown: mustBeOneOf("ask", "fail", "retry"),
+  journal: mustBeBoolean,
 }
 
 /** A member of an object or of its classes, up to what every object has; nothing is run. */
-export function memberOf(value: object, name: string): PropertyDescriptor | undefined {
-  for (let holder: object | null = value; holder && !roots.has(holder); holder = Object.getPrototypeOf(holder)) {
+export function findMember(value: object, name: string): PropertyDescriptor | undefined {
+  for (
+    let holder: object | null = value;
+    holder && !basePrototypes.has(holder);
+    holder = Object.getPrototypeOf(holder)
+  ) {
     const found = Object.getOwnPropertyDescriptor(holder, name)
     if (found) return found
   }
   return undefined
 }
 
-function memberProblem(value: object, method: string): string | undefined {
+function guardedMemberProblem(value: object, method: string): string | undefined {
   // What is behind a proxy is its owner's affair, and looking would run it.
   if (types.isProxy(value)) return undefined
-  const found = method === "constructor" ? undefined : memberOf(value, method)
+  const found = method === "constructor" ? undefined : findMember(value, method)
   if (!found) return "the object has no such method. #private ones and those of Object cannot be guarded."
   if (found.get || found.set)
     return "it is a getter or setter, which cannot wait. Guard a method that reads or writes it."
@@ -204,4 +218,4 @@ function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function"
 }
 
-const roots = new Set<object>([Object.prototype, Function.prototype])
+const basePrototypes = new Set<object>([Object.prototype, Function.prototype])

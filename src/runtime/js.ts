@@ -1,7 +1,7 @@
-import { checkOptions, isAboveZero, isRecord, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeObject, mustBePositive, type OptionChecks } from "../core/check-options.ts"
 import type { Bindings } from "./bindings.ts"
 import type { JsCore } from "./cells/js-core.ts"
-import { checkInjection } from "./names.ts"
+import { toCheckedBindings } from "./names.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { Runtime, TypedRuntime } from "./runtime.ts"
 import { areRules, isNonEmpty } from "./runtime-options.ts"
@@ -28,7 +28,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
   checkOptions("jsRuntime()", options, optionChecks)
   // A wrong name is told at once, where it was written; the rest, with its compiler, is loaded when it is first used.
   const given = { ...bindings }
-  checkInjection(given)
+  toCheckedBindings(given)
   let core: JsCore | undefined
   let loading: Promise<JsCore> | undefined
 
@@ -69,6 +69,6 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
 const optionChecks: OptionChecks<JsRuntimeOptions> = {
   rules: areRules,
   cwd: isNonEmpty,
-  codecs: isRecord,
-  maxSnapshotBytes: isAboveZero,
+  codecs: mustBeObject,
+  maxSnapshotBytes: mustBePositive,
 }

@@ -1,6 +1,6 @@
 import { ConfigError } from "../core/errors.ts"
 import { type Binding, type Bindings, boundValue, toBinding } from "./bindings.ts"
-import { reservedNames } from "./compiler/homes.ts"
+import { reservedPrefixes } from "./compiler/homes.ts"
 
 /** What cells find besides their namespace; their own names cannot be these. */
 export const ambientNames: ReadonlySet<string> = new Set(
@@ -11,7 +11,7 @@ export const ambientNames: ReadonlySet<string> = new Set(
 )
 
 /** The bindings of a literal, or a `ConfigError` with every reason why they cannot be put in. */
-export function checkInjection(given: Bindings, isTaken = (_name: string): boolean => false): [string, Binding][] {
+export function toCheckedBindings(given: Bindings, isTaken = (_name: string): boolean => false): [string, Binding][] {
   const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
   const problems = entries.flatMap(([name, binding]) => {
     if (isTaken(name)) return `"${name}" is already there`
@@ -30,28 +30,28 @@ export function isThenable(value: unknown): boolean {
 
 /** Why a name cannot be bound in a namespace; undefined when it can. */
 export function nameProblem(name: string, ambient: ReadonlySet<string>): string | undefined {
-  if (!identifier.test(name)) return "is not an identifier"
-  if (reserved.has(name) || reservedNames.some((own) => name.startsWith(own))) return "is a reserved word"
+  if (!identifierPattern.test(name)) return "is not an identifier"
+  if (reservedWords.has(name) || reservedPrefixes.some((own) => name.startsWith(own))) return "is a reserved word"
   if (ambient.has(name)) return "is what cells know the platform's own by; choose another name"
   return undefined
 }
 
-export interface NameMaker {
+export interface NameGenerator {
   /** Remembers that a name was used, so that it is never given out. */
-  seen(name: string): void
+  markUsed(name: string): void
   /** `prefix_1`, `prefix_2`, …: the first that was never used and is free. */
-  fresh(prefix: string): string
+  createName(prefix: string): string
 }
 
-export function createNameMaker(isTaken: (name: string) => boolean): NameMaker {
+export function createNameGenerator(isTaken: (name: string) => boolean): NameGenerator {
   const used = new Set<string>()
   const counts = new Map<string, number>()
   return {
-    seen(name) {
+    markUsed(name) {
       used.add(name)
     },
-    fresh(prefix) {
-      if (!identifier.test(`${prefix}_1`)) {
+    createName(prefix) {
+      if (!identifierPattern.test(`${prefix}_1`)) {
         throw new ConfigError(`Cannot keep a value under "${prefix}_1": the prefix must begin an identifier.`)
       }
       for (let count = (counts.get(prefix) ?? 0) + 1; ; count++) {
@@ -70,9 +70,9 @@ export function listNames(names: readonly string[]): string {
   return names.length === 0 ? "nothing" : names.map((name) => `"${name}"`).join(", ")
 }
 
-const identifier = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u
+const identifierPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u
 
-const reserved = new Set(
+const reservedWords = new Set(
   (
     "arguments await break case catch class const continue debugger default delete do else enum eval export extends " +
     "false finally for function if implements import in Infinity instanceof interface let NaN new null package private " +

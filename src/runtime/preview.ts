@@ -4,12 +4,16 @@ import { type InspectOptions, inspect, types } from "node:util"
  *  value costs no more than a large one. */
 export function preview(value: unknown): string {
   if (typeof value === "number" && value !== 0) return String(value)
-  const text = shown(value, () => inspectSafely(narrowed(value), { ...shape, depth: affordableDepth(value) }))
-  return text.length > longest ? `${text.slice(0, longest)}… ${text.length - longest} more characters` : text
+  const text = showSafely(value, () =>
+    inspectSafely(limitKeys(value), { ...inspectOptions, depth: affordableDepth(value) }),
+  )
+  return text.length > maxPreviewLength
+    ? `${text.slice(0, maxPreviewLength)}… ${text.length - maxPreviewLength} more characters`
+    : text
 }
 
 /** Whether a preview leaves something out. A text that only looks so counts too, which costs a name and nothing else. */
-export function isCut(text: string): boolean {
+export function isPreviewCut(text: string): boolean {
   return /(\.\.\.|…) \d+ more |\[(Object|Array|Map|Set)\]/.test(text)
 }
 
@@ -27,31 +31,31 @@ export function sizeOf(value: unknown): number | undefined {
   return undefined
 }
 
-const shape: InspectOptions = { maxArrayLength: 100, maxStringLength: 10_000, breakLength: 120, compact: 3 }
-const longest = 100_000
-const deepest = 6
-const affordable = 3000
-const widest = 100
+const inspectOptions: InspectOptions = { maxArrayLength: 100, maxStringLength: 10_000, breakLength: 120, compact: 3 }
+const maxPreviewLength = 100_000
+const maxPreviewDepth = 6
+const maxPreviewMembers = 3000
+const maxPreviewWidth = 100
 
 // A value may define how it is shown, and that code may throw.
 function inspectSafely(value: unknown, options: InspectOptions): string {
   try {
     return inspect(value, options)
   } catch {
-    return shown(value, () => inspect(value, { ...options, customInspect: false }))
+    return showSafely(value, () => inspect(value, { ...options, customInspect: false }))
   }
 }
 
-function shown(value: unknown, show: () => string): string {
+function showSafely(value: unknown, show: () => string): string {
   try {
     return show()
   } catch (error) {
-    return `[${typeof value} that cannot be shown${types.isNativeError(error) ? whyNot(error) : ""}]`
+    return `[${typeof value} that cannot be shown${types.isNativeError(error) ? failureSuffix(error) : ""}]`
   }
 }
 
 // Even the message of what was thrown may throw when it is read.
-function whyNot(error: Error): string {
+function failureSuffix(error: Error): string {
   const message: unknown = Object.getOwnPropertyDescriptor(error, "message")?.value
   return typeof message === "string" ? `: ${message}` : ""
 }
@@ -60,21 +64,21 @@ function whyNot(error: Error): string {
 function affordableDepth(value: unknown): number {
   let level = [value]
   let count = 0
-  for (let depth = 0; depth < deepest; depth++) {
+  for (let depth = 0; depth < maxPreviewDepth; depth++) {
     level = level.flatMap(membersOf)
     count += level.length
-    if (level.length === 0) return deepest
-    if (count > affordable) return Math.max(depth - 1, 0)
+    if (level.length === 0) return maxPreviewDepth
+    if (count > maxPreviewMembers) return Math.max(depth - 1, 0)
   }
-  return deepest
+  return maxPreviewDepth
 }
 
 function membersOf(value: unknown): unknown[] {
   // Looking into a proxy may run code; `inspect` looks behind it.
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || types.isProxy(value)) return []
-  if (Array.isArray(value)) return value.slice(0, widest).filter(isContainer)
-  if (value instanceof Map) return [...value.entries().take(widest)].flat().filter(isContainer)
-  if (value instanceof Set) return [...value.values().take(widest)].filter(isContainer)
+  if (Array.isArray(value)) return value.slice(0, maxPreviewWidth).filter(isContainer)
+  if (value instanceof Map) return [...value.entries().take(maxPreviewWidth)].flat().filter(isContainer)
+  if (value instanceof Set) return [...value.values().take(maxPreviewWidth)].filter(isContainer)
   return Object.values(Object.getOwnPropertyDescriptors(value))
     .map((descriptor): unknown => descriptor.value)
     .filter(isContainer)
@@ -85,15 +89,18 @@ function isContainer(value: unknown): boolean {
 }
 
 /** `inspect` shows every key of an object: one used as a dictionary is cut to its first keys. */
-function narrowed(value: unknown): unknown {
+function limitKeys(value: unknown): unknown {
   if (typeof value !== "object" || value === null || types.isProxy(value) || ArrayBuffer.isView(value)) return value
   if (Array.isArray(value)) return value
   const keys = Object.keys(value)
-  if (keys.length <= widest * 2) return value
+  if (keys.length <= maxPreviewWidth * 2) return value
   const copy: object = Object.create(Object.getPrototypeOf(value))
-  for (const key of keys.slice(0, widest)) {
+  for (const key of keys.slice(0, maxPreviewWidth)) {
     const descriptor = Object.getOwnPropertyDescriptor(value, key)
     if (descriptor) Object.defineProperty(copy, key, descriptor)
   }
-  return Object.defineProperty(copy, `… ${keys.length - widest} more keys`, { value: undefined, enumerable: true })
+  return Object.defineProperty(copy, `… ${keys.length - maxPreviewWidth} more keys`, {
+    value: undefined,
+    enumerable: true,
+  })
 }

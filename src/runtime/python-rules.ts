@@ -6,19 +6,19 @@ import { ConfigError } from "../core/errors.ts"
 import { positionAt } from "./compiler/positions.ts"
 import {
   attributeRule,
-  forbiddenText,
+  findForbiddenText,
   functionRule,
   importRule,
   type Rule,
   type RuleData,
-  type Violation,
+  type RuleViolation,
 } from "./rules/rules.ts"
 
 /** Checks Python cells in a process of its own, which generated code never reaches. */
 export interface PythonChecker extends AsyncDisposable {
   /** What the rules find, in the order of the source; nothing found: the cell may run. Never rejects: what cannot be
    *  checked, in time or at all, is a violation. IPython's own syntax (`!ls`, `%magic`, `x?`) cannot be. */
-  check(code: string): Promise<Violation[]>
+  check(code: string): Promise<RuleViolation[]>
   /** Ends the process. Twice is fine. */
   close(): Promise<void>
 }
@@ -33,20 +33,20 @@ export interface PythonCheckerOptions {
 }
 
 /** The process starts with the first cell that needs it, and again after it died. */
-export function pythonChecker({ python, rules, timeoutMs = 10_000 }: PythonCheckerOptions): PythonChecker {
-  const all = pythonRules(rules)
+export function createPythonChecker({ python, rules, timeoutMs = 10_000 }: PythonCheckerOptions): PythonChecker {
+  const all = pythonRuleData(rules)
   const patterns = all.flatMap((data) => (data.kind === "regex" ? [data] : []))
   const onTree = all.filter(({ kind }) => kind !== "regex")
-  let checking: Checking | undefined
+  let checking: CheckerProcess | undefined
   let closed = false
 
-  const ask = async (code: string): Promise<Violation[]> => {
-    if (closed) return [uncheckable("the runtime is closed")]
-    if (!checking || checking.ended) checking = startChecking(python)
+  const ask = async (code: string): Promise<RuleViolation[]> => {
+    if (closed) return [uncheckableViolation("the runtime is closed")]
+    if (!checking || checking.ended) checking = startCheckerProcess(python)
     try {
       return await checking.ask({ code, rules: onTree }, timeoutMs)
     } catch (error) {
-      return [uncheckable(error instanceof Error ? error.message : String(error))]
+      return [uncheckableViolation(error instanceof Error ? error.message : String(error))]
     }
   }
 
@@ -54,7 +54,7 @@ export function pythonChecker({ python, rules, timeoutMs = 10_000 }: PythonCheck
     async check(code) {
       if (all.length === 0) return []
       const inText = patterns.flatMap((data) =>
-        [...forbiddenText(code, data.patterns, data)].map(({ offset, message }): Violation => {
+        [...findForbiddenText(code, data.patterns, data)].map(({ offset, message }): RuleViolation => {
           return { rule: "regex", message, ...positionAt(code, offset) }
         }),
       )
@@ -71,7 +71,7 @@ export function pythonChecker({ python, rules, timeoutMs = 10_000 }: PythonCheck
 }
 
 /** The rules as data. A `ConfigError` for one that only knows TypeScript's syntax tree. */
-export function pythonRules(rules: readonly Rule[]): RuleData[] {
+export function pythonRuleData(rules: readonly Rule[]): RuleData[] {
   return rules.map(({ name, data }) => {
     if (data) return data
     throw new ConfigError(
@@ -86,14 +86,14 @@ export function pythonRules(rules: readonly Rule[]): RuleData[] {
 export function safePythonRules(): Rule[] {
   return [
     importRule(harmfulModules, { description: "it reaches beyond this cell; use what you were given" }),
-    functionRule(codeOfText, { description: "code made of text cannot be checked" }),
+    functionRule(textEvaluators, { description: "code made of text cannot be checked" }),
     functionRule(["__loader__", "__spec__", "types.FunctionType", "types.CodeType"], {
       description: "it leads into the interpreter itself",
     }),
     functionRule(["pandas.read_pickle", "pandas.io.pickle.read_pickle"], {
       description: "what is unpickled may run any code",
     }),
-    functionRule(files, {
+    functionRule(fileFunctions, {
       description: "files are out of bounds; use what you were given",
     }),
     functionRule(["input", "breakpoint", "exit", "quit", "help", "get_ipython"], {
@@ -102,14 +102,15 @@ export function safePythonRules(): Rule[] {
     functionRule(["asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell", "asyncio.start_server"], {
       description: "it reaches beyond this cell; use what you were given",
     }),
-    attributeRule(innerAttributes, { description: "it leads into the interpreter itself" }),
+    attributeRule(interpreterAttributes, { description: "it leads into the interpreter itself" }),
   ]
 }
 
-const codeOfText = `eval exec compile timeit.timeit timeit.repeat timeit.Timer cProfile.run cProfile.runctx profile.run
+const textEvaluators =
+  `eval exec compile timeit.timeit timeit.repeat timeit.Timer cProfile.run cProfile.runctx profile.run
   profile.runctx typing.get_type_hints typing.ForwardRef`.split(/\s+/)
 
-const files =
+const fileFunctions =
   `open io.open io.open_code io.FileIO codecs.open tarfile.bltn_open tarfile.open gzip.open bz2.open lzma.open
   logging.FileHandler logging.handlers`.split(/\s+/)
 
@@ -121,27 +122,28 @@ const harmfulModules =
   IPython ipykernel jupyter_client zmq pdb bdb trace readline sh pexpect plumbum invoke fabric psutil karst_kernel
   _posixsubprocess _io _pyio _imp _frozen_importlib _frozen_importlib_external linecache pydoc doctest`.split(/\s+/)
 
-const innerAttributes = `__subclasses__ __bases__ __base__ __mro__ mro __globals__ __builtins__ __code__ __closure__
+const interpreterAttributes =
+  `__subclasses__ __bases__ __base__ __mro__ mro __globals__ __builtins__ __code__ __closure__
   __self__ __func__ __wrapped__ __loader__ __spec__ __import__ __reduce__ __reduce_ex__ __getattribute__ f_globals
   f_builtins f_locals f_back f_code tb_frame gi_frame cr_frame ag_frame gi_code cr_code`.split(/\s+/)
 
-function uncheckable(reason: string): Violation {
+function uncheckableViolation(reason: string): RuleViolation {
   return { rule: "check", message: `the cell could not be checked, so nothing is run: ${reason}`, line: 1, column: 1 }
 }
 
 /** One process and the questions it has not answered yet. */
-interface Checking {
+interface CheckerProcess {
   readonly ended: boolean
-  ask(question: { code: string; rules: RuleData[] }, timeoutMs: number): Promise<Violation[]>
+  ask(question: { code: string; rules: RuleData[] }, timeoutMs: number): Promise<RuleViolation[]>
   end(): Promise<void>
 }
 
-const program = fileURLToPath(new URL("./python/assets/karst_rules", import.meta.url))
+const checkerProgram = fileURLToPath(new URL("./python/assets/karst_rules", import.meta.url))
 
-function startChecking(python: string): Checking {
+function startCheckerProcess(python: string): CheckerProcess {
   // Nothing of the user's site or environment takes part: -s -E -S; -B writes no bytecode beside our files.
-  const child = spawn(python, ["-BsES", program], { stdio: ["pipe", "pipe", "pipe"] })
-  const waiting = new Map<number, PromiseWithResolvers<Violation[]>>()
+  const child = spawn(python, ["-BsES", checkerProgram], { stdio: ["pipe", "pipe", "pipe"] })
+  const waiting = new Map<number, PromiseWithResolvers<RuleViolation[]>>()
   let asked = 0
   let trouble = ""
   let ended = false
@@ -160,8 +162,8 @@ function startChecking(python: string): Checking {
   })
   // A process that dies while it is written to says so by its end.
   child.stdin.on("error", () => {})
-  createInterface({ input: child.stdout }).on("line", (line) => answer(line, waiting))
-  keepAlive(child, false)
+  createInterface({ input: child.stdout }).on("line", (line) => settleAnswer(line, waiting))
+  setKeepsProgramAlive(child, false)
 
   return {
     get ended() {
@@ -169,9 +171,9 @@ function startChecking(python: string): Checking {
     },
     async ask(question, timeoutMs) {
       const id = ++asked
-      const pending = Promise.withResolvers<Violation[]>()
+      const pending = Promise.withResolvers<RuleViolation[]>()
       waiting.set(id, pending)
-      keepAlive(child, true)
+      setKeepsProgramAlive(child, true)
       const timer = setTimeout(() => {
         trouble = `it took longer than ${timeoutMs} ms`
         child.kill("SIGKILL")
@@ -182,21 +184,21 @@ function startChecking(python: string): Checking {
       } finally {
         clearTimeout(timer)
         waiting.delete(id)
-        if (waiting.size === 0) keepAlive(child, false)
+        if (waiting.size === 0) setKeepsProgramAlive(child, false)
       }
     },
     async end() {
       // Whoever waits for the end must live to see it.
-      if (!ended) keepAlive(child, true)
+      if (!ended) setKeepsProgramAlive(child, true)
       child.kill("SIGKILL")
       await over
     },
   }
 }
 
-function answer(line: string, waiting: Map<number, PromiseWithResolvers<Violation[]>>): void {
+function settleAnswer(line: string, waiting: Map<number, PromiseWithResolvers<RuleViolation[]>>): void {
   try {
-    const { id, violations }: { id: number; violations: Violation[] } = JSON.parse(line)
+    const { id, violations }: { id: number; violations: RuleViolation[] } = JSON.parse(line)
     waiting.get(id)?.resolve(violations)
   } catch {
     // What is no answer leaves the question open, and its time runs out.
@@ -204,7 +206,7 @@ function answer(line: string, waiting: Map<number, PromiseWithResolvers<Violatio
 }
 
 /** Whether the process, and what we read of it, keep this program from ending. */
-function keepAlive(child: ChildProcessWithoutNullStreams, alive: boolean): void {
+function setKeepsProgramAlive(child: ChildProcessWithoutNullStreams, alive: boolean): void {
   for (const part of [child, child.stdin, child.stdout, child.stderr]) {
     // A pipe is a socket, whose own type is hidden behind that of a stream.
     const handle = part as { ref?: () => void; unref?: () => void }

@@ -1,29 +1,35 @@
-import { isAboveZero, type OptionChecks } from "../core/check-options.ts"
+import { mustBePositive, type OptionChecks } from "../core/check-options.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../core/errors.ts"
-import { type Bindings, renewedIn } from "./bindings.ts"
-import { notStarted } from "./cells/execute.ts"
-import { createQueue } from "./cells/queue.ts"
+import { type Bindings, rebindAll } from "./bindings.ts"
+import { notStartedExecution } from "./cells/execute.ts"
+import { createCellQueue } from "./cells/queue.ts"
 import { bindingOf } from "./handles/peer-objects.ts"
-import { createHostState } from "./host-state.ts"
-import { createNameMaker } from "./names.ts"
-import { workingFolder } from "./process/folder.ts"
-import { obtainIsolation } from "./process/isolation.ts"
-import { changedBindings, checkedBindings } from "./python/bindings.ts"
-import { runningCell } from "./python/cell.ts"
+import { createHostObjectState } from "./host-state.ts"
+import { createNameGenerator } from "./names.ts"
+import { createWorkingFolder } from "./process/folder.ts"
+import { resolveIsolation } from "./process/isolation.ts"
+import { checkNewBindings, checkUpdatedBindings } from "./python/bindings.ts"
+import { currentCell } from "./python/cell.ts"
 import { describePython } from "./python/describe.ts"
-import { betweenKernels } from "./python/frames.ts"
-import { unknownName } from "./python/names.ts"
+import { passingTablesToKernel } from "./python/frames.ts"
+import { unknownNameMessage } from "./python/names.ts"
 import type { PyReference } from "./python/py.ts"
-import { createRuleCheck } from "./python/rule-check.ts"
+import { createCellRuleCheck } from "./python/rule-check.ts"
 import type { SandboxOptions } from "./python/sandbox.ts"
-import { createSession, type Session } from "./python/session.ts"
+import { createKernelSupervisor, type KernelSupervisor } from "./python/session.ts"
 import { restoreSnapshot, takeSnapshot } from "./python/snapshot.ts"
 import { PythonError } from "./python/told.ts"
 import type { Rule } from "./rules/rules.ts"
-import { type Name, type Runtime, snapshotBytes, type TypedRuntime } from "./runtime.ts"
-import { areCodecs, checkRuntimeOptions, confinement, isNonEmpty, limits as limitChecks } from "./runtime-options.ts"
-import { validated } from "./schema.ts"
-import { refuseUnsent } from "./sent-env.ts"
+import { type Runtime, type RuntimeName, snapshotBytes, type TypedRuntime } from "./runtime.ts"
+import {
+  areCodecs,
+  checkRuntimeOptions,
+  confinementChecks,
+  isNonEmpty,
+  runtimeLimitChecks as limitChecks,
+} from "./runtime-options.ts"
+import { validateRetrieved } from "./schema.ts"
+import { refuseUnsupportedEnv } from "./sent-env.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 
 export { type KeywordArguments, kwargs, type PyReference, py } from "./python/py.ts"
@@ -54,7 +60,7 @@ export interface PythonRuntimeOptions extends SandboxOptions {
   onWarning?: ((message: string) => void) | undefined
 }
 
-export interface PythonRuntime<B extends Bindings> extends TypedRuntime<Referred<B>> {
+export interface PythonRuntime<B extends Bindings> extends TypedRuntime<ResolvedReferences<B>> {
   /** What could not be as it was asked for. */
   readonly warnings: readonly string[]
 }
@@ -81,27 +87,27 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
 ): PythonRuntime<B> {
   checkRuntimeOptions("pythonRuntime", options, optionChecks)
   const { limits = {}, setup, isolation: wanted, python, env, network, read, write, codecs = {} } = options
-  const cwd = options.cwd === undefined ? undefined : workingFolder(options.cwd).path()
+  const cwd = options.cwd === undefined ? undefined : createWorkingFolder(options.cwd).path()
   const { memoryMb = 4096, processes = 512, cpuMs, outputBytes = 16_000_000, graceMs = 1000 } = limits
   const warnings: string[] = []
-  const isolation = obtainIsolation("pythonRuntime", wanted, (message) => {
+  const isolation = resolveIsolation("pythonRuntime", wanted, (message) => {
     warnings.push(message)
     options.onWarning?.(message)
   })
-  const rules = createRuleCheck(python, options.rules ?? [])
-  const hostState = createHostState(codecs)
-  const session = createSession({
+  const rules = createCellRuleCheck(python, options.rules ?? [])
+  const hostState = createHostObjectState(codecs)
+  const session = createKernelSupervisor({
     launch: { python, cwd, env, memoryMb, isolation, network, read, write },
     limits: { memoryMb, processes, cpuMs, outputBytes, graceMs },
     setup,
     codecs,
   })
-  const queue = createQueue()
-  const maker = createNameMaker((name) => session.known.all.has(name))
+  const queue = createCellQueue()
+  const maker = createNameGenerator((name) => session.known.all.has(name))
   let closed = false
   let closing: Promise<void> | undefined
 
-  for (const [name, binding] of checkedBindings(bindings ?? {}, session)) session.bindings.set(name, binding)
+  for (const [name, binding] of checkNewBindings(bindings ?? {}, session)) session.bindings.set(name, binding)
 
   const closedError = (use: string) =>
     new AgentError(`${use} came too late: this pythonRuntime is closed. Make another one with pythonRuntime().`, {
@@ -112,8 +118,8 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
   }
   /** Whether a running cell of this runtime asked for what happens. */
   const isAsked = () => {
-    const parent = runningCell.getStore()
-    return parent?.runtime === session && !parent.over
+    const parent = currentCell.getStore()
+    return parent?.runtime === session && !parent.isOver
   }
   /** In turn with cells; at once for what a running cell asks its host to do, because it waits for that. */
   const inTurn = async <T>(use: string, job: () => Promise<T>): Promise<T> => {
@@ -127,23 +133,23 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     warnings,
     inject: (given) =>
       inTurn("inject()", async () => {
-        const checked = checkedBindings(given, session)
+        const checked = checkNewBindings(given, session)
         await session.bind(checked)
         for (const [name, binding] of checked) {
           session.bindings.set(name, binding)
-          maker.seen(name)
+          maker.markUsed(name)
         }
       }),
-    load: (file) => inTurn("load()", () => session.load(file)),
+    load: (file) => inTurn("load()", () => session.loadFile(file)),
     writable: () => [cwd, session.folder, ...(write ?? [])].filter((folder) => folder !== undefined),
     update: (values) =>
       inTurn("update()", async () => {
-        const changes = changedBindings(values, await namesIn(session), session)
+        const changes = checkUpdatedBindings(values, await readNames(session), session)
         await session.bind(changes)
         for (const [name, binding] of changes) if (session.bindings.has(name)) session.bindings.set(name, binding)
       }),
     async retrieve(name, schema) {
-      return validated(name, await inTurn("retrieve()", () => retrieve(name, session)), schema)
+      return validateRetrieved(name, await inTurn("retrieve()", () => retrieveValue(name, session)), schema)
     },
     async execute(code, executeOptions = {}) {
       open("execute()")
@@ -151,37 +157,37 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
       if (transaction) {
         throw new UnsupportedError("pythonRuntime cannot roll a cell back: leave out `transaction`, or use jsRuntime.")
       }
-      refuseUnsent("pythonRuntime", executeOptions.env, ["fetch", "import", "variables"])
+      refuseUnsupportedEnv("pythonRuntime", executeOptions.env, ["fetch", "import", "variables"])
       if (executeOptions.typeGate && executeOptions.typeGate !== "off") {
         throw new UnsupportedError("pythonRuntime has no type gate: leave out `typeGate`, or use a TypeScript runtime.")
       }
-      if (signal?.aborted) return notStarted("The cell was aborted before it began.")
-      const parent = runningCell.getStore()
-      if (parent?.runtime === session && !parent.over) {
+      if (signal?.aborted) return notStartedExecution("The cell was aborted before it began.")
+      const parent = currentCell.getStore()
+      if (parent?.runtime === session && !parent.isOver) {
         const message =
           `This cell was asked for by cell ${parent.number} of the same pythonRuntime, which waits for it while it waits ` +
           `for its turn as cell ${parent.number + 1}. Use another runtime, or run it when cell ${parent.number} has ended.`
-        return { ...notStarted(message), error: { kind: "refused", message } }
+        return { ...notStartedExecution(message), error: { kind: "refused", message } }
       }
       let started = false
       const run = async () => {
         started = true
-        return (await rules.refusal(code)) ?? session.execute(code, executeOptions)
+        return (await rules.refusalFor(code)) ?? session.execute(code, executeOptions)
       }
       try {
         const execution = await queue.enter(run, signal)
-        for (const name of execution.changes.created) maker.seen(name)
+        for (const name of execution.changes.created) maker.markUsed(name)
         return execution
       } catch (error) {
         if (started || !signal?.aborted) throw error
-        return notStarted("The cell was aborted before its turn came.")
+        return notStartedExecution("The cell was aborted before its turn came.")
       }
     },
     describe: (names) => inTurn("describe()", () => describePython(names, session)),
-    names: () => inTurn("names()", () => namesIn(session)),
+    names: () => inTurn("names()", () => readNames(session)),
     keep: (prefix, value) =>
       inTurn("keep()", async () => {
-        const name = maker.fresh(prefix)
+        const name = maker.createName(prefix)
         await session.bind(new Map([[name, bindingOf(value)]]))
         return name
       }),
@@ -190,9 +196,9 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
     restore: (snapshot) => inTurn("restore()", () => restoreSnapshot(snapshot, session, hostState)),
     async fork() {
       const snapshot = await inTurn("fork()", () => takeSnapshot(session, Number.POSITIVE_INFINITY))
-      const given = renewedIn(session.bindings, await hostState.copy(session.bindings))
+      const given = rebindAll(session.bindings, await hostState.copy(session.bindings))
       const other = pythonRuntime(given, options)
-      for (const file of session.files) await other.load?.(file)
+      for (const file of session.loadedFiles) await other.load?.(file)
       await inTurn("fork()", () => other.restore?.(snapshot) ?? Promise.resolve([]))
       return other
     },
@@ -203,7 +209,7 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
             "reset() would take the names from under the cell that calls it. Reset when it has ended.",
           )
         }
-        await session.end()
+        await session.endKernel()
       }),
     async close() {
       if (closed) return closing
@@ -220,32 +226,32 @@ export function pythonRuntime<B extends Bindings = Record<never, never>>(
 }
 
 /** What `py()` names is not the reference, but what it leads to. */
-type Referred<B extends Bindings> = {
-  [K in keyof B]: B[K] extends PyReference<infer T> | { readonly value: PyReference<infer T> } | TypeOf<infer T>
+type ResolvedReferences<B extends Bindings> = {
+  [K in keyof B]: B[K] extends PyReference<infer T> | { readonly value: PyReference<infer T> } | TypeReference<infer T>
     ? T
     : B[K]
 }
 
-type TypeOf<T> = { readonly kind: "type"; readonly type: PyReference<T> }
+type TypeReference<T> = { readonly kind: "type"; readonly type: PyReference<T> }
 
 const optionChecks: OptionChecks<PythonRuntimeOptions> = {
-  ...confinement,
+  ...confinementChecks,
   python: isNonEmpty,
   setup: (value) => {
     const code = typeof value === "object" && value !== null && "file" in value ? value.file : value
     return typeof code === "string" ? undefined : "is neither Python code nor { file }"
   },
   limits: limitChecks(["memoryMb", "processes", "cpuMs", "outputBytes"], ["graceMs"]),
-  maxSnapshotBytes: isAboveZero,
+  maxSnapshotBytes: mustBePositive,
   codecs: areCodecs,
 }
 
-async function retrieve(name: string, session: Session): Promise<unknown> {
+async function retrieveValue(name: string, session: KernelSupervisor): Promise<unknown> {
   try {
-    return await session.ask("retrieve", { name, whole: betweenKernels.getStore() === true })
+    return await session.ask("retrieve", { name, whole: passingTablesToKernel.getStore() === true })
   } catch (error) {
     if (!(error instanceof PythonError)) throw error
-    if (error.names) throw new ConfigError(unknownName(name, error.names))
+    if (error.names) throw new ConfigError(unknownNameMessage(name, error.names))
     if (error.path === undefined) throw error
     throw new AgentError(`"${name}"${error.path} cannot cross to the host: ${error.message}.`, {
       code: "cannot-cross",
@@ -255,8 +261,8 @@ async function retrieve(name: string, session: Session): Promise<unknown> {
   }
 }
 
-async function namesIn(session: Session): Promise<Name[]> {
-  const found = (await session.ask("names")) as (Omit<Name, "injected" | "size"> & { size: number | null })[]
+async function readNames(session: KernelSupervisor): Promise<RuntimeName[]> {
+  const found = (await session.ask("names")) as (Omit<RuntimeName, "injected" | "size"> & { size: number | null })[]
   return found.map(({ name, kind, type, size }) => {
     const bound = session.known.changed.has(name) ? undefined : session.bindings.get(name)
     const told = bound?.kind === "agent" ? { kind: bound.kind, type: "Agent" } : { kind, type }

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import {
-  isAboveZero,
-  isFrom,
-  isFunction,
-  isOneOf,
-  isOptions,
+  mustBeAtLeast,
+  mustBeFunction,
+  mustBeOneOf,
+  mustBeOptions,
+  mustBePositive,
   type OptionCheck,
   type OptionChecks,
   optionProblems,
@@ -14,12 +14,17 @@ import { ConfigError } from "../core/errors.ts"
 
 /** Refuses wrong options of a runtime in a process of its own, and those that would have no effect, when it is made. */
 export function checkRuntimeOptions<T extends object>(maker: string, options: T, checks: OptionChecks<T>): void {
-  const problems = [...optionProblems(options, checks), ...unconfined(options)]
+  const problems = [...optionProblems(options, checks), ...ignoredConfinement(options)]
   if (problems.length > 0) throw new ConfigError(`${maker}(): ${problems.join("; ")}.`)
 }
 
 // What only bubblewrap can hold must not look as if it held.
-function unconfined(options: { isolation?: unknown; network?: unknown; read?: unknown; write?: unknown }): string[] {
+function ignoredConfinement(options: {
+  isolation?: unknown
+  network?: unknown
+  read?: unknown
+  write?: unknown
+}): string[] {
   const { isolation = "process" } = options
   if (isolation !== "process") return []
   const ignored = (["network", "read", "write"] as const).filter((name) => options[name] !== undefined)
@@ -36,23 +41,23 @@ export function areCodecs(value: unknown): string | undefined {
 }
 
 /** What both runtimes take to confine a process. */
-export const confinement = {
-  isolation: isOneOf("process", "os", "auto"),
-  network: isOneOf("none", "all"),
+export const confinementChecks = {
+  isolation: mustBeOneOf("process", "os", "auto"),
+  network: mustBeOneOf("none", "all"),
   read: arePaths,
   write: arePaths,
   cwd: isNonEmpty,
   env: isEnvironment,
   rules: areRules,
-  onWarning: isFunction,
+  onWarning: mustBeFunction,
 } satisfies Record<string, OptionCheck>
 
 /** Limits by name, each a number; those of `fromZero` may be 0. */
-export function limits(names: readonly string[], fromZero: readonly string[] = []): OptionCheck {
-  return isOptions(
+export function runtimeLimitChecks(names: readonly string[], fromZero: readonly string[] = []): OptionCheck {
+  return mustBeOptions(
     Object.fromEntries([
-      ...names.map((name) => [name, isAboveZero] as const),
-      ...fromZero.map((name) => [name, isFrom(0)] as const),
+      ...names.map((name) => [name, mustBePositive] as const),
+      ...fromZero.map((name) => [name, mustBeAtLeast(0)] as const),
     ]),
   )
 }

@@ -26,19 +26,19 @@ export interface Runtime extends AsyncDisposable {
   retrieve(name: string, schema?: StandardSchema): Promise<unknown>
   /** Runs code in the namespace. Never rejects for what the program does: a throw, a violation or a time-out comes back
    *  as `{ ok: false }`. Rejects only if the runtime itself is gone. */
-  execute(code: string, options?: ExecuteOptions): Promise<Execution>
+  execute(code: string, options?: CellOptions): Promise<CellExecution>
   /** Declarations for the prompt, of everything injected or of the given names: types and docs, never values. */
   describe(names?: readonly string[]): Promise<string>
   /** What is in the namespace, for people. */
-  names(): Promise<Name[]>
+  names(): Promise<RuntimeName[]>
   /** Binds a value under a fresh name `prefix_N` that this namespace never had, and gives the name. */
   keep(prefix: string, value: unknown): Promise<string>
   /** Everything that can be kept, to be put into another runtime of the same kind. Of what would have more than
    *  `maxBytes`, or than the runtime's own limit, the largest names are lost. */
-  snapshot?(options?: SnapshotLimit): Promise<Snapshot>
+  snapshot?(options?: SnapshotLimit): Promise<RuntimeSnapshot>
   /** Replaces the namespace by what a snapshot holds; injected names are bound again by what this runtime was given.
    *  Gives what could not be brought back. */
-  restore?(snapshot: Snapshot): Promise<Lost[]>
+  restore?(snapshot: RuntimeSnapshot): Promise<RuntimeLoss[]>
   /** Another runtime with the same bindings and a copy of the namespace. */
   fork?(): Promise<Runtime>
   /** Empties the namespace and binds what was injected again. */
@@ -53,8 +53,8 @@ export interface TypedRuntime<B extends Bindings> extends Runtime {
   /** Validates with a Standard Schema and gives the validated type. */
   retrieve<T>(name: string, schema: StandardSchema<T>): Promise<T>
   retrieve(name: string): Promise<unknown>
-  snapshot(options?: SnapshotLimit): Promise<Snapshot>
-  restore(snapshot: Snapshot): Promise<Lost[]>
+  snapshot(options?: SnapshotLimit): Promise<RuntimeSnapshot>
+  restore(snapshot: RuntimeSnapshot): Promise<RuntimeLoss[]>
   fork(): Promise<this>
 }
 
@@ -74,14 +74,14 @@ export function snapshotBytes(own: number | undefined, { maxBytes: asked }: Snap
 /** An agent's runtime: one shared on purpose, or a factory that makes each run or session its own. */
 export type RuntimeSource = Runtime | (() => Runtime | Promise<Runtime>)
 
-export interface ExecuteOptions {
+export interface CellOptions {
   signal?: AbortSignal | undefined
   /** Wall time for the cell. Default: none. */
   timeoutMs?: number | undefined
   /** Tells when time stands still, such as while a person is asked: then `timeoutMs` does not count. Default: never. */
-  pauses?: Pauses | undefined
+  pauses?: PauseSignal | undefined
   /** Sees output as it is printed. Must not throw. */
-  output?: ((chunk: OutputChunk) => void) | undefined
+  output?: ((chunk: CellOutput) => void) | undefined
   /** Every call of a function binding passes here. Default: straight through. */
   call?: CallGate | undefined
   /** Identifies the conversation whose cell it is. The host may call a function that a cell left behind, outside of
@@ -101,27 +101,27 @@ export interface ExecuteOptions {
 
 export type TypeGateMode = "off" | "hint" | "block"
 
-export interface OutputChunk {
+export interface CellOutput {
   stream: "stdout" | "stderr"
   text: string
 }
 
 /** Calls the listener whenever time stops or goes on, and at once where it stands; gives the way to stop listening. */
-export type Pauses = (listener: (paused: boolean) => void) => () => void
+export type PauseSignal = (listener: (paused: boolean) => void) => () => void
 
 /** Decides about one call and makes it by `next()`, which may be called at most once. What it throws, the cell sees. */
-export type CallGate = (call: Call, next: MakeCall) => Promise<unknown>
+export type CallGate = (call: RuntimeCall, next: RuntimeMakeCall) => Promise<unknown>
 
 /** Makes the call, with other arguments or another signal where they are given. */
-export type MakeCall = (change?: CallChange) => Promise<unknown>
+export type RuntimeMakeCall = (change?: RuntimeCallChange) => Promise<unknown>
 
-export interface CallChange {
+export interface RuntimeCallChange {
   args?: readonly unknown[]
   signal?: AbortSignal
   idempotencyKey?: string
 }
 
-export interface Call {
+export interface RuntimeCall {
   id: string
   /** The name of the binding that is called. */
   binding: string
@@ -136,7 +136,7 @@ export interface Call {
    *  has it. Undefined for a value that has none. Absent: no value has one. Nothing of the value is run. */
   nameOf?: ((value: object) => string | undefined) | undefined
   /** Whether to ask for approval before the call is made. */
-  approve: boolean | AskFirst
+  approve: boolean | ApprovalCondition
   /** How often one run may make it. */
   maxCalls?: number | undefined
   /** How long it may take, once it is made. */
@@ -154,11 +154,11 @@ export interface Call {
 }
 
 /** Whether this call needs approval. Where it throws, or gives anything but `false`, somebody is asked. */
-export type AskFirst = (call: Call) => boolean | Promise<boolean>
+export type ApprovalCondition = (call: RuntimeCall) => boolean | Promise<boolean>
 
-export type Execution = Executed | NotExecuted
+export type CellExecution = CellExecuted | CellNotExecuted
 
-interface Ran {
+interface ExecutionBase {
   stdout: string
   stderr: string
   /** Both streams in the order they were written. */
@@ -170,10 +170,10 @@ interface Ran {
    *  changed and not written back, results of callbacks that host code did not await. */
   hints?: string[] | undefined
   /** The names that are gone because the runtime had to be started again, and why. */
-  lost?: Lost[] | undefined
+  lost?: RuntimeLoss[] | undefined
 }
 
-export interface Executed extends Ran {
+export interface CellExecuted extends ExecutionBase {
   ok: true
   /** The trailing expression's value, by reference; undefined when there is none. */
   value: unknown
@@ -182,20 +182,20 @@ export interface Executed extends Ran {
   /** Whether the preview leaves something out. */
   cut?: boolean | undefined
   /** Undoes a transaction that succeeded, until the next cell begins; gives what could not be undone. */
-  undo?: (() => Promise<Lost[]>) | undefined
+  undo?: (() => Promise<RuntimeLoss[]>) | undefined
 }
 
-export interface NotExecuted extends Ran {
+export interface CellNotExecuted extends ExecutionBase {
   ok: false
   error: ActionError & { stack?: string | undefined }
   /** What was thrown, by reference, where there is such a thing. */
   thrown?: unknown
   /** Set when a transaction was rolled back: what could not be. */
-  notRolledBack?: Lost[] | undefined
+  notRolledBack?: RuntimeLoss[] | undefined
 }
 
 /** A name, or a place inside it, that could not be kept, brought back or undone. */
-export interface Lost {
+export interface RuntimeLoss {
   name: string
   /** Where inside the value, such as `.rows[3].socket`; absent for the whole. */
   path?: string | undefined
@@ -208,20 +208,20 @@ export interface Lost {
 }
 
 /** What a runtime's namespace held, as bytes that are safe to load. */
-export interface Snapshot {
+export interface RuntimeSnapshot {
   version: 1
   language: Runtime["language"]
   data: Uint8Array
   /** Equal for equal contents, so that an unchanged namespace need not be stored again. */
   hash: string
-  lost: Lost[]
+  lost: RuntimeLoss[]
   /** Set where `data` has only what has changed since an earlier snapshot: the hash of that one. */
   since?: string | undefined
   /** A later snapshot since this one, to be restored with it. */
-  changes?: Pick<Snapshot, "data" | "hash" | "lost"> | undefined
+  changes?: Pick<RuntimeSnapshot, "data" | "hash" | "lost"> | undefined
 }
 
-export interface Name {
+export interface RuntimeName {
   name: string
   kind: "variable" | "function" | "type" | "agent"
   type: string
@@ -253,11 +253,11 @@ export type StandardResult<T> =
 
 /** The type `retrieve` gives for a binding: what a wrapper wraps, and `unknown[]` for an array born empty. */
 export type Retrieved<T> = T extends { readonly kind: "variable"; readonly value: infer V }
-  ? Widened<V>
+  ? WidenEmptyArray<V>
   : T extends { readonly kind: "function"; readonly call: infer F }
     ? F
     : T extends { readonly kind: "type"; readonly type: infer C }
       ? C
-      : Widened<T>
+      : WidenEmptyArray<T>
 
-type Widened<T> = T extends never[] ? unknown[] : T
+type WidenEmptyArray<T> = T extends never[] ? unknown[] : T

@@ -1,7 +1,7 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import type { SchemaLike } from "./bindings.ts"
-import { type Mismatch, mismatches } from "./json-schema.ts"
+import { findMismatches, type Mismatch } from "./json-schema.ts"
 import type { StandardResult, StandardSchema } from "./runtime.ts"
 
 export type Validation<T = unknown> = { ok: true; value: T } | { ok: false; message: string }
@@ -12,7 +12,7 @@ export function toJsonSchema(schema: SchemaLike, options?: Record<string, unknow
   const { vendor, jsonSchema } = schema["~standard"]
   if (!jsonSchema) {
     throw new ConfigError(
-      `The ${vendor} schema cannot give its JSON Schema. ${cures[vendor] ?? "Pass plain JSON Schema instead."}`,
+      `The ${vendor} schema cannot give its JSON Schema. ${vendorCures[vendor] ?? "Pass plain JSON Schema instead."}`,
       { details: { vendor } },
     )
   }
@@ -33,7 +33,7 @@ const zodOptions = {
   /** `z.coerce.date()` and `z.coerce.bigint()` accept the texts that JSON has for a date and a large number. */
   unrepresentable({ zodSchema: { _zod } }: { zodSchema: { _zod: { def: { type: string; coerce?: boolean } } } }) {
     const { type, coerce } = _zod.def
-    return (coerce && coercedTexts[type]) || "throw"
+    return (coerce && coercedTextSchemas[type]) || "throw"
   },
   /** A default that JSON cannot hold is left out. */
   override({ jsonSchema }: { jsonSchema: { default?: unknown } }) {
@@ -41,22 +41,26 @@ const zodOptions = {
   },
 }
 
-const coercedTexts: { [type: string]: JsonSchema } = {
+const coercedTextSchemas: { [type: string]: JsonSchema } = {
   date: { type: "string", format: "date-time" },
   bigint: { type: "string", pattern: "^-?[0-9]+$" },
 }
 
 /** Whether a schema describes all arguments of a call, one by one, and not a single argument. */
 export function isTuple(schema: SchemaLike): boolean {
-  const known = tuples.get(schema)
+  const known = tupleCache.get(schema)
   if (known !== undefined) return known
   const tuple = isTupleSchema(schema)
-  tuples.set(schema, tuple)
+  tupleCache.set(schema, tuple)
   return tuple
 }
 
 /** What `retrieve` gives: the value itself, or with a schema what the schema makes of it. */
-export async function validated(name: string, value: unknown, schema: SchemaLike | undefined): Promise<unknown> {
+export async function validateRetrieved(
+  name: string,
+  value: unknown,
+  schema: SchemaLike | undefined,
+): Promise<unknown> {
   if (schema === undefined) return value
   const validation = await validate(schema, value)
   if (validation.ok) return validation.value
@@ -66,15 +70,18 @@ export async function validated(name: string, value: unknown, schema: SchemaLike
 
 /** Validates a value. The message of a failure names the path of each thing that is wrong. */
 export async function validate<T = unknown>(schema: SchemaLike, value: unknown): Promise<Validation<T>> {
-  return await check<T>(schema, value)
+  return await validateMaybeSync<T>(schema, value)
 }
 
 /** The same, at once where the schema allows it. */
-export function check<T = unknown>(schema: SchemaLike, value: unknown): Validation<T> | Promise<Validation<T>> {
+export function validateMaybeSync<T = unknown>(
+  schema: SchemaLike,
+  value: unknown,
+): Validation<T> | Promise<Validation<T>> {
   if (!isStandardSchema(schema)) {
-    const problems = mismatches(schema, value)
+    const problems = findMismatches(schema, value)
     // Plain JSON Schema has no static type: T is what the caller says it describes.
-    return problems.length === 0 ? { ok: true, value: value as T } : { ok: false, message: explain(problems) }
+    return problems.length === 0 ? { ok: true, value: value as T } : { ok: false, message: formatProblems(problems) }
   }
   const result = schema["~standard"].validate(value)
   return result instanceof Promise ? result.then((settled) => toValidation<T>(settled)) : toValidation<T>(result)
@@ -85,9 +92,9 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return schema !== null && (typeof schema === "object" || typeof schema === "function") && "~standard" in schema
 }
 
-const tuples = new WeakMap<SchemaLike, boolean>()
+const tupleCache = new WeakMap<SchemaLike, boolean>()
 
-const cures: { [vendor: string]: string } = {
+const vendorCures: { [vendor: string]: string } = {
   zod: "Update to zod 4.2 or later, or pass z.toJSONSchema(schema).",
   valibot: "Wrap it with toStandardJsonSchema() of @valibot/to-json-schema.",
   effect: "Pass JSONSchema.make(schema) of effect.",
@@ -109,17 +116,17 @@ function toValidation<T>(result: StandardResult<unknown>): Validation<T> {
   if (result.issues === undefined) return { ok: true, value: result.value as T }
   return {
     ok: false,
-    message: explain(result.issues.map(({ message, path = [] }) => ({ message, path: path.map(key) }))),
+    message: formatProblems(result.issues.map(({ message, path = [] }) => ({ message, path: path.map(pathKey) }))),
   }
 }
 
 // A step of a path is the key itself or an object that holds it.
-function key(step: unknown): PropertyKey {
+function pathKey(step: unknown): PropertyKey {
   const bare = typeof step === "object" && step !== null && "key" in step ? step.key : step
   return typeof bare === "number" || typeof bare === "symbol" ? bare : String(bare)
 }
 
-function explain(problems: readonly Mismatch[]): string {
+function formatProblems(problems: readonly Mismatch[]): string {
   return problems.map(({ message, path }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`)).join("; ")
 }
 

@@ -3,7 +3,7 @@ import type { CellEnv } from "./cells/cell-env.ts"
 
 /** The environment of a cell that runs in another process, as far as it can be sent there: its clock and its dice cannot ask
  *  the host at each look. */
-export interface SentEnv {
+export interface RemoteEnv {
   /** What the clock showed before. Absent: it is the real one. */
   times?: readonly number[] | undefined
   /** What chance is made from. Absent: it is the real one. */
@@ -13,7 +13,11 @@ export interface SentEnv {
 }
 
 /** Throws an `UnsupportedError` for what cannot be sent to a runtime. */
-export function refuseUnsent(runtime: string, env: Partial<CellEnv> = {}, without: readonly (keyof CellEnv)[]): void {
+export function refuseUnsupportedEnv(
+  runtime: string,
+  env: Partial<CellEnv> = {},
+  without: readonly (keyof CellEnv)[],
+): void {
   for (const part of without) {
     if (env[part] === undefined) continue
     throw new UnsupportedError(
@@ -27,7 +31,7 @@ export function refuseUnsent(runtime: string, env: Partial<CellEnv> = {}, withou
 }
 
 /** Undefined where the cell's environment is the real one. */
-export function sentEnv({ clock, random, onEffect }: Partial<CellEnv> = {}): SentEnv | undefined {
+export function toRemoteEnv({ clock, random, onEffect }: Partial<CellEnv> = {}): RemoteEnv | undefined {
   if (!clock && !random && !onEffect) return undefined
   return {
     ...(clock && { times: clock.recorded }),
@@ -37,11 +41,11 @@ export function sentEnv({ clock, random, onEffect }: Partial<CellEnv> = {}): Sen
 }
 
 /** Takes what a cell in another process tells of its environment. It is believed in form only: so much, and no more. */
-export function takeEnvNews(env: Partial<CellEnv>, reads: readonly number[], effects: readonly string[]): void {
-  if (reads.length > 0) env.clock?.note(reads.slice(0, mostReads))
-  for (const effect of effects.slice(0, mostEffects)) env.onEffect?.(effect.slice(0, longestEffect))
+export function applyEnvUpdate(env: Partial<CellEnv>, reads: readonly number[], effects: readonly string[]): void {
+  if (reads.length > 0) env.clock?.note(reads.slice(0, maxClockReads))
+  for (const effect of effects.slice(0, maxEffects)) env.onEffect?.(effect.slice(0, maxEffectLength))
 }
 
-const mostReads = 1_000
-const mostEffects = 10
-const longestEffect = 100
+const maxClockReads = 1_000
+const maxEffects = 10
+const maxEffectLength = 100

@@ -1,61 +1,67 @@
-import { realOf } from "./cells/call.ts"
-import type { CellPlace } from "./cells/execute.ts"
+import { unwrapObjectProxy } from "./cells/call.ts"
+import type { CellContext } from "./cells/execute.ts"
 import type { Namespace } from "./cells/namespace.ts"
 import { nameProblem } from "./names.ts"
-import type { Lost, Snapshot } from "./runtime.ts"
+import type { RuntimeLoss, RuntimeSnapshot } from "./runtime.ts"
 import type { Codecs } from "./snapshot/codec.ts"
-import { type Draft, draft } from "./snapshot/draft.ts"
+import { createDraft, type Draft } from "./snapshot/draft.ts"
 import { fillInPlace } from "./snapshot/fill-in-place.ts"
-import { type Changes, changesSince, type Group, type Image, takeImage } from "./snapshot/image.ts"
-import { load } from "./snapshot/load.ts"
-import { checkDropped, checkPayload, type Payload, withoutNames } from "./snapshot/payload.ts"
-import { hashOf, invalidSnapshot, pack, unpack } from "./snapshot/wire.ts"
-import { lostState, notInjected, objectsIn, withoutSameObjects } from "./used-objects.ts"
+import { type BaseImage, type Changes, changesSince, createBaseImage, type SharingGroup } from "./snapshot/image.ts"
+import { restorePayload } from "./snapshot/load.ts"
+import { checkPayload, droppedNames, type Payload, withoutNames } from "./snapshot/payload.ts"
+import { decodeSnapshot, encodeSnapshot, hashOf, invalidSnapshot } from "./snapshot/wire.ts"
+import { dropSameObjects, injectedObjects, lostObjectState, notInjectedReason } from "./used-objects.ts"
 
-export interface SnapshotOptions {
+export interface TakeSnapshotOptions {
   codecs: Codecs
   /** The largest names are left out of what would be larger. */
   maxBytes: number
   /** The hash of an earlier snapshot: where `base` is that one, only what has changed since may be written. */
   since?: string | undefined
   /** The last whole snapshot that was taken with `since`; brought up to date here. */
-  base?: { last?: WholeSnapshot | undefined } | undefined
+  base?: { last?: FullSnapshot | undefined } | undefined
 }
 
 /** A whole snapshot, and the objects it was taken of. */
-export interface WholeSnapshot {
+export interface FullSnapshot {
   hash: string
   size: number
-  image: Image
+  image: BaseImage
 }
 
 /** Writes down everything in a namespace that can be kept. Nothing of it is changed, and but for codecs none of its code
  *  runs: accessors are not called, proxies not entered. */
-export function takeSnapshot({ namespace }: CellPlace, options: SnapshotOptions): Snapshot {
+export function takeSnapshot({ namespace }: CellContext, options: TakeSnapshotOptions): RuntimeSnapshot {
   const { codecs, maxBytes, since, base } = options
   const changes = base?.last && base.last.hash === since ? takeChanges(namespace, base.last, options) : undefined
   if (changes) return changes
-  const { data, lost, left, isOpen } = written(namespace, { codecs, maxBytes })
+  const { data, lost, excluded: left, isComparable: isOpen } = writeNamespace(namespace, { codecs, maxBytes })
   const hash = hashOf(data)
   if (base && since !== undefined) {
-    base.last = isOpen ? { hash, size: data.length, image: takeImage(namespace, { codecs, left }) } : undefined
+    base.last = isOpen
+      ? { hash, size: data.length, image: createBaseImage(namespace, { codecs, excluded: left }) }
+      : undefined
   }
   return { version: 1, language: "typescript", data, hash, lost }
 }
 
 /** What has changed since a whole snapshot; undefined where another whole one is to be taken. */
-function takeChanges(namespace: Namespace, base: WholeSnapshot, options: SnapshotOptions): Snapshot | undefined {
+function takeChanges(
+  namespace: Namespace,
+  base: FullSnapshot,
+  options: TakeSnapshotOptions,
+): RuntimeSnapshot | undefined {
   const { codecs, maxBytes } = options
   const changes = changesSince(base.image, namespace)
-  if (changes.mostly) return undefined
-  const taken = written(namespace, { codecs, maxBytes: maxBytes - base.size, changes })
-  if (!taken.isOpen || taken.data.length > Math.max(smallest, base.size / 2)) return undefined
+  if (changes.isMostlyChanged) return undefined
+  const taken = writeNamespace(namespace, { codecs, maxBytes: maxBytes - base.size, changes })
+  if (!taken.isComparable || taken.data.length > Math.max(minRewriteBytes, base.size / 2)) return undefined
   const { data, lost } = taken
   return { version: 1, language: "typescript", data, hash: hashOf(data), lost, since: base.hash }
 }
 
 // Up to so many bytes, to write changes again and again costs no more than to write a whole snapshot.
-const smallest = 8_192
+const minRewriteBytes = 8_192
 
 interface WriteOptions {
   codecs: Codecs
@@ -63,40 +69,46 @@ interface WriteOptions {
   changes?: Changes
 }
 
-interface Written {
+interface WrittenSnapshot {
   data: Uint8Array
-  lost: Lost[]
+  lost: RuntimeLoss[]
   /** The names that were left out. */
-  left: Map<string, string | undefined>
+  excluded: Map<string, string | undefined>
   /** Whether the same names can be compared with later ones: nothing was cut, and nothing was too large. */
-  isOpen: boolean
+  isComparable: boolean
 }
 
-function written(namespace: Namespace, { codecs, maxBytes, changes }: WriteOptions): Written {
+function writeNamespace(namespace: Namespace, { codecs, maxBytes, changes }: WriteOptions): WrittenSnapshot {
   const left = new Map<string, string | undefined>()
-  const met = new Set<Group>()
+  const met = new Set<SharingGroup>()
   let cut = false
   let isOpen = true
   const onObject = (object: object) => {
-    const group = changes?.unchanged(object)
+    const group = changes?.unchangedGroup(object)
     if (group) met.add(group)
   }
   const drawn = (only: ReadonlySet<string> | undefined = changes?.names) =>
-    draft(namespace, { codecs, left, cut, ...(only && { only }), ...(changes && { onObject }) })
+    createDraft(namespace, {
+      codecs,
+      excluded: left,
+      splitDeep: cut,
+      ...(only && { only }),
+      ...(changes && { onObject }),
+    })
   for (;;) {
     const whole = drawn()
     // Names that share an object are written together.
-    if (changes && joins(changes, met, namespace)) continue
-    const data = whole.rebound.size === 0 ? packed(whole, changes) : undefined
+    if (changes && addSharedNames(changes, met, namespace)) continue
+    const data = whole.incompleteInjected.size === 0 ? tryEncode(whole, changes) : undefined
     // What holds something that cannot be kept is bound again as a whole.
-    if (!data) for (const [name, reason] of whole.rebound) left.set(name, reason)
+    if (!data) for (const [name, reason] of whole.incompleteInjected) left.set(name, reason)
     else if (data instanceof RangeError && !cut) cut = true
     else if (data instanceof Error) for (const [name, why] of unwritable(whole, drawn, data)) left.set(name, why)
     else {
       const sizes = data.length > maxBytes ? sizesOf(whole, drawn) : []
       if (sizes.length === 0) {
-        const lost = [...whole.lost, ...usedAndLost(namespace, whole, changes)]
-        return { data, lost, left, isOpen: isOpen && !cut }
+        const lost = [...whole.lost, ...lostUsedObjects(namespace, whole, changes)]
+        return { data, lost, excluded: left, isComparable: isOpen && !cut }
       }
       isOpen = false
       let excess = data.length - maxBytes
@@ -110,15 +122,17 @@ function written(namespace: Namespace, { codecs, maxBytes, changes }: WriteOptio
 }
 
 /** The injected objects that cells used and that are not in the snapshot. */
-function usedAndLost({ bindings, used }: Namespace, whole: Draft, changes: Changes | undefined): Lost[] {
+function lostUsedObjects({ bindings, used }: Namespace, whole: Draft, changes: Changes | undefined): RuntimeLoss[] {
   const reported = new Set(whole.lost.flatMap(({ name, path }) => (path === undefined ? [name] : [])))
   const kept = new Set(namesIn(whole))
-  return objectsIn(bindings)
-    .filter(({ name, value }) => used.has(value) && !kept.has(name) && !changes?.isKept(name) && !reported.has(name))
-    .map(lostState)
+  return injectedObjects(bindings)
+    .filter(
+      ({ name, value }) => used.has(value) && !kept.has(name) && !changes?.isStillValid(name) && !reported.has(name),
+    )
+    .map(lostObjectState)
 }
 
-function joins({ names, dropped }: Changes, met: Set<Group>, { scope }: Namespace): boolean {
+function addSharedNames({ names, dropped }: Changes, met: Set<SharingGroup>, { scope }: Namespace): boolean {
   const { size } = names
   for (const name of [...met].flatMap((group) => group.names)) {
     if (names.has(name) || !Object.hasOwn(scope, name)) continue
@@ -132,19 +146,19 @@ function joins({ names, dropped }: Changes, met: Set<Group>, { scope }: Namespac
 /** Replaces a namespace by what a snapshot holds. Runs no code of it but declarations of functions and classes. A
  *  snapshot that is none, or whose bytes were changed, is an `AgentError`, and nothing has happened then. */
 export async function loadSnapshot(
-  snapshot: Snapshot,
-  place: CellPlace,
-  { codecs, leave }: LoadSnapshotOptions,
-): Promise<Lost[]> {
+  snapshot: RuntimeSnapshot,
+  place: CellContext,
+  { codecs, endCells: leave }: LoadSnapshotOptions,
+): Promise<RuntimeLoss[]> {
   const { namespace } = place
   const parts = readSnapshot(snapshot)
-  const inPlace = !copies.has(snapshot)
+  const inPlace = !localCopies.has(snapshot)
   leave()
   namespace.reset()
-  const bound = namespace.bound()
-  const lost: Lost[] = []
+  const bound = namespace.boundValues()
+  const lost: RuntimeLoss[] = []
   for (const part of parts) {
-    const missing = await load(part, place, { codecs, bound, inPlace }).catch((cause: unknown) => {
+    const missing = await restorePayload(part, place, { codecs, bound, inPlace }).catch((cause: unknown) => {
       namespace.reset()
       throw invalidSnapshot("its parts do not fit together", cause)
     })
@@ -155,11 +169,11 @@ export async function loadSnapshot(
   const guarded: Record<string, unknown> = {}
   for (const [name, value] of parts.flatMap(({ contents }) => contents)) {
     const current = bound.get(name)
-    if (!current) lost.push({ name, reason: notInjected })
+    if (!current) lost.push({ name, reason: notInjectedReason })
     else if (!current.isVariable) lost.push({ name, reason: "it was data, and is something else in this runtime" })
     // What could not be decoded is told already; the injected one stays.
     else if (isGuarded(current.value)) {
-      if (value !== undefined && value !== realOf(current.value)) guarded[name] = value
+      if (value !== undefined && value !== unwrapObjectProxy(current.value)) guarded[name] = value
     } else if (value !== undefined && (!inPlace || !fillInPlace(current.value, value))) values.set(name, value)
   }
   for (const [name, value] of parts.flatMap(({ names }) => names)) {
@@ -167,38 +181,38 @@ export async function loadSnapshot(
     if (problem === undefined) values.set(name, value)
     else lost.push({ name, reason: `the name ${problem}` })
   }
-  namespace.load(
+  namespace.loadCellNames(
     values,
     parts.flatMap(({ constants }) => constants),
   )
   namespace.update(guarded)
   for (const { declarations, references } of parts) {
-    namespace.noteHeld(declarations.flatMap(({ known }) => known))
-    namespace.noteHeld(references.flatMap((each) => (each.type === "binding" ? [each.name] : [])))
+    namespace.markHeldByCellValues(declarations.flatMap(({ known }) => known))
+    namespace.markHeldByCellValues(references.flatMap((each) => (each.type === "binding" ? [each.name] : [])))
   }
   const earlier = (snapshot.changes ?? snapshot).lost
-  return withoutSameObjects([...earlier, ...lost], namespace.bindings, namespace.used)
+  return dropSameObjects([...earlier, ...lost], namespace.bindings, namespace.used)
 }
 
-const isGuarded = (value: unknown) => realOf(value) !== value
+const isGuarded = (value: unknown) => unwrapObjectProxy(value) !== value
 
 export interface LoadSnapshotOptions {
   codecs: Codecs
   /** Ends what cells have under way in the namespace as it is. */
-  leave(): void
+  endCells(): void
 }
 
 /** Takes a snapshot for another runtime in this process: it is given the same host objects, which must not change. */
-export function takeCopy(place: CellPlace, codecs: Codecs): Snapshot {
+export function takeLocalCopy(place: CellContext, codecs: Codecs): RuntimeSnapshot {
   const snapshot = takeSnapshot(place, { codecs, maxBytes: Number.POSITIVE_INFINITY })
-  copies.add(snapshot)
+  localCopies.add(snapshot)
   return snapshot
 }
 
-const copies = new WeakSet<Snapshot>()
+const localCopies = new WeakSet<RuntimeSnapshot>()
 
 /** What a snapshot holds: a whole one, or the rest of that and what has changed since. */
-function readSnapshot({ version, language, data, hash, since, changes }: Snapshot): Payload[] {
+function readSnapshot({ version, language, data, hash, since, changes }: RuntimeSnapshot): Payload[] {
   if (version !== 1) throw invalidSnapshot(`it is of version ${String(version)}, and this Karst knows version 1`)
   if (language !== "typescript") throw invalidSnapshot(`it is of a ${String(language)} runtime`)
   if (since !== undefined) {
@@ -207,36 +221,36 @@ function readSnapshot({ version, language, data, hash, since, changes }: Snapsho
   const whole = checkPayload(readBytes(data, hash))
   if (!changes) return [whole]
   const changed = readBytes(changes.data, changes.hash)
-  return [withoutNames(whole, checkDropped(changed)), checkPayload(changed)]
+  return [withoutNames(whole, droppedNames(changed)), checkPayload(changed)]
 }
 
 function readBytes(data: unknown, hash: string): unknown {
   if (!(data instanceof Uint8Array)) throw invalidSnapshot("it has no bytes")
   if (hashOf(data) !== hash) throw invalidSnapshot("its bytes are not those its hash was made of")
-  return unpack(data)
+  return decodeSnapshot(data)
 }
 
-type DrawOnly = (names: ReadonlySet<string>) => Draft
+type DraftOnly = (names: ReadonlySet<string>) => Draft
 
-function packed({ payload, deep }: Draft, changes?: Changes): Uint8Array | Error {
+function tryEncode({ payload, mayBeDeep: deep }: Draft, changes?: Changes): Uint8Array | Error {
   try {
-    return pack(changes ? { ...payload, dropped: changes.dropped } : payload, deep)
+    return encodeSnapshot(changes ? { ...payload, dropped: changes.dropped } : payload, deep)
   } catch (error) {
     if (error instanceof Error) return error
     throw error
   }
 }
 
-function sizesOf(whole: Draft, only: DrawOnly): { name: string; size: number }[] {
+function sizesOf(whole: Draft, only: DraftOnly): { name: string; size: number }[] {
   return namesIn(whole)
-    .map((name) => ({ name, size: pack(only(new Set([name])).payload).length }))
+    .map((name) => ({ name, size: encodeSnapshot(only(new Set([name])).payload).length }))
     .sort((one, other) => other.size - one.size)
 }
 
 /** The names with something that the engine refuses to write, and what it says. */
-function unwritable(whole: Draft, only: DrawOnly, error: Error): [name: string, reason: string][] {
+function unwritable(whole: Draft, only: DraftOnly, error: Error): [name: string, reason: string][] {
   const found = namesIn(whole).flatMap((name): [string, string][] => {
-    const problem = packed(only(new Set([name])))
+    const problem = tryEncode(only(new Set([name])))
     return problem instanceof Error ? [[name, `it cannot be written: ${problem.message}`]] : []
   })
   if (found.length === 0) throw error

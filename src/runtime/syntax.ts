@@ -32,16 +32,16 @@ export function parseCell(code: string): ParsedCell {
   try {
     return { code, program: parseTypeScript(code), scope: undefined }
   } catch (error) {
-    if (!isParseFailure(error)) throw refusal(error)
-    throw new CellSyntaxError(explain(error, code), positionAt(code, error.position))
+    if (!isParseFailure(error)) throw toCellSyntaxError(error)
+    throw new CellSyntaxError(explainParseFailure(error, code), positionAt(code, error.position))
   }
 }
 
 /** What a failure inside the compiler is for the cell. Code that used up the stack, or that the parser would have to read
  *  too often because it has many readings, is nested too deeply. */
-export function refusal(error: unknown): unknown {
+export function toCellSyntaxError(error: unknown): unknown {
   if (!(error instanceof RangeError)) return error
-  return new CellSyntaxError(tooDeep, { line: 1, column: 1 })
+  return new CellSyntaxError(nestedTooDeeply, { line: 1, column: 1 })
 }
 
 /** Visits a node and all below it, parents first, in the order of the source. A visitor that returns false keeps the
@@ -102,7 +102,7 @@ export function isTypeOnly(node: AnyNode): boolean {
   }
 }
 
-const tooDeep = "The cell is nested too deeply; split it up"
+const nestedTooDeeply = "The cell is nested too deeply; split it up"
 
 const letterT = "T".charCodeAt(0)
 
@@ -184,11 +184,11 @@ function isParseFailure(error: unknown): error is ParseFailure {
   return error instanceof SyntaxError && "position" in error
 }
 
-function explain({ message, position }: ParseFailure, code: string): string {
+function explainParseFailure({ message, position }: ParseFailure, code: string): string {
   if (message === "'return' outside of function") {
     return "return is only allowed inside a function; end the cell with an expression to give its value"
   }
-  if (message === "Not enough stack space to parse input") return tooDeep
+  if (message === "Not enough stack space to parse input") return nestedTooDeeply
   if (message !== "Unexpected token") return message
   const token = /^(?:[\w$]+|=>|[-+*/%&|^<>=!?.]+|.)/u.exec(code.slice(position).trimStart())?.[0]
   return token === undefined ? "Unexpected end of the cell" : `Unexpected token ${token}`

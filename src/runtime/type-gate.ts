@@ -3,33 +3,33 @@ import { positionAt } from "./compiler/positions.ts"
 import type { TypeGateMode } from "./runtime.ts"
 import { analyseScope } from "./scope.ts"
 import type { ParsedCell } from "./syntax.ts"
-import { type Checked, type Diagnostic, type TypeChecker, typeScript } from "./type-gate/checker.ts"
-import { createHistory, learn } from "./type-gate/history.ts"
-import { type HostName, hostNames } from "./type-gate/host-names.ts"
-import { judge } from "./type-gate/judge.ts"
-import { createMadeNames, type MadeName, madeBy, typesOf } from "./type-gate/made-names.ts"
-import { createTrust, type Promising } from "./type-gate/trust.ts"
+import { type CheckResult, type Diagnostic, sharedTypeChecker, type TypeChecker } from "./type-gate/checker.ts"
+import { createCellHistory, recordCell } from "./type-gate/history.ts"
+import { type HostName, parseHostNames } from "./type-gate/host-names.ts"
+import { judgeDiagnostics } from "./type-gate/judge.ts"
+import { type CellName, createCellNames, namesDeclaredBy, typesDeclaredIn } from "./type-gate/made-names.ts"
+import { createTrustAnalysis, type PromiseMethods } from "./type-gate/trust.ts"
 
 /** Checks the cells of one runtime against the types of what is in its namespace, before they run. */
 export interface TypeGate {
   /** Loads the checker; a `MissingPeerError` when TypeScript 7 is not installed. */
   open(): Promise<void>
   /** Judges a cell. Needs `open` first. Never throws: a checker that fails gives a hint, not a refusal. */
-  check(cell: ParsedCell, mode: TypeGateMode, names: GateNames): GateVerdict
+  check(cell: ParsedCell, mode: TypeGateMode, names: GateNamespace): GateVerdict
 }
 
 /** The namespace as the gate sees it. */
-export interface GateNames {
+export interface GateNamespace {
   /** Declarations of what was injected, as `declare` writes them. */
   declarations: string
   /** Names that are declared as if their author had said so, but were only inferred. */
-  guessed?: ReadonlySet<string> | undefined
+  inferredNames?: ReadonlySet<string> | undefined
   /** Every name there is, with its value, or with anything that is the same for as long as the value is. */
   values: ReadonlyMap<string, unknown>
   /** The running values, or what has their members, as far as they can be looked at. */
-  seen: ReadonlyMap<string, unknown>
+  liveValues: ReadonlyMap<string, unknown>
   /** Methods that give promises for certain, by the name of their object: their calls pass a gate. */
-  promising?: Promising | undefined
+  promiseMethods?: PromiseMethods | undefined
   /** Names a cell finds besides. */
   ambient: ReadonlySet<string>
 }
@@ -41,16 +41,16 @@ export interface GateVerdict {
    *  result of the cell, in both modes. */
   hints: string[]
   /** Keeps the types of the names the cell made. To be called with the names there are when it has run. */
-  remember(values: GateNames["values"]): void
+  rememberTypes(values: GateNamespace["values"]): void
 }
 
 export function createTypeGate(): TypeGate {
-  const made = createMadeNames()
-  const history = createHistory()
+  const made = createCellNames()
+  const history = createCellHistory()
   let checker: TypeChecker | undefined
   let host: { text: string; names: Map<string, HostName> } = { text: "", names: new Map() }
 
-  const checkTwice = (code: string, declarations: string): Checked => {
+  const checkTwice = (code: string, declarations: string): CheckResult => {
     if (!checker) throw new Error("The type gate was not opened.")
     try {
       return checker.check(code, declarations)
@@ -62,27 +62,33 @@ export function createTypeGate(): TypeGate {
 
   return {
     async open() {
-      checker ??= await typeScript()
+      checker ??= await sharedTypeChecker()
     },
     check(cell, mode, names) {
-      if (host.text !== names.declarations) host = { text: names.declarations, names: hostNames(names.declarations) }
-      const earlier = made.known(names.values)
+      if (host.text !== names.declarations)
+        host = { text: names.declarations, names: parseHostNames(names.declarations) }
+      const earlier = made.current(names.values)
       const known = {
-        host: names.guessed ? withGuessed(host.names, names.guessed) : host.names,
-        made: earlier,
+        host: names.inferredNames ? markInferred(host.names, names.inferredNames) : host.names,
+        cellNames: earlier,
         names: new Set([...names.values.keys(), ...names.ambient]),
         history,
-        values: names.seen,
-        promising: names.promising ?? new Map(),
+        values: names.liveValues,
+        promiseMethods: names.promiseMethods ?? new Map(),
       }
       try {
         const checked = checkTwice(
-          moduleOf(cell, host.names, earlier, names.values),
+          createCellModule(cell, host.names, earlier, names.values),
           `${host.text}\nexport type host_ = 0`,
         )
         const inCell = checked.diagnostics.filter(({ end }) => end <= cell.code.length)
-        const { blocked, doubtful, loosened, tree } = judge(cell, { ...checked, diagnostics: inCell }, known)
-        const lines = (found: Diagnostic[]) => explain(cell.code, found)
+        const {
+          blocked,
+          doubtful,
+          mistypedNames: loosened,
+          tree,
+        } = judgeDiagnostics(cell, { ...checked, diagnostics: inCell }, known)
+        const lines = (found: Diagnostic[]) => explainDiagnostics(cell.code, found)
         const [first] = blocked
         if (first && mode === "block") {
           const error: ActionError = {
@@ -90,29 +96,29 @@ export function createTypeGate(): TypeGate {
             message: lines(blocked).join("\n"),
             ...positionAt(cell.code, first.start),
           }
-          return { error, hints: lines(doubtful), remember() {} }
+          return { error, hints: lines(doubtful), rememberTypes() {} }
         }
-        const trust = createTrust(cell, tree, { ...known, loosened })
+        const trust = createTrustAnalysis(cell, tree, { ...known, mistypedNames: loosened })
         const { names: own } = tree.scopes.cell
-        const types = madeBy(cell, checked, (name) => {
+        const types = namesDeclaredBy(cell, checked, (name) => {
           const declaration = own?.get(name)
           return declaration ? trust.ofDeclaration(declaration) : "loose"
         })
         return {
           hints: lines([...blocked, ...doubtful]),
-          remember(values) {
+          rememberTypes(values) {
             made.remember(types, values, names.values)
-            learn(history, cell, tree, loosened)
+            recordCell(history, cell, tree, loosened)
           },
         }
       } catch (error) {
-        return { hints: [`The types of this cell could not be checked: ${error}`], remember() {} }
+        return { hints: [`The types of this cell could not be checked: ${error}`], rememberTypes() {} }
       }
     },
   }
 }
 
-function withGuessed(names: ReadonlyMap<string, HostName>, guessed: ReadonlySet<string>): Map<string, HostName> {
+function markInferred(names: ReadonlyMap<string, HostName>, guessed: ReadonlySet<string>): Map<string, HostName> {
   const entries = [...names].map(([name, known]): [string, HostName] => {
     return [name, guessed.has(name) ? { ...known, certain: false } : known]
   })
@@ -121,14 +127,14 @@ function withGuessed(names: ReadonlyMap<string, HostName>, guessed: ReadonlySet<
 
 /** The cell as a module, with all it sees. That comes last, so that every place in the cell stays where it is; and only
  *  what the cell mentions, so that a long session costs no more than a short one. */
-function moduleOf(
+function createCellModule(
   cell: ParsedCell,
   host: ReadonlyMap<string, HostName>,
-  made: ReadonlyMap<string, MadeName>,
-  values: GateNames["values"],
+  made: ReadonlyMap<string, CellName>,
+  values: GateNamespace["values"],
 ): string {
   const { cell: level, references } = analyseScope(cell)
-  const own = new Set([...(level.names?.keys() ?? []), ...typesOf(cell).map(({ name }) => name)])
+  const own = new Set([...(level.names?.keys() ?? []), ...typesDeclaredIn(cell).map(({ name }) => name)])
   const assigned = new Set(references.values().flatMap((each) => (each.write && !each.declaration ? [each.name] : [])))
   const imported: string[] = []
   const declared: string[] = []
@@ -154,7 +160,7 @@ function moduleOf(
 
 const identifiers = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu
 
-function explain(code: string, found: Diagnostic[]): string[] {
+function explainDiagnostics(code: string, found: Diagnostic[]): string[] {
   const sorted = found.toSorted((one, other) => one.start - other.start)
   const lines = sorted.slice(0, maxShown).map(({ start, message }) => {
     const { line, column } = positionAt(code, start)

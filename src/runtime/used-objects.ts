@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { types } from "node:util"
 import type { Binding } from "./bindings.ts"
-import type { Lost } from "./runtime.ts"
+import type { RuntimeLoss } from "./runtime.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 
 // The state of injected objects is not in a snapshot, unless they are plain data or their class has a codec. After a restore
@@ -9,7 +9,7 @@ import type { Codecs } from "./snapshot/codec.ts"
 
 /** The injected objects that cells have used. */
 export interface UsedObjects {
-  use(value: object): void
+  markUsed(value: object): void
   has(value: object): boolean
   /** The names of objects that were used since the last call and whose state no snapshot keeps. */
   takeNames(bindings: ReadonlyMap<string, Binding>): string[]
@@ -19,19 +19,21 @@ export function createUsedObjects(codecs: Codecs = {}): UsedObjects {
   const lastUse = new WeakMap<object, number>()
   let count = 0
   return {
-    use: (value) => void lastUse.set(value, count),
+    markUsed: (value) => void lastUse.set(value, count),
     has: (value) => lastUse.has(value),
     takeNames(bindings) {
       const now = count++
-      return objectsIn(bindings)
-        .filter(({ value }) => lastUse.get(value) === now && !isPlain(value) && codecOf(value, codecs) === undefined)
+      return injectedObjects(bindings)
+        .filter(
+          ({ value }) => lastUse.get(value) === now && !isPlainContainer(value) && codecOf(value, codecs) === undefined,
+        )
         .map(({ name }) => name)
     },
   }
 }
 
 /** The injected objects whose state belongs to the program: `external` ones are left out. */
-export function objectsIn(bindings: ReadonlyMap<string, Binding>): { name: string; value: object }[] {
+export function injectedObjects(bindings: ReadonlyMap<string, Binding>): { name: string; value: object }[] {
   return [...bindings].flatMap(([name, binding]) => {
     if (binding.kind !== "variable" || binding.external) return []
     const { value } = binding
@@ -40,34 +42,34 @@ export function objectsIn(bindings: ReadonlyMap<string, Binding>): { name: strin
 }
 
 /** What a snapshot says about a used object that is not in it. */
-export function lostState({ name, value }: { name: string; value: object }): Lost {
-  return { name, reason: createdAnew, asInjected: true, object: identityOf(value) }
+export function lostObjectState({ name, value }: { name: string; value: object }): RuntimeLoss {
+  return { name, reason: createdAnewReason, asInjected: true, object: identityOf(value) }
 }
 
-const createdAnew = "it is created anew by the program; what cells changed in it is lost"
+const createdAnewReason = "it is created anew by the program; what cells changed in it is lost"
 
 /** What is lost of a snapshot where these objects are bound. Where it is the very object that cells used, its state is there;
  *  it goes on counting as used. */
-export function withoutSameObjects(
-  lost: readonly Lost[],
+export function dropSameObjects(
+  lost: readonly RuntimeLoss[],
   bindings: ReadonlyMap<string, Binding>,
   used: UsedObjects,
-): Lost[] {
-  const found = lost.flatMap((each): Lost[] => {
+): RuntimeLoss[] {
+  const found = lost.flatMap((each): RuntimeLoss[] => {
     const { name, object } = each
     if (object === undefined) return [each]
     const binding = bindings.get(name)
-    if (!binding) return [{ name, reason: notInjected }]
+    if (!binding) return [{ name, reason: notInjectedReason }]
     const value = binding.kind === "variable" ? binding.value : undefined
     if (typeof value !== "object" || value === null || identityOf(value) !== object) return [each]
-    used.use(value)
+    used.markUsed(value)
     return []
   })
   return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
 }
 
 /** Why an injected name is lost that the restoring runtime does not have. */
-export const notInjected = "it was injected, and is not in this runtime"
+export const notInjectedReason = "it was injected, and is not in this runtime"
 
 /** Identifies an object as long as its process lives. */
 function identityOf(value: object): string {
@@ -87,7 +89,7 @@ export function codecOf(value: object, codecs: Codecs): [name: string, codec: Co
 }
 
 /** Whether an object is an array, a Map, a Set or an object without a class. */
-export function isPlain(value: object): boolean {
+export function isPlainContainer(value: object): boolean {
   if (types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || plainPrototypes.has(prototype)

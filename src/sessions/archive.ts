@@ -5,15 +5,15 @@ import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
 import type { AgentEvent, Metadata, Status } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { messageText } from "../core/message.ts"
-import type { Lost, Snapshot } from "../runtime/runtime.ts"
+import type { RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
 import { fileStore } from "../stores/file.ts"
 import { fileOf } from "../stores/file-names.ts"
-import type { Change, Store } from "../stores/store.ts"
+import type { Store, StoreChange } from "../stores/store.ts"
 import type { ReadArtifact } from "../tools/artifacts.ts"
 import type { LoggedCall } from "./call-log.ts"
-import type { Recorded } from "./recording.ts"
-import { checkCalls, checkEvent, checkRecord, damaged } from "./stored-data.ts"
-import { isAtWork, type Writer } from "./writer-identity.ts"
+import type { RecordingEntry } from "./recording.ts"
+import { checkCalls, checkEvent, checkRecord, damagedSessionError } from "./stored-data.ts"
+import { isWriterBusy, type WriterIdentity } from "./writer-identity.ts"
 
 /** Where sessions are kept: a folder, or any store. */
 export type ArchiveSource = string | Store
@@ -53,11 +53,11 @@ export interface SessionInfo {
 /** What is stored of a session beside its events. */
 export interface SessionRecord extends SessionInfo {
   version: 1
-  writer: Writer
+  writer: WriterIdentity
   /** What of the conversation is not in its events: the agent's own affair. */
   head?: Json
   /** What is known of the stored snapshot, and how many events had come before it. */
-  snapshot?: Omit<Snapshot, "data" | "lost"> & { lost: Lost[]; at: number }
+  snapshot?: Omit<RuntimeSnapshot, "data" | "lost"> & { lost: RuntimeLoss[]; at: number }
 }
 
 /** A session as it was stored. */
@@ -65,7 +65,7 @@ export interface StoredSession {
   record: SessionRecord
   revision: number
   events: AgentEvent[]
-  snapshot?: Snapshot | undefined
+  snapshot?: RuntimeSnapshot | undefined
   /** The calls of the cycle that was under way when it was last stored; undefined where calls were not logged. */
   calls?: LoggedCall[] | undefined
 }
@@ -94,7 +94,7 @@ export function openArchive(source: ArchiveSource): Archive {
   }
 }
 
-export const keys = {
+export const sessionKeys = {
   record: (id: string) => `sessions/${id}/session`,
   events: (id: string) => `sessions/${id}/events`,
   recording: (id: string) => `sessions/${id}/recording`,
@@ -125,11 +125,11 @@ export async function listSessions(
     for await (const key of store.keys("sessions/")) {
       if (!key.endsWith("/session")) continue
       try {
-        const record = asRecord((await store.get(key))?.value, name)
+        const record = parseRecord((await store.get(key))?.value, name)
         if (!record || (agent !== undefined && record.agent !== agent)) continue
-        if (search === undefined || (await speaksOf(store, record, search))) found.push(infoOf(record))
+        if (search === undefined || (await mentions(store, record, search))) found.push(sessionInfoOf(record))
       } catch (error) {
-        process.emitWarning(`A session is left out. ${unlessDamaged(error).message}`)
+        process.emitWarning(`A session is left out. ${asDamagedError(error).message}`)
       }
     }
     return found.sort((one, other) => other.updatedAt - one.updatedAt)
@@ -139,12 +139,19 @@ export async function listSessions(
 /** Removes a session and all that is kept of it, damaged or not. One that is at work elsewhere is a `ConflictError`. */
 export async function deleteSession(archive: ArchiveSource, id: string): Promise<void> {
   await withArchive(archive, async (opened) => {
-    const found = await readRecord(opened, id).catch((error: unknown) => void unlessDamaged(error))
-    if (found) refuseAtWork(found.record)
-    const artifacts = await Array.fromAsync(opened.store.keys(keys.artifacts(id)))
-    const gone = [keys.record(id), keys.events(id), keys.recording(id), keys.snapshot(id), keys.calls(id), ...artifacts]
-    const changes = gone.map((key): Change => ({ type: "delete", key }))
-    await opened.store.commit(changes, found && { key: keys.record(id), ifRevision: found.revision })
+    const found = await readRecord(opened, id).catch((error: unknown) => void asDamagedError(error))
+    if (found) refuseIfBusy(found.record)
+    const artifacts = await Array.fromAsync(opened.store.keys(sessionKeys.artifacts(id)))
+    const gone = [
+      sessionKeys.record(id),
+      sessionKeys.events(id),
+      sessionKeys.recording(id),
+      sessionKeys.snapshot(id),
+      sessionKeys.calls(id),
+      ...artifacts,
+    ]
+    const changes = gone.map((key): StoreChange => ({ type: "delete", key }))
+    await opened.store.commit(changes, found && { key: sessionKeys.record(id), ifRevision: found.revision })
   })
 }
 
@@ -152,34 +159,35 @@ export async function readSession(archive: Archive, id: string): Promise<StoredS
   const { record, revision } = await readRecord(archive, id)
   const events: AgentEvent[] = []
   const log = `session "${id}" in ${archive.name}`
-  for await (const event of archive.store.read(keys.events(id))) events.push(checkEvent(event, events.length, log))
+  for await (const event of archive.store.read(sessionKeys.events(id)))
+    events.push(checkEvent(event, events.length, log))
   if (events.length === 0 && record.runs > 0) {
     throw new AgentError(
       `The events of session "${id}" in ${archive.name} are gone. Restore them from a backup, or delete the session.`,
       { code: "corrupt" },
     )
   }
-  const data = record.snapshot && (await archive.store.get(keys.snapshot(id)))?.value
+  const data = record.snapshot && (await archive.store.get(sessionKeys.snapshot(id)))?.value
   const snapshot = record.snapshot && data instanceof Uint8Array ? { ...record.snapshot, data } : undefined
-  const calls = checkCalls((await archive.store.get(keys.calls(id)))?.value, log)
+  const calls = checkCalls((await archive.store.get(sessionKeys.calls(id)))?.value, log)
   return { record, revision, events, snapshot, calls }
 }
 
 /** Reads artifacts of a session, by name. */
-export function artifactReader({ store }: Archive, id: string): ReadArtifact {
+export function sessionArtifactReader({ store }: Archive, id: string): ReadArtifact {
   return async (name) => {
-    const { value } = (await store.get(keys.artifacts(id) + name)) ?? {}
+    const { value } = (await store.get(sessionKeys.artifacts(id) + name)) ?? {}
     if (value === undefined || typeof value === "string") return value
-    throw damaged(`The artifact "${name}" of session "${id}" is not as Karst writes it.`)
+    throw damagedSessionError(`The artifact "${name}" of session "${id}" is not as Karst writes it.`)
   }
 }
 
 /** The artifacts of a session, by name. */
 export async function readArtifacts(archive: Archive, id: string): Promise<Map<string, string>> {
   const artifacts = new Map<string, string>()
-  const read = artifactReader(archive, id)
-  for await (const key of archive.store.keys(keys.artifacts(id))) {
-    const name = key.slice(keys.artifacts(id).length)
+  const read = sessionArtifactReader(archive, id)
+  for await (const key of archive.store.keys(sessionKeys.artifacts(id))) {
+    const name = key.slice(sessionKeys.artifacts(id).length)
     const text = await read(name)
     if (text !== undefined) artifacts.set(name, text)
   }
@@ -187,14 +195,14 @@ export async function readArtifacts(archive: Archive, id: string): Promise<Map<s
 }
 
 /** All that came from outside the runs of a session. */
-export async function readRecording({ store }: Archive, id: string): Promise<Recorded[]> {
-  const entries: Recorded[] = []
-  for await (const entry of store.read(keys.recording(id))) entries.push(entry as unknown as Recorded)
+export async function readRecording({ store }: Archive, id: string): Promise<RecordingEntry[]> {
+  const entries: RecordingEntry[] = []
+  for await (const entry of store.read(sessionKeys.recording(id))) entries.push(entry as unknown as RecordingEntry)
   return entries
 }
 
-export function refuseAtWork({ id, writer }: SessionRecord): void {
-  if (!isAtWork(writer)) return
+export function refuseIfBusy({ id, writer }: SessionRecord): void {
+  if (!isWriterBusy(writer)) return
   throw new ConflictError(
     `Session ${id} is at work in process ${writer.pid} on ${writer.host}. Wait until its run has ended, or stop it there; ` +
       "if that process is gone, try again in a minute.",
@@ -202,17 +210,18 @@ export function refuseAtWork({ id, writer }: SessionRecord): void {
   )
 }
 
-export function infoOf(record: SessionRecord): SessionInfo {
+export function sessionInfoOf(record: SessionRecord): SessionInfo {
   const { version, writer, head, snapshot, ...info } = record
   return info
 }
 
 async function readRecord({ store, name }: Archive, id: string): Promise<{ record: SessionRecord; revision: number }> {
   checkName("The id of a session", id, { segment: true })
-  const entry = await store.get(keys.record(id))
-  const record = asRecord(entry?.value, name)
+  const entry = await store.get(sessionKeys.record(id))
+  const record = parseRecord(entry?.value, name)
   if (entry && record) {
-    if (record.id !== id) throw damaged(`The record of session "${id}" in ${name} is that of "${record.id}".`)
+    if (record.id !== id)
+      throw damagedSessionError(`The record of session "${id}" in ${name} is that of "${record.id}".`)
     return { record, revision: entry.revision }
   }
   if (entry) {
@@ -225,28 +234,28 @@ async function readRecord({ store, name }: Archive, id: string): Promise<{ recor
   )
 }
 
-function unlessDamaged(error: unknown): AgentError {
+function asDamagedError(error: unknown): AgentError {
   if (error instanceof AgentError && error.code === "corrupt") return error
   throw error
 }
 
-function asRecord(value: unknown, where: string): SessionRecord | undefined {
+function parseRecord(value: unknown, where: string): SessionRecord | undefined {
   const isOurs = isObject(value) && value.version === 1
   return isOurs ? checkRecord(value, where) : undefined
 }
 
-async function speaksOf(store: Store, record: SessionRecord, text: string): Promise<boolean> {
+async function mentions(store: Store, record: SessionRecord, text: string): Promise<boolean> {
   const wanted = text.toLowerCase()
   const has = (said: string) => said.toLowerCase().includes(wanted)
   if (has(`${record.id} ${record.agent} ${record.title} ${JSON.stringify(record.metadata)}`)) return true
   let index = 0
-  for await (const item of store.read(keys.events(record.id))) {
-    if (saidIn(checkEvent(item, index++, `session "${record.id}"`)).some(has)) return true
+  for await (const item of store.read(sessionKeys.events(record.id))) {
+    if (searchableTexts(checkEvent(item, index++, `session "${record.id}"`)).some(has)) return true
   }
   return false
 }
 
-function saidIn(event: AgentEvent): string[] {
+function searchableTexts(event: AgentEvent): string[] {
   switch (event.type) {
     case "run-start":
       return event.messages.map(messageText)

@@ -1,7 +1,7 @@
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { type AssistantMessage, type Message, messageText } from "../core/message.ts"
-import { ownEvents, type Trajectory } from "../core/trajectory.ts"
+import { createOwnEventFilter, type Trajectory } from "../core/trajectory.ts"
 import type { Usage } from "../core/usage.ts"
 
 /** A trajectory in the Agent Trajectory Interchange Format, for tools that read it. */
@@ -39,14 +39,15 @@ export function toAtif(trajectory: Trajectory, options: { version?: string | und
   const add = (at: number, step: Omit<AtifStep, "step_id" | "timestamp">) =>
     steps.push({ step_id: steps.length + 1, timestamp: new Date(at).toISOString(), ...step })
   if (system !== "") add(startedAt, { source: "system", message: system })
-  const isOwn = ownEvents()
+  const isOwn = createOwnEventFilter()
   let model: string | undefined
   for (const event of events) {
     if (!isOwn(event)) continue
     if (event.type === "run-start") model ??= event.model
     if (event.type === "message-end") model ??= event.model
-    for (const message of told(event)) add(event.at, saidStep(message))
-    if (event.type === "message-end") add(event.at, { ...answerStep(event.message, event.usage), ...answererOf(event) })
+    for (const message of incomingMessages(event)) add(event.at, messageStep(message))
+    if (event.type === "message-end")
+      add(event.at, { ...answerStep(event.message, event.usage), ...answerSource(event) })
     if (event.type === "cycle-end") addMetrics(steps, event.usage)
     if (event.type !== "code-end" && event.type !== "tool-end") continue
     const answer = steps.findLast((step) => step.source === "agent")
@@ -57,11 +58,11 @@ export function toAtif(trajectory: Trajectory, options: { version?: string | und
     session_id: session ?? runs[0]?.id ?? "unknown",
     agent: { name: agent, version: options.version ?? "unknown", ...(model !== undefined && { model_name: model }) },
     steps,
-    final_metrics: { ...totals(usage), total_steps: steps.length },
+    final_metrics: { ...totalMetrics(usage), total_steps: steps.length },
   }
 }
 
-function answererOf({ model, provider }: EventOf<"message-end">): Pick<AtifStep, "model_name" | "extra"> {
+function answerSource({ model, provider }: EventOf<"message-end">): Pick<AtifStep, "model_name" | "extra"> {
   return {
     ...(model !== undefined && { model_name: model }),
     ...(provider !== undefined && { extra: { provider } }),
@@ -74,12 +75,12 @@ function addMetrics(steps: AtifStep[], usage: Usage): void {
   if (answer && Object.keys(answer.metrics ?? {}).length === 0) answer.metrics = metricsOf(usage)
 }
 
-function told(event: AgentEvent): readonly Message[] {
+function incomingMessages(event: AgentEvent): readonly Message[] {
   if (event.type === "run-start" || event.type === "skill-activated") return event.messages
   return event.type === "prompt-steered" ? [event.message] : []
 }
 
-function saidStep(message: Message): Pick<AtifStep, "source" | "message"> {
+function messageStep(message: Message): Pick<AtifStep, "source" | "message"> {
   const isHost = message.role === "user" && message.origin === "host"
   const source = message.role === "assistant" ? "agent" : isHost ? "system" : "user"
   return { source, message: messageText(message) }
@@ -116,6 +117,6 @@ function metricsOf({ input, output, cacheRead, costUsd }: Usage): AtifMetrics<""
   }
 }
 
-function totals(usage: Usage): AtifMetrics<"total_"> {
+function totalMetrics(usage: Usage): AtifMetrics<"total_"> {
   return Object.fromEntries(Object.entries(metricsOf(usage)).map(([key, value]) => [`total_${key}`, value]))
 }

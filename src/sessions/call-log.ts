@@ -1,4 +1,4 @@
-import { type Check, isFlag, isText, listOf, objectWith } from "../core/check-shape.ts"
+import { isBoolean, isListOf, isObjectWith, isString, type ShapeCheck } from "../core/check-shape.ts"
 import type { CallPreview } from "../core/event.ts"
 
 /** A call of the cycle under way. */
@@ -11,11 +11,11 @@ export interface LoggedCall {
  *  the session after a crash knows which calls were started. */
 export interface CallLog {
   /** A run begins: from now on calls are logged. */
-  start(): void
+  startRun(): void
   /** Logs a call that is about to be made. The returned function logs its end. */
-  begin(call: CallPreview): () => void
+  logCall(call: CallPreview): () => void
   /** A cycle is saved: calls that ended are part of the conversation now. */
-  endCycle(): void
+  dropEndedCalls(): void
   /** What is to be stored; undefined where that is stored already. */
   takeUnstored(): LoggedCall[] | undefined
 }
@@ -32,15 +32,15 @@ export function createCallLog(changed: () => void): CallLog {
   }
 
   return {
-    start() {
+    startRun() {
       calls = []
       isStored = false
     },
-    begin(call) {
+    logCall(call) {
       const entry = { call, ended: false }
       calls.push(entry)
       // Calls without an outcome matter most.
-      const oldest = calls.length > mostKept ? calls.findIndex(({ ended }) => ended) : -1
+      const oldest = calls.length > maxLoggedCalls ? calls.findIndex(({ ended }) => ended) : -1
       if (oldest >= 0) calls.splice(oldest, 1)
       change()
       return () => {
@@ -48,7 +48,7 @@ export function createCallLog(changed: () => void): CallLog {
         change()
       }
     },
-    endCycle() {
+    dropEndedCalls() {
       if (calls.length === 0) return
       calls = calls.filter(({ ended }) => !ended)
       isStored = false
@@ -61,9 +61,9 @@ export function createCallLog(changed: () => void): CallLog {
   }
 }
 
-const mostKept = 200
+const maxLoggedCalls = 200
 
 /** Whether a value read from an archive is as `takeUnstored` gave it. */
-export const isCallLog: Check = listOf(
-  objectWith({ call: objectWith({ binding: isText, args: isText }, { method: isText }), ended: isFlag }),
+export const isCallLog: ShapeCheck = isListOf(
+  isObjectWith({ call: isObjectWith({ binding: isString, args: isString }, { method: isString }), ended: isBoolean }),
 )

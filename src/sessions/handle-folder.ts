@@ -14,17 +14,18 @@ export function refuseForeignArchive(folder: string, id: string): void {
     throw new ConfigError(`The handle names the folder "${folder}", which is no full path. ${cure}`)
   const session = join(folder, fileOf(`sessions/${id}`))
   const parts = [folder, join(folder, ".store"), join(folder, "sessions"), session]
-  const files = [join(folder, ".store"), session].flatMap(entriesOf)
+  const files = [join(folder, ".store"), session].flatMap(listEntries)
   for (const path of [...parts, ...files]) {
     const found = lstatSync(path, { throwIfNoEntry: false })
-    const problem = found && (path !== folder && found.isSymbolicLink() ? "is a link" : problemOf(path, 0o022))
-    if (problem) throw notTrusted(path, problem, `Correct that, or give the archive to trust it: { resume, archive }.`)
+    const problem = found && (path !== folder && found.isSymbolicLink() ? "is a link" : ownershipProblem(path, 0o022))
+    if (problem)
+      throw notTrustedError(path, problem, `Correct that, or give the archive to trust it: { resume, archive }.`)
   }
   if (!statSync(folder, { throwIfNoEntry: false })) refuseForeignParent(folder)
 }
 
 /** What the owner is told when approvals do not count because only a handle names their archive. */
-export function approvalsLeftOut(approved: readonly string[]): string {
+export function approvalsIgnoredMessage(approved: readonly string[]): string {
   const names = approved.map((each) => JSON.stringify(each)).join(", ")
   return `What was always allowed in this session is asked again (${names}), because only the handle names its archive. Give the archive to have it count: { resume, archive }.`
 }
@@ -32,19 +33,19 @@ export function approvalsLeftOut(approved: readonly string[]): string {
 /** Refuses a working folder that only a handle or its archive names: a coding CLI would take its settings from there. Members of its group
  *  may write it, as in many a project. */
 export function refuseForeignCwd(cwd: string): void {
-  const problem = isAbsolute(cwd) ? problemOf(cwd, 0o002) : "is no full path"
-  if (problem) throw notTrusted(cwd, problem, "Name the folder yourself, by the option cwd, to trust it.")
+  const problem = isAbsolute(cwd) ? ownershipProblem(cwd, 0o002) : "is no full path"
+  if (problem) throw notTrustedError(cwd, problem, "Name the folder yourself, by the option cwd, to trust it.")
 }
 
 // An archive that is gone is made again, in a folder that must be the user's as well.
 function refuseForeignParent(folder: string): void {
   let parent = dirname(folder)
   while (!statSync(parent, { throwIfNoEntry: false }) && dirname(parent) !== parent) parent = dirname(parent)
-  const problem = problemOf(parent, 0o022)
-  if (problem) throw notTrusted(parent, problem, "Give the archive to trust it: { resume, archive }.")
+  const problem = ownershipProblem(parent, 0o022)
+  if (problem) throw notTrustedError(parent, problem, "Give the archive to trust it: { resume, archive }.")
 }
 
-function problemOf(path: string, others: number): string | undefined {
+function ownershipProblem(path: string, others: number): string | undefined {
   const user = process.getuid?.()
   const found: Stats | undefined = statSync(path, { throwIfNoEntry: false })
   // Windows has neither users by number nor modes.
@@ -54,7 +55,7 @@ function problemOf(path: string, others: number): string | undefined {
   return undefined
 }
 
-function entriesOf(folder: string): string[] {
+function listEntries(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
   } catch {
@@ -62,6 +63,6 @@ function entriesOf(folder: string): string[] {
   }
 }
 
-function notTrusted(path: string, problem: string, cure: string): ConfigError {
+function notTrustedError(path: string, problem: string, cure: string): ConfigError {
   return new ConfigError(`The handle leads to "${path}", which is not trusted: it ${problem}. ${cure}`)
 }

@@ -1,7 +1,7 @@
 import { ConfigError } from "../core/errors.ts"
 
 /** What a handle says of a session. */
-export interface HandleParts {
+export interface SessionHandleParts {
   id: string
   /** The folder it is archived in. */
   folder?: string | undefined
@@ -13,17 +13,17 @@ export interface HandleParts {
 
 /** A string that finds a session again: its id, and the folder it is archived in. A store is never named, so that no
  *  credentials travel. */
-export function handleOf(id: string, folder?: string): string {
+export function sessionHandle(id: string, folder?: string): string {
   return `karst:1:${id}${folder === undefined ? "" : `@${folder}`}`
 }
 
 /** The same of a session with a coding CLI, which can go on without an archive. */
-export function cliHandleOf(parts: HandleParts): string {
+export function cliSessionHandle(parts: SessionHandleParts): string {
   return `karst:2:${Buffer.from(JSON.stringify(parts)).toString("base64url")}`
 }
 
 /** What a handle says; anything else is the bare id of a session. */
-export function parseHandle(text: string): HandleParts {
+export function parseSessionHandle(text: string): SessionHandleParts {
   const [, version, said = ""] = /^karst:(\d+):(.*)$/s.exec(text) ?? []
   if (version === undefined) return { id: text }
   if (version !== "1" && version !== "2") {
@@ -36,22 +36,22 @@ export function parseHandle(text: string): HandleParts {
   return parts
 }
 
-function parsePlain(said: string): HandleParts | undefined {
+function parsePlain(said: string): SessionHandleParts | undefined {
   const [, id, folder] = /^([^@]*)(?:@(.*))?$/s.exec(said) ?? []
   return id ? { id, folder } : undefined
 }
 
-function parseEncoded(said: string): HandleParts | undefined {
+function parseEncoded(said: string): SessionHandleParts | undefined {
   try {
     const read: unknown = JSON.parse(Buffer.from(said, "base64url").toString())
     if (typeof read !== "object" || read === null || !("id" in read)) return undefined
-    const texts = Object.entries(read).filter(([name, value]) => names.includes(name) && typeof value === "string")
+    const texts = Object.entries(read).filter(([name, value]) => partNames.includes(name) && typeof value === "string")
     // Each is a text by now.
-    const parts = Object.fromEntries(texts) as Partial<HandleParts>
+    const parts = Object.fromEntries(texts) as Partial<SessionHandleParts>
     return parts.id ? { ...parts, id: parts.id } : undefined
   } catch {
     return undefined
   }
 }
 
-const names = ["id", "folder", "provider", "key", "cwd"]
+const partNames = ["id", "folder", "provider", "key", "cwd"]

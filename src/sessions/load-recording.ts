@@ -4,46 +4,46 @@ import { join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { type ArchiveSource, readRecording, readSession, withArchive } from "./archive.ts"
-import { parseHandle } from "./handle.ts"
+import { parseSessionHandle } from "./handle.ts"
 import { refuseForeignArchive } from "./handle-folder.ts"
-import type { Recorded } from "./recording.ts"
+import type { RecordingEntry } from "./recording.ts"
 import { checkEvent } from "./stored-data.ts"
 
 /** What was recorded of a session: what happened, and all that came from outside. */
 export interface Recording {
   events: AgentEvent[]
-  entries: Recorded[]
+  entries: RecordingEntry[]
 }
 
 /** Where a recording is: the folder of an archived session, or a copy of it; a session's handle; or an archive and an id. */
 export type RecordingSource = string | { archive: ArchiveSource; id: string }
 
 export async function loadRecording(source: RecordingSource): Promise<Recording> {
-  const place = typeof source === "string" ? parseHandle(source) : { folder: source.archive, id: source.id }
+  const place = typeof source === "string" ? parseSessionHandle(source) : { folder: source.archive, id: source.id }
   const { folder, id } = place
   if (typeof source === "string" && typeof folder === "string") refuseForeignArchive(folder, id)
-  const recording = await (folder === undefined ? fromFolder(id) : fromArchive(folder, id))
+  const recording = await (folder === undefined ? readFromFolder(id) : readFromArchive(folder, id))
   if (recording.entries.length > 0 || recording.events.length === 0) return recording
   throw new ConfigError(
     `Nothing was recorded of session "${id}": it was archived with recording: false, or without its recording.jsonl.`,
   )
 }
 
-function fromArchive(source: ArchiveSource, id: string): Promise<Recording> {
+function readFromArchive(source: ArchiveSource, id: string): Promise<Recording> {
   return withArchive(source, async (archive) => ({
     events: (await readSession(archive, id)).events,
     entries: await readRecording(archive, id),
   }))
 }
 
-async function fromFolder(folder: string): Promise<Recording> {
-  const lines = await readLines(join(folder, "events.jsonl"))
+async function readFromFolder(folder: string): Promise<Recording> {
+  const lines = await readJsonLines(join(folder, "events.jsonl"))
   const events = lines.map((line, index) => checkEvent(line, index, `"${folder}"`))
   const recording = join(folder, "recording.jsonl")
-  return { events, entries: existsSync(recording) ? ((await readLines(recording)) as Recorded[]) : [] }
+  return { events, entries: existsSync(recording) ? ((await readJsonLines(recording)) as RecordingEntry[]) : [] }
 }
 
-async function readLines(path: string): Promise<unknown[]> {
+async function readJsonLines(path: string): Promise<unknown[]> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     throw new ConfigError(
       `The recording has no "${path}". Give the folder of an archived session, session.directory, or a copy of it.`,

@@ -1,13 +1,13 @@
 import { readFile, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import type { Session } from "../core/agent.ts"
-import { isObject, listOf } from "../core/check-shape.ts"
+import { isListOf, isObject } from "../core/check-shape.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
-import { isMessages } from "../core/message-shape.ts"
+import { isMessageList } from "../core/message-shape.ts"
 import type { Trajectory } from "../core/trajectory.ts"
 import { keyOf } from "../stores/file-names.ts"
 import { type ArchiveSource, readSession, withArchive } from "./archive.ts"
-import { handleOf, parseHandle } from "./handle.ts"
+import { parseSessionHandle, sessionHandle } from "./handle.ts"
 import { refuseForeignArchive } from "./handle-folder.ts"
 import { saveTrajectory, sessionTrajectory } from "./session.ts"
 import { isEvent } from "./stored-data.ts"
@@ -15,7 +15,7 @@ import { isEvent } from "./stored-data.ts"
 /** A session to look at: from an archive by its id, or from its handle, its own folder, or a file that `session.save`
  *  wrote. Nothing can be sent to it. */
 export async function loadSession(source: ArchiveSource, id?: string): Promise<Session> {
-  const { record, folder, directory } = await recordOf(source, id)
+  const { record, folder, directory } = await locateAndLoad(source, id)
   const session = record.session ?? "unknown"
   const refuse = (): never => {
     throw new AgentError(
@@ -25,7 +25,7 @@ export async function loadSession(source: ArchiveSource, id?: string): Promise<S
   }
   return {
     id: session,
-    handle: handleOf(session, folder),
+    handle: sessionHandle(session, folder),
     directory,
     runtime: undefined,
     running: undefined,
@@ -43,30 +43,30 @@ export async function loadSession(source: ArchiveSource, id?: string): Promise<S
   }
 }
 
-interface Loaded {
+interface LoadedSession {
   record: Trajectory
   folder?: string | undefined
   directory?: string | undefined
 }
 
-async function recordOf(source: ArchiveSource, id: string | undefined): Promise<Loaded> {
-  if (id !== undefined) return await fromArchive(source, parseHandle(id).id)
+async function locateAndLoad(source: ArchiveSource, id: string | undefined): Promise<LoadedSession> {
+  if (id !== undefined) return await loadFromArchive(source, parseSessionHandle(id).id)
   if (typeof source !== "string") throw new ConfigError("loadSession: a store needs the id of a session as well.")
-  const { id: named, folder } = parseHandle(source)
+  const { id: named, folder } = parseSessionHandle(source)
   if (folder !== undefined) {
     refuseForeignArchive(folder, named)
-    return await fromArchive(folder, named)
+    return await loadFromArchive(folder, named)
   }
   const found = await stat(source).catch(() => undefined)
   if (!found) throw new ConfigError(`loadSession: there is no "${source}".`)
   if (!found.isDirectory()) return { record: await readTrajectory(source) }
   const parent = dirname(source)
   const isSession = basename(parent) === "sessions" && (await stat(join(source, "session.json")).catch(() => undefined))
-  if (isSession) return await fromArchive(dirname(parent), keyOf(basename(source)) ?? basename(source))
+  if (isSession) return await loadFromArchive(dirname(parent), keyOf(basename(source)) ?? basename(source))
   throw new ConfigError(`loadSession: "${source}" is not the folder of one session. Give its id as well.`)
 }
 
-async function fromArchive(source: ArchiveSource, id: string): Promise<Loaded> {
+async function loadFromArchive(source: ArchiveSource, id: string): Promise<LoadedSession> {
   return await withArchive(source, async (archive) => {
     const { record, events } = await readSession(archive, id)
     const told = sessionTrajectory(id, events, record.completedAt)
@@ -87,5 +87,5 @@ async function readTrajectory(path: string): Promise<Trajectory> {
 }
 
 function isTrajectory(value: unknown): value is Trajectory {
-  return isObject(value) && value.version === 1 && listOf(isEvent)(value.events) && isMessages(value.messages)
+  return isObject(value) && value.version === 1 && isListOf(isEvent)(value.events) && isMessageList(value.messages)
 }

@@ -16,39 +16,39 @@ export type Outcome =
   | { ok: true; opaque: string }
   | { ok: false; error: ErrorData }
 
-export function outcomeOf(value: unknown): Outcome {
+export function encodeOutcome(value: unknown): Outcome {
   const isTool = isToolResult(value)
   const plain: unknown = isTool ? Object.fromEntries(Object.entries(value)) : value
-  const kind = kindOf(plain, new Set())
+  const kind = storageKind(plain, new Set())
   if (kind.opaque !== undefined) return { ok: true, opaque: kind.opaque }
   const tool = isTool && { tool: true as const }
   // Where nothing in it is more than JSON, people can read it.
   const bytes = kind.json ? undefined : serialize(plain).toString("base64")
   const size = bytes?.length ?? JSON.stringify(plain).length
-  if (size > mostBytes) return { ok: true, opaque: `a value of ${size} bytes` }
+  if (size > maxOutcomeBytes) return { ok: true, opaque: `a value of ${size} bytes` }
   return bytes === undefined ? { ok: true, json: plain as Json, ...tool } : { ok: true, bytes, ...tool }
 }
 
-export function failureOutcome(error: unknown): Outcome {
-  return { ok: false, error: storedError(error) }
+export function encodeFailure(error: unknown): Outcome {
+  return { ok: false, error: encodeError(error) }
 }
 
 /** An error as data, with its whole message and its code, so that a replayed call throws the same error. */
-export function storedError(error: unknown): ErrorData {
+export function encodeError(error: unknown): ErrorData {
   const code = error instanceof Error && "code" in error ? error.code : undefined
   return { ...errorData(error), ...errorParts(error), ...(typeof code === "string" && { code }) }
 }
 
 /** Gives the value again, or throws the error again. */
-export function replayOutcome(outcome: Exclude<Outcome, { opaque: string }>): unknown {
-  if (!outcome.ok) throw errorBack(outcome.error)
+export function decodeOutcome(outcome: Exclude<Outcome, { opaque: string }>): unknown {
+  if (!outcome.ok) throw decodeError(outcome.error)
   // What `outcomeOf` wrote: data that was checked, never code.
   const value: unknown = "json" in outcome ? outcome.json : deserialize(Buffer.from(outcome.bytes, "base64"))
   return outcome.tool ? toolResult(value as ToolResult) : value
 }
 
 /** The error again, of a kind that is treated as it was. */
-export function errorBack({ name, message, code, retryable }: ErrorData): Error {
+export function decodeError({ name, message, code, retryable }: ErrorData): Error {
   if (name === "ApprovalDenied") return new ApprovalDenied(message)
   if (name === "TimeoutError") return new CallTimeout(message)
   // Only errors of ours say whether to try again.
@@ -66,9 +66,9 @@ interface Kind {
 
 const asJson: Kind = { json: true }
 const asBytes: Kind = { json: false }
-const mostBytes = 1_000_000
+const maxOutcomeBytes = 1_000_000
 
-function kindOf(value: unknown, within: Set<object>): Kind {
+function storageKind(value: unknown, within: Set<object>): Kind {
   if (value === null || typeof value === "string" || typeof value === "boolean") return asJson
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0) ? asJson : asBytes
   if (value === undefined || typeof value === "bigint") return asBytes
@@ -77,18 +77,18 @@ function kindOf(value: unknown, within: Set<object>): Kind {
   if (within.has(value)) return asBytes
   within.add(value)
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype === Array.prototype) return together(value as unknown[], within)
-  if (prototype === Object.prototype || prototype === null) return together(Object.values(value), within)
-  if (prototype === Map.prototype) return together([undefined, ...(value as Map<unknown, unknown>)].flat(), within)
-  if (prototype === Set.prototype) return together([undefined, ...(value as Set<unknown>)], within)
+  if (prototype === Array.prototype) return commonKind(value as unknown[], within)
+  if (prototype === Object.prototype || prototype === null) return commonKind(Object.values(value), within)
+  if (prototype === Map.prototype) return commonKind([undefined, ...(value as Map<unknown, unknown>)].flat(), within)
+  if (prototype === Set.prototype) return commonKind([undefined, ...(value as Set<unknown>)], within)
   if (prototype === Date.prototype || isBytes(prototype)) return asBytes
   return { json: false, opaque: `a ${value.constructor?.name || "object"}` }
 }
 
-function together(values: readonly unknown[], within: Set<object>): Kind {
+function commonKind(values: readonly unknown[], within: Set<object>): Kind {
   let kind = asJson
   for (const value of values) {
-    const one = kindOf(value, within)
+    const one = storageKind(value, within)
     if (one.opaque !== undefined) return one
     if (!one.json) kind = asBytes
   }

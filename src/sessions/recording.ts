@@ -3,30 +3,30 @@ import { types } from "node:util"
 import type { Journal } from "../actions/journal.ts"
 import { callName, previewCall } from "../actions/preview-call.ts"
 import { bytesOf } from "../core/digest.ts"
-import { type RecordedCall, record } from "../models/record.ts"
-import type { Call } from "../runtime/runtime.ts"
+import { type RecordedCall, recordModel } from "../models/record.ts"
+import type { RuntimeCall } from "../runtime/runtime.ts"
 import type { StateChanges } from "../tools/tool-state.ts"
 import type { CallLog } from "./call-log.ts"
-import { failureOutcome, type Outcome, outcomeOf } from "./outcome.ts"
+import { encodeFailure, encodeOutcome, type Outcome } from "./outcome.ts"
 
 /** One thing that came from outside a run: an answer of the model, what a call came to, the time and the randomness of a
  *  cell. `in` is the run: its number in the session, and the way to it where another run has started it. */
-export type Recorded =
+export type RecordingEntry =
   | { kind: "model"; in: string; model: number; call: RecordedCall }
   | { kind: "call"; in: string; name: string; args: string; outcome: Outcome; state?: StateChanges }
   | { kind: "cell"; in: string; times: number[]; randoms: number[] }
 
 /** Writes down all that comes from outside a run, so that it can be replayed with nothing outside. `calls` logs the calls of
  *  the cycle under way. */
-export function recordingJournal(path: string, write: (entry: Recorded) => void, calls: CallLog): Journal {
+export function createRecordingJournal(path: string, write: (entry: RecordingEntry) => void, calls: CallLog): Journal {
   let models = 0
   let children = 0
   return {
     async call(call, { approve, make, state }) {
-      const asked = { kind: "call" as const, in: path, name: callName(call), args: argsText(call) }
-      const { done, changes } = state.recorded(async () => {
+      const asked = { kind: "call" as const, in: path, name: callName(call), args: argumentsText(call) }
+      const { done, changes } = state.recordChanges(async () => {
         await approve()
-        const logged = call.journal === false ? undefined : calls.begin(previewCall(call))
+        const logged = call.journal === false ? undefined : calls.logCall(previewCall(call))
         return await make(call.id).finally(logged)
       })
       const ended = (outcome: Outcome) => {
@@ -35,33 +35,33 @@ export function recordingJournal(path: string, write: (entry: Recorded) => void,
       }
       try {
         const value = await done
-        ended(outcomeOf(value))
+        ended(encodeOutcome(value))
         return value
       } catch (error) {
-        ended(failureOutcome(error))
+        ended(encodeFailure(error))
         throw error
       }
     },
     model(model) {
       const number = models++
-      return record(model, (call) => write({ kind: "model", in: path, model: number, call }), { requests: false })
+      return recordModel(model, (call) => write({ kind: "model", in: path, model: number, call }), { requests: false })
     },
     cellEnv() {
       // What is written is stored when the cycle ends: until then it grows.
       const entry = { kind: "cell" as const, in: path, times: [] as number[], randoms: [] as number[] }
       write(entry)
       return {
-        now: () => noted(entry.times, Date.now()),
-        clock: { recorded: [], note: (reads) => void reads.map((time) => noted(entry.times, time)) },
-        random: () => noted(entry.randoms, strongRandom()),
+        now: () => pushLimited(entry.times, Date.now()),
+        clock: { recorded: [], note: (reads) => void reads.map((time) => pushLimited(entry.times, time)) },
+        random: () => pushLimited(entry.randoms, strongRandom()),
       }
     },
-    child: (name) => recordingJournal(`${path}/${name}.${children++}`, write, calls),
+    child: (name) => createRecordingJournal(`${path}/${name}.${children++}`, write, calls),
   }
 }
 
 /** A call's arguments as text that is equal for equal arguments, as far as they are data. Nothing of them is run. */
-export function argsText({ args }: Call): string {
+export function argumentsText({ args }: RuntimeCall): string {
   try {
     return JSON.stringify(plainCopy(args, new Set())).slice(0, 100_000)
   } catch {
@@ -95,12 +95,12 @@ function copyMembers(value: object, copy: (member: unknown) => unknown): unknown
   return Array.isArray(value) ? copies.map(([, member]) => member) : Object.fromEntries(copies)
 }
 
-function noted(values: number[], value: number): number {
-  if (values.length < mostNoted) values.push(value)
+function pushLimited(values: number[], value: number): number {
+  if (values.length < maxNotedValues) values.push(value)
   return value
 }
 
-const mostNoted = 1000
+const maxNotedValues = 1000
 
 // Cells draw ids and keys from this, so it must not be weaker than the real one.
 function strongRandom(): number {

@@ -2,59 +2,63 @@ import type { Journal } from "../actions/journal.ts"
 import { callName } from "../actions/preview-call.ts"
 import { AgentError } from "../core/errors.ts"
 import type { Model } from "../models/model.ts"
-import { replay } from "../models/record.ts"
-import { replayOutcome } from "./outcome.ts"
-import { argsText, type Recorded } from "./recording.ts"
+import { replayModel } from "../models/record.ts"
+import { decodeOutcome } from "./outcome.ts"
+import { argumentsText, type RecordingEntry } from "./recording.ts"
 
 export interface ReplayJournalOptions {
   /** Calls that are made all the same, as `binding` or `binding.method`. */
   live: readonly string[]
   /** Told what the recording does not have. */
-  missing(what: string): void
+  onMissing(what: string): void
 }
 
 /** Answers all that a run asks from outside by what was recorded of it: no model is asked and no call is made. */
-export function replayingJournal(path: string, entries: readonly Recorded[], options: ReplayJournalOptions): Journal {
+export function createReplayJournal(
+  path: string,
+  entries: readonly RecordingEntry[],
+  options: ReplayJournalOptions,
+): Journal {
   const own = entries.filter((entry) => entry.in === path)
   const calls = own.filter((entry) => entry.kind === "call").map((entry, position) => ({ ...entry, position }))
   const cells = own.filter((entry) => entry.kind === "cell")
   let models = 0
   let children = 0
-  const turn = inOrder()
+  const turn = createRecordedOrder()
 
   return {
     async call(call, { approve, make, state }) {
-      const [name, args] = [callName(call), argsText(call)]
+      const [name, args] = [callName(call), argumentsText(call)]
       if (options.live.includes(name)) {
         await approve()
         return await make(call.id)
       }
       const index = calls.findIndex((entry) => entry.name === name && entry.args === args)
       const [entry] = index < 0 ? [] : calls.splice(index, 1)
-      if (!entry) throw notRecorded(`a call of ${name} with ${shortened(args)}`, options)
+      if (!entry) throw notRecordedError(`a call of ${name} with ${shortened(args)}`, options)
       if ("opaque" in entry.outcome) {
         const why = `what ${name} gave, ${entry.outcome.opaque}, because only data is recorded`
-        throw notRecorded(`${why}; let it be called: live: ["${name}"]`, options)
+        throw notRecordedError(`${why}; let it be called: live: ["${name}"]`, options)
       }
       await turn(entry.position)
-      state.apply(entry.state)
-      return replayOutcome(entry.outcome)
+      state.applyChanges(entry.state)
+      return decodeOutcome(entry.outcome)
     },
     model(model): Model {
       const number = models++
       const said = own.flatMap((entry) => (entry.kind === "model" && entry.model === number ? [entry.call] : []))
-      return replay(said, { id: model.id, contextWindow: model.contextWindow, price: model.price })
+      return replayModel(said, { id: model.id, contextWindow: model.contextWindow, price: model.price })
     },
     cellEnv() {
       const { times, randoms } = cells.shift() ?? { times: [], randoms: [] }
-      return { now: given(times, 1), clock: { recorded: times, note() {} }, random: given(randoms, 0) }
+      return { now: replayNumbers(times, 1), clock: { recorded: times, note() {} }, random: replayNumbers(randoms, 0) }
     },
-    child: (name) => replayingJournal(`${path}/${name}.${children++}`, entries, options),
+    child: (name) => createReplayJournal(`${path}/${name}.${children++}`, entries, options),
   }
 }
 
 /** Lets calls that are under way together end in the order in which they once ended. */
-function inOrder(): (position: number) => Promise<void> {
+function createRecordedOrder(): (position: number) => Promise<void> {
   const waiting: { position: number; end: () => void }[] = []
   function endFirst(): void {
     waiting.sort((one, other) => one.position - other.position)
@@ -69,7 +73,7 @@ function inOrder(): (position: number) => Promise<void> {
 }
 
 // Beyond what was noted time goes on, so that whoever waits for it comes to an end.
-function given(values: readonly number[], step: number): () => number {
+function replayNumbers(values: readonly number[], step: number): () => number {
   let index = 0
   let last = values.at(0) ?? 0
   return () => {
@@ -78,7 +82,7 @@ function given(values: readonly number[], step: number): () => number {
   }
 }
 
-function notRecorded(what: string, { missing }: ReplayJournalOptions): AgentError {
+function notRecordedError(what: string, { onMissing: missing }: ReplayJournalOptions): AgentError {
   missing(what)
   return new AgentError(`The recording does not have ${what}.`, { code: "not-recorded" })
 }

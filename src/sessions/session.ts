@@ -1,12 +1,12 @@
 import type { LiveObjects, Run, RunOptions, Session } from "../core/agent.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
-import { type Message, newId, type Prompt, steerText } from "../core/message.ts"
+import { checkSteerText, type Message, newId, type Prompt } from "../core/message.ts"
 import { replacePrivateFile } from "../core/private-files.ts"
-import { outsideRuns, startingRun, upwards } from "../core/run-context.ts"
-import { serialQueue, type Turn } from "../core/serial-queue.ts"
+import { outsideRuns, parentForNewRun, runAndAncestors } from "../core/run-context.ts"
+import { createRunQueue, type WaitForTurn } from "../core/serial-queue.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
-import { handleOf } from "./handle.ts"
+import { sessionHandle } from "./handle.ts"
 
 /** What a session needs from the agent behind it. */
 export interface SessionDriver<O extends RunOptions = RunOptions> {
@@ -18,7 +18,7 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
   handle?: (() => string) | undefined
   runtime: LiveObjects | undefined
   /** Starts a run that waits for its turn before it does anything. */
-  start(prompt: Prompt, options: O | undefined, turn: Turn): Run
+  start(prompt: Prompt, options: O | undefined, turn: WaitForTurn): Run
   messages(): readonly Message[]
   events(): readonly AgentEvent[]
   /** Another session with the same past and a copy of the runtime. Called when no run is under way. */
@@ -31,7 +31,7 @@ export interface SessionDriver<O extends RunOptions = RunOptions> {
 export function createSession<O extends RunOptions>(driver: SessionDriver<O>): SessionOf<O> {
   const id = driver.id ?? newId("s")
   const { fork, archive } = driver
-  const queue = serialQueue<{ run: Run; prompt: Prompt }>()
+  const queue = createRunQueue<{ run: Run; prompt: Prompt }>()
   const unsettled = new Set<Run>()
   let steered: string[] = []
   let closing: Promise<void> | undefined
@@ -54,7 +54,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     unsettled.add(run)
     void run.settled.then(({ status }) => {
       unsettled.delete(run)
-      entry.end({ hold: holdsQueue.has(status) })
+      entry.end({ hold: statusesThatHoldQueue.has(status) })
     })
     return run
   }
@@ -68,7 +68,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   // Whether this is asked by a cell or a call of the run under way, which would have to end first.
   function isOwnRun(): boolean {
     const id = runUnderWay()?.id
-    return upwards(startingRun()?.parent).some((run) => run.id === id)
+    return runAndAncestors(parentForNewRun()?.parent).some((run) => run.id === id)
   }
 
   function send(prompt: Prompt, options?: O): Run {
@@ -91,7 +91,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
   return {
     id,
     get handle() {
-      return driver.handle?.() ?? handleOf(id, archive?.folder)
+      return driver.handle?.() ?? sessionHandle(id, archive?.folder)
     },
     directory: archive?.directory,
     runtime: driver.runtime,
@@ -106,7 +106,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
     steer(text) {
       const run = runUnderWay()
       if (run) run.steer(text)
-      else steered = [...steered, steerText(text)]
+      else steered = [...steered, checkSteerText(text)]
     },
     continueQueue: queue.release,
     clearQueue: () => abortQueued("The queue of the session was cleared."),
@@ -134,7 +134,7 @@ export function createSession<O extends RunOptions>(driver: SessionDriver<O>): S
 }
 
 // The owner must see such an end before the next prompt is sent: a queued prompt would be taken for the answer to a question.
-const holdsQueue: ReadonlySet<Status> = new Set(["waiting", "failed", "aborted"])
+const statusesThatHoldQueue: ReadonlySet<Status> = new Set(["waiting", "failed", "aborted"])
 
 /** The record of a session. */
 export function sessionTrajectory(

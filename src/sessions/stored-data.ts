@@ -1,7 +1,15 @@
-import { type Check, isFlag, isNumber, isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
+import {
+  isBoolean,
+  isFiniteNumber,
+  isListOf,
+  isObject,
+  isObjectWith,
+  isString,
+  type ShapeCheck,
+} from "../core/check-shape.ts"
 import { AgentError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
-import { isMessage, isMessages } from "../core/message-shape.ts"
+import { isMessage, isMessageList } from "../core/message-shape.ts"
 import type { SessionRecord } from "./archive.ts"
 import { isCallLog, type LoggedCall } from "./call-log.ts"
 
@@ -9,81 +17,87 @@ import { isCallLog, type LoggedCall } from "./call-log.ts"
 
 /** The record of a session. Throws an `AgentError` of code `corrupt` that names what is wrong. */
 export function checkRecord(value: unknown, where: string): SessionRecord {
-  if (isRecord(value)) return value as SessionRecord
-  throw damaged(`The record of a session in ${where} is not as Karst writes it.`)
+  if (isSessionRecord(value)) return value as SessionRecord
+  throw damagedSessionError(`The record of a session in ${where} is not as Karst writes it.`)
 }
 
 /** One event of a log. Throws an `AgentError` of code `corrupt` that names it by its position. */
 export function checkEvent(value: unknown, index: number, where: string): AgentEvent {
   if (isEvent(value)) return value as AgentEvent
-  throw damaged(`Event ${index + 1} of ${where} is not as Karst writes it.`)
+  throw damagedSessionError(`Event ${index + 1} of ${where} is not as Karst writes it.`)
 }
 
 /** The calls of the cycle that was under way. Throws an `AgentError` of code `corrupt`. */
 export function checkCalls(value: unknown, where: string): LoggedCall[] | undefined {
   if (value === undefined) return undefined
   if (isCallLog(value)) return value as LoggedCall[]
-  throw damaged(`The calls of ${where} are not as Karst writes them.`)
+  throw damagedSessionError(`The calls of ${where} are not as Karst writes them.`)
 }
 
-export function damaged(what: string): AgentError {
+export function damagedSessionError(what: string): AgentError {
   return new AgentError(`${what} Restore it from a backup, or delete the session.`, { code: "corrupt" })
 }
 
-const isWriter = objectWith({
-  host: isText,
+const isWriter = isObjectWith({
+  host: isString,
   pid: (value) => Number.isInteger(value) && Number(value) > 0,
-  token: isText,
-  until: isNumber,
+  token: isString,
+  until: isFiniteNumber,
 })
 
-const isLost = objectWith({ name: isText, reason: isText }, { path: isText, asInjected: isFlag, object: isText })
+const isLost = isObjectWith(
+  { name: isString, reason: isString },
+  { path: isString, asInjected: isBoolean, object: isString },
+)
 
-const isRecord = objectWith(
+const isSessionRecord = isObjectWith(
   {
     version: (value) => value === 1,
-    id: isText,
-    agent: isText,
-    title: isText,
-    createdAt: isNumber,
-    updatedAt: isNumber,
-    runs: isNumber,
+    id: isString,
+    agent: isString,
+    title: isString,
+    createdAt: isFiniteNumber,
+    updatedAt: isFiniteNumber,
+    runs: isFiniteNumber,
     metadata: isObject,
     writer: isWriter,
   },
   {
-    completedAt: isNumber,
-    status: isText,
-    snapshot: objectWith({ language: isText, hash: isText, lost: listOf(isLost), at: isNumber }),
+    completedAt: isFiniteNumber,
+    status: isString,
+    snapshot: isObjectWith({ language: isString, hash: isString, lost: isListOf(isLost), at: isFiniteNumber }),
   },
 )
 
-const isUsage = objectWith({}, { input: isNumber, output: isNumber, costUsd: isNumber })
-const isResult = { id: isText, ok: isFlag, text: isText }
+const isUsage = isObjectWith({}, { input: isFiniteNumber, output: isFiniteNumber, costUsd: isFiniteNumber })
+const isResult = { id: isString, ok: isBoolean, text: isString }
 
-const eventForms: Record<string, Check> = {
-  "run-start": objectWith({ agent: isText, messages: isMessages, metadata: isObject }, { system: isText }),
-  "run-end": objectWith({ status: isText, output: isText, cycles: isNumber, usage: isUsage }),
-  "cycle-end": objectWith({ usage: isUsage }),
-  "message-end": objectWith({ message: isMessage }),
-  "prompt-steered": objectWith({ message: isMessage }),
-  "code-end": objectWith({
+const eventShapes: Record<string, ShapeCheck> = {
+  "run-start": isObjectWith({ agent: isString, messages: isMessageList, metadata: isObject }, { system: isString }),
+  "run-end": isObjectWith({ status: isString, output: isString, cycles: isFiniteNumber, usage: isUsage }),
+  "cycle-end": isObjectWith({ usage: isUsage }),
+  "message-end": isObjectWith({ message: isMessage }),
+  "prompt-steered": isObjectWith({ message: isMessage }),
+  "code-end": isObjectWith({
     ...isResult,
-    changes: objectWith(
-      { created: listOf(isText), reassigned: listOf(isText), removed: listOf(isText) },
-      { used: listOf(isText) },
+    changes: isObjectWith(
+      { created: isListOf(isString), reassigned: isListOf(isString), removed: isListOf(isString) },
+      { used: isListOf(isString) },
     ),
   }),
-  "tool-end": objectWith({ ...isResult, name: isText }),
-  "warning-raised": objectWith({ code: isText, message: isText }, { names: listOf(isText) }),
-  "memory-compacted": objectWith({ from: isText, messages: isMessages }, { to: isText }),
-  "skill-activated": objectWith({ name: isText, messages: isMessages }),
+  "tool-end": isObjectWith({ ...isResult, name: isString }),
+  "warning-raised": isObjectWith({ code: isString, message: isString }, { names: isListOf(isString) }),
+  "memory-compacted": isObjectWith({ from: isString, messages: isMessageList }, { to: isString }),
+  "skill-activated": isObjectWith({ name: isString, messages: isMessageList }),
 }
 
-const hasPlace = objectWith({ type: isText, run: isText, seq: isNumber, at: isNumber }, { parent: isText })
+const hasEventHeader = isObjectWith(
+  { type: isString, run: isString, seq: isFiniteNumber, at: isFiniteNumber },
+  { parent: isString },
+)
 
-export const isEvent: Check = (value) => {
-  if (!hasPlace(value) || !isObject(value)) return false
+export const isEvent: ShapeCheck = (value) => {
+  if (!hasEventHeader(value) || !isObject(value)) return false
   const type = String(value.type)
-  return !Object.hasOwn(eventForms, type) || eventForms[type]?.(value) === true
+  return !Object.hasOwn(eventShapes, type) || eventShapes[type]?.(value) === true
 }

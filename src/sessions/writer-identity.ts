@@ -1,7 +1,7 @@
 import { hostname } from "node:os"
 
 /** Who writes a session. */
-export interface Writer {
+export interface WriterIdentity {
   host: string
   pid: number
   /** One for each opening of a session. */
@@ -10,28 +10,28 @@ export interface Writer {
   until: number
 }
 
-const openHere = new Set<string>()
+const openTokens = new Set<string>()
 
 /** How long a writer counts as alive that does not say so again. */
-export const leaseMs = 60_000
+export const writerLeaseMs = 60_000
 
-export function newWriter(token: string): Writer {
-  openHere.add(token)
+export function registerWriter(token: string): WriterIdentity {
+  openTokens.add(token)
   return { host: hostname(), pid: process.pid, token, until: 0 }
 }
 
-export function forgetWriter({ token }: Writer): void {
-  openHere.delete(token)
+export function unregisterWriter({ token }: WriterIdentity): void {
+  openTokens.delete(token)
 }
 
 /** Whether a run is under way there, as far as can be told from here. */
-export function isAtWork({ host, pid, token, until }: Writer): boolean {
+export function isWriterBusy({ host, pid, token, until }: WriterIdentity): boolean {
   if (until < Date.now()) return false
   if (host !== hostname()) return true
-  return pid === process.pid ? openHere.has(token) : isAlive(pid)
+  return pid === process.pid ? openTokens.has(token) : isProcessAlive(pid)
 }
 
-function isAlive(pid: number): boolean {
+function isProcessAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {

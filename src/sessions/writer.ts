@@ -3,14 +3,14 @@ import type { AgentEvent, EventOf } from "../core/event.ts"
 import { isDelta } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { messageText, newId } from "../core/message.ts"
-import { ownEvents, usageLimitedBy } from "../core/trajectory.ts"
+import { createOwnEventFilter, isUsageLimit } from "../core/trajectory.ts"
 import { addUsage, noUsage } from "../core/usage.ts"
-import type { Snapshot } from "../runtime/runtime.ts"
-import type { Change } from "../stores/store.ts"
-import { type Archive, keys, refuseAtWork, type SessionRecord, type StoredSession } from "./archive.ts"
+import type { RuntimeSnapshot } from "../runtime/runtime.ts"
+import type { StoreChange } from "../stores/store.ts"
+import { type Archive, refuseIfBusy, type SessionRecord, type StoredSession, sessionKeys } from "./archive.ts"
 import { type CallLog, createCallLog } from "./call-log.ts"
-import type { Recorded } from "./recording.ts"
-import { forgetWriter, leaseMs, newWriter } from "./writer-identity.ts"
+import type { RecordingEntry } from "./recording.ts"
+import { registerWriter, unregisterWriter, writerLeaseMs } from "./writer-identity.ts"
 
 /** Writes a session down as it goes on. Every commit is guarded: where another has taken the session over, it is a
  *  `ConflictError`, and nothing of the other's is touched. */
@@ -18,15 +18,15 @@ export interface SessionWriter {
   /** Says that a run begins. */
   claim(): Promise<void>
   /** Takes what is to be stored with the next commit. */
-  record(event: AgentEvent): void
+  addEvent(event: AgentEvent): void
   /** The same for what came from outside the run. */
-  note(entry: Recorded): void
+  addRecordingEntry(entry: RecordingEntry): void
   /** The calls of the cycle under way; stored as they change. */
   readonly calls: CallLog
   /** Stores what was taken since the last time, and how the conversation is after this cycle, where that is known. */
-  saved(state?: CycleState): Promise<void>
+  commitCycle(state?: CycleState): Promise<void>
   /** Stores how a run left the conversation and its runtime. */
-  ended(left: CycleState & { snapshot?: Snapshot | undefined }): Promise<void>
+  commitRunEnd(left: CycleState & { snapshot?: RuntimeSnapshot | undefined }): Promise<void>
   /** Says that the session has ended, and lets go of it. */
   close(): Promise<number | undefined>
 }
@@ -39,17 +39,22 @@ export interface CycleState {
   artifacts?: ReadonlyMap<string, string> | undefined
 }
 
-export function createWriter(archive: Archive, id: string, agent: string, stored?: StoredSession): SessionWriter {
+export function createSessionWriter(
+  archive: Archive,
+  id: string,
+  agent: string,
+  stored?: StoredSession,
+): SessionWriter {
   const { store } = archive
-  const writer = newWriter(newId("w"))
-  const isOwn = ownEvents()
+  const writer = registerWriter(newId("w"))
+  const isOwn = createOwnEventFilter()
   let revision = stored?.revision ?? 0
   let count = stored?.events.length ?? 0
   let record: SessionRecord = stored
     ? { ...stored.record, writer }
     : { version: 1, id, agent, title: "", createdAt: Date.now(), updatedAt: 0, runs: 0, metadata: {}, writer }
   let events: AgentEvent[] = []
-  let notes: Recorded[] = []
+  let notes: RecordingEntry[] = []
   /** Whether a run has begun since the record was written: its title and metadata are stored with the next commit. */
   let hasBegun = false
   let queue: Promise<unknown> = Promise.resolve()
@@ -66,27 +71,27 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
   }
 
   // The record is changed meanwhile by what comes: only what was asked for is put over it.
-  async function put(changed: Partial<SessionRecord>, more: Change[] = []): Promise<void> {
+  async function put(changed: Partial<SessionRecord>, more: StoreChange[] = []): Promise<void> {
     hasBegun = false
     const change = { ...changed, updatedAt: Date.now() }
     const value = { ...record, ...change } as unknown as Json
-    revision = await guarded([...more, { type: "put", key: keys.record(id), value }])
+    revision = await guarded([...more, { type: "put", key: sessionKeys.record(id), value }])
     record = { ...record, ...change }
   }
 
-  function callChanges(): Change[] {
+  function callChanges(): StoreChange[] {
     const unstored = calls.takeUnstored()
-    return unstored ? [{ type: "put", key: keys.calls(id), value: unstored as unknown as Json }] : []
+    return unstored ? [{ type: "put", key: sessionKeys.calls(id), value: unstored as unknown as Json }] : []
   }
 
   // What comes while this is under way waits for the next time.
-  async function withNews(store: (news: Change[]) => Promise<unknown>): Promise<void> {
-    calls.endCycle()
+  async function withNews(store: (news: StoreChange[]) => Promise<unknown>): Promise<void> {
+    calls.dropEndedCalls()
     const [newEvents, newNotes] = [events.length, notes.length]
     // Both are plain JSON; an interface is not known to be.
     await store([
-      { type: "append", log: keys.events(id), items: events.slice() as unknown as Json[] },
-      { type: "append", log: keys.recording(id), items: notes.slice() as unknown as Json[] },
+      { type: "append", log: sessionKeys.events(id), items: events.slice() as unknown as Json[] },
+      { type: "append", log: sessionKeys.recording(id), items: notes.slice() as unknown as Json[] },
       ...callChanges(),
     ])
     count += newEvents
@@ -94,19 +99,19 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
     notes = notes.slice(newNotes)
   }
 
-  async function guarded(changes: Change[]): Promise<number> {
+  async function guarded(changes: StoreChange[]): Promise<number> {
     try {
-      return await store.commit(changes, { key: keys.record(id), ifRevision: revision })
+      return await store.commit(changes, { key: sessionKeys.record(id), ifRevision: revision })
     } catch (error) {
-      throw error instanceof ConflictError ? takenOver(archive, id, error) : error
+      throw error instanceof ConflictError ? takenOverError(archive, id, error) : error
     }
   }
 
   // Without the events: of a cycle under way, all are stored or none.
-  const renewed = () => inTurn(() => put({ writer: { ...writer, until: Date.now() + leaseMs } }))
+  const renewed = () => inTurn(() => put({ writer: { ...writer, until: Date.now() + writerLeaseMs } }))
 
   function renew(): void {
-    lease ??= setInterval(() => void renewed().catch(() => undefined), leaseMs / 3).unref()
+    lease ??= setInterval(() => void renewed().catch(() => undefined), writerLeaseMs / 3).unref()
   }
 
   function letGo(): void {
@@ -119,21 +124,21 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
       await renewed()
       renew()
     },
-    record(event) {
+    addEvent(event) {
       if (isDelta(event)) return
       events.push(event)
       if (!isOwn(event)) return
       if (event.type === "run-start") {
-        record = { ...record, ...begun(record, event) }
+        record = { ...record, ...recordAfterRunStart(record, event) }
         hasBegun = true
       }
-      if (event.type === "run-end") record = { ...record, ...done(record, event) }
+      if (event.type === "run-end") record = { ...record, ...recordAfterRunEnd(record, event) }
     },
-    note(entry) {
+    addRecordingEntry(entry) {
       notes.push(entry)
     },
     calls,
-    saved: (state) =>
+    commitCycle: (state) =>
       inTurn(() =>
         withNews((news) =>
           state
@@ -143,24 +148,24 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
               : guarded(news),
         ),
       ),
-    ended({ head, artifacts, snapshot }) {
+    commitRunEnd({ head, artifacts, snapshot }) {
       letGo()
       return inTurn(async () => {
         const at = count + events.length
         const isNew = snapshot && snapshot.hash !== record.snapshot?.hash
-        const bytes: Change[] = isNew ? [{ type: "put", key: keys.snapshot(id), value: snapshot.data }] : []
-        const known = snapshot && { ...withoutData(snapshot), at }
+        const bytes: StoreChange[] = isNew ? [{ type: "put", key: sessionKeys.snapshot(id), value: snapshot.data }] : []
+        const known = snapshot && { ...snapshotInfo(snapshot), at }
         const more = [...bytes, ...artifactChanges(id, artifacts)]
         await withNews((news) => put({ writer, head, ...(known && { snapshot: known }) }, [...news, ...more]))
       })
     },
     async close() {
       letGo()
-      forgetWriter(writer)
+      unregisterWriter(writer)
       // What was never sent anything was never stored. Where others have gone on, it is not ours to end.
       const end = () => withNews((news) => put({ writer, completedAt: Date.now() }, news))
       try {
-        if (revision > 0) await inTurn(end).catch(unlessConflict)
+        if (revision > 0) await inTurn(end).catch(ignoreConflict)
       } finally {
         await archive.close()
       }
@@ -170,25 +175,25 @@ export function createWriter(archive: Archive, id: string, agent: string, stored
 }
 
 /** Takes a stored session over: whoever had it open cannot write any more. A run that never ended is given an end. */
-export async function takeOver(archive: Archive, stored: StoredSession): Promise<SessionWriter> {
-  refuseAtWork(stored.record)
+export async function takeOverSession(archive: Archive, stored: StoredSession): Promise<SessionWriter> {
+  refuseIfBusy(stored.record)
   const { completedAt, ...record } = stored.record
-  const writer = createWriter(archive, record.id, record.agent, { ...stored, record })
-  const end = endOfInterrupted(stored.events)
+  const writer = createSessionWriter(archive, record.id, record.agent, { ...stored, record })
+  const end = interruptedRunEnd(stored.events)
   if (end) {
-    writer.record(end)
+    writer.addEvent(end)
     stored.events.push(end)
   }
-  await writer.ended({ head: record.head ?? null })
+  await writer.commitRunEnd({ head: record.head ?? null })
   return writer
 }
 
-function artifactChanges(id: string, artifacts: ReadonlyMap<string, string> = new Map()): Change[] {
-  return [...artifacts].map(([name, value]) => ({ type: "put", key: keys.artifacts(id) + name, value }))
+function artifactChanges(id: string, artifacts: ReadonlyMap<string, string> = new Map()): StoreChange[] {
+  return [...artifacts].map(([name, value]) => ({ type: "put", key: sessionKeys.artifacts(id) + name, value }))
 }
 
-function endOfInterrupted(events: readonly AgentEvent[]): EventOf<"run-end"> | undefined {
-  const isOwn = ownEvents()
+function interruptedRunEnd(events: readonly AgentEvent[]): EventOf<"run-end"> | undefined {
+  const isOwn = createOwnEventFilter()
   const own = events.filter(isOwn)
   const start = own.findLast((event) => event.type === "run-start" || event.type === "run-end")
   if (start?.type !== "run-start") return undefined
@@ -209,7 +214,10 @@ function endOfInterrupted(events: readonly AgentEvent[]): EventOf<"run-end"> | u
   }
 }
 
-function begun({ title, runs, agent, metadata }: SessionRecord, event: EventOf<"run-start">): Partial<SessionRecord> {
+function recordAfterRunStart(
+  { title, runs, agent, metadata }: SessionRecord,
+  event: EventOf<"run-start">,
+): Partial<SessionRecord> {
   const prompt = event.messages.find((message) => message.role === "user" && message.origin === "prompt")
   const first = prompt ? messageText(prompt).replace(/\s+/g, " ").trim().slice(0, 100).toWellFormed() : ""
   return {
@@ -219,19 +227,19 @@ function begun({ title, runs, agent, metadata }: SessionRecord, event: EventOf<"
   }
 }
 
-function done({ runs }: SessionRecord, event: EventOf<"run-end">): Partial<SessionRecord> {
-  return { runs: runs + 1, status: event.status, usageLimited: usageLimitedBy(event.error) }
+function recordAfterRunEnd({ runs }: SessionRecord, event: EventOf<"run-end">): Partial<SessionRecord> {
+  return { runs: runs + 1, status: event.status, usageLimited: isUsageLimit(event.error) }
 }
 
-function withoutData({ data, ...rest }: Snapshot): Omit<Snapshot, "data"> {
+function snapshotInfo({ data, ...rest }: RuntimeSnapshot): Omit<RuntimeSnapshot, "data"> {
   return rest
 }
 
-function unlessConflict(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!(error instanceof ConflictError)) throw error
 }
 
-function takenOver({ name }: Archive, id: string, cause: ConflictError): ConflictError {
+function takenOverError({ name }: Archive, id: string, cause: ConflictError): ConflictError {
   return new ConflictError(
     `Session ${id} in ${name} was resumed or deleted elsewhere, so this one can no longer write it. ` +
       "Open it again with agent.session({ resume, archive }).",

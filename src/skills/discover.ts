@@ -5,7 +5,7 @@ import { isWithin } from "../core/paths.ts"
 import type { Finding } from "./properties.ts"
 
 /** Tells a problem with a path. */
-export type Report = (path: string, severity: Finding["severity"], message: string) => void
+export type ReportProblem = (path: string, severity: Finding["severity"], message: string) => void
 
 /** A folder that has a SKILL.md, and the one that links may not lead out of; both without links. */
 export interface FoundSkill {
@@ -17,7 +17,7 @@ export interface FoundSkill {
 
 /** The skills in a file or folder, and in the folders below it, in the order of their paths. Links inside are followed
  *  where they stay inside; everything that cannot be looked at is reported. */
-export async function discover(path: string, report: Report): Promise<FoundSkill[]> {
+export async function discoverSkills(path: string, report: ReportProblem): Promise<FoundSkill[]> {
   const given = resolve(path)
   const real = await realpath(given).catch(() => undefined)
   const found = real === undefined ? undefined : await stat(real)
@@ -37,7 +37,7 @@ export async function discover(path: string, report: Report): Promise<FoundSkill
     return []
   }
   const walk: Walk = { root: real, seen: new Set(), found: [], report, full: false }
-  await visit(real, 0, walk)
+  await visitFolder(real, 0, walk)
   if (walk.found.length === 0 && !walk.full) report(given, "warning", "has no skills in it")
   return walk.found
 }
@@ -46,20 +46,20 @@ interface Walk {
   root: string
   seen: Set<string>
   found: FoundSkill[]
-  report: Report
+  report: ReportProblem
   full: boolean
 }
 
 const skillFiles = ["SKILL.md", "skill.md"]
-const deepest = 6
-const mostFolders = 5_000
+const maxDepth = 6
+const maxFolders = 5_000
 
-async function visit(folder: string, depth: number, walk: Walk): Promise<void> {
+async function visitFolder(folder: string, depth: number, walk: Walk): Promise<void> {
   if (walk.seen.has(folder) || walk.full) return
   walk.seen.add(folder)
-  if (walk.seen.size > mostFolders) {
+  if (walk.seen.size > maxFolders) {
     walk.full = true
-    return walk.report(walk.root, "error", `has more than ${mostFolders} folders: name the folders of the skills`)
+    return walk.report(walk.root, "error", `has more than ${maxFolders} folders: name the folders of the skills`)
   }
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => error)
   if (!Array.isArray(entries)) return walk.report(folder, "error", `cannot be read (${entries.code})`)
@@ -68,22 +68,23 @@ async function visit(folder: string, depth: number, walk: Walk): Promise<void> {
     walk.found.push({ folder, root: walk.root, file })
     return
   }
-  const names = entries.filter(mayHoldSkills).map(({ name }) => name)
+  const names = entries.filter(mayContainSkills).map(({ name }) => name)
   for (const name of names.sort()) {
-    const next = await followed(join(folder, name), folder, walk)
+    const next = await resolveLink(join(folder, name), folder, walk)
     if (next === undefined) continue
-    if (depth === deepest) walk.report(next, "warning", `is more than ${deepest} folders down, and was not looked into`)
-    else await visit(next, depth + 1, walk)
+    if (depth === maxDepth)
+      walk.report(next, "warning", `is more than ${maxDepth} folders down, and was not looked into`)
+    else await visitFolder(next, depth + 1, walk)
   }
 }
 
-function mayHoldSkills(entry: Dirent): boolean {
+function mayContainSkills(entry: Dirent): boolean {
   if (entry.name.startsWith(".") || entry.name === "node_modules") return false
   return entry.isDirectory() || entry.isSymbolicLink()
 }
 
 /** The folder that a path stands for; undefined where it stands for none that may be entered. */
-async function followed(path: string, from: string, { root, report }: Walk): Promise<string | undefined> {
+async function resolveLink(path: string, from: string, { root, report }: Walk): Promise<string | undefined> {
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => error)
   if (typeof real !== "string") {
     const why = real.code === "ELOOP" ? "is a link that leads to itself" : "is a link to what is not there"

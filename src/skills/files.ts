@@ -12,32 +12,32 @@ export interface SkillFile {
 }
 
 /** The files of a skill's folder in the order of their paths, but for its instructions and what is hidden. */
-export async function listFiles(folder: string): Promise<SkillFile[]> {
+export async function listSkillFiles(folder: string): Promise<SkillFile[]> {
   const found: SkillFile[] = []
-  await collect(folder, "", folder, found)
+  await collectFiles(folder, "", folder, found)
   return found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 /** The bytes of a file of a skill; throws what the caller can mend. */
-export async function readFileOf(folder: string, path: string): Promise<Uint8Array> {
-  const read = await readWithin(folder, join(folder, path), mostBytes)
+export async function readSkillFile(folder: string, path: string): Promise<Uint8Array> {
+  const read = await readWithin(folder, join(folder, path), maxBytes)
   if ("bytes" in read) return read.bytes
   throw new Error(`"${path}" ${read.problem}`)
 }
 
-const mostBytes = 16 * 1024 * 1024
-const mostFiles = 1_000
-const deepest = 8
+const maxBytes = 16 * 1024 * 1024
+const maxFiles = 1_000
+const maxDepth = 8
 
-async function collect(folder: string, prefix: string, root: string, found: SkillFile[]): Promise<void> {
-  if (prefix.split("/").length > deepest) return
+async function collectFiles(folder: string, prefix: string, root: string, found: SkillFile[]): Promise<void> {
+  if (prefix.split("/").length > maxDepth) return
   const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (found.length >= mostFiles) return
+    if (found.length >= maxFiles) return
     if (isHidden(entry.name, prefix)) continue
     const path = `${prefix}${entry.name}`
-    if (entry.isDirectory()) await collect(join(folder, entry.name), `${path}/`, root, found)
-    else if (entry.isFile() || entry.isSymbolicLink()) await add(path, root, found)
+    if (entry.isDirectory()) await collectFiles(join(folder, entry.name), `${path}/`, root, found)
+    else if (entry.isFile() || entry.isSymbolicLink()) await addFile(path, root, found)
   }
 }
 
@@ -46,7 +46,7 @@ function isHidden(name: string, prefix: string): boolean {
   return prefix === "" && /^(skill\.md|injection\.(ts|js|mjs|d\.m?ts|py))$/i.test(name)
 }
 
-async function add(path: string, root: string, found: SkillFile[]): Promise<void> {
+async function addFile(path: string, root: string, found: SkillFile[]): Promise<void> {
   const real = await realpath(join(root, path)).catch(() => undefined)
   if (real === undefined || !isWithin(root, real)) return
   const { size, isFile } = await stat(real).then((facts) => ({ size: facts.size, isFile: facts.isFile() }))

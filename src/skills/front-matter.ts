@@ -15,15 +15,15 @@ export async function parseSkillText(bytes: Uint8Array): Promise<SkillText | { p
   const closing = /^---[ \t]*$/m.exec(text.slice(opening.length).replaceAll("\r\n", " \n"))
   if (!closing) return { problem: 'has front matter without an end: a line of "---" closes it' }
   const source = text.slice(opening.length, opening.length + closing.index)
-  if (source.length > longestFrontMatter) {
-    return { problem: `has front matter of ${source.length} characters; the most is ${longestFrontMatter}` }
+  if (source.length > maxFrontMatterChars) {
+    return { problem: `has front matter of ${source.length} characters; the most is ${maxFrontMatterChars}` }
   }
   const body = text.slice(opening.length + closing.index).replace(/^---[ \t]*(?:\r?\n|$)/, "")
   const read = await readYaml(source)
   return "problem" in read ? read : { ...read, body: body.replaceAll("\r\n", "\n").trim() }
 }
 
-const longestFrontMatter = 32_768
+const maxFrontMatterChars = 32_768
 
 function decode(bytes: Uint8Array): string | undefined {
   try {
@@ -35,9 +35,9 @@ function decode(bytes: Uint8Array): string | undefined {
 }
 
 async function readYaml(source: string): Promise<Omit<SkillText, "body"> | { problem: string }> {
-  const first = await parsed(source)
+  const first = await parseYaml(source)
   if ("fields" in first) return { ...first, remarks: [] }
-  const quoted = await parsed(withQuotes(source))
+  const quoted = await parseYaml(quotePlainValues(source))
   if (!("fields" in quoted)) return first
   return {
     ...quoted,
@@ -45,7 +45,9 @@ async function readYaml(source: string): Promise<Omit<SkillText, "body"> | { pro
   }
 }
 
-async function parsed(source: string): Promise<{ fields: Record<string, unknown> } | { problem: string; why: string }> {
+async function parseYaml(
+  source: string,
+): Promise<{ fields: Record<string, unknown> } | { problem: string; why: string }> {
   const broken = (why: string) => ({ problem: `has front matter that is not YAML: ${why}`, why })
   try {
     // Loaded here, so that a program without skills never loads it.
@@ -53,8 +55,8 @@ async function parsed(source: string): Promise<{ fields: Record<string, unknown>
     // Every scalar is text: a version of 1.0 stays "1.0", and no tag makes anything else of it.
     const document = parseDocument(source, { schema: "failsafe", logLevel: "silent" })
     const [error] = document.errors
-    if (error) return broken(lineOf(error))
-    const fields: unknown = document.toJS({ maxAliasCount: mostAliases })
+    if (error) return broken(yamlErrorText(error))
+    const fields: unknown = document.toJS({ maxAliasCount: maxAliases })
     if (typeof fields === "object" && fields !== null && !Array.isArray(fields)) return { fields: { ...fields } }
     return broken("it must be a map of fields, such as name: my-skill")
   } catch (error) {
@@ -63,16 +65,16 @@ async function parsed(source: string): Promise<{ fields: Record<string, unknown>
   }
 }
 
-const mostAliases = 20
+const maxAliases = 20
 
 /** The reason in a line, with the line counted in the file. */
-function lineOf({ message, linePos }: { message: string; linePos?: [{ line: number }, ...unknown[]] }): string {
+function yamlErrorText({ message, linePos }: { message: string; linePos?: [{ line: number }, ...unknown[]] }): string {
   const [reason = ""] = message.split(/ at line \d|\n/)
   return linePos ? `${reason} (line ${linePos[0].line + 1})` : reason
 }
 
 /** Quotes plain values that hold what YAML reads as more, as in `description: Use when: …`, which other readers allow. */
-function withQuotes(source: string): string {
+function quotePlainValues(source: string): string {
   return source.replace(/^([\w-]+):[ \t]+([^\s"'|>[{&*!#].*)$/gm, (line, key: string, value: string) =>
     /:(\s|$)|\s#|^[@`%]/.test(value) ? `${key}: ${JSON.stringify(value.trim())}` : line,
   )

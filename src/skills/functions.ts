@@ -11,33 +11,33 @@ export const skillFunctions = {
 /** Binds these functions in a runtime, once. They are the same for all agents: what one does is up to the run that calls
  *  it, so agents with other skills may share the runtime. */
 export async function bindSkillFunctions(runtime: Runtime): Promise<void> {
-  const binding = ready.get(runtime) ?? bind(runtime)
-  ready.set(runtime, binding)
-  binding.catch(() => ready.delete(runtime))
+  const binding = bindingsInProgress.get(runtime) ?? bindOnce(runtime)
+  bindingsInProgress.set(runtime, binding)
+  binding.catch(() => bindingsInProgress.delete(runtime))
   await binding
 }
 
-const ready = new WeakMap<Runtime, Promise<void>>()
+const bindingsInProgress = new WeakMap<Runtime, Promise<void>>()
 
-async function bind(runtime: Runtime): Promise<void> {
+async function bindOnce(runtime: Runtime): Promise<void> {
   const { activate, read } = skillFunctions[runtime.language]
   const names = (await runtime.names()).map(({ name }) => name)
-  if (!names.includes(activate) && !names.includes(read)) return runtime.inject(bindings(activate, read))
+  if (!names.includes(activate) && !names.includes(read)) return runtime.inject(createSkillBindings(activate, read))
   // A copy of a runtime has them from the one it was made of.
   const found = await Promise.all([activate, read].map((name) => runtime.retrieve(name).catch(() => undefined)))
-  if (found[0] === activateOutside && found[1] === readOutside) return
+  if (found[0] === activateOutsideRun && found[1] === readOutsideRun) return
   throw new ConfigError(
     `Skills need the names ${activate} and ${read}, which this runtime uses for something else: rename that.`,
   )
 }
 
-function bindings(activate: string, read: string): Bindings {
+function createSkillBindings(activate: string, read: string): Bindings {
   return {
-    [activate]: fn(activateOutside, {
+    [activate]: fn(activateOutsideRun, {
       description: "Activates a skill. Its instructions follow the output of the cell.",
       signature: "(name: string) => Promise<string>",
     }),
-    [read]: fn(readOutside, {
+    [read]: fn(readOutsideRun, {
       description: "A file of a skill as text, or in base64 where it is not text.",
       signature: '(name: string, path: string, encoding?: "utf8" | "base64") => Promise<string>',
     }),
@@ -45,9 +45,9 @@ function bindings(activate: string, read: string): Bindings {
 }
 
 // Inside a run of an agent with skills, that run answers in the place of these.
-const activateOutside = async (_name: string) => outsideRun()
-const readOutside = async (_name: string, _path: string) => outsideRun()
+const activateOutsideRun = async (_name: string) => throwOutsideRun()
+const readOutsideRun = async (_name: string, _path: string) => throwOutsideRun()
 
-function outsideRun(): never {
+function throwOutsideRun(): never {
   throw new Error("There are no skills here: only the cells of an agent that was given skills can use them.")
 }

@@ -3,27 +3,27 @@ import { realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { ConfigError, UnsupportedError } from "../core/errors.ts"
 import { isInFolder, isWithin } from "../core/paths.ts"
-import { moduleBindings } from "../runtime/load-module.ts"
+import { loadModuleBindings } from "../runtime/load-module.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { Skill } from "../skills.ts"
-import { type CodeDigests, importChecked } from "./digests.ts"
+import { type CodeDigests, importVerified } from "./digests.ts"
 
 /** What a skill has put into a runtime. */
-export interface Injected {
+export interface InjectedSkill {
   names: string[]
   /** The file that it has for runtimes of another language only. */
-  elsewhere?: string | undefined
+  otherLanguageFile?: string | undefined
 }
 
 /** Puts what a skill brings into a runtime, the first time it is asked to. Its code runs now and not before: where cells
  *  run, or on the host when it was made there or is trusted. `writable` are the folders that the agent's tools can write. */
-export function injectSkill(skill: Skill, runtime: Runtime, writable: readonly string[]): Promise<Injected> {
-  const done = injected.get(runtime) ?? new Map<unknown, Promise<Injected>>()
-  injected.set(runtime, done)
+export function injectSkill(skill: Skill, runtime: Runtime, writable: readonly string[]): Promise<InjectedSkill> {
+  const done = injectedSkills.get(runtime) ?? new Map<unknown, Promise<InjectedSkill>>()
+  injectedSkills.set(runtime, done)
   const key = skill.directory ?? skill
   const known = done.get(key)
   if (known) return known
-  const injecting = inject(skill, runtime, writable)
+  const injecting = injectNow(skill, runtime, writable)
   done.set(key, injecting)
   // What failed may be tried again.
   injecting.catch(() => done.delete(key))
@@ -31,32 +31,32 @@ export function injectSkill(skill: Skill, runtime: Runtime, writable: readonly s
 }
 
 /** Whether a skill brings code, which only a runtime can hold. */
-export function bringsCode({ bindings, directory }: Skill): boolean {
+export function hasCode({ bindings, directory }: Skill): boolean {
   if (bindings !== undefined || directory === undefined) return bindings !== undefined
-  return Object.values(modules).some((names) => names.some((name) => existsSync(join(directory, name))))
+  return Object.values(injectionModules).some((names) => names.some((name) => existsSync(join(directory, name))))
 }
 
-const injected = new WeakMap<Runtime, Map<unknown, Promise<Injected>>>()
+const injectedSkills = new WeakMap<Runtime, Map<unknown, Promise<InjectedSkill>>>()
 
-async function inject(skill: Skill, runtime: Runtime, writable: readonly string[]): Promise<Injected> {
+async function injectNow(skill: Skill, runtime: Runtime, writable: readonly string[]): Promise<InjectedSkill> {
   const { bindings, directory, trusted, code } = skill
-  if (bindings) return putIn(typeof bindings === "function" ? await bindings() : bindings, runtime)
+  if (bindings) return injectBindings(typeof bindings === "function" ? await bindings() : bindings, runtime)
   if (directory === undefined) return { names: [] }
   const { language } = runtime
-  const file = await moduleIn(directory, language)
+  const file = await findInjectionModule(directory, language)
   if (file === undefined) {
-    const elsewhere = modules[other[language]].find((name) => existsSync(join(directory, name)))
-    return { names: [], elsewhere }
+    const elsewhere = injectionModules[otherLanguage[language]].find((name) => existsSync(join(directory, name)))
+    return { names: [], otherLanguageFile: elsewhere }
   }
   const ofCells = runtime.writable?.() ?? []
   refuseWritable([file], ofCells)
   const isTrusted = trusted && language === "typescript"
   if (isTrusted || (runtime.isolation === "none" && runtime.load)) {
-    const digests = code ?? noDigests(directory)
+    const digests = code ?? throwMissingDigests(directory)
     refuseWritable([file, ...digests.keys()], [...ofCells, ...writable])
-    return importChecked(directory, digests, async () => {
+    return importVerified(directory, digests, async () => {
       if (!isTrusted && runtime.load) return { names: await runtime.load(file) }
-      return putIn(await moduleBindings(file), runtime)
+      return injectBindings(await loadModuleBindings(file), runtime)
     })
   }
   if (runtime.load) return { names: await runtime.load(file) }
@@ -65,18 +65,18 @@ async function inject(skill: Skill, runtime: Runtime, writable: readonly string[
   )
 }
 
-async function putIn(bindings: Record<string, unknown>, runtime: Runtime): Promise<Injected> {
+async function injectBindings(bindings: Record<string, unknown>, runtime: Runtime): Promise<InjectedSkill> {
   await runtime.inject(bindings)
   return { names: Object.keys(bindings) }
 }
 
-const other = { typescript: "python", python: "typescript" } as const
+const otherLanguage = { typescript: "python", python: "typescript" } as const
 
 // JavaScript first: where both are, one was made from the other, and Node runs it anywhere.
-const modules = { typescript: ["injection.mjs", "injection.js", "injection.ts"], python: ["injection.py"] }
+const injectionModules = { typescript: ["injection.mjs", "injection.js", "injection.ts"], python: ["injection.py"] }
 
-async function moduleIn(directory: string, language: Runtime["language"]): Promise<string | undefined> {
-  for (const name of modules[language]) {
+async function findInjectionModule(directory: string, language: Runtime["language"]): Promise<string | undefined> {
+  for (const name of injectionModules[language]) {
     const path = join(directory, name)
     const real = await realpath(path).catch(() => undefined)
     if (real === undefined) continue
@@ -95,7 +95,7 @@ function refuseWritable(files: readonly string[], folders: readonly string[]): v
   }
 }
 
-function noDigests(directory: string): CodeDigests {
+function throwMissingDigests(directory: string): CodeDigests {
   throw new ConfigError(
     `The code in "${directory}" was not run: its files were not read by loadSkills(). Load it by that.`,
   )

@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url"
 import type { LoadedSkills, Skill, SkillProblem, SkillSource } from "../skills.ts"
-import { discover, type Report } from "./discover.ts"
+import { discoverSkills, type ReportProblem } from "./discover.ts"
 import { readSkill } from "./read.ts"
 
 /** Everything that the sources hold, and everything that is wrong with it. */
-export async function load(sources: readonly SkillSource[]): Promise<LoadedSkills> {
+export async function loadFromSources(sources: readonly SkillSource[]): Promise<LoadedSkills> {
   const problems: SkillProblem[] = []
-  const report: Report = (path, severity, message) => void problems.push({ path, severity, message })
+  const report: ReportProblem = (path, severity, message) => void problems.push({ path, severity, message })
   const skills = new Map<string, Skill>()
   const folders = new Set<string>()
 
@@ -25,7 +25,7 @@ export async function load(sources: readonly SkillSource[]): Promise<LoadedSkill
     }
     const isPath = typeof source === "string" || source instanceof URL
     const { path, trusted = false } = isPath ? { path: source } : source
-    for (const found of await discover(path instanceof URL ? fileURLToPath(path) : path, report)) {
+    for (const found of await discoverSkills(path instanceof URL ? fileURLToPath(path) : path, report)) {
       if (folders.has(found.folder)) continue
       folders.add(found.folder)
       const skill = await readSkill(found, trusted, report)

@@ -8,12 +8,12 @@ export async function readWithin(
   path: string,
   mostBytes: number,
 ): Promise<{ bytes: Uint8Array } | { problem: string }> {
-  const real = await realpath(path).catch(codeOf)
-  if (typeof real !== "string") return { problem: missing(real.code) }
+  const real = await realpath(path).catch(errorCodeOf)
+  if (typeof real !== "string") return { problem: unreadableText(real.code) }
   if (!isWithin(folder, real)) return { problem: "is a link that leads outside its folder, and is not followed" }
   // Without waiting: what is no file, such as a pipe, may never have anything to read.
-  const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK).catch(codeOf)
-  if (!("stat" in file)) return { problem: missing(file.code) }
+  const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK).catch(errorCodeOf)
+  if (!("stat" in file)) return { problem: unreadableText(file.code) }
   try {
     const stat = await file.stat()
     if (!stat.isFile()) return { problem: "is not a file" }
@@ -24,11 +24,11 @@ export async function readWithin(
   }
 }
 
-function codeOf(error: NodeJS.ErrnoException): { code: string } {
+function errorCodeOf(error: NodeJS.ErrnoException): { code: string } {
   return { code: error.code ?? error.message }
 }
 
-function missing(code: string): string {
+function unreadableText(code: string): string {
   if (code === "ENOENT") return "is not there"
   return code === "ELOOP" ? "is a link that leads to itself" : `cannot be read (${code})`
 }

@@ -17,7 +17,7 @@ export interface Finding {
 
 /** Checks the fields of a skill by the standard's rules and gives every problem. `folder` is the name of the folder it
  *  must have; undefined for a skill that has none. */
-export function checkProperties(
+export function checkSkillProperties(
   fields: Record<string, unknown>,
   folder: string | undefined,
 ): { properties: SkillProperties; findings: Finding[] } {
@@ -36,7 +36,7 @@ export function checkProperties(
     offered: String(fields["disable-model-invocation"] ?? "false") !== "true",
   }
   for (const field of Object.keys(fields)) {
-    if (!standard.has(field) && field !== "disable-model-invocation") {
+    if (!standardFields.has(field) && field !== "disable-model-invocation") {
       warn(`the field "${field}" is not in the standard and is ignored`)
     }
   }
@@ -53,7 +53,7 @@ export function pathProblem(path: unknown): string | undefined {
   return undefined
 }
 
-const standard = new Set(["name", "description", "license", "compatibility", "metadata", "allowed-tools"])
+const standardFields = new Set(["name", "description", "license", "compatibility", "metadata", "allowed-tools"])
 
 function checkName(given: unknown, folder: string | undefined, error: (message: string) => void): string {
   if (typeof given !== "string" || given.trim() === "") {
@@ -61,8 +61,8 @@ function checkName(given: unknown, folder: string | undefined, error: (message: 
     return ""
   }
   const name = given.trim().normalize("NFKC")
-  const say = (problem: string) => error(`name "${short(name)}" ${problem}`)
-  if (lengthOf(name) > 64) say(`has ${lengthOf(name)} characters; the most is 64`)
+  const say = (problem: string) => error(`name "${shortText(name)}" ${problem}`)
+  if (characterCount(name) > 64) say(`has ${characterCount(name)} characters; the most is 64`)
   if (name !== name.toLowerCase()) say("must be lower case")
   if (!/^[\p{L}\p{N}-]*$/u.test(name)) say("may have letters, digits and hyphens only")
   if (name.startsWith("-") || name.endsWith("-")) say("must not begin or end with a hyphen")
@@ -93,7 +93,7 @@ function optionalText(
     return undefined
   }
   const text = given.trim()
-  if (lengthOf(text) > most) error(`${field} has ${lengthOf(text)} characters; the most is ${most}`)
+  if (characterCount(text) > most) error(`${field} has ${characterCount(text)} characters; the most is ${most}`)
   return text === "" ? undefined : text
 }
 
@@ -125,10 +125,10 @@ function checkTools(given: unknown, error: (message: string) => void): string[] 
 }
 
 /** In characters as people count them, and not in halves of those beyond 16 bits. */
-function lengthOf(text: string): number {
+function characterCount(text: string): number {
   return Array.from(text).length
 }
 
-function short(text: string): string {
+function shortText(text: string): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text
 }

@@ -1,21 +1,25 @@
 import { basename, join } from "node:path"
 import type { Skill } from "../skills.ts"
 import { digestCode } from "./digests.ts"
-import type { FoundSkill, Report } from "./discover.ts"
-import { listFiles, readFileOf } from "./files.ts"
+import type { FoundSkill, ReportProblem } from "./discover.ts"
+import { listSkillFiles, readSkillFile } from "./files.ts"
 import { parseSkillText } from "./front-matter.ts"
 import { readWithin } from "./places.ts"
-import { checkProperties, pathProblem } from "./properties.ts"
+import { checkSkillProperties, pathProblem } from "./properties.ts"
 
 /** Reads one skill; undefined when something is wrong with it, which is reported. */
-export async function readSkill(found: FoundSkill, trusted: boolean, report: Report): Promise<Skill | undefined> {
+export async function readSkill(
+  found: FoundSkill,
+  trusted: boolean,
+  report: ReportProblem,
+): Promise<Skill | undefined> {
   const { folder, root } = found
   const file = join(folder, found.file)
-  const read = await readWithin(root, file, mostBytes)
+  const read = await readWithin(root, file, maxBytes)
   const text = "problem" in read ? read : await parseSkillText(read.bytes)
   if ("problem" in text) return void report(file, "error", text.problem)
   for (const remark of text.remarks) report(file, "warning", remark)
-  const { properties, findings } = checkProperties(text.fields, basename(folder))
+  const { properties, findings } = checkSkillProperties(text.fields, basename(folder))
   if (text.body === "") findings.push({ severity: "warning", message: "has no instructions below its front matter" })
   for (const { severity, message } of findings) report(file, severity, message)
   if (findings.some(({ severity }) => severity === "error")) return undefined
@@ -27,13 +31,13 @@ export async function readSkill(found: FoundSkill, trusted: boolean, report: Rep
     directory: folder,
     code,
     trusted,
-    files: () => listFiles(folder),
+    files: () => listSkillFiles(folder),
     async read(path) {
       const problem = pathProblem(path)
       if (problem !== undefined) throw new Error(`"${path}" ${problem}`)
-      return readFileOf(folder, path)
+      return readSkillFile(folder, path)
     },
   }
 }
 
-const mostBytes = 256 * 1024
+const maxBytes = 256 * 1024

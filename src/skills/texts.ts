@@ -18,22 +18,22 @@ function howToActivate(use: SkillUse): string {
   return `run \`${wait}${activate}("<name>")\` in a cell of its own: what to do, with the skill's functions and files, follows its output`
 }
 
-export interface Activated {
+export interface ActivatedSkill {
   skill: Skill
   files: readonly SkillFile[]
   /** Of what it has put in, and the tag of the block they are shown in. */
   declarations: string
   tag: string
   /** A module that it has for the other language. */
-  elsewhere: string | undefined
+  otherLanguageFile: string | undefined
   /** Whether it has code and the agent no runtime. */
   needsRuntime?: boolean | undefined
   use: SkillUse
 }
 
 /** What the model is told of a skill when it activates it. */
-export function activationText(activated: Activated): string {
-  const { skill, files, declarations, tag, elsewhere, needsRuntime, use } = activated
+export function activationText(activated: ActivatedSkill): string {
+  const { skill, files, declarations, tag, otherLanguageFile: elsewhere, needsRuntime, use } = activated
   const { name, instructions, compatibility } = skill
   const parts = [
     instructions || "(It has no instructions.)",
@@ -52,9 +52,11 @@ function howToRead(name: string, use: SkillUse): string {
   return `${wait}${read}("${name}", "<path>")`
 }
 
-const mostListed = 100
+const maxListedFiles = 100
 
 function fileList(files: readonly SkillFile[]): string {
-  const lines = files.slice(0, mostListed).map(({ path, bytes }) => `- ${oneLine(path)} (${bytes} bytes)`)
-  return files.length > mostListed ? [...lines, `- and ${files.length - mostListed} more`].join("\n") : lines.join("\n")
+  const lines = files.slice(0, maxListedFiles).map(({ path, bytes }) => `- ${oneLine(path)} (${bytes} bytes)`)
+  return files.length > maxListedFiles
+    ? [...lines, `- and ${files.length - maxListedFiles} more`].join("\n")
+    : lines.join("\n")
 }

@@ -1,16 +1,16 @@
 import { AgentError, ConflictError } from "../core/errors.ts"
-import type { Guard } from "./store.ts"
+import type { StoreGuard } from "./store.ts"
 
 /** `store` says which, such as `The store "karst.db"`. */
 export function closedError(store: string): AgentError {
   return new AgentError(`${store} is closed. Open it again.`, { code: "closed" })
 }
 
-export function checkGuard(guard: Guard, found: number): void {
-  if (found !== guard.ifRevision) throw conflict(guard, found)
+export function checkGuard(guard: StoreGuard, found: number): void {
+  if (found !== guard.ifRevision) throw conflictError(guard, found)
 }
 
-export function conflict({ key, ifRevision }: Guard, found: number): ConflictError {
+export function conflictError({ key, ifRevision }: StoreGuard, found: number): ConflictError {
   const now = found === 0 ? "is not there" : `is at revision ${found}`
   const wanted = ifRevision === 0 ? "it must not exist yet" : `revision ${ifRevision} was asked for`
   return new ConflictError(`"${key}" ${now}, and ${wanted}. Somebody else changed it first: read it again.`, {
@@ -18,11 +18,11 @@ export function conflict({ key, ifRevision }: Guard, found: number): ConflictErr
   })
 }
 
-export function corrupt(store: string, what: string, cure: string, cause?: unknown): AgentError {
+export function corruptError(store: string, what: string, cure: string, cause?: unknown): AgentError {
   return new AgentError(`${store} is damaged: ${what}. Nothing was changed. ${cure}`, { code: "corrupt", cause })
 }
 
-export function noSpace(store: string, cause: unknown): AgentError {
+export function noSpaceError(store: string, cause: unknown): AgentError {
   return new AgentError(`${store} has no room left, so the commit was not made. Make room, then try again.`, {
     code: "no-space",
     retryable: true,
@@ -30,7 +30,7 @@ export function noSpace(store: string, cause: unknown): AgentError {
   })
 }
 
-export function busy(store: string, waitedMs: number, cause?: unknown): AgentError {
+export function busyError(store: string, waitedMs: number, cause?: unknown): AgentError {
   const message = `${store} was held by another process for ${waitedMs} ms. If it is stopped or hangs, end it; then try again.`
   return new AgentError(message, { code: "busy", retryable: true, cause })
 }

@@ -1,11 +1,11 @@
 import { AgentError } from "../core/errors.ts"
-import { noSpace } from "./failure.ts"
+import { noSpaceError } from "./failure.ts"
 
 /** What the file system said, as an error of ours. */
 export function fileFailure(error: unknown, name: string): unknown {
   const code = codeOf(error)
   if (error instanceof AgentError || code === undefined) return error
-  if (code === "ENOSPC" || code === "EDQUOT") return noSpace(name, error)
+  if (code === "ENOSPC" || code === "EDQUOT") return noSpaceError(name, error)
   const isForbidden = ["EACCES", "EPERM", "EROFS"].includes(code)
   const why = error instanceof Error ? error.message : code
   const cure = isForbidden ? "Check who owns its folder and the mode, or keep the store elsewhere." : "See the cause."

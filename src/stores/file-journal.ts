@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readSync, sta
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { ConfigError } from "../core/errors.ts"
-import { corrupt } from "./failure.ts"
+import { corruptError } from "./failure.ts"
 import { beginJournal, boot, journalFile, keepSteps } from "./file-disk.ts"
 import { ifThere } from "./file-failure.ts"
 import { type Header, marks, readLine, writeLine } from "./file-lines.ts"
@@ -233,7 +233,7 @@ function readRange(descriptor: number, from: number, to: number): Buffer {
 
 function damaged(path: string, name: string) {
   const cure = `What was decided last is in it. Restore it from a backup; or, to go on with the files as they are, remove it.`
-  return corrupt(name, `its journal "${path}" is not as it was written`, cure)
+  return corruptError(name, `its journal "${path}" is not as it was written`, cure)
 }
 
 const absent: Look = { file: 0, size: 0 }

@@ -2,7 +2,7 @@ import { statSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as after } from "node:timers/promises"
 import { createPrivateFileSync } from "../core/private-files.ts"
-import { busy } from "./failure.ts"
+import { busyError } from "./failure.ts"
 
 export interface FileLock {
   /** Does the work while nobody else, in this or another process, does work under this lock. First come, first served
@@ -35,7 +35,7 @@ export function createLock(file: string, name: string, busyTimeoutMs: number): F
       } catch (error) {
         const waitedMs = Math.round(performance.now() - start)
         if (!isBusy(error)) throw error
-        if (waitedMs > busyTimeoutMs) throw busy(name, waitedMs, error)
+        if (waitedMs > busyTimeoutMs) throw busyError(name, waitedMs, error)
       }
       await after(1 + Math.random() * 4)
     }

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs"
 import type { Json } from "../core/json.ts"
-import { corrupt } from "./failure.ts"
+import { corruptError } from "./failure.ts"
 import { ifThere } from "./file-failure.ts"
 
 /** A way through the lines of one file. */
@@ -82,7 +82,7 @@ function parseLine(line: Buffer, path: string, position: number): Json {
     return JSON.parse(String(line))
   } catch (error) {
     const cure = "Mend the line, restore the file from a backup, or delete the log."
-    throw corrupt(`The log "${path}"`, `its line ${position + 1} is not JSON`, cure, error)
+    throw corruptError(`The log "${path}"`, `its line ${position + 1} is not JSON`, cure, error)
   }
 }
 

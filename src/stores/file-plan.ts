@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { AgentError } from "../core/errors.ts"
-import type { Encoded } from "./encode.ts"
+import type { EncodedChange } from "./encode.ts"
 import { ownFolder } from "./file-disk.ts"
 import { fileOf } from "./file-names.ts"
 import { type Steps, writeDraft } from "./file-steps.ts"
@@ -10,7 +10,7 @@ import { endings, valueChunks } from "./file-values.ts"
 /** What these changes come to, file by file. Large contents are written beside already, and on the disk. */
 export async function planSteps(
   root: string,
-  changes: readonly Encoded[],
+  changes: readonly EncodedChange[],
   revision: number,
   sync: boolean,
 ): Promise<Steps> {
@@ -44,7 +44,7 @@ export async function planSteps(
 }
 
 /** Changes of the same thing taken together: the last value, and what a log has to be given. */
-function outcome(changes: readonly Encoded[]) {
+function outcome(changes: readonly EncodedChange[]) {
   const values = new Map<string, string | Uint8Array | undefined>()
   const logs = new Map<string, { isNew: boolean; items: string[] }>()
   for (const change of changes) {

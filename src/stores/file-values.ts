@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { corrupt } from "./failure.ts"
+import { corruptError } from "./failure.ts"
 import { ifThere } from "./file-failure.ts"
 import { fileOf } from "./file-names.ts"
-import type { Entry } from "./store.ts"
+import type { StoreEntry } from "./store.ts"
 
 /** What the files of a store end in. */
 export const endings = { json: ".json", bytes: ".bin", log: ".jsonl" }
@@ -15,7 +15,7 @@ export function valueChunks(key: string, revision: number, value: string | Uint8
   return typeof value === "string" ? [`${head},"value":${value}}\n`] : [`${head}}\n`, value]
 }
 
-export async function readValue(root: string, key: string): Promise<Entry | undefined> {
+export async function readValue(root: string, key: string): Promise<StoreEntry | undefined> {
   const file = join(root, fileOf(key))
   const json = await contentOf(file + endings.json)
   if (json) {
@@ -70,7 +70,7 @@ function parseHead(
   path: string,
   text: string,
   key?: string,
-): { key: string; revision: number; value?: Entry["value"] } {
+): { key: string; revision: number; value?: StoreEntry["value"] } {
   try {
     const head = JSON.parse(text)
     if (typeof head.key === "string" && Number.isSafeInteger(head.revision) && (key ?? head.key) === head.key)
@@ -82,7 +82,7 @@ function parseHead(
 }
 
 function damaged(path: string, cause?: unknown) {
-  return corrupt(
+  return corruptError(
     `The value "${path}"`,
     "it is not as it was written",
     "Restore it from a backup, or delete its key.",

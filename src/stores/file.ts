@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { checkOptions, isFlag, isFrom, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeAtLeast, mustBeBoolean, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import { checkFrom, checkKey, encode, inOrder } from "./encode.ts"
+import { checkKey, checkPosition, encodeChanges, sortByCodePoint } from "./encode.ts"
 import { checkGuard, closedError } from "./failure.ts"
 import { ownFolder } from "./file-disk.ts"
 import { fileFailure, ifThere } from "./file-failure.ts"
@@ -13,7 +13,7 @@ import { fileOf, isCut, keyOf } from "./file-names.ts"
 import { planSteps } from "./file-plan.ts"
 import { endings, headOf, readRevision, readValue } from "./file-values.ts"
 import type { Store } from "./store.ts"
-import { createBell, polling, readWalk, type Walk, watchWalk } from "./watch.ts"
+import { createLogNotifier, type LogCursor, pollForChanges, readCursor, watchCursor } from "./watch.ts"
 
 export interface FileStoreOptions {
   /** Whether a commit is on the disk before it is acknowledged, so that it also outlives a power cut. Without it a
@@ -23,7 +23,7 @@ export interface FileStoreOptions {
   busyTimeoutMs?: number | undefined
 }
 
-const optionChecks: OptionChecks<FileStoreOptions> = { sync: isFlag, busyTimeoutMs: isFrom(0) }
+const optionChecks: OptionChecks<FileStoreOptions> = { sync: mustBeBoolean, busyTimeoutMs: mustBeAtLeast(0) }
 
 /** State in a folder, to be read by people and programs: the value `a/b` is `a/b.json` (bytes: `a/b.bin`), the log `a/b` is
  *  `a/b.jsonl`, a line for each item. For any number of processes of one machine. The folder is made at the first commit. */
@@ -38,7 +38,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
   let closed = false
   let hasCommitted = false
   let seen = { file: 0, size: 0 }
-  const bell = createBell(polling(wasChanged, pollMs))
+  const bell = createLogNotifier(pollForChanges(wasChanged, pollMs))
 
   function open(): void {
     if (closed) throw closedError(name)
@@ -69,8 +69,8 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     }
   }
 
-  function walk(log: string, from: number, isLive: boolean): Walk {
-    const lines = walkLines(join(root, fileOf(checkKey(log)) + endings.log), checkFrom(from), isLive)
+  function walk(log: string, from: number, isLive: boolean): LogCursor {
+    const lines = walkLines(join(root, fileOf(checkKey(log)) + endings.log), checkPosition(from), isLive)
     return {
       async next() {
         const found = await consistently(lines.look)
@@ -95,7 +95,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     get: async (key) => consistently(() => readValue(root, checkKey(key))),
     async commit(changes, guard) {
       open()
-      const encoded = encode(changes)
+      const encoded = encodeChanges(changes)
       if (guard) checkKey(guard.key)
       hasCommitted = true
       try {
@@ -106,7 +106,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
           return revision
         })
         for (const change of encoded) {
-          if (change.type !== "put") bell.ring(change.type === "append" ? change.log : change.key)
+          if (change.type !== "put") bell.notify(change.type === "append" ? change.log : change.key)
         }
         return revision
       } catch (error) {
@@ -114,14 +114,14 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
       }
     },
     async *keys(prefix) {
-      yield* inOrder(await consistently(() => keysIn(root, prefix)))
+      yield* sortByCodePoint(await consistently(() => keysIn(root, prefix)))
     },
     async *read(log, from = 0) {
-      yield* readWalk(walk(log, from, false))
+      yield* readCursor(walk(log, from, false))
     },
     async *watch(log, from, signal) {
       open()
-      yield* watchWalk(walk(log, from, true), bell.listen(log), signal, () => closed)
+      yield* watchCursor(walk(log, from, true), bell.subscribe(log), signal, () => closed)
     },
     close,
     [Symbol.asyncDispose]: close,

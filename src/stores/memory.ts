@@ -1,14 +1,14 @@
-import { checkFrom, checkKey, type Encoded, encode, inOrder } from "./encode.ts"
+import { checkKey, checkPosition, type EncodedChange, encodeChanges, sortByCodePoint } from "./encode.ts"
 import { checkGuard, closedError } from "./failure.ts"
 import type { Store } from "./store.ts"
-import { createBell, type Walk, watchWalk } from "./watch.ts"
+import { createLogNotifier, type LogCursor, watchCursor } from "./watch.ts"
 
 /** State in this process, for tests and for runs that need not survive it. Holds what it is given as the other stores
  *  do, encoded, so neither who wrote it nor who reads it can change it. */
 export function memoryStore(): Store {
   const values = new Map<string, { value: string | Uint8Array; revision: number }>()
   const logs = new Map<string, string[]>()
-  const bell = createBell()
+  const bell = createLogNotifier()
   let revision = 0
   let closed = false
 
@@ -16,7 +16,7 @@ export function memoryStore(): Store {
     if (closed) throw closedError("The memory store")
   }
 
-  function apply(change: Encoded): void {
+  function apply(change: EncodedChange): void {
     switch (change.type) {
       case "put":
         values.set(change.key, { value: change.value, revision })
@@ -27,7 +27,7 @@ export function memoryStore(): Store {
       case "delete":
         values.delete(change.key)
         logs.delete(change.key)
-        bell.ring(change.key)
+        bell.notify(change.key)
     }
   }
 
@@ -35,12 +35,12 @@ export function memoryStore(): Store {
     const entries = logs.get(log) ?? []
     logs.set(log, entries)
     for (const item of items) entries.push(item)
-    bell.ring(log)
+    bell.notify(log)
   }
 
-  function walk(log: string, from: number): Walk {
+  function walk(log: string, from: number): LogCursor {
     checkKey(log)
-    let at = checkFrom(from)
+    let at = checkPosition(from)
     let entries = logs.get(log)
     return {
       async next() {
@@ -68,7 +68,7 @@ export function memoryStore(): Store {
     },
     async commit(changes, guard) {
       open()
-      const encoded = encode(changes)
+      const encoded = encodeChanges(changes)
       if (guard) checkGuard(guard, values.get(checkKey(guard.key))?.revision ?? 0)
       revision++
       for (const change of encoded) apply(change)
@@ -76,15 +76,15 @@ export function memoryStore(): Store {
     },
     async *keys(prefix) {
       open()
-      yield* inOrder([...values.keys()].filter((key) => key.startsWith(prefix)))
+      yield* sortByCodePoint([...values.keys()].filter((key) => key.startsWith(prefix)))
     },
     async *read(log, from = 0) {
       open()
-      for (const item of (logs.get(checkKey(log)) ?? []).slice(checkFrom(from))) yield JSON.parse(item)
+      for (const item of (logs.get(checkKey(log)) ?? []).slice(checkPosition(from))) yield JSON.parse(item)
     },
     async *watch(log, from, signal) {
       open()
-      yield* watchWalk(walk(log, from), bell.listen(log), signal, () => closed)
+      yield* watchCursor(walk(log, from), bell.subscribe(log), signal, () => closed)
     },
     close,
     [Symbol.asyncDispose]: close,

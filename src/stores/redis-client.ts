@@ -1,7 +1,7 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
-import { importPeer } from "../core/peer.ts"
-import { noSpace } from "./failure.ts"
-import type { Script } from "./redis-scripts.ts"
+import { importOptionalPackage } from "../core/peer.ts"
+import { noSpaceError } from "./failure.ts"
+import type { RedisScript } from "./redis-scripts.ts"
 
 type Argument = string | number | Buffer
 
@@ -25,28 +25,28 @@ export interface RedisClient {
 }
 
 /** A connection that is ours to close. While the server is away its commands wait, for some eight seconds. */
-export async function connect(url: string): Promise<RedisClient> {
-  const { Redis } = await importPeer("ioredis", "redisStore")
+export async function connectRedis(url: string): Promise<RedisClient> {
+  const { Redis } = await importOptionalPackage("ioredis", "redisStore")
   if (typeof Redis !== "function")
     throw new ConfigError('The package "ioredis" is too old for redisStore. Install 5 or newer.')
   const retryStrategy = (attempt: number) => Math.min(50 * attempt, 500)
-  return quiet(Reflect.construct(Redis, [url, { retryStrategy, maxRetriesPerRequest: 20 }]))
+  return ignoreErrors(Reflect.construct(Redis, [url, { retryStrategy, maxRetriesPerRequest: 20 }]))
 }
 
 /** Another connection to where a client goes, for messages; ours to close. */
 export function duplicate(client: RedisClient): RedisClient {
-  return quiet(client.duplicate())
+  return ignoreErrors(client.duplicate())
 }
 
-export async function letGo(client: RedisClient): Promise<void> {
+export async function closeClient(client: RedisClient): Promise<void> {
   if (client.status !== "ready") return client.disconnect()
   await client.quit().catch(() => client.disconnect())
 }
 
 /** Sends the script itself only where the server does not know it yet. */
-export async function evaluate(
+export async function evalScript(
   client: RedisClient,
-  script: Script,
+  script: RedisScript,
   keys: string[],
   args: Argument[],
 ): Promise<unknown> {
@@ -59,15 +59,15 @@ export async function evaluate(
 }
 
 /** What went wrong, as an error of ours. */
-export function redisFailure(error: unknown, name: string): unknown {
+export function redisError(error: unknown, name: string): unknown {
   if (error instanceof AgentError || !(error instanceof Error)) return error
   const kind = /^[A-Z]+(?= )/.exec(error.message)?.[0] ?? ""
-  if (kind === "OOM") return noSpace(name, error)
-  const known = answers[kind]
+  if (kind === "OOM") return noSpaceError(name, error)
+  const known = knownReplies[kind]
   const isAnswer = error.name === "ReplyError"
   const { code, retryable, cure } = known ?? (isAnswer ? unexpected : unreachable)
   const what = code === "corrupt" ? "is damaged" : "is out of reach"
-  return new AgentError(`${name} ${what}: ${sentence(error.message)} ${cure}`, {
+  return new AgentError(`${name} ${what}: ${withFullStop(error.message)} ${cure}`, {
     code,
     retryable,
     cause: error,
@@ -75,32 +75,36 @@ export function redisFailure(error: unknown, name: string): unknown {
 }
 
 /** What somebody else says, with an end. */
-export function sentence(text: string): string {
+export function withFullStop(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-interface Trouble {
+interface RedisErrorKind {
   code: string
   retryable: boolean
   cure: string
 }
 
-const unreachable: Trouble = {
+const unreachable: RedisErrorKind = {
   code: "connection",
   retryable: true,
   cure: "Whether a commit under way was done is not known: read again before you repeat it. Check that the server runs.",
 }
-const unexpected: Trouble = { code: "server-error", retryable: false, cure: "See the cause." }
-const locked: Trouble = {
+const unexpected: RedisErrorKind = { code: "server-error", retryable: false, cure: "See the cause." }
+const accessDenied: RedisErrorKind = {
   code: "authentication",
   retryable: false,
   cure: "Check the user and password of the connection.",
 }
-const later: Trouble = { code: "server-error", retryable: true, cure: "Try again later." }
-const answers: { [kind: string]: Trouble } = {
-  NOAUTH: locked,
-  WRONGPASS: locked,
-  NOPERM: { ...locked, code: "permission-denied", cure: "Give the user the commands and keys that the store needs." },
+const later: RedisErrorKind = { code: "server-error", retryable: true, cure: "Try again later." }
+const knownReplies: { [kind: string]: RedisErrorKind } = {
+  NOAUTH: accessDenied,
+  WRONGPASS: accessDenied,
+  NOPERM: {
+    ...accessDenied,
+    code: "permission-denied",
+    cure: "Give the user the commands and keys that the store needs.",
+  },
   MISCONF: {
     code: "no-space",
     retryable: true,
@@ -120,7 +124,7 @@ const answers: { [kind: string]: Trouble } = {
 }
 
 // Without a listener every attempt to connect is written to the console; whoever waits for an answer gets the error.
-function quiet(client: RedisClient): RedisClient {
+function ignoreErrors(client: RedisClient): RedisClient {
   client.on("error", () => {})
   return client
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 
-export interface Script {
+export interface RedisScript {
   text: string
   sha: string
 }
@@ -15,7 +15,7 @@ export interface Script {
  *
  *  A connection can break between the commit and its answer. The client then asks again with the same number, and is
  *  told what it was told before. */
-export const commitScript = script(`
+export const commitScript = createScript(`
   local known = redis.call('HGET', KEYS[3], ARGV[1])
   local epoch = redis.call('GET', KEYS[4])
   if known then return { 1, tonumber(known), epoch } end
@@ -68,7 +68,7 @@ export const commitScript = script(`
 
 /** A page of a log: { its mark, its length, items… }, at least one item if there is one; {} where there is no log.
  *  KEYS: the log. ARGV: the first position, the position to stop before, about how many bytes. */
-export const pageScript = script(`
+export const pageScript = createScript(`
   local mark = redis.call('LINDEX', KEYS[1], 0)
   if not mark then return {} end
   local length = redis.call('LLEN', KEYS[1]) - 1
@@ -86,6 +86,6 @@ export const pageScript = script(`
   return page
 `)
 
-function script(text: string): Script {
+function createScript(text: string): RedisScript {
   return { text, sha: createHash("sha1").update(text).digest("hex") }
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto"
-import { checkOptions, isText } from "../core/check-options.ts"
+import { checkOptions, mustBeText } from "../core/check-options.ts"
 import { AgentError, ConfigError } from "../core/errors.ts"
-import { checkFrom, checkKey, decode, type Encoded, encode, parse } from "./encode.ts"
-import { closedError, conflict, corrupt } from "./failure.ts"
-import { connect, duplicate, evaluate, letGo, type RedisClient, redisFailure } from "./redis-client.ts"
+import { checkKey, checkPosition, decodeStored, type EncodedChange, encodeChanges, parseStored } from "./encode.ts"
+import { closedError, conflictError, corruptError } from "./failure.ts"
+import { closeClient, connectRedis, duplicate, evalScript, type RedisClient, redisError } from "./redis-client.ts"
 import { commitScript, pageScript } from "./redis-scripts.ts"
-import type { Guard, Store } from "./store.ts"
-import { createBell, readWalk, type Source, type Walk, watchWalk } from "./watch.ts"
+import type { Store, StoreGuard } from "./store.ts"
+import { type ChangeSource, createLogNotifier, type LogCursor, readCursor, watchCursor } from "./watch.ts"
 
 export type { RedisClient } from "./redis-client.ts"
 
@@ -20,10 +20,10 @@ export interface RedisStoreOptions {
  *  What survives a crash of the server is the server's to say: `appendonly yes`, and `maxmemory-policy noeviction`. */
 export function redisStore(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
   if (!server) throw new ConfigError("redisStore needs a URL such as redis://localhost:6379, or a client of ioredis.")
-  checkOptions("redisStore()", options, { prefix: isText })
+  checkOptions("redisStore()", options, { prefix: mustBeText })
   const { prefix = "karst" } = options
   checkPrefix(prefix)
-  const keys = keysOf(prefix)
+  const keys = redisKeys(prefix)
   const name = `The store "${prefix}" in Redis`
   const id = randomUUID()
   const answered: number[] = []
@@ -32,12 +32,12 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
   let hasWarned = false
   let connecting: Promise<RedisClient> | undefined
   let closed = false
-  const bell = createBell(listening, lingerMs)
+  const bell = createLogNotifier(listening, lingerMs)
 
   async function open(): Promise<RedisClient> {
     if (closed) throw closedError(name)
     if (typeof server !== "string") return server
-    connecting ??= connect(server)
+    connecting ??= connectRedis(server)
     const client = await connecting
     if (closed) throw closedError(name)
     return client
@@ -47,11 +47,15 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     try {
       return await question(await open())
     } catch (error) {
-      throw closed ? closedError(name) : redisFailure(error, name)
+      throw closed ? closedError(name) : redisError(error, name)
     }
   }
 
-  async function commit(changes: readonly Encoded[], guard: Guard | undefined, evenIfFull: boolean): Promise<number> {
+  async function commit(
+    changes: readonly EncodedChange[],
+    guard: StoreGuard | undefined,
+    evenIfFull: boolean,
+  ): Promise<number> {
     const number = ++lastNumber
     const known = answered.splice(0)
     const [isDone, revision, found] = await ask(async (client) => {
@@ -68,20 +72,20 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
         randomUUID(),
       ]
       const fields = changes.flatMap((change) => fieldsOf(change, named))
-      return (await evaluate(client, commitScript, named, [...head, ...fields])) as [number, number, string?]
+      return (await evalScript(client, commitScript, named, [...head, ...fields])) as [number, number, string?]
     })
     answered.push(number)
-    if (Number(isDone) < 0) throw emptied(name)
+    if (Number(isDone) < 0) throw emptiedError(name)
     epoch ??= found
     warnWithoutFile()
-    if (guard && Number(isDone) === 0) throw conflict(guard, Number(revision))
+    if (guard && Number(isDone) === 0) throw conflictError(guard, Number(revision))
     return Number(revision)
   }
 
   /** Throws where the store was emptied since this process first used it. */
   async function checkEpoch(): Promise<void> {
     const found = (await ask((client) => client.get(keys.epoch))) ?? undefined
-    if (epoch !== undefined && found !== epoch) throw emptied(name)
+    if (epoch !== undefined && found !== epoch) throw emptiedError(name)
     epoch = found
   }
 
@@ -91,14 +95,15 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     hasWarned = true
     ask((client) => client.info("persistence")).then(
       (text) => {
-        if (/^aof_enabled:0/m.test(text)) process.emitWarning(noFile(name), { code: "KARST_REDIS_NO_AOF" })
+        if (/^aof_enabled:0/m.test(text))
+          process.emitWarning(noAppendOnlyFileMessage(name), { code: "KARST_REDIS_NO_AOF" })
       },
       () => undefined,
     )
   }
 
   /** The fields of a change for the script, and its keys among those named. */
-  function fieldsOf(change: Encoded, named: string[]): (string | number | Buffer)[] {
+  function fieldsOf(change: EncodedChange, named: string[]): (string | number | Buffer)[] {
     switch (change.type) {
       case "put": {
         const { key, value } = change
@@ -115,16 +120,16 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     }
   }
 
-  function walk(log: string, from: number, isLive: boolean): Walk {
+  function walk(log: string, from: number, isLive: boolean): LogCursor {
     checkKey(log)
-    let at = checkFrom(from)
+    let at = checkPosition(from)
     let mark: string | undefined
     let end: number | undefined
     return {
       async next() {
         const stop = end ?? Number.MAX_SAFE_INTEGER
         const page = (await ask((client) =>
-          evaluate(client, pageScript, [keys.log(log)], [at, stop, pageSize]),
+          evalScript(client, pageScript, [keys.log(log)], [at, stop, pageSize]),
         )) as string[]
         const [found, length, ...items] = page
         if (found === undefined || epoch === undefined) await checkEpoch()
@@ -132,7 +137,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
         mark = found
         if (!isLive) end ??= Number(length ?? 0)
         at += items.length
-        return items.map((item) => parse(item, `${name}, log "${log}"`))
+        return items.map((item) => parseStored(item, `${name}, log "${log}"`))
       },
     }
   }
@@ -142,7 +147,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
   }
 
   /** Each log has a channel of its own, so that nobody hears of what others write. */
-  function listening(ring: (log?: string) => void): Source {
+  function listening(ring: (log?: string) => void): ChangeSource {
     const heard = new Set<string>()
     let stopped = false
     let listener: RedisClient | undefined
@@ -169,9 +174,9 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
 
     listen().catch(() => ring())
     // A server that was emptied sends no message: those who watch look now and then.
-    const looking = setInterval(() => ring(), lookMs).unref()
+    const looking = setInterval(() => ring(), recheckMs).unref()
     return {
-      heed(log, isHeard) {
+      onSubscribed(log, isHeard) {
         if (isHeard) {
           heard.add(log)
           return subscribe([log])
@@ -192,7 +197,7 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
     closed = true
     bell.close()
     const client = await connecting?.catch(() => undefined)
-    if (client) await letGo(client)
+    if (client) await closeClient(client)
   }
 
   return {
@@ -203,12 +208,12 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
       const [found] = await Promise.all([ask((client) => client.hmgetBuffer(keys.value(key), ...fields)), checkEpoch()])
       const [revision, kind, value] = found as (Buffer | null)[]
       if (!revision && !kind && !value) return undefined
-      if (!revision || !kind || !value) throw corrupt(name, `the record of "${key}" is incomplete`, cure)
+      if (!revision || !kind || !value) throw corruptError(name, `the record of "${key}" is incomplete`, cure)
       const stored = String(kind) === "json" ? String(value) : new Uint8Array(value)
-      return { value: decode(stored, `${name}, key "${key}"`), revision: Number(revision) }
+      return { value: decodeStored(stored, `${name}, key "${key}"`), revision: Number(revision) }
     },
     async commit(changes, guard, { evenIfFull = false } = {}) {
-      const encoded = encode(changes)
+      const encoded = encodeChanges(changes)
       if (guard) checkKey(guard.key)
       return commit(encoded, guard, evenIfFull)
     },
@@ -225,18 +230,18 @@ export function redisStore(server: string | RedisClient, options: RedisStoreOpti
       }
     },
     async *read(log, from = 0) {
-      yield* readWalk(walk(log, from, false))
+      yield* readCursor(walk(log, from, false))
     },
     async *watch(log, from, signal) {
       await open()
-      yield* watchWalk(walk(log, from, true), bell.listen(log), signal, () => closed)
+      yield* watchCursor(walk(log, from, true), bell.subscribe(log), signal, () => closed)
     },
     close,
     [Symbol.asyncDispose]: close,
   }
 }
 
-function keysOf(prefix: string) {
+function redisKeys(prefix: string) {
   const base = /\{.+\}/.test(prefix) ? prefix : `{${prefix}}`
   return {
     revision: `${base}:revision`,
@@ -258,18 +263,18 @@ function checkPrefix(prefix: string): void {
   )
 }
 
-function emptied(name: string): AgentError {
+function emptiedError(name: string): AgentError {
   const message =
     `${name} was emptied since this process first used it: by a flush, or by a server that keeps nothing on disk and was ` +
     "restarted. Restore it from a backup, or start this process again to go on with an empty store."
   return new AgentError(message, { code: "gone" })
 }
 
-const noFile = (name: string) =>
+const noAppendOnlyFileMessage = (name: string) =>
   `${name} is not kept on disk: the server has no append-only file, so runs are lost when it ends. Set \`appendonly yes\`.`
 
 const cure = "Restore it from a backup, or delete it."
-const lookMs = 5_000
+const recheckMs = 5_000
 const pageSize = 1_000_000
 
 // Whoever works on runs listens again and again: not each time by a connection of its own.

@@ -1,17 +1,17 @@
-import type { Encoded } from "./encode.ts"
+import type { EncodedChange } from "./encode.ts"
 import { checkGuard } from "./failure.ts"
 import type { SqliteDatabase } from "./sqlite-database.ts"
-import type { Guard } from "./store.ts"
+import type { StoreGuard } from "./store.ts"
 
 /** Makes the commits that come at the same time in one transaction: to have it on the disk takes as long as for one. */
-export interface Commits {
-  add(changes: readonly Encoded[], guard: Guard | undefined): Promise<number>
+export interface CommitBatcher {
+  add(changes: readonly EncodedChange[], guard: StoreGuard | undefined): Promise<number>
   /** Resolves when all that were added are made, or not. */
-  idle(): Promise<void>
+  untilIdle(): Promise<void>
 }
 
-export function groupCommits(open: () => Promise<SqliteDatabase>): Commits {
-  let waiting: Commit[] = []
+export function createCommitBatcher(open: () => Promise<SqliteDatabase>): CommitBatcher {
+  let waiting: PendingCommit[] = []
   let writing: Promise<void> | undefined
 
   async function writeAll(): Promise<void> {
@@ -25,10 +25,10 @@ export function groupCommits(open: () => Promise<SqliteDatabase>): Commits {
     writing = undefined
   }
 
-  async function write(group: readonly Commit[]): Promise<void> {
+  async function write(group: readonly PendingCommit[]): Promise<void> {
     try {
       const database = await open()
-      const settle = await database.transact("write", () => group.map((commit) => made(commit, database)))
+      const settle = await database.transact("write", () => group.map((commit) => applyCommit(commit, database)))
       for (const each of settle) each()
     } catch (error) {
       const [only, ...others] = group
@@ -45,19 +45,19 @@ export function groupCommits(open: () => Promise<SqliteDatabase>): Commits {
       writing ??= writeAll()
       return promise
     },
-    idle: async () => writing,
+    untilIdle: async () => writing,
   }
 }
 
-interface Commit {
-  changes: readonly Encoded[]
-  guard: Guard | undefined
+interface PendingCommit {
+  changes: readonly EncodedChange[]
+  guard: StoreGuard | undefined
   resolve(revision: number): void
   reject(error: unknown): void
 }
 
 /** Makes one commit, unless its guard does not hold. Gives how to tell, once all of them are on the disk. */
-function made({ changes, guard, resolve, reject }: Commit, { queries }: SqliteDatabase): () => void {
+function applyCommit({ changes, guard, resolve, reject }: PendingCommit, { queries }: SqliteDatabase): () => void {
   try {
     if (guard) checkGuard(guard, queries.revision(guard.key))
   } catch (error) {

@@ -4,11 +4,11 @@ import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as after } from "node:timers/promises"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { createPrivateFileSync } from "../core/private-files.ts"
-import { busy, closedError, corrupt, noSpace } from "./failure.ts"
-import { prepareQueries, type Queries, schema } from "./sqlite-queries.ts"
+import { busyError, closedError, corruptError, noSpaceError } from "./failure.ts"
+import { prepareQueries, type SqliteQueries, schema } from "./sqlite-queries.ts"
 
 export interface SqliteDatabase {
-  queries: Queries
+  queries: SqliteQueries
   /** Does the work as one transaction, in one turn of the event loop. While another process writes, waits its turn. */
   transact<T>(kind: "read" | "write", work: () => T): Promise<T>
   /** Whether another connection committed something since this was last asked. */
@@ -16,14 +16,14 @@ export interface SqliteDatabase {
   close(): void
 }
 
-interface Settings {
+interface DatabaseSettings {
   /** Which store, for errors. */
   name: string
   sync: boolean
   busyTimeoutMs: number
 }
 
-export async function openDatabase(path: string, settings: Settings): Promise<SqliteDatabase> {
+export async function openDatabase(path: string, settings: DatabaseSettings): Promise<SqliteDatabase> {
   const { name, sync, busyTimeoutMs } = settings
   const { DatabaseSync } = await import("node:sqlite")
   const database = connect()
@@ -36,7 +36,9 @@ export async function openDatabase(path: string, settings: Settings): Promise<Sq
       // A short commit of another process is over sooner than a timer fires; a longer wait must not hold up this one.
       return new DatabaseSync(path, { timeout: 5 })
     } catch (error) {
-      throw primaryCode(error) === codes.cannotOpen && isForbidden(path) ? forbidden(error, name) : failure(error, name)
+      throw primaryCode(error) === sqliteCodes.cannotOpen && isForbidden(path)
+        ? forbiddenError(error, name)
+        : sqliteError(error, name)
     }
   }
 
@@ -49,8 +51,8 @@ export async function openDatabase(path: string, settings: Settings): Promise<Sq
         return attempt()
       } catch (error) {
         const waitedMs = Math.round(performance.now() - start)
-        if (primaryCode(error) !== codes.busy) throw failure(error, name)
-        if (waitedMs > busyTimeoutMs) throw busy(name, waitedMs, error)
+        if (primaryCode(error) !== sqliteCodes.busy) throw sqliteError(error, name)
+        if (waitedMs > busyTimeoutMs) throw busyError(name, waitedMs, error)
       }
       await after(2 + Math.random() * 10)
     }
@@ -58,7 +60,7 @@ export async function openDatabase(path: string, settings: Settings): Promise<Sq
 
   try {
     await persistently(() => {
-      const isNew = !isOurs(database, path)
+      const isNew = !hasOurSchema(database, path)
       database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync ? "FULL" : "NORMAL"}`)
       // What a large value made of the write-ahead log is given back.
       database.exec("PRAGMA journal_size_limit = 67108864")
@@ -101,37 +103,38 @@ export async function openDatabase(path: string, settings: Settings): Promise<Sq
 }
 
 /** False where there is nothing yet. */
-function isOurs(database: DatabaseSync, path: string): boolean {
+function hasOurSchema(database: DatabaseSync, path: string): boolean {
   const { application_id: owner } = database.prepare("PRAGMA application_id").get() ?? {}
   const { user_version: version } = database.prepare("PRAGMA user_version").get() ?? {}
   const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() ?? {}
   if (tables === 0) return false
-  if (owner !== karst)
+  if (owner !== applicationId)
     throw new ConfigError(`"${path}" holds tables of another program. Give the store a file of its own.`)
   if (Number(version) <= 1) return true
   throw new ConfigError(`"${path}" was made by a newer version of Karst (format ${version}). Update karst to open it.`)
 }
 
-function failure(error: unknown, name: string): unknown {
+function sqliteError(error: unknown, name: string): unknown {
   if (error instanceof AgentError) return error
   const primary = primaryCode(error)
-  if (primary === codes.corrupt || primary === codes.notDatabase) {
+  if (primary === sqliteCodes.corrupt || primary === sqliteCodes.notDatabase) {
     const what = `SQLite says "${(error as Error).message}"`
-    return corrupt(
+    return corruptError(
       name,
       what,
       "Restore it from a backup, or save what can be read with: sqlite3 <file> .recover",
       error,
     )
   }
-  if (primary === codes.full) return noSpace(name, error)
+  if (primary === sqliteCodes.full) return noSpaceError(name, error)
   const why = error instanceof Error ? error.message : String(error)
-  if (primary === codes.permission || primary === codes.readOnly || isDenied(error)) return forbidden(error, name)
+  if (primary === sqliteCodes.permission || primary === sqliteCodes.readOnly || isDenied(error))
+    return forbiddenError(error, name)
   const message = `${name} is out of reach: ${why}. Check that its folder is there, has room, and may be written.`
-  return new AgentError(message, { code: "file-system", cause: error, retryable: primary === codes.inputOutput })
+  return new AgentError(message, { code: "file-system", cause: error, retryable: primary === sqliteCodes.inputOutput })
 }
 
-function forbidden(error: unknown, name: string): AgentError {
+function forbiddenError(error: unknown, name: string): AgentError {
   const why = error instanceof Error ? error.message : String(error)
   const cure = "Check who owns the file and its folder, and their modes, or keep the store elsewhere."
   return new AgentError(`${name} may not be used: ${why}. ${cure}`, { code: "permission-denied", cause: error })
@@ -160,7 +163,7 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === "number" ? code & 0xff : undefined
 }
 
-const codes = {
+const sqliteCodes = {
   permission: 3,
   busy: 5,
   readOnly: 8,
@@ -172,4 +175,4 @@ const codes = {
 }
 
 // "KRST", in the header of each of our files.
-const karst = 0x4b525354
+const applicationId = 0x4b525354

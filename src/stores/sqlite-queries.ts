@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite"
-import type { Encoded } from "./encode.ts"
+import type { EncodedChange } from "./encode.ts"
 
 /** What is asked of the file, each statement prepared once. */
-export interface Queries {
+export interface SqliteQueries {
   value(key: string): { value: string | Uint8Array; revision: number } | undefined
   /** 0: there is no such value. */
   revision(key: string): number
@@ -12,7 +12,7 @@ export interface Queries {
   /** Some of the items from one position to before another, at least one. */
   items(log: number, from: number, to: number): string[]
   nextRevision(): number
-  apply(change: Encoded, revision: number): void
+  apply(change: EncodedChange, revision: number): void
 }
 
 // An item's id is its log's and its position in one number, so that a log lies together in the file and needs no index.
@@ -26,7 +26,7 @@ export const schema = `
   CREATE TABLE IF NOT EXISTS logs (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, length INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS items (id INTEGER PRIMARY KEY, value TEXT NOT NULL)`
 
-export function prepareQueries(database: DatabaseSync): Queries {
+export function prepareQueries(database: DatabaseSync): SqliteQueries {
   const value = database.prepare("SELECT value, revision FROM entries WHERE key = ?")
   const revision = database.prepare("SELECT revision FROM entries WHERE key = ?")
   const keys = database.prepare("SELECT key FROM entries WHERE key >= ? AND key > ? ORDER BY key LIMIT 500")

@@ -1,11 +1,11 @@
-import { checkOptions, isFlag, isFrom, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeAtLeast, mustBeBoolean, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import { checkFrom, checkKey, decode, encode, parse } from "./encode.ts"
-import { closedError, corrupt } from "./failure.ts"
-import { groupCommits } from "./sqlite-commits.ts"
+import { checkKey, checkPosition, decodeStored, encodeChanges, parseStored } from "./encode.ts"
+import { closedError, corruptError } from "./failure.ts"
+import { createCommitBatcher } from "./sqlite-commits.ts"
 import { openDatabase, type SqliteDatabase } from "./sqlite-database.ts"
 import type { Store } from "./store.ts"
-import { createBell, polling, readWalk, type Walk, watchWalk } from "./watch.ts"
+import { createLogNotifier, type LogCursor, pollForChanges, readCursor, watchCursor } from "./watch.ts"
 
 export interface SqliteStoreOptions {
   /** Whether a commit is on the disk before it is acknowledged, so that it also outlives a power cut. Without it a
@@ -15,7 +15,7 @@ export interface SqliteStoreOptions {
   busyTimeoutMs?: number | undefined
 }
 
-const optionChecks: OptionChecks<SqliteStoreOptions> = { sync: isFlag, busyTimeoutMs: isFrom(0) }
+const optionChecks: OptionChecks<SqliteStoreOptions> = { sync: mustBeBoolean, busyTimeoutMs: mustBeAtLeast(0) }
 
 /** State in one SQLite file of this machine (`node:sqlite`), for any number of processes. Made at the first use. */
 export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Store {
@@ -27,9 +27,9 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   let opened: Promise<SqliteDatabase> | undefined
   let database: SqliteDatabase | undefined
   let closed = false
-  const bell = createBell(polling(() => database?.wasChangedByOthers() ?? false, pollMs))
+  const bell = createLogNotifier(pollForChanges(() => database?.wasChangedByOthers() ?? false, pollMs))
 
-  const commits = groupCommits(connected)
+  const commits = createCommitBatcher(connected)
 
   function connected(): Promise<SqliteDatabase> {
     opened ??= openDatabase(path, { name, sync, busyTimeoutMs }).catch((error) => {
@@ -48,9 +48,9 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   }
 
   /** Pages are read whole at once: a statement left open would keep the file from shrinking. */
-  function walk(log: string, from: number, isLive: boolean): Walk {
+  function walk(log: string, from: number, isLive: boolean): LogCursor {
     checkKey(log)
-    let at = checkFrom(from)
+    let at = checkPosition(from)
     let id: number | undefined
     let end: number | undefined
     return {
@@ -63,9 +63,10 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
           end ??= isLive ? Infinity : (found?.length ?? 0)
           if (!found || at >= Math.min(end, found.length)) return []
           const items = queries.items(found.id, at, end)
-          if (items.length === 0) throw corrupt(name, `the log "${log}" has no item ${at} of ${found.length}`, cure)
+          if (items.length === 0)
+            throw corruptError(name, `the log "${log}" has no item ${at} of ${found.length}`, cure)
           at += items.length
-          return items.map((item) => parse(item, `${name}, log "${log}"`))
+          return items.map((item) => parseStored(item, `${name}, log "${log}"`))
         })
       },
     }
@@ -75,7 +76,7 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
     if (closed) return
     closed = true
     bell.close()
-    await commits.idle()
+    await commits.untilIdle()
     const database = await opened?.catch(() => undefined)
     database?.close()
   }
@@ -85,15 +86,15 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
       checkKey(key)
       const { transact, queries } = await open()
       const found = await transact("read", () => queries.value(key))
-      return found && { value: decode(found.value, `${name}, key "${key}"`), revision: found.revision }
+      return found && { value: decodeStored(found.value, `${name}, key "${key}"`), revision: found.revision }
     },
     async commit(changes, guard) {
-      const encoded = encode(changes)
+      const encoded = encodeChanges(changes)
       if (guard) checkKey(guard.key)
       await open()
       const revision = await commits.add(encoded, guard)
       for (const change of encoded) {
-        if (change.type !== "put") bell.ring(change.type === "append" ? change.log : change.key)
+        if (change.type !== "put") bell.notify(change.type === "append" ? change.log : change.key)
       }
       return revision
     },
@@ -111,11 +112,11 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
       }
     },
     async *read(log, from = 0) {
-      yield* readWalk(walk(log, from, false))
+      yield* readCursor(walk(log, from, false))
     },
     async *watch(log, from, signal) {
       await open()
-      yield* watchWalk(walk(log, from, true), bell.listen(log), signal, () => closed)
+      yield* watchCursor(walk(log, from, true), bell.subscribe(log), signal, () => closed)
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -6,11 +6,11 @@ import type { Json } from "../core/json.ts"
  *  `AgentError` whose `retryable` says whether the same may work later; after `close` it is one of code `closed`. */
 export interface Store extends AsyncDisposable {
   /** The value of now, the caller's own copy. A value that cannot be read is an error, never an absence. */
-  get(key: string): Promise<Entry | undefined>
+  get(key: string): Promise<StoreEntry | undefined>
   /** Applies every change or none, in their order, and gives the revision they were made at, greater than any before.
    *  With a guard that no longer holds nothing is changed and a `ConflictError` is thrown. Whoever sees one of the
    *  changes sees all of them. What is not JSON is refused before anything is changed. */
-  commit(changes: readonly Change[], guard?: Guard, options?: CommitOptions): Promise<number>
+  commit(changes: readonly StoreChange[], guard?: StoreGuard, options?: CommitOptions): Promise<number>
   /** Keys of values that begin so, in the order of code points. */
   keys(prefix: string): AsyncIterable<string>
   /** What was appended to a log, from that position on; a log that was never written is empty. */
@@ -27,34 +27,34 @@ export interface CommitOptions {
   evenIfFull?: boolean | undefined
 }
 
-export interface Entry {
+export interface StoreEntry {
   value: Json | Uint8Array
   /** The commit that wrote it. */
   revision: number
 }
 
-export type Change = Put | Append | Delete
+export type StoreChange = StorePut | StoreAppend | StoreDelete
 
-export interface Put {
+export interface StorePut {
   type: "put"
   key: string
   value: Json | Uint8Array
 }
 
-export interface Append {
+export interface StoreAppend {
   type: "append"
   log: string
   items: readonly Json[]
 }
 
 /** Removes the value and the log of this name, those that there are. A log begins anew at position 0. */
-export interface Delete {
+export interface StoreDelete {
   type: "delete"
   key: string
 }
 
 /** The key must still have this revision; 0 means that it must not exist. */
-export interface Guard {
+export interface StoreGuard {
   key: string
   ifRevision: number
 }

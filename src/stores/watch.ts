@@ -1,44 +1,44 @@
 import type { Json } from "../core/json.ts"
 
 /** A way through a log, page by page: to where it ended at the first step, or for a watcher with no end. */
-export interface Walk {
+export interface LogCursor {
   /** The next items; none when there are no more for now, undefined when the log was deleted since. */
   next(): Promise<readonly Json[] | undefined>
   close?(): void
 }
 
 /** Wakes those who watch logs. */
-export interface Bell {
-  listen(log: string): Ear
+export interface LogNotifier {
+  subscribe(log: string): Subscription
   /** Something may have been appended to this log, or to any. */
-  ring(log?: string): void
+  notify(log?: string): void
   /** Wakes everybody for the last time. Those who do not come back to listen hold nothing open. */
   close(): void
 }
 
-export interface Ear {
+export interface Subscription {
   /** Fulfilled at the next ring after the call. */
-  next(): Promise<void>
-  ring(): void
-  stop(): void
+  nextChange(): Promise<void>
+  notify(): void
+  unsubscribe(): void
 }
 
 /** What rings from outside while anybody listens. */
-export interface Source {
+export interface ChangeSource {
   /** Somebody listens to this log now, or nobody any more. */
-  heed?(log: string, isHeard: boolean): void
+  onSubscribed?(log: string, isHeard: boolean): void
   stop(): void
 }
 
 /** With `start` there is more to be heard while anybody listens, and for so long after. */
-export function createBell(start?: (ring: Bell["ring"]) => Source, lingerMs = 0): Bell {
-  const ears = new Map<string, Set<Ear>>()
-  let source: Source | undefined
+export function createLogNotifier(start?: (ring: LogNotifier["notify"]) => ChangeSource, lingerMs = 0): LogNotifier {
+  const ears = new Map<string, Set<Subscription>>()
+  let source: ChangeSource | undefined
   let lingering: NodeJS.Timeout | undefined
 
   function ring(log?: string): void {
     const rung = log === undefined ? [...ears.values()] : [ears.get(log) ?? []]
-    for (const some of rung) for (const ear of some) ear.ring()
+    for (const some of rung) for (const ear of some) ear.notify()
   }
 
   function rest(): void {
@@ -47,12 +47,12 @@ export function createBell(start?: (ring: Bell["ring"]) => Source, lingerMs = 0)
     source = undefined
   }
 
-  function listen(log: string): Ear {
-    const ear = createEar(() => {
+  function listen(log: string): Subscription {
+    const ear = createSubscription(() => {
       const others = ears.get(log)
       if (!others?.delete(ear) || others.size > 0) return
       ears.delete(log)
-      source?.heed?.(log, false)
+      source?.onSubscribed?.(log, false)
       if (ears.size > 0) return
       if (lingerMs > 0) lingering = setTimeout(rest, lingerMs).unref()
       else rest()
@@ -61,13 +61,13 @@ export function createBell(start?: (ring: Bell["ring"]) => Source, lingerMs = 0)
     source ??= start?.(ring)
     const others = ears.get(log) ?? new Set()
     ears.set(log, others.add(ear))
-    if (others.size === 1) source?.heed?.(log, true)
+    if (others.size === 1) source?.onSubscribed?.(log, true)
     return ear
   }
 
   return {
-    listen,
-    ring,
+    subscribe: listen,
+    notify: ring,
     close() {
       ring()
       rest()
@@ -76,19 +76,22 @@ export function createBell(start?: (ring: Bell["ring"]) => Source, lingerMs = 0)
 }
 
 /** For media that do not tell: looks now and then whether somebody else changed something. */
-export function polling(hasChanged: () => boolean, everyMs: number): (ring: Bell["ring"]) => Source {
+export function pollForChanges(
+  hasChanged: () => boolean,
+  everyMs: number,
+): (ring: LogNotifier["notify"]) => ChangeSource {
   return (ring) => {
     // What was changed before anybody listened is of no interest.
-    unlessFailing(hasChanged)
+    tryOrUndefined(hasChanged)
     const timer = setInterval(() => {
-      if (unlessFailing(hasChanged) ?? true) ring()
+      if (tryOrUndefined(hasChanged) ?? true) ring()
     }, everyMs)
     return { stop: () => clearInterval(timer) }
   }
 }
 
 // Whoever watches meets the same trouble, and has somebody to tell.
-function unlessFailing<T>(work: () => T): T | undefined {
+function tryOrUndefined<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch {
@@ -96,7 +99,7 @@ function unlessFailing<T>(work: () => T): T | undefined {
   }
 }
 
-export async function* readWalk(walk: Walk): AsyncGenerator<Json> {
+export async function* readCursor(walk: LogCursor): AsyncGenerator<Json> {
   try {
     for (;;) {
       const items = await walk.next()
@@ -109,18 +112,18 @@ export async function* readWalk(walk: Walk): AsyncGenerator<Json> {
 }
 
 /** Reads on as long as neither the signal nor `isClosed` says otherwise, resting until the bell rings. */
-export async function* watchWalk(
-  walk: Walk,
-  ear: Ear,
+export async function* watchCursor(
+  walk: LogCursor,
+  ear: Subscription,
   signal: AbortSignal,
   isClosed: () => boolean,
 ): AsyncGenerator<Json> {
   const isOver = () => signal.aborted || isClosed()
-  signal.addEventListener("abort", ear.ring)
+  signal.addEventListener("abort", ear.notify)
   try {
     while (!isOver()) {
       // Listening begins before the look: what comes in between is heard.
-      const change = ear.next()
+      const change = ear.nextChange()
       const items = await walk.next().catch((error) => {
         if (!isOver()) throw error
       })
@@ -132,23 +135,23 @@ export async function* watchWalk(
       if (items.length === 0 && !isOver()) await change
     }
   } finally {
-    signal.removeEventListener("abort", ear.ring)
-    ear.stop()
+    signal.removeEventListener("abort", ear.notify)
+    ear.unsubscribe()
     walk.close?.()
   }
 }
 
-function createEar(stop: () => void): Ear {
+function createSubscription(stop: () => void): Subscription {
   let waiting: PromiseWithResolvers<void> | undefined
   return {
-    next() {
+    nextChange() {
       waiting ??= Promise.withResolvers()
       return waiting.promise
     },
-    ring() {
+    notify() {
       waiting?.resolve()
       waiting = undefined
     },
-    stop,
+    unsubscribe: stop,
   }
 }

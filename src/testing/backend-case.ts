@@ -7,9 +7,9 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { fork } from "../core/child-process.ts"
-import type { Backend, Stop } from "../engine/backend.ts"
+import type { Backend, StopWorking } from "../engine/backend.ts"
 import type { BackendSuite } from "./backend.ts"
-import { backendHandle, type Line, linesOf } from "./backend-handle.ts"
+import { backendHandle, type JobLogLine, readJobLog } from "./backend-handle.ts"
 
 /** One thing that a backend promises, and how to see whether it holds. */
 export interface BackendCheck {
@@ -25,14 +25,14 @@ export interface BackendCheck {
 export interface BackendTrial extends AsyncDisposable {
   backend: Backend
   /** Starts it here. */
-  start(concurrency: number): Promise<Stop>
+  start(concurrency: number): Promise<StopWorking>
   /** Starts it in so many processes, of the backend's own or of the suite's. */
   startProcesses(count: number, concurrency: number): Promise<void>
   push(...runs: string[]): Promise<void>
   /** Lets the jobs go on that hold. */
   release(): void
-  lines(): Line[]
-  begun(run?: string): Line[]
+  lines(): JobLogLine[]
+  begun(run?: string): JobLogLine[]
   done(): string[]
   /** Waits until it holds; fails when it does not come to that. */
   until(holds: () => boolean | Promise<boolean>, what: string): Promise<void>
@@ -44,12 +44,12 @@ export interface BackendTrial extends AsyncDisposable {
 export async function createBackendTrial(suite: BackendSuite, workers: number): Promise<BackendTrial> {
   const folder = mkdtempSync(join(tmpdir(), "karst-backend-"))
   const backend = await suite.open(folder, workers)
-  const stops: Stop[] = []
+  const stops: StopWorking[] = []
   const children: ChildProcess[] = []
   const release = () => writeFileSync(join(folder, "go"), "")
-  const lines = () => linesOf(folder)
+  const lines = () => readJobLog(folder)
 
-  async function start(concurrency: number): Promise<Stop> {
+  async function start(concurrency: number): Promise<StopWorking> {
     const stop = await backend.start(backendHandle(backend, folder), { concurrency })
     stops.push(stop)
     return stop
@@ -73,7 +73,7 @@ export async function createBackendTrial(suite: BackendSuite, workers: number): 
     begun: (run) => lines().filter((line) => line.what === "begun" && (run ?? line.run) === line.run),
     done: () => lines().flatMap((line) => (line.what === "done" ? [line.run] : [])),
     async until(holds, what) {
-      const end = Date.now() + longest
+      const end = Date.now() + maxWaitMs
       while (!(await holds())) {
         if (Date.now() > end) assert.fail(`It did not come to this: ${what}. There is: ${JSON.stringify(lines())}`)
         await setTimeout(10)
@@ -104,7 +104,7 @@ async function ended(child: ChildProcess): Promise<void> {
   await exit
 }
 
-const longest = 30_000
+const maxWaitMs = 30_000
 
 const entry = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "backend-child.ts" : "backend-child.js", import.meta.url),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { define, type HandleCase } from "./handles-case.ts"
+import { defineCase, type HandleCase } from "./handles-case.ts"
 
 const readsAtOnce = { python: "Python reads a member when it is named" }
 
@@ -152,7 +152,7 @@ export const awaitCases = {
     "$order.list().length > 0",
     "$make().total + 1",
   ]),
-  98: define({
+  98: defineCase({
     title: "a member that is neither awaited, called nor walked fails its cell with its line",
     host,
     typescript: ["1\nconst total = $order.total\n2", "1\nconst both = [\n  $order.total,\n]\n2"],
@@ -165,7 +165,7 @@ export const awaitCases = {
       )
     },
   }),
-  99: define({
+  99: defineCase({
     title: "a member that is printed but not awaited fails its cell",
     host,
     typescript: "console.log($order.total)\n1",
@@ -173,7 +173,7 @@ export const awaitCases = {
     notApplicable: readsAtOnce,
     holds: ({ last }) => assert.doesNotMatch(last.stdout, /\b5\b/),
   }),
-  100: define({
+  100: defineCase({
     title: "a member that was taken apart from its object needs its await too",
     host,
     typescript: ["const { total } = $order\n;[await total, 1]", "const { total: taken } = $order\ntaken + 1"],
@@ -184,7 +184,7 @@ export const awaitCases = {
       assert.deepEqual(first.value, [5, 1])
     },
   }),
-  101: define({
+  101: defineCase({
     title: "a function of an earlier cell that forgets the await fails the cell that calls it",
     host,
     typescript: [
@@ -197,14 +197,14 @@ export const awaitCases = {
       assert.equal(await value({ typescript: "await check($order)", python: "" }), true)
     },
   }),
-  102: define({
+  102: defineCase({
     title: "the error names the member as the cell wrote it, and the cure",
     host,
     typescript: ["$order.customer.name + '!'", "if ($order.open) 1", "const kept = $order.customer.name\n1"],
     errors: /order\.(customer\.name|open).*write `await\b/,
     notApplicable: readsAtOnce,
   }),
-  103: define({
+  103: defineCase({
     title: "awaited members are values in every position",
     host,
     typescript: `const seen = [(await $order.total) + 1, \`\${await $order.name}\`, (await $order.total) === 5, typeof await $order.total]
@@ -215,7 +215,7 @@ export const awaitCases = {
     value: [6, "first", true, "number", "open", "a", "b", "a", "b", '{"name":"Ada"}', "none"],
     notApplicable: readsAtOnce,
   }),
-  104: define({
+  104: defineCase({
     title: "a member may be awaited later, by then, by Promise.all or by returning it from an async function",
     host,
     typescript: `const later = $order.total
@@ -226,7 +226,7 @@ export const awaitCases = {
     value: [5, [5, "first", 5], 6, 5, 5],
     notApplicable: readsAtOnce,
   }),
-  105: define({
+  105: defineCase({
     title: "a call that is not awaited is made before its cell ends",
     host,
     typescript: "$order.add(2)\n1",
@@ -234,7 +234,7 @@ export const awaitCases = {
     notApplicable: readsAtOnce,
     holds: ({ host: { order } }) => assert.equal(order.total, 7),
   }),
-  106: define({
+  106: defineCase({
     title: "a handle itself is a value: it is true, equal to itself and an object",
     host,
     typescript:
@@ -245,7 +245,7 @@ export const awaitCases = {
 } as const
 
 function refused(position: string, cells: readonly string[]): HandleCase {
-  return define({
+  return defineCase({
     title: `what was not awaited cannot be used as ${position}: the cell fails and says "write \`await\`"`,
     host,
     typescript: cells.map((code) => `${code}\n0`),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { EventEmitter } from "node:events"
-import { callable, define } from "./handles-case.ts"
+import { callable, defineCase } from "./handles-case.ts"
 
 const arrayMethods = ["filter", "map", "find", "some", "sort", "reduce", "forEach"]
 const copiesDerived = { python: "Python gets a copy of every array, Map and Set, also of a derived class" }
@@ -9,14 +9,14 @@ type Callback = (...args: unknown[]) => unknown
 
 /** Functions of cells that host functions call: their results, their failures, and what cannot take them. */
 export const callbackCases = {
-  200: define({
+  200: defineCase({
     title: "a host function calls back into the cell and uses what it gets",
     host: () => ({ twice: async (callback: Callback) => Number(await callback(1)) + Number(await callback(2)) }),
     typescript: "await $twice((n) => n * 10)",
     python: "$twice(lambda n: n * 10)",
     value: 30,
   }),
-  201: define({
+  201: defineCase({
     title: "an async callback is awaited",
     host: () => ({ apply: async (callback: Callback) => await callback(3) }),
     typescript: "await $apply(async (n) => { await new Promise((go) => setTimeout(go, 1)); return n + 1 })",
@@ -24,14 +24,14 @@ export const callbackCases = {
       "import asyncio\nasync def later(n):\n    await asyncio.sleep(0.001)\n    return n + 1\nawait $apply(later)",
     value: 4,
   }),
-  202: define({
+  202: defineCase({
     title: "a callback that calls a host function that calls back works to the end",
     host: () => ({ apply: async (callback: Callback, n: number) => await callback(n) }),
     typescript: "await $apply(async (n) => (await $apply((m) => m * 2, n + 1)) + 100, 1)",
     python: "$apply(lambda n: $apply(lambda m: m * 2, n + 1) + 100, 1)",
     value: 104,
   }),
-  203: define({
+  203: defineCase({
     title: "callbacks inside options and arrays are called",
     host: () => ({
       run: async ({ onDone, steps }: { onDone: Callback; steps: Callback[] }) => {
@@ -44,7 +44,7 @@ export const callbackCases = {
     python: "$run({'onDone': lambda n: f'done {n}', 'steps': [lambda n: n + 1, lambda n: n * 5]})",
     value: "done 10",
   }),
-  204: define({
+  204: defineCase({
     title: "arguments and results of callbacks are exact",
     host: () => ({ pass: async (callback: Callback) => await callback(new Date(5), 2n ** 70n, { a: [null] }) }),
     typescript:
@@ -54,14 +54,14 @@ export const callbackCases = {
     value: true,
     holds: ({ taken }) => assert.deepEqual(taken, [[new Date(5), 2n ** 70n, { a: [null] }]]),
   }),
-  205: define({
+  205: defineCase({
     title: "a callback that the host keeps is called in a later cell",
     host: () => listeners(),
     typescript: ["let heard = 0\nawait $listen((n) => { heard += n })", "await $tell(5)\nheard"],
     python: ["heard = []\n$listen(lambda n: heard.append(n))", "$tell(5)\nheard[0]"],
     value: 5,
   }),
-  206: define({
+  206: defineCase({
     title: "a callback that the host keeps is called between cells",
     host: () => listeners(),
     typescript: "let heard = 0\nawait $listen((n) => { heard += n; return heard })",
@@ -72,7 +72,7 @@ export const callbackCases = {
       assert.equal(await value({ typescript: "heard", python: "sum(heard)" }), 9)
     },
   }),
-  207: define({
+  207: defineCase({
     title: "a callback's result throws where the host uses it as a primitive",
     host: () => ({
       add: (callback: Callback) => Number(callback(1)) + 1,
@@ -83,14 +83,14 @@ export const callbackCases = {
     python: ["$add(lambda n: n)", "$say(lambda n: n)", "$sort(lambda a, b: a - b)"],
     errors: /await/,
   }),
-  208: define({
+  208: defineCase({
     title: "a callback that fails and is awaited rejects in the host function and fails the cell",
     host: () => ({ apply: async (callback: Callback) => await callback(1) }),
     typescript: "await $apply(() => { throw new RangeError('boom') })",
     python: "def bad(n): raise ValueError('boom')\n$apply(bad)",
     error: /boom/,
   }),
-  209: define({
+  209: defineCase({
     title: "a callback's failure that the host function catches fails nothing",
     host: () => ({
       safely: async (callback: Callback) => {
@@ -105,21 +105,21 @@ export const callbackCases = {
     python: "def bad(n): raise ValueError('boom')\n$safely(bad)",
     value: "caught boom",
   }),
-  210: define({
+  210: defineCase({
     title: "a callback that fails and is not awaited fails the cell that is running",
     host: () => ({ fire: (callback: Callback) => void callback(1) }),
     typescript: "await $fire(() => { throw new Error('boom') })\n1",
     python: "$fire(lambda n: 1 / 0)\n1",
     error: /boom|division by zero/,
   }),
-  211: define({
+  211: defineCase({
     title: "an async callback that fails and is not awaited fails the cell that is running",
     host: () => ({ fire: (callback: Callback) => void callback(1) }),
     typescript: "await $fire(async () => { await null; throw new Error('boom') })\n1",
     python: "async def bad(n): raise ValueError('boom')\n$fire(bad)\n1",
     error: /boom/,
   }),
-  212: define({
+  212: defineCase({
     title: "a callback that is under way when the runtime is closed ends with an error that somebody can handle",
     ownRuntime: true,
     host: () => listeners(),
@@ -135,7 +135,7 @@ export const callbackCases = {
       assert.equal((await settled)[0].status, "rejected")
     },
   }),
-  213: define({
+  213: defineCase({
     title: "the warning about a callback that failed too late names the error",
     host: () => listeners(),
     typescript: "await $listen(() => { throw new Error('too late') })",
@@ -152,7 +152,7 @@ export const callbackCases = {
       assert.match(output, /too late/)
     },
   }),
-  214: define({
+  214: defineCase({
     title: "a callback's result that is never awaited is reported as a hint",
     host: () => ({ fire: (callback: Callback) => void callback(1) }),
     typescript: "await $fire((n) => n > 0)\n1",
@@ -160,14 +160,14 @@ export const callbackCases = {
     hints: [/await/],
     value: 1,
   }),
-  215: define({
+  215: defineCase({
     title: "a callback whose results are all awaited leaves no hint",
     host: () => ({ all: async (callback: Callback) => (await Promise.all([1, 2].map((n) => callback(n)))).length }),
     typescript: "await $all((n) => n)",
     python: "$all(lambda n: n)",
     value: 2,
   }),
-  216: define({
+  216: defineCase({
     title: "a callback without a result may be called without await, as event emitters do",
     host: () => ({ bus: new EventEmitter() }),
     typescript:
@@ -176,7 +176,7 @@ export const callbackCases = {
     value: 7,
     hints: "any",
   }),
-  217: define({
+  217: defineCase({
     title: "a listener of a cell is removed by the same function",
     host: () => ({ bus: new EventEmitter() }),
     typescript:
@@ -185,7 +185,7 @@ export const callbackCases = {
       "hear = lambda: None\n$bus.on('e', hear)\nbefore = $bus.listenerCount('e')\n$bus.off('e', hear)\n[before, $bus.listenerCount('e')]",
     value: [1, 0],
   }),
-  218: define({
+  218: defineCase({
     title: "methods of a built-in array refuse a callback by name and say to read it first",
     host: () => ({ rows: new Proxy([1, 2, 3], {}) }),
     typescript: arrayMethods.map((name) => `await $rows.${name}((n) => n > 2)`),
@@ -196,7 +196,7 @@ export const callbackCases = {
       assert.deepEqual([...rows], [1, 2, 3])
     },
   }),
-  219: define({
+  219: defineCase({
     title: "methods of a built-in array, Map or Set of a derived class refuse a callback by name",
     host: () => ({ rows: Rows.from([1, 2]), index: new Index([["a", 1]]), tags: new Tags(["x"]) }),
     typescript: ["await $index.forEach((n) => n)", "await $tags.forEach((n) => n)", "await $rows.forEach((n) => n)"],
@@ -204,7 +204,7 @@ export const callbackCases = {
     notApplicable: copiesDerived,
     holds: ({ message }) => assert.match(message, /read|copy/i),
   }),
-  220: define({
+  220: defineCase({
     title: "methods of a built-in typed array refuse a callback by name",
     host: () => ({ samples: new Samples([1, 2]) }),
     typescript: ["await $samples.map((n) => n * 2)", "await $samples.every((n) => n > 0)"],
@@ -212,7 +212,7 @@ export const callbackCases = {
     notApplicable: copiesDerived,
     holds: ({ message }) => assert.match(message, /read|copy/i),
   }),
-  221: define({
+  221: defineCase({
     title: "an array that is a field refuses a callback by name when it was not read first",
     host: () => ({ store: { items: [1, 2, 3], add: () => 1 } }),
     typescript: ["await $store.items.filter((n) => n > 2)", "await $store.items.forEach((n) => n)"],
@@ -223,21 +223,21 @@ export const callbackCases = {
       assert.deepEqual(await value({ typescript: "(await $store.items).filter((n) => n > 2)", python: "" }), [3])
     },
   }),
-  222: define({
+  222: defineCase({
     title: "built-in methods without a callback work on a handle",
     host: () => ({ rows: new Proxy([1, 2, 3], {}) }),
     typescript: "[await $rows.includes(2), await $rows.indexOf(3), await $rows.join('-')]",
     python: "[$rows.includes(2), $rows.indexOf(3), $rows.join('-')]",
     value: [true, 2, "1-2-3"],
   }),
-  224: define({
+  224: defineCase({
     title: "a Map or Set of a derived class is used by its own and its inherited methods",
     host: () => ({ index: new Index([["a", 1]]), tags: new Tags(["x"]) }),
     typescript: "[await $index.get('a'), await $index.total(), await $tags.has('y'), await $tags.total()]",
     value: [1, 1, false, 1],
     notApplicable: copiesDerived,
   }),
-  223: define({
+  223: defineCase({
     title: "a host function that a host method returns takes a callback of the cell",
     host: () => ({ make: () => async (callback: Callback) => `made ${await callback(2)}` }),
     typescript: "const made = await $make()\nawait made((n) => n + 1)",

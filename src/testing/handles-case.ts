@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import type { Bindings } from "../runtime/bindings.ts"
-import type { Call, CallGate, ExecuteOptions, Execution, Runtime } from "../runtime/runtime.ts"
+import type { CallGate, CellExecution, CellOptions, Runtime, RuntimeCall } from "../runtime/runtime.ts"
 import type { Code, Language } from "./runtime-case.ts"
 
 /** One numbered case: what it injects, the cells it runs, and what must hold afterwards. */
@@ -18,7 +18,7 @@ export type HandleCases = { readonly [number: number]: HandleCase }
 type Host = Record<string, unknown>
 type Cells = string | readonly string[]
 
-interface Shared<H extends Host> {
+interface CaseSpec<H extends Host> {
   title: string
   ownRuntime?: boolean
   /** Makes the objects of the host. Each is injected under a name that no other case uses; `$order` in a cell stands for
@@ -36,7 +36,7 @@ interface Shared<H extends Host> {
   errors?: RegExp
   /** The hints of the last cell, each in order. Default: a cell that works has none, one that fails may have any. */
   hints?: readonly RegExp[] | "any"
-  holds?: (outcome: Outcome<H>) => unknown
+  holds?: (outcome: CaseOutcome<H>) => unknown
 }
 
 type InLanguages =
@@ -45,29 +45,29 @@ type InLanguages =
   | { typescript?: never; python: Cells; notApplicable: { typescript: string } }
 
 /** What happened. Names of the host read as in the table (`order` for `$order`) in messages, hints and calls. */
-export interface Outcome<H extends Host = Host> {
+export interface CaseOutcome<H extends Host = Host> {
   readonly host: H
   readonly language: Language
   readonly runtime: Runtime
-  readonly executions: readonly Execution[]
-  readonly last: Execution
+  readonly executions: readonly CellExecution[]
+  readonly last: CellExecution
   readonly message: string
   readonly hints: readonly string[]
   /** All calls that the gates of the case saw. */
-  readonly calls: readonly Call[]
+  readonly calls: readonly RuntimeCall[]
   /** The same calls as `light.dim` or `add`, without those of `take` and `echo`. */
   readonly called: readonly string[]
   /** All arguments that `$take` got, in order. */
   readonly taken: readonly unknown[]
   retrieve(name: string): Promise<unknown>
-  run(code: Code, options?: ExecuteOptions): Promise<Execution>
+  run(code: Code, options?: CellOptions): Promise<CellExecution>
   /** The value of one more cell, which must work. */
-  value(code: Code, options?: ExecuteOptions): Promise<unknown>
+  value(code: Code, options?: CellOptions): Promise<unknown>
   /** The name under which an object of the host was injected. */
   nameOf(key: string): string
 }
 
-export function define<H extends Host = Record<never, never>>(spec: Shared<H> & InLanguages): HandleCase {
+export function defineCase<H extends Host = Record<never, never>>(spec: CaseSpec<H> & InLanguages): HandleCase {
   const { title, ownRuntime = false, notApplicable = {} } = spec
   return {
     title,
@@ -75,20 +75,24 @@ export function define<H extends Host = Record<never, never>>(spec: Shared<H> & 
     notApplicable,
     async run(runtime, number) {
       const { language } = runtime
-      const trial = await prepare(spec, runtime, number)
+      const trial = await createCaseOutcome(spec, runtime, number)
       const cells = [spec[language] ?? []].flat()
       assert.ok(cells.length > 0 || spec.holds, `#${number} has no cell for ${language}.`)
       for (const [index, code] of cells.entries()) {
         const mustFail = spec.errors ?? (index === cells.length - 1 ? spec.error : undefined)
-        expectEnd(await trial.run({ typescript: code, python: code }), mustFail, code, trial)
+        expectCellEnd(await trial.run({ typescript: code, python: code }), mustFail, code, trial)
       }
-      if (cells.length > 0) expectLast(spec, trial)
+      if (cells.length > 0) expectLastCell(spec, trial)
       await spec.holds?.(trial)
     },
   }
 }
 
-async function prepare<H extends Host>(spec: Shared<H>, runtime: Runtime, number: number): Promise<Outcome<H>> {
+async function createCaseOutcome<H extends Host>(
+  spec: CaseSpec<H>,
+  runtime: Runtime,
+  number: number,
+): Promise<CaseOutcome<H>> {
   const { language } = runtime
   const host = spec.host?.() ?? ({} as H)
   const taken: unknown[] = []
@@ -104,16 +108,16 @@ async function prepare<H extends Host>(spec: Shared<H>, runtime: Runtime, number
   const insert = (code: string) =>
     code.replace(/\$(\w+)/g, (found, key: string) => (keys.includes(key) ? key + suffix : found))
   const plain = (text: string) => text.replaceAll(suffix, "")
-  const calls: Call[] = []
+  const calls: RuntimeCall[] = []
   const recorded =
     (gate: CallGate | undefined): CallGate =>
     (call, next) => {
       calls.push({ ...call, binding: plain(call.binding) })
       return gate ? gate(call, next) : next()
     }
-  const executions: Execution[] = []
+  const executions: CellExecution[] = []
   const lastOf = () => executions.at(-1) ?? assert.fail("No cell ran.")
-  const outcome: Outcome<H> = {
+  const outcome: CaseOutcome<H> = {
     host,
     language,
     runtime,
@@ -155,7 +159,12 @@ async function prepare<H extends Host>(spec: Shared<H>, runtime: Runtime, number
   return outcome
 }
 
-function expectEnd(execution: Execution, mustFail: RegExp | undefined, code: string, { message }: Outcome): void {
+function expectCellEnd(
+  execution: CellExecution,
+  mustFail: RegExp | undefined,
+  code: string,
+  { message }: CaseOutcome,
+): void {
   if (mustFail) {
     assert.ok(!execution.ok, `The cell should have failed:\n${code}`)
     assert.match(message, mustFail, code)
@@ -164,7 +173,7 @@ function expectEnd(execution: Execution, mustFail: RegExp | undefined, code: str
   assert.ok(execution.ok, `${message}\nin:\n${code}`)
 }
 
-function expectLast<H extends Host>(spec: Shared<H>, { last, hints, language }: Outcome<H>): void {
+function expectLastCell<H extends Host>(spec: CaseSpec<H>, { last, hints, language }: CaseOutcome<H>): void {
   const { hints: expected = last.ok ? [] : "any" } = spec
   if (expected !== "any") {
     assert.equal(hints.length, expected.length, `The hints are: ${JSON.stringify(hints)}`)

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
-import { define, memberOf } from "./handles-case.ts"
+import { defineCase, memberOf } from "./handles-case.ts"
 
 /** Disposing of host objects, classes of the host, and agents. */
 export const classCases = {
-  340: define({
+  340: defineCase({
     title: "a disposable of the host is disposed at the end of its block",
     host: () => ({ gone: [] as string[] }),
     inject: ({ gone }) => ({ open: (name: string) => ({ name, [Symbol.dispose]: () => void gone.push(name) }) }),
@@ -11,7 +11,7 @@ export const classCases = {
     notApplicable: { python: "Python has no disposal of JavaScript" },
     holds: ({ host: { gone } }) => assert.deepEqual(gone, ["f"]),
   }),
-  345: define({
+  345: defineCase({
     title: "a class that was injected makes instances at the host",
     host: () => ({ Lamp }),
     typescript: "const made = await new $Lamp('desk')\n;[await made.name, await made.dim(5)]",
@@ -23,14 +23,14 @@ export const classCases = {
       assert.equal(made.level, 5)
     },
   }),
-  346: define({
+  346: defineCase({
     title: "static methods and fields of a class are used",
     host: () => ({ Lamp }),
     typescript: "const made = await $Lamp.named('hall')\n;[await $Lamp.kind, await made.name]",
     python: "made = $Lamp.named('hall')\n[$Lamp.kind, made.name]",
     value: ["lamp", "hall"],
   }),
-  347: define({
+  347: defineCase({
     title: "instanceof and isinstance know the classes of host objects",
     host: () => ({ Lamp, Bright, lamp: new Lamp("a"), bright: new Bright("b"), other: new Other() }),
     typescript:
@@ -39,35 +39,35 @@ export const classCases = {
       "[isinstance($lamp, $Lamp), isinstance($bright, $Lamp), isinstance($lamp, $Bright), isinstance($other, $Lamp), isinstance(5, $Lamp)]",
     value: [true, true, false, false, false],
   }),
-  348: define({
+  348: defineCase({
     title: "an instance that a cell made is an instance of its class",
     host: () => ({ Lamp }),
     typescript: "const made = await new $Lamp('x')\nmade instanceof $Lamp",
     python: "made = $Lamp('x')\nisinstance(made, $Lamp)",
     value: true,
   }),
-  349: define({
+  349: defineCase({
     title: "a class that is passed to the host is the class itself",
     host: () => ({ Lamp }),
     typescript: "await $take($Lamp)",
     python: "$take($Lamp)",
     holds: ({ taken }) => assert.equal(taken[0], Lamp),
   }),
-  350: define({
+  350: defineCase({
     title: "a constructor that throws fails the cell with its message",
     host: () => ({ Lamp }),
     typescript: "await new $Lamp('')",
     python: "$Lamp('')",
     error: /needs a name/,
   }),
-  351: define({
+  351: defineCase({
     title: "a function with new is an error and not a crash",
     host: () => ({ act: () => 1 }),
     typescript: "await new $act()",
     notApplicable: { python: "Python makes an instance by a call" },
     error: /constructor/,
   }),
-  355: define({
+  355: defineCase({
     title: "an agent is run from a cell and gives its result",
     host: () => agent(),
     inject: ({ cleaner }) => ({ cleaner }),
@@ -76,7 +76,7 @@ export const classCases = {
     value: "cleaned",
     holds: ({ host: { prompts } }) => assert.deepEqual([prompts.length, prompts[0]?.[0]], [1, "tidy up"]),
   }),
-  356: define({
+  356: defineCase({
     title: "options of an agent's run are an object in TypeScript and keywords in Python",
     host: () => agent(),
     inject: ({ cleaner }) => ({ cleaner }),
@@ -85,7 +85,7 @@ export const classCases = {
     value: "cleaned",
     holds: ({ host: { prompts } }) => assert.deepEqual(memberOf(prompts[0]?.[1], "values"), { room: 3 }),
   }),
-  357: define({
+  357: defineCase({
     title: "an agent is retrieved and given back as itself",
     host: () => agent(),
     inject: ({ cleaner }) => ({ cleaner }),
@@ -96,7 +96,7 @@ export const classCases = {
       assert.equal(await retrieve("cleaner"), cleaner)
     },
   }),
-  358: define({
+  358: defineCase({
     title: "keywords of Python find the parameters of a host method by their names",
     host: () => ({ lamp: new Lamp("k") }),
     python: "[$lamp.place(y=2, x=1), $lamp.place(1, y=5)]",

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { table } from "../runtime/python/table.ts"
-import { define } from "./handles-case.ts"
+import { defineCase } from "./handles-case.ts"
 
 /** A field that is read is a copy. A changed copy is named in the result, and writing it back keeps the host's objects. */
 export const copyCases = {
-  110: define({
+  110: defineCase({
     title: "an element added to a copied array is named in the result with the way to write it back",
     host,
     typescript: "const items = await $store.items\nitems.push('c')\nitems.length",
@@ -13,7 +13,7 @@ export const copyCases = {
     hints: [/^store\.items is a copy, and the cell changed only the copy\. Write it back: store\.items = /],
     holds: ({ host: { store } }) => assert.deepEqual(store.items, ["a", "b"]),
   }),
-  111: define({
+  111: defineCase({
     title: "a change without a variable is named too",
     host,
     typescript: "(await $store.items).push('c')",
@@ -21,7 +21,7 @@ export const copyCases = {
     hints: [/^store\.items is a copy/],
     holds: ({ host: { store } }) => assert.deepEqual(store.items, ["a", "b"]),
   }),
-  112: define({
+  112: defineCase({
     title: "a change deep inside a copy names the field that was read",
     host,
     typescript: "const nested = await $store.nested\nnested.a.b = 5",
@@ -29,7 +29,7 @@ export const copyCases = {
     hints: [/^store\.nested is a copy/],
     holds: ({ host: { store } }) => assert.deepEqual(store.nested, { a: { b: 1 }, c: {} }),
   }),
-  113: define({
+  113: defineCase({
     title: "a changed copy of a Map is named",
     host,
     typescript: "(await $store.counts).set('z', 1)",
@@ -37,7 +37,7 @@ export const copyCases = {
     hints: [/^store\.counts is a copy/],
     holds: ({ host: { store } }) => assert.equal(store.counts.has("z"), false),
   }),
-  114: define({
+  114: defineCase({
     title: "a changed copy of a Set is named",
     host,
     typescript: "(await $store.seen).add('z')",
@@ -45,7 +45,7 @@ export const copyCases = {
     hints: [/^store\.seen is a copy/],
     holds: ({ host: { store } }) => assert.equal(store.seen.has("z"), false),
   }),
-  115: define({
+  115: defineCase({
     title: "a changed copy of a typed array is named",
     host,
     typescript: "(await $store.signal)[0] = 9",
@@ -53,7 +53,7 @@ export const copyCases = {
     hints: [/^store\.signal is a copy/],
     holds: ({ host: { store } }) => assert.equal(store.signal[0], 1),
   }),
-  116: define({
+  116: defineCase({
     title: "sorting, reversing or emptying a copy is named",
     host,
     typescript: ["(await $store.items).reverse()", "const gone = await $store.rows\ngone.length = 0"],
@@ -64,7 +64,7 @@ export const copyCases = {
       assert.deepEqual([store.items, store.rows.length], [["a", "b"], 4])
     },
   }),
-  117: define({
+  117: defineCase({
     title: "a key that was removed from a copy is named",
     host,
     typescript: "const nested = await $store.nested\ndelete nested.c",
@@ -72,7 +72,7 @@ export const copyCases = {
     hints: [/^store\.nested is a copy/],
     holds: ({ host: { store } }) => assert.ok("c" in store.nested),
   }),
-  118: define({
+  118: defineCase({
     title: "a changed field of a record in a copied table is named",
     host,
     typescript: "const rows = await $store.rows\nrows[1].n = 50",
@@ -80,7 +80,7 @@ export const copyCases = {
     hints: [/^store\.rows is a copy/],
     holds: ({ host: { store } }) => assert.equal(store.rows[1]?.n, 2),
   }),
-  119: define({
+  119: defineCase({
     title: "a changed copy of a DataFrame is named",
     host: () => ({ store: Object.assign(new Store(), { frame: table([{ n: 1 }, { n: 2 }]) }) }),
     python: "frame = $store.frame\nframe['n'] = 0",
@@ -88,14 +88,14 @@ export const copyCases = {
     notApplicable: { typescript: "TypeScript has no DataFrame" },
     holds: ({ host: { store } }) => assert.deepEqual([...store.frame], [{ n: 1 }, { n: 2 }]),
   }),
-  120: define({
+  120: defineCase({
     title: "a copy read over a path is named by its path",
     host: () => ({ shop: { open: () => true, main: new Store() } }),
     typescript: "(await $shop.main.items).push('c')",
     python: "$shop.main.items.append('c')",
     hints: [/main\.items is a copy|Store\.items is a copy/],
   }),
-  121: define({
+  121: defineCase({
     title: "a copy that was only read is not named",
     host,
     typescript:
@@ -103,28 +103,28 @@ export const copyCases = {
     python: "read = $store.rows\n[','.join(str(row['n']) for row in read), len($store.items), len($store.counts)]",
     value: ["1,2,3,4", 2, 1],
   }),
-  122: define({
+  122: defineCase({
     title: "a copy that was changed and changed back is not named",
     host,
     typescript: "const items = await $store.items\nitems.push('c')\nitems.pop()\nitems.length",
     python: "items = $store.items\nitems.append('c')\nitems.pop()\nlen(items)",
     value: 2,
   }),
-  123: define({
+  123: defineCase({
     title: "only the copies that were changed are named",
     host,
     typescript: "const items = await $store.items\nconst nested = await $store.nested\nnested.a.b = items.length",
     python: "items = $store.items\nnested = $store.nested\nnested['a']['b'] = len(items)",
     hints: [/^store\.nested is a copy/],
   }),
-  124: define({
+  124: defineCase({
     title: "two changed copies are both named",
     host,
     typescript: "(await $store.items).push('c')\n;(await $store.seen).add('z')",
     python: "$store.items.append('c')\n$store.seen.add('z')",
     hints: [/^store\.items is a copy/, /^store\.seen is a copy/],
   }),
-  125: define({
+  125: defineCase({
     title: "the next cell has no hint about the copies of the cell before",
     host,
     typescript: ["(await $store.items).push('c')", "1 + 1"],
@@ -132,7 +132,7 @@ export const copyCases = {
     value: 2,
     holds: ({ executions: [first] }) => assert.equal(first?.hints?.length, 1),
   }),
-  126: define({
+  126: defineCase({
     title: "a changed copy is named in a cell that fails, too",
     host,
     typescript: "(await $store.items).push('c')\nthrow new Error('stop')",
@@ -140,7 +140,7 @@ export const copyCases = {
     error: /stop/,
     hints: [/^store\.items is a copy/],
   }),
-  127: define({
+  127: defineCase({
     title: "a large field that was read is named as not checked",
     host: () => ({
       store: Object.assign(new Store(), { big: Array.from({ length: 200_000 }, (_, n) => `item ${n}`) }),
@@ -150,14 +150,14 @@ export const copyCases = {
     value: 200_001,
     hints: [/store\.big.*not checked|not checked.*store\.big/],
   }),
-  128: define({
+  128: defineCase({
     title: "the result of a method is a copy of its own and is not named",
     host,
     typescript: "const list = await $store.list()\nlist.push('c')\nlist.length",
     python: "listed = $store.list()\nlisted.append('c')\nlen(listed)",
     value: 3,
   }),
-  129: define({
+  129: defineCase({
     title: "a changed copy that is passed to a call is not named",
     host: () => {
       const store = new Store()

@@ -2,13 +2,13 @@ import assert from "node:assert/strict"
 import { EventEmitter } from "node:events"
 import { fn } from "../runtime/bindings.ts"
 import type { CallGate } from "../runtime/runtime.ts"
-import { callable, define } from "./handles-case.ts"
+import { callable, defineCase } from "./handles-case.ts"
 
 type Callback = (...args: unknown[]) => unknown
 
 /** Functions of the host that cells pass around: each stays the one gated function, whoever calls it. */
 export const functionCases = {
-  230: define({
+  230: defineCase({
     title: "a function binding stored in a field is called by the host through the gate",
     ...withWipe(() => ({ light: new Button() })),
     typescript: "$light.handler = $wipe\nawait $light.press(3)",
@@ -19,7 +19,7 @@ export const functionCases = {
       assert.deepEqual([calls.at(-1)?.approve, calls.at(-1)?.args], [true, [3]])
     },
   }),
-  231: define({
+  231: defineCase({
     title: "a function binding that the gate refuses does nothing when the host calls it",
     ...withWipe(() => ({ light: new Button() })),
     gate: refuse("wipe"),
@@ -28,7 +28,7 @@ export const functionCases = {
     error: /not approved/,
     holds: ({ host: { wiped } }) => assert.deepEqual(wiped, []),
   }),
-  232: define({
+  232: defineCase({
     title: "a function binding inside an array, an object or a Map is called through the gate",
     ...withWipe(() => ({ callAll })),
     typescript: "await $callAll([$wipe, { run: $wipe, deep: [{ run: $wipe }] }, new Map([['k', $wipe]])])",
@@ -38,7 +38,7 @@ export const functionCases = {
       assert.equal(wiped.length, 4)
     },
   }),
-  233: define({
+  233: defineCase({
     title: "an event emitter calls a function binding through the gate",
     ...withWipe(() => ({ bus: new EventEmitter() })),
     typescript: "await $bus.on('e', $wipe)\nawait $bus.emit('e', 1)",
@@ -48,7 +48,7 @@ export const functionCases = {
       assert.deepEqual(wiped, [1])
     },
   }),
-  234: define({
+  234: defineCase({
     title: "a function binding arrives as the same function every time",
     ...withWipe(() => ({})),
     typescript: "await $take($wipe, [$wipe])\nawait $take($wipe)",
@@ -59,7 +59,7 @@ export const functionCases = {
       assert.equal(list[0], first)
     },
   }),
-  235: define({
+  235: defineCase({
     title: "a function binding that was added as a listener is removed as that listener",
     ...withWipe(() => ({ bus: new EventEmitter() })),
     typescript:
@@ -68,14 +68,14 @@ export const functionCases = {
       "$bus.on('e', $wipe)\nbefore = $bus.listenerCount('e')\n$bus.off('e', $wipe)\n[before, $bus.listenerCount('e')]",
     value: [1, 0],
   }),
-  236: define({
+  236: defineCase({
     title: "a function binding that the host gives back is the binding again",
     ...withWipe(() => ({})),
     typescript: "[(await $echo($wipe)) === $wipe, (await $echo([$wipe]))[0] === $wipe]",
     python: "[$echo($wipe) is $wipe, $echo([$wipe])[0] is $wipe]",
     value: [true, true],
   }),
-  237: define({
+  237: defineCase({
     title: "a field that holds a function binding gives the binding back to a cell",
     ...withWipe(() => ({ light: new Button() })),
     typescript: "$light.handler = $wipe\nconst found = await $light.handler\n;[found === $wipe, await found(4)]",
@@ -83,7 +83,7 @@ export const functionCases = {
     value: [true, "wiped 4"],
     holds: ({ called }) => assert.deepEqual(called, ["wipe"]),
   }),
-  238: define({
+  238: defineCase({
     title: "a retrieved function binding is the host's own function",
     host: () => ({ add: (a: number, b: number) => a + b }),
     typescript: "const alias = $add\n1",
@@ -92,7 +92,7 @@ export const functionCases = {
       assert.equal(await retrieve("add"), add)
     },
   }),
-  239: define({
+  239: defineCase({
     title: "a method that a cell read off and passed is called on its object through the gate",
     host: () => ({ light: new Button(), run: (method: Callback) => method(8) }),
     typescript: "await $run($light.press)",
@@ -103,14 +103,14 @@ export const functionCases = {
       assert.equal(light.presses, 1)
     },
   }),
-  240: define({
+  240: defineCase({
     title: "a method that is passed twice arrives as the same function",
     host: () => ({ light: new Button() }),
     typescript: "await $take($light.press)\nawait $take($light.press)",
     python: "$take($light.press)\n$take($light.press)",
     holds: ({ taken: [first, second] }) => assert.equal(first, second),
   }),
-  241: define({
+  241: defineCase({
     title: "a stored function is judged by the gate of the cell that is running when the host calls it",
     ...withWipe(() => ({ light: new Button() })),
     typescript: "$light.handler = $wipe\n1",
@@ -124,7 +124,7 @@ export const functionCases = {
       assert.deepEqual(wiped, [1])
     },
   }),
-  242: define({
+  242: defineCase({
     title: "a stored function that the host calls between cells is judged by the gate of the cell that passed it last",
     ...withWipe(() => ({ light: new Button() })),
     typescript: "1",
@@ -139,7 +139,7 @@ export const functionCases = {
       assert.deepEqual(wiped, [1])
     },
   }),
-  243: define({
+  243: defineCase({
     title: "the input of a function binding is validated when the host calls it",
     host: () => {
       const paid: number[] = []
@@ -151,7 +151,7 @@ export const functionCases = {
     error: /Invalid input of pay/,
     holds: ({ host: { paid } }) => assert.deepEqual(paid, []),
   }),
-  244: define({
+  244: defineCase({
     title: "functions inside arrays, Maps and results of the host are called by cells",
     host: () => ({
       handlers: [(n: number) => n + 1],
@@ -162,14 +162,14 @@ export const functionCases = {
     python: "made = $make()\n[$handlers[0](1), $table['double'](4), made(9)]",
     value: [2, 8, 8],
   }),
-  245: define({
+  245: defineCase({
     title: "members of a host function are read, and the reserved ones stay those of a function",
     host: () => ({ act: Object.assign((n: number) => n, { version: 3, info: { author: "Ada" } }) }),
     typescript: "[await $act.version, await $act.info.author, await $act(5)]",
     python: "[$act.version, $act.info['author'], $act(5)]",
     value: [3, "Ada", 5],
   }),
-  246: define({
+  246: defineCase({
     title: "one function under two names is two bindings, each with its own rules",
     host: () => {
       const act = () => "done"
@@ -189,7 +189,7 @@ export const functionCases = {
       )
     },
   }),
-  247: define({
+  247: defineCase({
     title: "a cell's function that wraps a function binding is called by the host, and the binding passes the gate",
     ...withWipe(() => ({ run: async (call: Callback) => await call(6) })),
     typescript: "await $run(async (n) => await $wipe(n + 1))",
@@ -197,7 +197,7 @@ export const functionCases = {
     value: "wiped 7",
     holds: ({ called }) => assert.deepEqual(called, ["run", "wipe"]),
   }),
-  248: define({
+  248: defineCase({
     title: "host functions run beside each other in asyncio.gather, wait_for, tasks and by async_",
     host: () => ({ add: (a: number, b = 1) => a + b, desk: { lamps: 2, count: (n: number) => n * 2 } }),
     python: [

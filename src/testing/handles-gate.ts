@@ -1,13 +1,13 @@
 import assert from "node:assert/strict"
 import { fn } from "../runtime/bindings.ts"
 import type { CallGate } from "../runtime/runtime.ts"
-import { define } from "./handles-case.ts"
+import { defineCase } from "./handles-case.ts"
 
 const deny: CallGate = () => Promise.reject(new Error("not approved"))
 
 /** Every call of a cell passes the gate of that cell, once, with what holds for it. */
 export const gateCases = {
-  250: define({
+  250: defineCase({
     title: "the gate sees functions, methods and constructors, in order and with their arguments",
     host: () => ({ add: (a: number, b: number) => a + b, light: new Light(), Light }),
     typescript: "await $add(1, 2)\nawait $light.dim(5)\nconst made = await new $Light()\nawait made.dim(6)\n1",
@@ -28,7 +28,7 @@ export const gateCases = {
       assert.equal(new Set(calls.map(({ id }) => id)).size, 4)
     },
   }),
-  251: define({
+  251: defineCase({
     title: "reading and writing fields passes no gate",
     host: () => ({ light: new Light() }),
     gate: deny,
@@ -37,7 +37,7 @@ export const gateCases = {
     value: 3,
     holds: ({ calls }) => assert.deepEqual(calls, []),
   }),
-  252: define({
+  252: defineCase({
     title: "a call that the gate refuses is not made, and the cell sees why",
     host: () => ({ light: new Light(), wipe: () => "wiped" }),
     gate: deny,
@@ -46,7 +46,7 @@ export const gateCases = {
     errors: /not approved/,
     holds: ({ host: { light } }) => assert.equal(light.level, 1),
   }),
-  253: define({
+  253: defineCase({
     title: "the gate is told what holds for a function: approval, most calls and time",
     host: () => ({}),
     inject: () => ({ act: fn(() => 1, { approve: true, maxCalls: 3, timeoutMs: 5000, idempotent: true }) }),
@@ -60,7 +60,7 @@ export const gateCases = {
       )
     },
   }),
-  254: define({
+  254: defineCase({
     title: "an approval that is a function of the call gets the call",
     inject: () => ({ pay: fn((n: number) => n, { approve: ({ args: [n] }) => Number(n) > 10 }) }),
     async gate(call, next) {
@@ -71,7 +71,7 @@ export const gateCases = {
     python: ["$pay(5)", "$pay(50)"],
     error: /not approved/,
   }),
-  255: define({
+  255: defineCase({
     title: "input that does not fit the schema is refused before the gate is asked",
     inject: () => ({ pay: fn(({ n }: { n: number }) => n, { input: amount }) }),
     typescript: "await $pay({ n: 'much' })",
@@ -79,7 +79,7 @@ export const gateCases = {
     error: /Invalid input of pay/,
     holds: ({ called }) => assert.deepEqual(called, []),
   }),
-  256: define({
+  256: defineCase({
     title: "the gate comes before the function, and goes on after it with the result",
     host: () => {
       const order: string[] = []
@@ -102,7 +102,7 @@ export const gateCases = {
     value: "gate saw result",
     holds: ({ host: { order } }) => assert.deepEqual(order, ["before", "made", "after"]),
   }),
-  257: define({
+  257: defineCase({
     title: "the gate may change the arguments of a method",
     host: () => ({ light: new Light() }),
     gate: (_, next) => next({ args: [42] }),
@@ -111,7 +111,7 @@ export const gateCases = {
     value: 42,
     holds: ({ host: { light } }) => assert.equal(light.level, 42),
   }),
-  258: define({
+  258: defineCase({
     title: "calls that are made together are under way together",
     host: () => {
       const all = Promise.withResolvers<void>()
@@ -128,7 +128,7 @@ export const gateCases = {
       "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n    met = list(pool.map($meet, [1, 2, 3]))\nmet",
     value: [1, 2, 3],
   }),
-  259: define({
+  259: defineCase({
     title: "a method of an object that a call returned passes the gate",
     host: () => ({ open: () => new Light() }),
     typescript: "const opened = await $open()\nawait opened.dim(4)",
@@ -136,7 +136,7 @@ export const gateCases = {
     value: 4,
     holds: ({ calls }) => assert.deepEqual([calls.length, calls[1]?.method, calls[1]?.args], [2, "dim", [4]]),
   }),
-  260: define({
+  260: defineCase({
     title: "a method reached over a path passes the gate, once and by its name",
     host: () => ({ house: { enter: () => 1, light: new Light() } }),
     typescript: "await $house.light.dim(3)",
@@ -147,7 +147,7 @@ export const gateCases = {
       assert.match(called[0] ?? "", /\.dim$/)
     },
   }),
-  261: define({
+  261: defineCase({
     title: "each cell's calls are judged by the gate of that cell",
     host: () => ({ act: (n: number) => n }),
     typescript: "1",
@@ -163,7 +163,7 @@ export const gateCases = {
       assert.deepEqual([first, second], [[1, 3], [2]])
     },
   }),
-  262: define({
+  262: defineCase({
     title: "a call that a timer or thread of an ended cell makes is judged by the gate of its own cell",
     host: () => ({ act: (n: number) => n }),
     typescript: "1",
@@ -181,7 +181,7 @@ export const gateCases = {
       assert.deepEqual([first, second], [[1], [2]])
     },
   }),
-  263: define({
+  263: defineCase({
     title: "a call left behind that its own gate refuses is not made",
     host: () => {
       const made: number[] = []
@@ -199,7 +199,7 @@ export const gateCases = {
       assert.deepEqual(made, [])
     },
   }),
-  264: define({
+  264: defineCase({
     title: "a function of an earlier cell that a later cell calls is judged by the gate of the later cell",
     host: () => ({ act: (n: number) => n }),
     typescript: "const wrapped = (n) => $act(n)\n1",
@@ -210,7 +210,7 @@ export const gateCases = {
       assert.equal(calls.length, 1)
     },
   }),
-  265: define({
+  265: defineCase({
     title: "a call has a signal that fires when its cell is aborted",
     host: () => ({ started: Promise.withResolvers<AbortSignal>() }),
     inject: () => ({ wait: () => new Promise(() => {}) }),

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict"
 import { type MethodGuard, variable } from "../runtime/bindings.ts"
 import type { CallGate } from "../runtime/runtime.ts"
-import { define, type Outcome } from "./handles-case.ts"
+import { type CaseOutcome, defineCase } from "./handles-case.ts"
 
 const guard = { wipe: { approve: true, maxCalls: 2 } } satisfies MethodGuard<Disk>
 
 /** A guarded method is guarded whatever way a cell comes by it. */
 export const guardCases = {
-  270: define({
+  270: defineCase({
     ...guarded(),
     title: "the gate is told what holds for a guarded method, and for no other",
     typescript: "await $disk.read()\nawait $disk.wipe(1)",
@@ -23,7 +23,7 @@ export const guardCases = {
       )
     },
   }),
-  271: define({
+  271: defineCase({
     ...guarded(),
     title: "a guarded method that was read off is guarded",
     typescript: "const wipe = $disk.wipe\nawait wipe(1)",
@@ -31,7 +31,7 @@ export const guardCases = {
     value: "wiped 1",
     holds: asksForWipe,
   }),
-  272: define({
+  272: defineCase({
     ...guarded(),
     title: "a guarded method under another name in a cell's object is guarded",
     typescript: "const tools = { harmless: $disk.wipe }\nawait tools.harmless(1)",
@@ -39,7 +39,7 @@ export const guardCases = {
     value: "wiped 1",
     holds: asksForWipe,
   }),
-  273: define({
+  273: defineCase({
     ...guarded(),
     title: "a guarded method that is stored in a field of the host is guarded when the host calls it",
     typescript: "$button.handler = $disk.wipe\nawait $button.press(1)",
@@ -47,7 +47,7 @@ export const guardCases = {
     value: "wiped 1",
     holds: asksForWipe,
   }),
-  274: define({
+  274: defineCase({
     ...guarded(),
     title: "a guarded method that is stored in a field and read back is guarded",
     typescript: "$button.handler = $disk.wipe\nconst back = await $button.handler\nawait back(1)",
@@ -55,7 +55,7 @@ export const guardCases = {
     value: "wiped 1",
     holds: asksForWipe,
   }),
-  275: define({
+  275: defineCase({
     ...guarded(),
     title: "a guarded method that is passed to a host function is guarded when the host calls it",
     typescript: "await $run($disk.wipe)",
@@ -63,7 +63,7 @@ export const guardCases = {
     value: "wiped 1",
     holds: asksForWipe,
   }),
-  276: define({
+  276: defineCase({
     ...guarded(),
     title: "a guarded method that is called with new is refused or guarded",
     typescript: "let made = null\ntry { made = await new $disk.make(1) } catch {}\nmade !== null",
@@ -76,7 +76,7 @@ export const guardCases = {
       )
     },
   }),
-  277: define({
+  277: defineCase({
     ...guarded(),
     title: "a guarded method is guarded when it is reached through a Proxy of its object",
     typescript: "await $mirror.wipe(1)",
@@ -84,7 +84,7 @@ export const guardCases = {
     value: "wiped 1",
     holds: asksForWipe,
   }),
-  278: define({
+  278: defineCase({
     title: "a guard on a Proxy guards what is called through it",
     host: () => ({ disk: new Proxy(new Disk(), {}) }),
     inject: ({ disk }) => ({ disk: variable(disk, { guard }) }),
@@ -93,7 +93,7 @@ export const guardCases = {
     value: "wiped 1",
     holds: asksForWipe,
   }),
-  279: define({
+  279: defineCase({
     ...guarded(),
     title: "a guarded object is guarded under its second name",
     typescript: "await $second.wipe(1)",
@@ -101,7 +101,7 @@ export const guardCases = {
     value: "wiped 1",
     holds: asksForWipe,
   }),
-  280: define({
+  280: defineCase({
     ...guarded(),
     title: "a guarded object is guarded where it is inside data or another object",
     typescript: "await $house.disk.wipe(1)\nawait $disks[0].wipe(2)",
@@ -116,7 +116,7 @@ export const guardCases = {
       )
     },
   }),
-  281: define({
+  281: defineCase({
     title: "two guards of one object merge, and the stricter rule wins",
     host: () => ({ disk: new Disk() }),
     inject: ({ disk }) => ({
@@ -137,7 +137,7 @@ export const guardCases = {
       )
     },
   }),
-  282: define({
+  282: defineCase({
     ...guarded(),
     title: "an own function that is guarded is guarded when it is called by itself",
     typescript: "const format = await $driver.format\nawait format(1)",
@@ -145,7 +145,7 @@ export const guardCases = {
     value: "formatted 1",
     holds: ({ calls }) => assert.deepEqual([calls.length, calls[0]?.approve], [1, true]),
   }),
-  283: define({
+  283: defineCase({
     ...guarded(),
     title: "a guarded method that a host method returns bound to its object is guarded by its own function",
     typescript: "const own = await $driver.own()\nawait own(1)",
@@ -153,7 +153,7 @@ export const guardCases = {
     value: "formatted 1",
     holds: ({ calls }) => assert.equal(calls.at(-1)?.approve, true),
   }),
-  284: define({
+  284: defineCase({
     ...guarded(),
     title: "the gate that refuses a guarded method keeps it from being called in every one of these ways",
     gate: refuseApprovals,
@@ -186,7 +186,7 @@ export const guardCases = {
     errors: /not approved/,
     holds: ({ host: { disk } }) => assert.deepEqual(disk.wiped, []),
   }),
-  285: define({
+  285: defineCase({
     ...guarded(),
     title: "a guarded object that is injected later under another name is guarded at its first call",
     typescript: "1",
@@ -242,7 +242,7 @@ function guarded() {
   }
 }
 
-function asksForWipe({ calls }: Pick<Outcome, "calls">): void {
+function asksForWipe({ calls }: Pick<CaseOutcome, "calls">): void {
   const wipes = calls.filter(({ method }) => method === "wipe")
   assert.deepEqual(
     wipes.map(({ approve, maxCalls, args }) => [approve, maxCalls, args]),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { inspect } from "node:util"
-import { callable, define, type HandleCase, memberOf, type Outcome } from "./handles-case.ts"
+import { type CaseOutcome, callable, defineCase, type HandleCase, memberOf } from "./handles-case.ts"
 import type { Language } from "./runtime-case.ts"
 
 const names = ["then", "toJSON", "toString", "valueOf"]
@@ -34,7 +34,7 @@ export const implicitCases = {
       "$use({'valueOf': $button.poke})",
     ],
   }),
-  293: define({
+  293: defineCase({
     ...withPoke(),
     title: "such a value is refused by retrieve, or is an object that can be awaited and written without a call",
     typescript: "const trap = { then: $poke }\nconst traps = [{ toJSON: $poke, toString: $poke }]\n1",
@@ -55,7 +55,7 @@ export const implicitCases = {
     typescript: ["({ toJSON: $poke, toString: $poke })", "({ valueOf: $button.poke, n: 1 })\n1"],
     python: ["{'then': $poke}", "{'toJSON': $poke}\n1"],
   }),
-  295: define({
+  295: defineCase({
     ...withPoke(),
     title: "such a value that a cell throws is an error of the cell, and nothing is called",
     typescript: "throw { then: $poke, toString: $poke, message: { toJSON: $poke } }",
@@ -73,14 +73,14 @@ export const implicitCases = {
     typescript: ["await $call(() => ({ toJSON: $poke, valueOf: $poke }))", "await $call(() => [{ then: $poke }])"],
     python: ["$call(lambda: {'toJSON': $poke})", "$call(lambda: {'then': $poke})"],
   }),
-  298: define({
+  298: defineCase({
     ...withPoke(),
     title: "data under these names is data",
     typescript: "await $take({ then: 1, toJSON: 'x', toString: null, valueOf: [2] })",
     python: "$take({'then': 1, 'toJSON': 'x', 'toString': None, 'valueOf': [2]})",
     holds: ({ taken }) => assert.deepEqual(taken, [{ then: 1, toJSON: "x", toString: null, valueOf: [2] }]),
   }),
-  299: define({
+  299: defineCase({
     title: "an instance of a cell with a method then is a handle that can be awaited without a call",
     typescript:
       "let runs = 0\nclass Later { then(done) { runs++; done(1) }\n work() { return 2 } }\nconst later = { held: [new Later()] }\n1",
@@ -94,7 +94,7 @@ export const implicitCases = {
       assert.equal(await value({ typescript: "runs", python: "runs" }), 0)
     },
   }),
-  300: define({
+  300: defineCase({
     ...withPoke(),
     title: "a table with a function in a column of such a name is refused",
     python: "import pandas as pd\nframe = pd.DataFrame({'then': [$poke], 'n': [1]})\n$use(frame)",
@@ -102,7 +102,7 @@ export const implicitCases = {
     notApplicable: { typescript: "TypeScript has no DataFrame" },
     holds: notPoked,
   }),
-  301: define({
+  301: defineCase({
     ...withPoke(),
     title: "a handle of a cell's object is shown and written as JSON without asking the cell, and is no primitive",
     typescript:
@@ -134,7 +134,7 @@ class Button {
 
 /** Cells that each work or are refused for the name of the key; nothing is called in either case. */
 function attempts({ title, ...cells }: { title: string } & Record<Language, readonly string[]>): HandleCase {
-  return define({
+  return defineCase({
     ...withPoke(),
     title,
     typescript: "1",
@@ -160,7 +160,7 @@ function withPoke() {
   }
 }
 
-function notPoked({ host: { button }, called }: Pick<Outcome<{ button: Button }>, "host" | "called">): void {
+function notPoked({ host: { button }, called }: Pick<CaseOutcome<{ button: Button }>, "host" | "called">): void {
   assert.equal(button.pokes, 0)
   assert.deepEqual(
     called.filter((name) => name.includes("poke")),

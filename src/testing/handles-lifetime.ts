@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
-import { callable, callMember, define, memberOf } from "./handles-case.ts"
+import { callable, callMember, defineCase, memberOf } from "./handles-case.ts"
 import { collector } from "./handles-peers.ts"
 
 /** How long handles live, and how much one side may ask of the other. */
 export const lifetimeCases = {
-  310: define({
+  310: defineCase({
     title: "the same host object is the same handle wherever it comes from",
     host: () => {
       const light = new Light()
@@ -15,7 +15,7 @@ export const lifetimeCases = {
     python: "[$lights[0] is $light, $room.light is $light, $get() is $light, $light.itself() is $light]",
     value: [true, true, true, true],
   }),
-  311: define({
+  311: defineCase({
     title: "a handle that goes back is the very object, alone and inside data",
     host: () => ({ light: new Light() }),
     typescript: "await $take($light, [{ deep: $light }])\nconst mine = { one: $light }\n1",
@@ -27,21 +27,21 @@ export const lifetimeCases = {
       assert.deepEqual(await retrieve("mine"), { one: light })
     },
   }),
-  312: define({
+  312: defineCase({
     title: "a method that is held keeps its object alive",
     host: () => ({ open: () => new Light() }),
     typescript: "const up = (await $open()).up\nconst first = await up()\n;[first, await up()]",
     python: "import gc\nup = $open().up\ngc.collect()\nfirst = up()\n[first, up()]",
     value: [2, 3],
   }),
-  313: define({
+  313: defineCase({
     title: "a handle works in later cells",
     host: () => ({ open: () => new Light() }),
     typescript: ["const opened = await $open()\nawait opened.up()", "await opened.up()", "await opened.level"],
     python: ["opened = $open()\nopened.up()", "opened.up()", "opened.level"],
     value: 3,
   }),
-  314: define({
+  314: defineCase({
     title: "a host object that cells hold no more is let go of",
     host: () => ({ made: [] as WeakRef<object>[] }),
     inject: ({ made }) => ({
@@ -69,7 +69,7 @@ export const lifetimeCases = {
       assert.fail("The objects are still held.")
     },
   }),
-  315: define({
+  315: defineCase({
     title: "more live handles than there may be are an error that names the number and the cure",
     ownRuntime: true,
     host: () => ({ many: (count: number) => Array.from({ length: count }, () => new Light()) }),
@@ -82,7 +82,7 @@ export const lifetimeCases = {
       assert.equal(await value({ typescript: "(await $many(3)).length", python: "len($many(3))" }), 3)
     },
   }),
-  316: define({
+  316: defineCase({
     title: "handles that were dropped make room for others",
     host: () => ({ many: (count: number) => Array.from({ length: count }, () => new Light()) }),
     typescript:
@@ -90,7 +90,7 @@ export const lifetimeCases = {
     python: "import gc\ntotal = 0\nfor _ in range(6):\n    total += len($many(3_000))\n    gc.collect()\ntotal",
     value: 18_000,
   }),
-  317: define({
+  317: defineCase({
     title: "a host object survives a reset of the namespace",
     ownRuntime: true,
     host: () => ({ light: new Light() }),
@@ -104,7 +104,7 @@ export const lifetimeCases = {
       assert.equal(await retrieve("light"), light)
     },
   }),
-  321: define({
+  321: defineCase({
     title: "functions and objects of cells are gone after a reset, with the code gone",
     ownRuntime: true,
     host: () => ({ light: new Light() }),
@@ -120,7 +120,7 @@ export const lifetimeCases = {
       assert.equal(await value({ typescript: "1 + 1", python: "1 + 1" }), 2)
     },
   }),
-  322: define({
+  322: defineCase({
     title: "the error for a value that cannot cross names the argument, the cause and the cure",
     host: () => ({ light: new Light() }),
     typescript: [
@@ -141,7 +141,7 @@ export const lifetimeCases = {
       assert.match(first?.ok ? "" : (first?.error.message ?? ""), /[Aa]rgument 2 of take_\d+\(…\), at .*a/)
     },
   }),
-  318: define({
+  318: defineCase({
     title: "a message that is nested far too deeply is an error, and host and runtime live on",
     host: () => ({ hold: () => {} }),
     typescript: [
@@ -159,7 +159,7 @@ export const lifetimeCases = {
       assert.deepEqual(taken, [])
     },
   }),
-  319: define({
+  319: defineCase({
     title: "a message of very many small parts arrives whole or is an error, and host and runtime live on",
     typescript: "1",
     python: "1",
@@ -175,7 +175,7 @@ export const lifetimeCases = {
       assert.equal(await value({ typescript: "await $echo(1)", python: "$echo(1)" }), 1)
     },
   }),
-  320: define({
+  320: defineCase({
     title: "many calls whose answers are not yet read do not stop either side",
     host: () => ({ text: (n: number) => `${n}`.repeat(2_000) }),
     typescript:

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { define, type HandleCase } from "./handles-case.ts"
+import { defineCase, type HandleCase } from "./handles-case.ts"
 
 const readsAtOnce = { python: "Python reads a member when it is named, and has no optional chains" }
 
@@ -7,7 +7,7 @@ const none = undefined
 
 /** Optional chains over members of host objects, and default values for members that were not awaited. */
 export const optionalCases = {
-  107: define({
+  107: defineCase({
     title: "an optional chain over a member that is null or undefined is undefined",
     host,
     typescript: `const parts = [
@@ -26,7 +26,7 @@ export const optionalCases = {
     value: [none, none, none, none, "Ada", 7, none, none, none, "Ada", none],
     notApplicable: readsAtOnce,
   }),
-  108: define({
+  108: defineCase({
     title: "an optional call of a member that is null, undefined or missing is undefined, and calls nothing",
     host,
     typescript: `[
@@ -43,7 +43,7 @@ export const optionalCases = {
     notApplicable: readsAtOnce,
     holds: ({ called }) => assert.deepEqual(called, ["order.sum", "order.buyer.greet", "order.buyer.greet"]),
   }),
-  109: define({
+  109: defineCase({
     title: "a step without ?. over a member that is null fails, and so does a chain that was not awaited",
     host,
     typescript: [
@@ -57,7 +57,7 @@ export const optionalCases = {
     errors: /Cannot read|is not a function|write `await\b/,
     notApplicable: readsAtOnce,
   }),
-  144: define({
+  144: defineCase({
     title: "optional chains over objects of the cell itself mean what they mean in JavaScript",
     typescript: `const calls = []
       const local = { n: 2, nothing: null, get() { calls.push("get"); return this.n }, inner: { get: function () { return this?.n }, n: 3 } }
@@ -93,7 +93,7 @@ export const optionalCases = {
     "try { throw { note: $order.missing } } catch ({ note = 1 }) { await note }",
     "for (let { start = 1 } = { start: $order.missing }, i = 0; i < 1; i++) await start",
   ]),
-  147: define({
+  147: defineCase({
     title: "default values apply to what was awaited, and to functions, handles and results of calls",
     host,
     typescript: `const first = ({ note = "none", total = 1 }) => [note, total]
@@ -107,7 +107,7 @@ export const optionalCases = {
 } as const
 
 function refused(place: string, cells: readonly string[]): HandleCase {
-  return define({
+  return defineCase({
     title: `a default value in ${place} does not replace a member that was not awaited: the cell fails and says "write \`await\`"`,
     host,
     typescript: cells.map((code) => `${code}\n0`),

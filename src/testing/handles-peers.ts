@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { callable, callMember, define, memberOf } from "./handles-case.ts"
+import { callable, callMember, defineCase, memberOf } from "./handles-case.ts"
 
 const modelCells = {
   typescript: `class Inner { depth = 3; down(by) { return this.depth + by } }
@@ -21,7 +21,7 @@ model = Model()
 
 /** Functions and instances that cells made, used by the host. */
 export const peerCases = {
-  180: define({
+  180: defineCase({
     title: "a function of a cell is retrieved and called from the host",
     typescript: "const triple = (n) => n * 3\n1",
     python: "triple = lambda n: n * 3\n1",
@@ -29,7 +29,7 @@ export const peerCases = {
       assert.equal(await callable(await retrieve("triple"))(7), 21)
     },
   }),
-  181: define({
+  181: defineCase({
     title: "a retrieved function keeps its closure from call to call",
     typescript: "let made = 0\nconst countUp = () => ++made\n1",
     python: "made = 0\ndef countUp():\n    global made\n    made += 1\n    return made\n1",
@@ -39,7 +39,7 @@ export const peerCases = {
       assert.equal(await value({ typescript: "made", python: "made" }), 2)
     },
   }),
-  182: define({
+  182: defineCase({
     title: "an instance of a cell is retrieved: its methods and fields work at the host",
     ...modelCells,
     async holds({ retrieve }) {
@@ -50,7 +50,7 @@ export const peerCases = {
       assert.equal(await callMember(memberOf(model, "inner"), "down", 1), 4)
     },
   }),
-  183: define({
+  183: defineCase({
     title: "a field of a cell's instance is set from the host before the next use",
     ...modelCells,
     async holds({ retrieve, value }) {
@@ -61,7 +61,7 @@ export const peerCases = {
       assert.equal(await value({ typescript: "model.factor", python: "model.factor" }), 5)
     },
   }),
-  184: define({
+  184: defineCase({
     title: "the same object of a cell is the same handle at the host",
     ...modelCells,
     async holds({ retrieve, run, taken }) {
@@ -73,7 +73,7 @@ export const peerCases = {
       assert.equal(memberOf(taken[1], "0"), model)
     },
   }),
-  185: define({
+  185: defineCase({
     title: "an object of a cell that the host gives back is the very object",
     host: () => ({ kept: [] as unknown[] }),
     inject: ({ kept }) => ({ keep: (value: unknown) => void kept.push(value), kept: () => kept[0] }),
@@ -82,20 +82,20 @@ export const peerCases = {
     python: "class Point: x = 1\npoint = Point()\n$keep(point)\n[$kept() is point, $echo(point) is point]",
     value: [true, true],
   }),
-  186: define({
+  186: defineCase({
     title: "a function of a cell that the host gives back is the very function",
     typescript: "const own = () => 1\n;[(await $echo(own)) === own, (await $echo([own]))[0] === own]",
     python: "own = lambda: 1\n[$echo(own) is own, $echo([own])[0] is own]",
     value: [true, true],
   }),
-  187: define({
+  187: defineCase({
     title: "an instance that a cell passes is used while the call is under way",
     host: () => ({ use: async (model: unknown) => Number(await callMember(model, "predict", 10)) + 1 }),
     typescript: [modelCells.typescript, "await $use(model)"],
     python: [modelCells.python, "$use(model)"],
     value: 21,
   }),
-  188: define({
+  188: defineCase({
     title: "functions and instances inside a cell's data are handles in their places",
     typescript:
       "class Step { run(n) { return n + 1 } }\nconst plan = { steps: [new Step(), new Step()], by: { name: (s) => s + '!' } }\n1",
@@ -107,7 +107,7 @@ export const peerCases = {
       assert.equal(await callMember(memberOf(plan, "by"), "name", "x"), "x!")
     },
   }),
-  189: define({
+  189: defineCase({
     title: "an async function and an async method of a cell are awaited",
     typescript:
       "const slow = async (n) => { await null; return n + 1 }\nclass Job { async run(n) { return n * 2 } }\nconst job = new Job()\n1",
@@ -118,7 +118,7 @@ export const peerCases = {
       assert.equal(await callMember(await retrieve("job"), "run", 4), 8)
     },
   }),
-  190: define({
+  190: defineCase({
     title: "an error of a cell's function rejects at the host with its name and message",
     typescript: "const bad = () => { throw new RangeError('no such row') }\n1",
     python: "def bad(): raise LookupError('no such row')\n1",
@@ -128,7 +128,7 @@ export const peerCases = {
       await assert.rejects(async () => bad(), { name, message: "no such row" })
     },
   }),
-  191: define({
+  191: defineCase({
     title: "a cell's function gets host objects as handles and host functions as functions",
     host: () => ({ light: { level: 4, dim: (n: number) => n - 1 }, add: (a: number, b: number) => a + b }),
     typescript: "const work = async (light, add) => add(await light.level, await light.dim(3))\n1",
@@ -137,7 +137,7 @@ export const peerCases = {
       assert.equal(await callable(await retrieve("work"))(light, add), 6)
     },
   }),
-  192: define({
+  192: defineCase({
     title: "a class of a cell is retrieved, and instances are made and used from the host",
     typescript: "class Point { constructor(x) { this.x = x }\n moved(by) { return this.x + by } }\n1",
     python: "class Point:\n    def __init__(self, x): self.x = x\n    def moved(self, by): return self.x + by\n1",
@@ -148,7 +148,7 @@ export const peerCases = {
       assert.equal(await callMember(point, "moved", 2), 5)
     },
   }),
-  193: define({
+  193: defineCase({
     title: "a handle of a cell's object has no then, and its members throw where they are used as values",
     ...modelCells,
     async holds({ retrieve }) {
@@ -160,7 +160,7 @@ export const peerCases = {
       await factor
     },
   }),
-  194: define({
+  194: defineCase({
     title: "a handle of a cell's object can be injected and is that object again",
     ...modelCells,
     async holds({ retrieve, runtime, nameOf, value }) {
@@ -169,7 +169,7 @@ export const peerCases = {
       assert.equal(await value({ typescript: `${name} === model`, python: `${name} is model` }), true)
     },
   }),
-  195: define({
+  195: defineCase({
     title: "handles of cells' objects say that they are gone when the runtime is closed",
     ownRuntime: true,
     ...modelCells,
@@ -180,7 +180,7 @@ export const peerCases = {
       await assert.rejects(async () => memberOf(model, "factor"), /gone/)
     },
   }),
-  197: define({
+  197: defineCase({
     title: "handles of cells' objects say that they are gone when the process of the cells was killed",
     ownRuntime: true,
     ...modelCells,
@@ -197,7 +197,7 @@ export const peerCases = {
       await assert.rejects(async () => memberOf(model, "factor"), /gone/)
     },
   }),
-  196: define({
+  196: defineCase({
     title: "a cell's object is let go of when the host holds its handle no more",
     typescript: "class Once { use() {} }\nlet once = new Once()\nconst ref = new WeakRef(once)\n1",
     python: "import gc, weakref\nclass Once: pass\nonce = Once()\nref = weakref.ref(once)\n1",

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
-import { define } from "./handles-case.ts"
+import { defineCase } from "./handles-case.ts"
 
 /** Copies that are written back after the host changed the field they were read from. */
 export const staleCopyCases = {
-  148: define({
+  148: defineCase({
     title: "a copy of an earlier cell that overwrites changes of the host is named in the result",
     host,
     typescript: [
@@ -29,7 +29,7 @@ export const staleCopyCases = {
       assert.deepEqual([[...store.counts.keys()], store.team.length], [["x", "z"], 1])
     },
   }),
-  149: define({
+  149: defineCase({
     title: "a copy that overwrites changes made since it was read in the same cell is named too",
     host,
     typescript: "const items = await $store.items\nawait $store.add('host')\nitems.push('cell')\n$store.items = items",
@@ -37,7 +37,7 @@ export const staleCopyCases = {
     hints: [/^store\.items .*overwr/],
     holds: ({ host: { store } }) => assert.deepEqual(store.items, ["a", "b", "cell"]),
   }),
-  172: define({
+  172: defineCase({
     title: "a copy of a field that nobody else changed is written back without a hint, as often as the cells like",
     host,
     typescript: [

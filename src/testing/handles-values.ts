@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { define, type HandleCase, memberOf, type Outcome } from "./handles-case.ts"
+import { type CaseOutcome, defineCase, type HandleCase, memberOf } from "./handles-case.ts"
 import type { Language } from "./runtime-case.ts"
 
 const oneInteger = { python: "Python has one type of integers" }
@@ -196,7 +196,7 @@ function exact({ title, value, back = (_, found) => found, also, ...languages }:
     title,
     host: () => ({ value: value() }),
     value: true,
-    async holds({ host, language, retrieve, run, taken, last }: Outcome<{ value: unknown }>) {
+    async holds({ host, language, retrieve, run, taken, last }: CaseOutcome<{ value: unknown }>) {
       assert.ok(last.ok)
       const expected = back(language, host.value)
       const retrieved = await retrieve("value")
@@ -207,5 +207,5 @@ function exact({ title, value, back = (_, found) => found, also, ...languages }:
       also?.(language, taken[0])
     },
   }
-  return define({ ...checks, ...languages })
+  return defineCase({ ...checks, ...languages })
 }

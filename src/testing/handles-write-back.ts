@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
-import { define } from "./handles-case.ts"
+import { defineCase } from "./handles-case.ts"
 
 /** Writing a copy back to the field it was read from: the host's own containers are filled, and no hint is left. */
 export const writeBackCases = {
-  130: define({
+  130: defineCase({
     title: "a written-back array fills the host's array, which stays the same object",
     host,
     inject,
@@ -14,7 +14,7 @@ export const writeBackCases = {
       assert.equal(store.items, kept.items)
     },
   }),
-  131: define({
+  131: defineCase({
     title: "a written-back object keeps its nested objects, gets new keys and loses removed ones",
     host,
     inject,
@@ -27,7 +27,7 @@ export const writeBackCases = {
       assert.equal(store.nested.a, kept.a)
     },
   }),
-  132: define({
+  132: defineCase({
     title: "a row removed from the middle leaves the other rows the same objects",
     host,
     inject,
@@ -42,7 +42,7 @@ export const writeBackCases = {
       )
     },
   }),
-  133: define({
+  133: defineCase({
     title: "a row put in the middle leaves the rows before and after the same objects",
     host,
     inject,
@@ -59,7 +59,7 @@ export const writeBackCases = {
       )
     },
   }),
-  134: define({
+  134: defineCase({
     title: "a changed row is filled in place, and the rows around it are untouched",
     host,
     inject,
@@ -73,7 +73,7 @@ export const writeBackCases = {
       )
     },
   }),
-  135: define({
+  135: defineCase({
     title: "a written-back Map fills the host's Map and keeps the objects in it",
     host,
     inject,
@@ -86,7 +86,7 @@ export const writeBackCases = {
       assert.equal(store.counts.get("x"), kept.x)
     },
   }),
-  136: define({
+  136: defineCase({
     title: "a written-back Set fills the host's Set",
     host,
     inject,
@@ -97,7 +97,7 @@ export const writeBackCases = {
       assert.deepEqual(store.seen, new Set(["z"]))
     },
   }),
-  137: define({
+  137: defineCase({
     title: "a written-back array of host objects holds the same objects",
     host,
     inject,
@@ -109,7 +109,7 @@ export const writeBackCases = {
       assert.equal(store.team[0], kept.members[2])
     },
   }),
-  138: define({
+  138: defineCase({
     title: "a new value that was not read from the field replaces the host's object",
     host,
     inject,
@@ -121,7 +121,7 @@ export const writeBackCases = {
       assert.deepEqual(kept.items, ["a", "b"])
     },
   }),
-  139: define({
+  139: defineCase({
     title: "a copy of one field written to another field leaves the first as it was",
     host,
     inject,
@@ -133,7 +133,7 @@ export const writeBackCases = {
       assert.notEqual(store.more, store.items)
     },
   }),
-  140: define({
+  140: defineCase({
     title: "a copy that is changed after it was written back needs another write",
     host,
     inject,
@@ -148,7 +148,7 @@ export const writeBackCases = {
     value: ["a", "b", "c", "d"],
     holds: ({ host: { store, kept } }) => assert.equal(store.items, kept.items),
   }),
-  141: define({
+  141: defineCase({
     title: "a copy written back in a later cell fills the host's array too",
     host,
     inject,
@@ -158,14 +158,14 @@ export const writeBackCases = {
       assert.deepEqual(store.items, ["a", "b", "c"])
     },
   }),
-  142: define({
+  142: defineCase({
     title: "a copy written back over a setter reaches the setter",
     host: () => ({ guarded: new Checked() }),
     typescript: "const list = await $guarded.list\nlist.push(3)\n$guarded.list = list",
     python: "found = $guarded.list\nfound.append(3)\n$guarded.list = found",
     holds: ({ host: { guarded } }) => assert.deepEqual([guarded.list, guarded.sets], [[1, 2, 3], 1]),
   }),
-  143: define({
+  143: defineCase({
     title: "a frozen array that is written back is replaced, and keeps its own elements",
     host: () => {
       const frozen = Object.freeze(["a", "b"])
@@ -177,7 +177,7 @@ export const writeBackCases = {
     value: ["a", "b", "c"],
     holds: ({ host: { frozen } }) => assert.deepEqual(frozen, ["a", "b"]),
   }),
-  173: define({
+  173: defineCase({
     title: "one object in two places of a copy is one object after it is written back",
     host: () => {
       const part = { n: 1 }

@@ -4,7 +4,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import type { DeclareTest } from "../testing.ts"
 import type { HandleCase, HandleCases } from "./handles-case.ts"
 import { handleGroups } from "./handles-table.ts"
-import { inTime } from "./in-time.ts"
+import { withTimeLimit } from "./in-time.ts"
 import type { Language } from "./runtime-case.ts"
 
 export interface HandleSuite {
@@ -89,7 +89,7 @@ async function runCase(handleCase: HandleCase, runtime: Runtime, number: number,
   const note = (reason: unknown) => unhandled.push(reason)
   process.on("unhandledRejection", note)
   try {
-    await inTime(handleCase.run(runtime, number))
+    await withTimeLimit(handleCase.run(runtime, number))
     // Node reports a rejection without a handler when the current turn is over.
     await new Promise(setImmediate)
   } finally {

@@ -1,5 +1,5 @@
 /** Waits for work, and fails when it takes longer: so what the work opened is closed all the same. */
-export async function inTime(work: Promise<void>, longestMs = 30_000): Promise<void> {
+export async function withTimeLimit(work: Promise<void>, longestMs = 30_000): Promise<void> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new Error(`It hangs: ${longestMs} ms have passed.`)), longestMs)
   try {

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../core/event.ts"
 import { type AssistantMessage, fenced, type Message, messageText } from "../core/message.ts"
 import { textDiff } from "../core/text-diff.ts"
-import { ownEvents } from "../core/trajectory.ts"
+import { createOwnEventFilter } from "../core/trajectory.ts"
 
 /** What one step of a run came to, as text that can be compared: without ids, times and costs. */
 export interface Step {
@@ -28,7 +28,7 @@ export interface StepOptions {
 
 /** The steps that events tell: prompts, answers of the model, results, and how the run ended. */
 export function stepsOf(events: readonly AgentEvent[], { strict, mask }: StepOptions): Step[] {
-  const isOwn = ownEvents()
+  const isOwn = createOwnEventFilter()
   return events.flatMap((event) => {
     const step = isOwn(event) ? stepOf(event, strict) : undefined
     return step ? [{ ...step, text: mask(step.text) }] : []
@@ -38,7 +38,7 @@ export function stepsOf(events: readonly AgentEvent[], { strict, mask }: StepOpt
 /** The events without those of sub-agents, where the ends of tool calls are in the order of the calls: calls that run together
  *  may end in another order. */
 export function inCallOrder(events: readonly AgentEvent[]): AgentEvent[] {
-  const own = events.filter(ownEvents())
+  const own = events.filter(createOwnEventFilter())
   const position = new Map<string, number>()
   for (const event of own) {
     if (event.type !== "message-end") continue

@@ -5,9 +5,9 @@ import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent, EventOf } from "../core/event.ts"
 import { messageText, type PromptPart } from "../core/message.ts"
-import { ownEvents, type Trajectory } from "../core/trajectory.ts"
+import { createOwnEventFilter, type Trajectory } from "../core/trajectory.ts"
 import { loadRecording, type Recording, type RecordingSource } from "../sessions/load-recording.ts"
-import { replayingJournal } from "../sessions/replay.ts"
+import { createReplayJournal } from "../sessions/replay.ts"
 import { type Divergence, divergence, inCallOrder, type Step, stepsOf } from "./replay-steps.ts"
 
 export interface ReplayCheckOptions {
@@ -40,8 +40,8 @@ export async function replayRecording(
   const open = replaySession(agent)
   if (!open) throw new ConfigError(`The agent "${agent.name}" was not made by createAgent, and cannot be replayed.`)
   const missing: string[] = []
-  const means = { live, missing: (what: string) => void missing.push(what) }
-  const session = await open((run) => replayingJournal(String(run), recording.entries, means))
+  const means = { live, onMissing: (what: string) => void missing.push(what) }
+  const session = await open((run) => createReplayJournal(String(run), recording.entries, means))
   const steps = (events: readonly AgentEvent[]): Step[] => stepsOf(events, { strict, mask })
   try {
     for (const [index, recorded] of runsOf(recording).entries()) {
@@ -74,7 +74,7 @@ export async function assertReplays(
 /** The events of each run that nobody else started. */
 function runsOf({ events }: Recording): AgentEvent[][] {
   const runs = new Map<string, AgentEvent[]>()
-  const isOwn = ownEvents()
+  const isOwn = createOwnEventFilter()
   for (const event of events) {
     if (!isOwn(event)) continue
     const run = runs.get(event.run) ?? []

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { fn, variable } from "../runtime/bindings.ts"
 import { currentCall } from "../runtime/gated-call.ts"
-import type { Call, CallGate } from "../runtime/runtime.ts"
-import { both, type Case, type Code } from "./runtime-case.ts"
+import type { CallGate, RuntimeCall } from "../runtime/runtime.ts"
+import { type Code, type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
 
 /** Calls of the host's functions: each passes the gate of the cell that makes it, exactly once. */
 export const callCases = {
@@ -164,7 +164,7 @@ export const callCases = {
         python: "try:\n    failLater()\nexcept Exception as error:\n    said = str(error)\nsaid",
       }
       assert.match(String(await trial.value(code)), /not today/)
-      assert.equal(await trial.value(both("'alive'")), "alive")
+      assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
     },
   },
 
@@ -255,7 +255,7 @@ export const callCases = {
       assert.deepEqual(done, ["a", "b"])
     },
   },
-} satisfies Record<string, Case>
+} satisfies Record<string, RuntimeCheck>
 
 const add = (a: number, b: number) => a + b
 
@@ -268,8 +268,8 @@ class Counter {
 }
 
 /** A gate that lets everything through and remembers it. */
-function watching(): { gate: CallGate; calls: Call[] } {
-  const calls: Call[] = []
+function watching(): { gate: CallGate; calls: RuntimeCall[] } {
+  const calls: RuntimeCall[] = []
   return {
     calls,
     gate(call, next) {

@@ -1,39 +1,42 @@
 import assert from "node:assert/strict"
-import type { Executed, ExecuteOptions, Execution, NotExecuted, Runtime } from "../runtime/runtime.ts"
+import type { CellExecuted, CellExecution, CellNotExecuted, CellOptions, Runtime } from "../runtime/runtime.ts"
 
 export type Language = Runtime["language"]
 
 /** One thing that a runtime promises, and how to see whether it holds. */
-export interface Case {
+export interface RuntimeCheck {
   promise: string
-  check(trial: Trial): Promise<void>
+  check(trial: RuntimeTrial): Promise<void>
 }
 
 /** The same cell in each language. */
 export type Code = Record<Language, string>
 
 /** A new runtime, and cells written for its language. */
-export interface Trial extends AsyncDisposable {
+export interface RuntimeTrial extends AsyncDisposable {
   readonly runtime: Runtime
   readonly language: Language
   /** Another new runtime; it is closed with this one. */
   another(): Promise<Runtime>
-  execute(code: Code, options?: ExecuteOptions): Promise<Execution>
+  execute(code: Code, options?: CellOptions): Promise<CellExecution>
   /** The execution of a cell that must work. */
-  ran(code: Code, options?: ExecuteOptions): Promise<Executed>
+  ran(code: Code, options?: CellOptions): Promise<CellExecuted>
   /** The value of a cell that must work. */
-  value(code: Code, options?: ExecuteOptions): Promise<unknown>
+  value(code: Code, options?: CellOptions): Promise<unknown>
   /** The execution of a cell that must fail. */
-  failed(code: Code, options?: ExecuteOptions): Promise<NotExecuted>
+  failed(code: Code, options?: CellOptions): Promise<CellNotExecuted>
   /** Fails unless an expression is true in the runtime. */
   holds(expression: Code): Promise<void>
 }
 
-export async function createTrial(make: () => Runtime | Promise<Runtime>, language: Language): Promise<Trial> {
+export async function createRuntimeTrial(
+  make: () => Runtime | Promise<Runtime>,
+  language: Language,
+): Promise<RuntimeTrial> {
   const runtime = await make()
   assert.equal(runtime.language, language)
   const open = [runtime]
-  const trial: Trial = {
+  const trial: RuntimeTrial = {
     runtime,
     language,
     async another() {
@@ -64,6 +67,6 @@ export async function createTrial(make: () => Runtime | Promise<Runtime>, langua
 }
 
 /** A cell that reads the same in both languages. */
-export function both(code: string): Code {
+export function sameInBoth(code: string): Code {
   return { typescript: code, python: code }
 }

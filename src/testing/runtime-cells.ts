@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
-import type { OutputChunk } from "../runtime/runtime.ts"
-import { both, type Case } from "./runtime-case.ts"
+import type { CellOutput } from "../runtime/runtime.ts"
+import { type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
 
 /** What a cell is: names that stay, a value, output, errors that tell where. */
 export const cellCases = {
@@ -11,7 +11,7 @@ export const cellCases = {
         typescript: "let count = 1\nconst read = () => count",
         python: "count = 1\ndef read():\n    return count",
       })
-      await trial.ran(both("count = 41"))
+      await trial.ran(sameInBoth("count = 41"))
       assert.equal(await trial.value({ typescript: "count++\nread()", python: "count += 1\nread()" }), 42)
     },
   },
@@ -24,7 +24,7 @@ export const cellCases = {
         typescript: "function thing() { return 'a function' }",
         python: "def thing():\n    return 'a function'",
       })
-      assert.equal(await trial.value(both("thing()")), "a function")
+      assert.equal(await trial.value(sameInBoth("thing()")), "a function")
       await trial.ran({ typescript: "class thing { size = 3 }", python: "class thing:\n    size = 3" })
       assert.equal(await trial.value({ typescript: "new thing().size", python: "thing().size" }), 3)
       assert.equal(
@@ -49,12 +49,12 @@ export const cellCases = {
     async check(trial) {
       const { value, preview } = await trial.ran({ typescript: "const x = 2\nx + 40", python: "x = 2\nx + 40" })
       assert.deepEqual([value, preview], [42, "42"])
-      assert.deepEqual(await trial.value(both("[1, [2, 'three']]")), [1, [2, "three"]])
+      assert.deepEqual(await trial.value(sameInBoth("[1, [2, 'three']]")), [1, [2, "three"]])
       const statement = await trial.ran({ typescript: "const y = 1", python: "y = 1" })
       assert.deepEqual([statement.value, statement.preview], [undefined, undefined])
       const nothing = await trial.ran({ typescript: "undefined", python: "None" })
       assert.equal(nothing.preview, undefined)
-      assert.equal((await trial.ran(both(""))).value, undefined)
+      assert.equal((await trial.ran(sameInBoth(""))).value, undefined)
     },
   },
 
@@ -92,7 +92,7 @@ export const cellCases = {
         typescript: "function fail() {\n  throw new Error('from the first')\n}",
         python: "def fail():\n    raise Exception('from the first')",
       })
-      const { error } = await trial.failed(both("\n\n\nfail()"))
+      const { error } = await trial.failed(sameInBoth("\n\n\nfail()"))
       assert.match(error.message, /from the first/)
       assert.equal(error.line, 4)
     },
@@ -101,7 +101,7 @@ export const cellCases = {
   "unknown-name": {
     promise: "using a name that is not there is an error that tells it",
     async check(trial) {
-      const { error } = await trial.failed(both("nowhere"))
+      const { error } = await trial.failed(sameInBoth("nowhere"))
       assert.equal(error.kind, "throw")
       assert.match(error.message, /nowhere/)
     },
@@ -143,9 +143,9 @@ export const cellCases = {
       assert.deepEqual([first.changes.reassigned, first.changes.removed], [[], []])
       const second = await trial.ran({ typescript: "a = 2\ndelete globalThis.b", python: "a = 2\ndel b" })
       assert.deepEqual(second.changes, { created: [], reassigned: ["a"], removed: ["b"] })
-      const third = await trial.ran(both("a"))
+      const third = await trial.ran(sameInBoth("a"))
       assert.deepEqual(third.changes, { created: [], reassigned: [], removed: [] })
-      const equal = await trial.ran(both("a = 2"))
+      const equal = await trial.ran(sameInBoth("a = 2"))
       assert.deepEqual(equal.changes, { created: [], reassigned: ["a"], removed: [] })
     },
   },
@@ -158,7 +158,7 @@ export const cellCases = {
         python: "import sys\nprint('one', 1)\nprint('two', file=sys.stderr)\nsys.stdout.write('thrée')\nNone",
       })
       assert.deepEqual([stdout, stderr, output], ["one 1\nthrée", "two\n", "one 1\ntwo\nthrée"])
-      assert.equal((await trial.ran(both("1"))).output, "")
+      assert.equal((await trial.ran(sameInBoth("1"))).output, "")
       const failed = await trial.failed({
         typescript: "console.log('so far')\nthrow 1",
         python: "print('so far')\nraise Exception()",
@@ -171,8 +171,8 @@ export const cellCases = {
     promise: "output is told while the cell runs",
     async check(trial) {
       const seen = Promise.withResolvers<void>()
-      const chunks: OutputChunk[] = []
-      const text = (stream: OutputChunk["stream"]) =>
+      const chunks: CellOutput[] = []
+      const text = (stream: CellOutput["stream"]) =>
         chunks.map((chunk) => (chunk.stream === stream ? chunk.text : "")).join("")
       await trial.runtime.inject({ untilSeen: () => seen.promise })
       const execution = await trial.ran(
@@ -204,4 +204,4 @@ export const cellCases = {
       assert.equal(stdout, expected.join(""))
     },
   },
-} satisfies Record<string, Case>
+} satisfies Record<string, RuntimeCheck>

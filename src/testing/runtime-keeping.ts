@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { AgentError, UnsupportedError } from "../core/errors.ts"
-import type { Execution } from "../runtime/runtime.ts"
-import { both, type Case, type Code, type Trial } from "./runtime-case.ts"
+import type { CellExecution } from "../runtime/runtime.ts"
+import { type Code, type RuntimeCheck, type RuntimeTrial, sameInBoth } from "./runtime-case.ts"
 
 /** What may be undone and what may be kept. A runtime that cannot do one of these says so, and passes. */
 export const keepingCases = {
@@ -24,7 +24,7 @@ export const keepingCases = {
       assert.deepEqual(thrown.changes, { created: [], reassigned: [], removed: [] })
       assert.deepEqual([thrown.notRolledBack, refused?.notRolledBack], [[], []])
       assert.deepEqual(await trial.runtime.retrieve("made"), { list: [1] })
-      assert.deepEqual(await trial.value(both("given")), [1])
+      assert.deepEqual(await trial.value(sameInBoth("given")), [1])
       await assert.rejects(trial.runtime.retrieve("fresh"))
     },
   },
@@ -33,7 +33,7 @@ export const keepingCases = {
     promise: "a transaction that succeeded can be undone once, until the next cell begins",
     async check(trial) {
       await trial.ran({ typescript: "let n = 1", python: "n = 1" })
-      const first = await transaction(trial, both("n = 2"), {
+      const first = await transaction(trial, sameInBoth("n = 2"), {
         check: async (runtime) => (await runtime.retrieve("n")) === 2,
       })
       if (!first) return
@@ -41,8 +41,8 @@ export const keepingCases = {
       assert.deepEqual(await first.undo(), [])
       assert.equal(await trial.runtime.retrieve("n"), 1)
       await assert.rejects(first.undo(), AgentError)
-      const second = await transaction(trial, both("n = 3"), true)
-      await trial.ran(both("n"))
+      const second = await transaction(trial, sameInBoth("n = 3"), true)
+      await trial.ran(sameInBoth("n"))
       assert.ok(second?.ok && second.undo)
       await assert.rejects(second.undo(), AgentError)
       assert.equal(await trial.runtime.retrieve("n"), 3)
@@ -90,15 +90,19 @@ export const keepingCases = {
       assert.deepEqual(await fork.retrieve("list"), [1, 2])
       assert.deepEqual(await runtime.retrieve("list"), [1])
       await fork.close()
-      assert.deepEqual(await trial.value(both("list")), [1])
+      assert.deepEqual(await trial.value(sameInBoth("list")), [1])
     },
   },
-} satisfies Record<string, Case>
+} satisfies Record<string, RuntimeCheck>
 
-type Transaction = NonNullable<Parameters<Trial["execute"]>[1]>["transaction"]
+type Transaction = NonNullable<Parameters<RuntimeTrial["execute"]>[1]>["transaction"]
 
 /** The execution of a transaction; undefined from a runtime that has none. */
-async function transaction(trial: Trial, code: Code, transaction: Transaction): Promise<Execution | undefined> {
+async function transaction(
+  trial: RuntimeTrial,
+  code: Code,
+  transaction: Transaction,
+): Promise<CellExecution | undefined> {
   try {
     return await trial.execute(code, { transaction })
   } catch (error) {

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { fn, variable } from "../runtime/bindings.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
-import { both, type Case } from "./runtime-case.ts"
+import { type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
 
 /** The host's side of the namespace: putting in, giving new values, reading back, telling what there is. */
 export const nameCases = {
@@ -34,7 +34,7 @@ export const nameCases = {
       for (const name of [...bad, ...own]) {
         await assert.rejects(trial.runtime.inject({ [name]: 1 }), ConfigError, `"${name}" was accepted`)
       }
-      assert.equal(await trial.value(both("made + given")), 2)
+      assert.equal(await trial.value(sameInBoth("made + given")), 2)
     },
   },
 
@@ -44,7 +44,7 @@ export const nameCases = {
       await trial.ran({ typescript: "const first = 1", python: "first = 1" })
       const claims = await Promise.allSettled([1, 2, 3].map((second) => trial.runtime.inject({ second })))
       assert.equal(claims.filter(({ status }) => status === "fulfilled").length, 1)
-      assert.equal(await trial.value(both("first + second")), 2)
+      assert.equal(await trial.value(sameInBoth("first + second")), 2)
     },
   },
 
@@ -170,7 +170,7 @@ export const nameCases = {
       const names = await Promise.all(["a", "b", "c"].map((text) => trial.runtime.keep("_output", text)))
       assert.equal(new Set([...names, "_output_1"]).size, 4)
       for (const name of names) assert.match(name, /^_output_\d+$/)
-      assert.equal(await trial.value(both(`_output_1 + ${names.join(" + ")}`)), "mineabc")
+      assert.equal(await trial.value(sameInBoth(`_output_1 + ${names.join(" + ")}`)), "mineabc")
       await trial.runtime.reset()
       assert.ok(!names.includes(await trial.runtime.keep("_output", "d")))
       await assert.rejects(trial.runtime.keep("no good", 1), ConfigError)
@@ -249,10 +249,10 @@ export const nameCases = {
       const code = { typescript: "[count, label, await add(1)]", python: "[count, label, add(1)]" }
       assert.deepEqual(await trial.value(code), [1, "new", 2])
       await runtime.inject({ mine: "free again" })
-      assert.equal(await trial.value(both("mine")), "free again")
+      assert.equal(await trial.value(sameInBoth("mine")), "free again")
     },
   },
-} satisfies Record<string, Case>
+} satisfies Record<string, RuntimeCheck>
 
 const moduleText = {
   typescript: "export const double = (n) => n * 2\nexport const limits = { most: 3 }\n",

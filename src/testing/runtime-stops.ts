@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { AgentError } from "../core/errors.ts"
-import type { Pauses } from "../runtime/runtime.ts"
-import { both, type Case, type Code } from "./runtime-case.ts"
+import type { PauseSignal } from "../runtime/runtime.ts"
+import { type Code, type RuntimeCheck, sameInBoth } from "./runtime-case.ts"
 
 /** How cells take turns, are stopped, and how a runtime ends. */
 export const stopCases = {
@@ -22,7 +22,7 @@ export const stopCases = {
   "failure-in-line": {
     promise: "a cell that fails does not take those behind it along",
     async check(trial) {
-      const cells = [both("1"), { typescript: "throw 2", python: "raise Exception(2)" }, both("3")]
+      const cells = [sameInBoth("1"), { typescript: "throw 2", python: "raise Exception(2)" }, sameInBoth("3")]
       const executions = await Promise.all(cells.map((code) => trial.execute(code)))
       assert.deepEqual(
         executions.map(({ ok }) => ok),
@@ -38,7 +38,7 @@ export const stopCases = {
       const { error } = await trial.failed(endless, { timeoutMs: 200 })
       assert.equal(error.kind, "timeout")
       assert.match(error.message, /200 ms/)
-      assert.equal(await trial.value(both("given + 1")), 42)
+      assert.equal(await trial.value(sameInBoth("given + 1")), 42)
     },
   },
 
@@ -59,7 +59,7 @@ export const stopCases = {
         typescript: "await ask()\nawait note('answered')\nwhile (true) {}",
         python: "ask()\nnote('answered')\nwhile True: pass",
       }
-      const pauses: Pauses = (listener) => {
+      const pauses: PauseSignal = (listener) => {
         listeners.add(listener)
         return () => listeners.delete(listener)
       }
@@ -94,7 +94,7 @@ note("end")`,
       const { error } = await trial.failed(code, { timeoutMs: 200 })
       assert.equal(error.kind, "timeout")
       never.resolve()
-      assert.equal(await trial.value(both("'alive'")), "alive")
+      assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
       assert.deepEqual(seen, [])
     },
   },
@@ -107,7 +107,7 @@ note("end")`,
       const open = Promise.withResolvers<void>()
       await trial.runtime.inject({ wipe: () => ++made })
       // The first cell of a process takes longer than those after it.
-      await trial.value(both("'ready'"))
+      await trial.value(sameInBoth("'ready'"))
       const { error } = await trial.failed(
         { typescript: "await wipe()", python: "wipe()" },
         {
@@ -122,7 +122,7 @@ note("end")`,
       assert.equal(error.kind, "timeout")
       assert.ok((await heard.promise) instanceof Error)
       open.resolve()
-      assert.equal(await trial.value(both("'alive'")), "alive")
+      assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
       assert.equal(made, 0)
     },
   },
@@ -133,7 +133,7 @@ note("end")`,
       const open = Promise.withResolvers<void>()
       await trial.runtime.inject({ wait: () => open.promise })
       const first = trial.execute({ typescript: "await wait()", python: "wait()" })
-      const second = trial.execute(both("'in time'"), { timeoutMs: 1000 })
+      const second = trial.execute(sameInBoth("'in time'"), { timeoutMs: 1000 })
       await new Promise((resolve) => setTimeout(resolve, 1100))
       open.resolve()
       assert.ok((await first).ok)
@@ -155,7 +155,7 @@ note("end")`,
       assert.equal(error.kind, "aborted")
       assert.match(error.message, /the user left/)
       assert.equal(output, "before\n")
-      assert.equal(await trial.value(both("'alive'")), "alive")
+      assert.equal(await trial.value(sameInBoth("'alive'")), "alive")
     },
   },
 
@@ -225,7 +225,7 @@ note("end")`,
         typescript: "await begin()\nawait new Promise(() => {})",
         python: "begin()\nwhile True: pass",
       })
-      const refused = assert.rejects(trial.execute(both("1")), /closed/)
+      const refused = assert.rejects(trial.execute(sameInBoth("1")), /closed/)
       await started.promise
       await trial.runtime.close()
       assert.equal((await stuck).error.kind, "aborted")
@@ -244,6 +244,6 @@ note("end")`,
       await assert.rejects(kept.execute("1"), /closed/)
     },
   },
-} satisfies Record<string, Case>
+} satisfies Record<string, RuntimeCheck>
 
 const endless: Code = { typescript: "while (true) {}", python: "while True: pass" }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import type { Case, Code, Trial } from "./runtime-case.ts"
+import type { Code, RuntimeCheck, RuntimeTrial } from "./runtime-case.ts"
 
 /** Every kind of thing that can be put in: cells see it as what it is, and it comes back as what it was. */
 export const valueCases = {
@@ -225,7 +225,7 @@ export const valueCases = {
       })
     },
   },
-} satisfies Record<string, Case>
+} satisfies Record<string, RuntimeCheck>
 
 class Lamp {
   level = 100
@@ -235,7 +235,7 @@ class Lamp {
   }
 }
 
-async function comesAndGoes(trial: Trial, values: Record<string, unknown>, seen: Code): Promise<void> {
+async function comesAndGoes(trial: RuntimeTrial, values: Record<string, unknown>, seen: Code): Promise<void> {
   await trial.runtime.inject(values)
   await trial.holds(seen)
   for (const [name, value] of Object.entries(values)) assert.deepEqual(await trial.runtime.retrieve(name), value)

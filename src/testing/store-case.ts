@@ -7,7 +7,7 @@ import { AgentError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import type { Store } from "../stores/store.ts"
 import type { StoreSuite } from "./store.ts"
-import type { Job } from "./store-child.ts"
+import type { StoreJob } from "./store-child.ts"
 
 /** One thing that a store promises, and how to see whether it holds. */
 export interface StoreCheck {
@@ -21,13 +21,13 @@ export interface StoreCheck {
 export interface StoreTrial extends AsyncDisposable {
   open(): Promise<Store>
   /** Lets another process do something with the store at this place. */
-  start(job: Job): Worker
+  start(job: StoreJob): StoreWorker
   trouble(kind: "outage" | "fill" | "damage"): Promise<() => Promise<void>>
 }
 
-export interface Worker {
+export interface StoreWorker {
   /** What it says next; undefined when it has ended. */
-  hear(): Promise<Json | undefined>
+  nextMessage(): Promise<Json | undefined>
   /** Once it ended by itself: fails if that was not well. */
   ended(): Promise<void>
   kill(): Promise<void>
@@ -36,7 +36,7 @@ export interface Worker {
 export async function createStoreTrial(suite: StoreSuite): Promise<StoreTrial> {
   const place = await suite.place()
   const stores: Store[] = []
-  const workers: Worker[] = []
+  const workers: StoreWorker[] = []
   const undo: (() => Promise<void>)[] = []
   return {
     async open() {
@@ -46,7 +46,7 @@ export async function createStoreTrial(suite: StoreSuite): Promise<StoreTrial> {
     },
     start(job) {
       assert.ok(suite.module)
-      const worker = createWorker(fork(entry, [String(suite.module), place, JSON.stringify(job)]))
+      const worker = createStoreWorker(fork(entry, [String(suite.module), place, JSON.stringify(job)]))
       workers.push(worker)
       return worker
     },
@@ -93,7 +93,7 @@ export async function refused(code: string, work: Promise<unknown>): Promise<Age
   return error
 }
 
-function createWorker(child: ChildProcess): Worker {
+function createStoreWorker(child: ChildProcess): StoreWorker {
   const said: Json[] = []
   const exit = once(child, "exit")
   let wake = Promise.withResolvers<void>()
@@ -107,7 +107,7 @@ function createWorker(child: ChildProcess): Worker {
     wake.resolve()
   })
   return {
-    async hear() {
+    async nextMessage() {
       while (said.length === 0 && !isOver) {
         await wake.promise
         wake = Promise.withResolvers()

@@ -3,7 +3,7 @@ import { ConflictError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import type { Store } from "../stores/store.ts"
 
-export type Job =
+export type StoreJob =
   /** Counts `counter` up so many times, each time over the value that was read. */
   | { type: "count"; times: number }
   /** Appends [name, 0], [name, 1] … to a log. */
@@ -22,7 +22,7 @@ await work(JSON.parse(job))
 await store.close()
 process.disconnect()
 
-async function work(job: Job): Promise<void> {
+async function work(job: StoreJob): Promise<void> {
   switch (job.type) {
     case "count":
       for (let done = 0; done < job.times; done++) await countUp()

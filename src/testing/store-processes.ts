@@ -39,7 +39,7 @@ export const processCases = {
     async check(trial) {
       const store = await trial.open()
       const worker = trial.start({ type: "endless", blobBytes: 100_000 })
-      await worker.hear()
+      await worker.nextMessage()
       for (let round = 0; round < 100; round++) {
         const first = Number(await valueAt(store, "a"))
         const log = await itemsOf(store, "all")
@@ -57,7 +57,7 @@ export const processCases = {
     async check(trial) {
       const store = await trial.open()
       const worker = trial.start({ type: "flip" })
-      await worker.hear()
+      await worker.nextMessage()
       for (let round = 0; round < 1500; round++) {
         assert.ok(await store.get("k"), `missing in round ${round}`)
         if (round % 10 === 0) assert.deepEqual(await keysOf(store), ["k"])
@@ -74,7 +74,7 @@ export const processCases = {
       const store = await trial.open()
       for (const [round, blobBytes] of [10, 200_000, 2_000_000, 10, 200_000, 2_000_000, 50_000, 70_000].entries()) {
         const worker = trial.start({ type: "endless", blobBytes })
-        const told = Number(await worker.hear())
+        const told = Number(await worker.nextMessage())
         // Somewhere within the commits that follow.
         await new Promise((resolve) => setTimeout(resolve, round * 3))
         await worker.kill()
@@ -93,11 +93,11 @@ export const processCases = {
       const store = await trial.open()
       await store.commit([{ type: "append", log: "l", items: ["before"] }])
       const watcher = trial.start({ type: "watch", log: "l", from: 0 })
-      assert.equal(await watcher.hear(), "ready")
-      assert.equal(await watcher.hear(), "before")
+      assert.equal(await watcher.nextMessage(), "ready")
+      assert.equal(await watcher.nextMessage(), "before")
       for (const item of ["first", "second"]) {
         await store.commit([{ type: "append", log: "l", items: [item] }])
-        assert.equal(await watcher.hear(), item)
+        assert.equal(await watcher.nextMessage(), item)
       }
       await store.commit([{ type: "delete", key: "l" }])
       await watcher.ended()

@@ -1,7 +1,7 @@
 import { ConfigError } from "../core/errors.ts"
 import type { Store } from "../stores/store.ts"
 import type { DeclareTest } from "../testing.ts"
-import { inTime } from "./in-time.ts"
+import { withTimeLimit } from "./in-time.ts"
 import { createStoreTrial, type StoreCheck } from "./store-case.ts"
 import { commitCases } from "./store-commits.ts"
 import { logCases } from "./store-logs.ts"
@@ -47,7 +47,7 @@ export function testStore(suite: StoreSuite): void {
     test(`${name}: ${promise}`, async (context) => {
       if (reason !== undefined) return void context.skip(reason)
       await using trial = await createStoreTrial(suite)
-      await inTime(check(trial), 45_000)
+      await withTimeLimit(check(trial), 45_000)
     })
   }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { ConflictError, isAbort } from "../core/errors.ts"
+import { ConflictError, isAbortError } from "../core/errors.ts"
 import {
   bytesOf,
   conflicts,
@@ -143,7 +143,7 @@ export const changeCases = {
         () => pathsIn(workspace, "", { signal }),
         () => workspace.remove("a.txt", { signal }),
       ]
-      for (const work of works) await assert.rejects(work(), isAbort)
+      for (const work of works) await assert.rejects(work(), isAbortError)
       assert.equal(await textAt(workspace, "a.txt"), "a")
     },
   },
@@ -159,7 +159,7 @@ export const changeCases = {
           controller.abort()
           yield bytesOf(10)
         }
-        await assert.rejects(workspace.write(path, source(), { signal: controller.signal }), isAbort)
+        await assert.rejects(workspace.write(path, source(), { signal: controller.signal }), isAbortError)
       }
       assert.equal(await textAt(workspace, "a.txt"), "old")
       assert.deepEqual(await pathsIn(workspace), ["a.txt"])
@@ -174,7 +174,7 @@ export const changeCases = {
       const read = async () => {
         for await (const _ of workspace.stream("a.bin", { signal: controller.signal })) controller.abort()
       }
-      await assert.rejects(read(), isAbort)
+      await assert.rejects(read(), isAbortError)
       await refused("not-found", workspace.read("other"))
     },
   },

@@ -14,9 +14,9 @@ export interface Artifacts extends Pick<Runtime, "keep" | "names" | "retrieve"> 
   /** The texts that are in memory only. */
   unsaved(): ReadonlyMap<string, string>
   /** Removes texts from memory that are stored now. */
-  saved(stored: ReadonlyMap<string, string>): void
+  removeSaved(stored: ReadonlyMap<string, string>): void
   /** Sets how texts are read that are not in memory. */
-  readFrom(read: ReadArtifact): void
+  setReader(read: ReadArtifact): void
 }
 
 export type ArtifactCounts = { [prefix: string]: number }
@@ -48,10 +48,10 @@ export function createArtifacts(): Artifacts {
     find,
     put: (name, text) => void unsaved.set(name, text),
     unsaved: () => new Map(unsaved),
-    saved(stored) {
+    removeSaved(stored) {
       for (const [name, text] of stored) if (unsaved.get(name) === text) unsaved.delete(name)
     },
-    readFrom(reader) {
+    setReader(reader) {
       read = reader
     },
   }

@@ -15,9 +15,9 @@ import type { Tool } from "./tool.ts"
 import { writeFileTool } from "./write.ts"
 
 /** What an agent has, from which its tools follow. */
-export interface Equipment {
+export interface BuiltinToolContext {
   /** Whether it ends by a tool, and not by an answer. */
-  ends: boolean
+  endsByTool: boolean
   artifacts: Artifacts | undefined
   workspace: Workspace | undefined
   /** Whether its model can see images. */
@@ -30,8 +30,8 @@ export interface Equipment {
 }
 
 /** The tools that follow from what an agent has. */
-export function builtinTools(equipment: Equipment): Tool[] {
-  const { ends, artifacts, workspace, images, skills, agents, maxParallel } = equipment
+export function builtinTools(equipment: BuiltinToolContext): Tool[] {
+  const { endsByTool: ends, artifacts, workspace, images, skills, agents, maxParallel } = equipment
   return [
     ...(ends ? endingTools() : []),
     ...(artifacts ? [readArtifactTool(artifacts)] : []),

@@ -1,26 +1,26 @@
 import { AgentError } from "../core/errors.ts"
 import { newId } from "../core/message.ts"
-import { type RunContext, runNote, startingRun } from "../core/run-context.ts"
+import { createRunField, parentForNewRun, type RunContext } from "../core/run-context.ts"
 import { type FunctionBinding, fn } from "../runtime/bindings.ts"
 import { currentCall } from "../runtime/gated-call.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
 import { memoryWorkspace } from "../workspace/memory.ts"
 import type { Tool, ToolContext, ToolDefinition } from "./tool.ts"
-import { createState } from "./tool-state.ts"
+import { createToolState } from "./tool-state.ts"
 
 /** What a run gives to tools that its cells call as functions. */
-export interface CellGround {
+export interface CellToolEnvironment {
   /** The same that its tool calls work with. */
   context(): Promise<Pick<ToolContext, "workspace" | "state" | "messages">>
   /** Whether its policy lets it use the tool. */
   allows(tool: Tool): boolean
 }
 
-const grounds = runNote<CellGround>()
+const cellToolEnvironments = createRunField<CellToolEnvironment>()
 
 /** Says what the tools in the cells of a run work with. */
-export function groundCells(run: RunContext, ground: CellGround): void {
-  grounds.set(run, ground)
+export function setCellToolContext(run: RunContext, ground: CellToolEnvironment): void {
+  cellToolEnvironments.set(run, ground)
 }
 
 /** A tool as a function in a cell: the same validation, the same gate, the same context. `toValue` gives what the cell
@@ -32,14 +32,14 @@ export function cellFunction(
 ): FunctionBinding {
   const { description, options } = tool
   const { approve, maxCalls, timeoutMs } = options
-  const call = async (input: unknown) => toValue(await tool.run(input, await contextOf(tool)))
-  return fn(call, { description, input: inputOf(tool), output, approve, maxCalls, timeoutMs })
+  const call = async (input: unknown) => toValue(await tool.run(input, await createToolContext(tool)))
+  return fn(call, { description, input: inputSchemaOf(tool), output, approve, maxCalls, timeoutMs })
 }
 
-async function contextOf(tool: Tool): Promise<ToolContext> {
+async function createToolContext(tool: Tool): Promise<ToolContext> {
   const call = currentCall()
-  const run = startingRun()?.parent
-  const ground = run && grounds.of(run)
+  const run = parentForNewRun()?.parent
+  const ground = run && cellToolEnvironments.get(run)
   if (ground && !ground.allows(tool)) {
     throw new AgentError(`The tool "${tool.name}" may not be used in this run.`, { code: "unknown-tool" })
   }
@@ -54,7 +54,7 @@ async function contextOf(tool: Tool): Promise<ToolContext> {
 }
 
 // A tool without required input may be called with nothing.
-function inputOf(tool: Tool): StandardSchema {
+function inputSchemaOf(tool: Tool): StandardSchema {
   const shown = () => tool.input
   return {
     "~standard": {
@@ -71,5 +71,5 @@ function inputOf(tool: Tool): StandardSchema {
 
 // Outside of any run there are no files, and nothing is remembered.
 function emptyContext(): Pick<ToolContext, "workspace" | "state"> {
-  return { workspace: memoryWorkspace(), state: createState() }
+  return { workspace: memoryWorkspace(), state: createToolState() }
 }

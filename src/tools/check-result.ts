@@ -1,4 +1,4 @@
-import { isFlag, isObject, isText, listOf, objectWith } from "../core/check-shape.ts"
+import { isBoolean, isListOf, isObject, isObjectWith, isString } from "../core/check-shape.ts"
 import type { ImagePart } from "../core/message.ts"
 import type { Directive, ToolResult } from "./tool.ts"
 
@@ -7,15 +7,15 @@ export class InvalidResult extends TypeError {}
 
 /** The fields of a result, each read once and copied, so that nothing the tool does later changes them. Throws
  *  `InvalidResult` naming the field that is wrong. */
-export function resultFields(given: ToolResult): Omit<ToolResult, symbol> {
+export function checkResultFields(given: ToolResult): Omit<ToolResult, symbol> {
   const unknown = Object.keys(given).find((name) => !resultNames.includes(name))
   if (unknown !== undefined) {
     throw new InvalidResult(`unknown field \`${unknown}\`. The fields are: ${resultNames.join(", ")}`)
   }
   const { text, ok, code, images, value, directive }: Record<string, unknown> = { ...given }
-  if (!isText(text)) throw wrongField("text", "a string", text)
-  if (!isFlag(ok)) throw wrongField("ok", "true or false", ok)
-  if (code !== undefined && !isFilled(code)) throw wrongField("code", "a string that is not empty", code)
+  if (!isString(text)) throw wrongField("text", "a string", text)
+  if (!isBoolean(ok)) throw wrongField("ok", "true or false", ok)
+  if (code !== undefined && !isNonEmptyText(code)) throw wrongField("code", "a string that is not empty", code)
   if (images !== undefined && !areImages(images)) {
     throw wrongField("images", 'a list of { type: "image", mediaType, data }', images)
   }
@@ -25,53 +25,53 @@ export function resultFields(given: ToolResult): Omit<ToolResult, symbol> {
     ...(code !== undefined && { code }),
     ...(images !== undefined && { images: images.map(({ mediaType, data }) => ({ type: "image", mediaType, data })) }),
     ...(value !== undefined && { value }),
-    ...(directive !== undefined && { directive: directiveFields(directive) }),
+    ...(directive !== undefined && { directive: checkDirectiveFields(directive) }),
   }
 }
 
 const resultNames = ["text", "ok", "code", "images", "value", "directive"]
 
-function directiveFields(given: unknown): Directive {
+function checkDirectiveFields(given: unknown): Directive {
   if (!isObject(given)) throw wrongField("directive", "an object with a `kind`", given)
   const { kind, message, files, handedTo, question, options, multiple, custom } = given
   switch (kind) {
     case "continue":
       return { kind }
     case "finish":
-      if (!isText(message)) throw wrongField("directive.message", "a string", message)
+      if (!isString(message)) throw wrongField("directive.message", "a string", message)
       if (files !== undefined && !areTexts(files)) throw wrongField("directive.files", "a list of strings", files)
-      if (handedTo !== undefined && !isText(handedTo)) throw wrongField("directive.handedTo", "a string", handedTo)
+      if (handedTo !== undefined && !isString(handedTo)) throw wrongField("directive.handedTo", "a string", handedTo)
       return { kind, message, ...(files && { files: [...files] }), ...(handedTo !== undefined && { handedTo }) }
     case "ask":
-      if (!isFilled(question)) throw wrongField("directive.question", "a text that is not empty", question)
+      if (!isNonEmptyText(question)) throw wrongField("directive.question", "a text that is not empty", question)
       if (options !== undefined && !areTexts(options)) {
         throw wrongField("directive.options", "a list of strings", options)
       }
       for (const [name, flag] of Object.entries({ multiple, custom })) {
-        if (flag !== undefined && !isFlag(flag)) throw wrongField(`directive.${name}`, "true or false", flag)
+        if (flag !== undefined && !isBoolean(flag)) throw wrongField(`directive.${name}`, "true or false", flag)
       }
       return {
         kind,
         question,
         ...(options && { options: [...options] }),
-        ...(isFlag(multiple) && { multiple }),
-        ...(isFlag(custom) && { custom }),
+        ...(isBoolean(multiple) && { multiple }),
+        ...(isBoolean(custom) && { custom }),
       }
     default:
-      throw new InvalidResult(`unknown directive ${shown(kind)}. The kinds are: finish, ask, continue`)
+      throw new InvalidResult(`unknown directive ${describeValue(kind)}. The kinds are: finish, ask, continue`)
   }
 }
 
-const areTexts = (value: unknown): value is string[] => listOf(isText)(value)
-const isFilled = (value: unknown): value is string => isText(value) && value.trim() !== ""
+const areTexts = (value: unknown): value is string[] => isListOf(isString)(value)
+const isNonEmptyText = (value: unknown): value is string => isString(value) && value.trim() !== ""
 const areImages = (value: unknown): value is ImagePart[] =>
-  listOf(objectWith({ type: (type) => type === "image", mediaType: isText, data: isText }))(value)
+  isListOf(isObjectWith({ type: (type) => type === "image", mediaType: isString, data: isString }))(value)
 
 function wrongField(name: string, expected: string, received: unknown): InvalidResult {
-  return new InvalidResult(`\`${name}\` must be ${expected}, received ${shown(received)}`)
+  return new InvalidResult(`\`${name}\` must be ${expected}, received ${describeValue(received)}`)
 }
 
-function shown(value: unknown): string {
+function describeValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, 100))
   if (Array.isArray(value)) return "a list"
   if (typeof value === "function") return "a function"

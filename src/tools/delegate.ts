@@ -1,9 +1,16 @@
 import * as z from "zod"
 import type { Agent } from "../core/agent.ts"
-import { checkOptions, isWholeFrom } from "../core/check-options.ts"
+import { checkOptions, mustBeIntegerFrom } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import { reportOf } from "./delegate/report.ts"
-import { type Slots, type Subtask, type Subtasks, slots, subtasksOf, type Work } from "./delegate/tasks.ts"
+import { reportSubtasks } from "./delegate/report.ts"
+import {
+  createSemaphore,
+  type Semaphore,
+  type Subtask,
+  type SubtaskRequest,
+  type Subtasks,
+  subtasksOf,
+} from "./delegate/tasks.ts"
 import {
   isToolResult,
   type Tool,
@@ -25,14 +32,14 @@ export interface DelegateOptions {
 
 /** The tools by which a model gives tasks to sub-agents and follows them. */
 export function delegateTools(agents: SubAgents, options: DelegateOptions = {}): Tool[] {
-  checkOptions("delegateTools()", options, { maxParallel: isWholeFrom(1) })
+  checkOptions("delegateTools()", options, { maxParallel: mustBeIntegerFrom(1) })
   return [delegateTool(agents, options), delegateStatusTool(agents)]
 }
 
-const shownChars = 40_000
+const maxReportChars = 40_000
 
 function delegateTool(agents: SubAgents, { maxParallel = 8 }: DelegateOptions): Tool {
-  const places = new WeakMap<ToolState, Slots>()
+  const places = new WeakMap<ToolState, Semaphore>()
   const list = Object.entries(agents).map(
     ([name, { description }]) => `- ${name}${description ? `: ${description}` : ""}`,
   )
@@ -58,25 +65,28 @@ function delegateTool(agents: SubAgents, { maxParallel = 8 }: DelegateOptions): 
     parallel: true,
     // What the runs do is recorded call by call.
     journal: false,
-    maxChars: shownChars,
+    maxChars: maxReportChars,
     async run({ tasks, background = false }, context) {
       const known = subtasksOf(context.state)
-      const free = places.get(context.state) ?? slots(maxParallel)
+      const free = places.get(context.state) ?? createSemaphore(maxParallel)
       places.set(context.state, free)
-      const works: Work[] = []
+      const works: SubtaskRequest[] = []
       for (const task of tasks) {
-        const work = workOf(task, agents, known, { slots: free, signal: background ? undefined : context.signal })
+        const work = toSubtaskRequest(task, agents, known, {
+          slots: free,
+          signal: background ? undefined : context.signal,
+        })
         if (isToolResult(work)) return work
         if (works.some(({ continues }) => continues && continues === work.continues)) {
           return toolFailure("same-task", `Nothing was delegated: ${task.continue} is there twice. Give it one answer.`)
         }
         works.push(work)
       }
-      refuseShared(works, known.list())
+      refuseSharedRuntimes(works, known.list())
       const started = works.map((work) => known.start(work))
-      if (background) return reportOf(started, { goOn })
-      await settled(started, context)
-      return reportOf(started, { goOn })
+      if (background) return reportSubtasks(started, { continueHint: continueHint })
+      await waitForSubtasks(started, context)
+      return reportSubtasks(started, { continueHint: continueHint })
     },
   })
 }
@@ -91,40 +101,40 @@ function delegateStatusTool(agents: SubAgents): Tool {
     }),
     sideEffect: false,
     parallel: true,
-    maxChars: shownChars,
+    maxChars: maxReportChars,
     async run({ ids, wait = false }, context) {
       const known = subtasksOf(context.state)
       // Those that wait since an earlier process are there again once they are asked for.
-      for (const { id } of known.lost()) known.get(id, (name) => agents[name])
+      for (const { id } of known.listLost()) known.get(id, (name) => agents[name])
       const tasks = ids ? ids.map((id) => known.get(id)).filter((task) => task !== undefined) : known.list()
       const missing = ids?.find((id) => !known.get(id))
       if (missing !== undefined) return unknownTask(missing, known)
-      const lost = ids ? [] : known.lost().map((task) => `[${task.id} ${task.agent}] ${lostText(task)}`)
+      const lost = ids ? [] : known.listLost().map((task) => `[${task.id} ${task.agent}] ${lostText(task)}`)
       if (tasks.length + lost.length === 0) return "Nothing was delegated."
-      if (wait) await settled(tasks, context)
-      const report = reportOf(tasks, { goOn, news: ids ? "named" : "all" })
+      if (wait) await waitForSubtasks(tasks, context)
+      const report = reportSubtasks(tasks, { continueHint: continueHint, inquiry: ids ? "named" : "all" })
       return toolResult({ ...report, text: [...lost, ...(tasks.length > 0 ? [report.text] : [])].join("\n\n") })
     },
   })
 }
 
-interface AskedTask {
+interface TaskInput {
   agent?: string | undefined
   prompt: string
   continue?: string | undefined
 }
 
-function workOf(
-  asked: AskedTask,
+function toSubtaskRequest(
+  asked: TaskInput,
   agents: SubAgents,
   known: Subtasks,
-  place: { slots: Slots; signal: AbortSignal | undefined },
-): Work | ToolResult {
+  place: { slots: Semaphore; signal: AbortSignal | undefined },
+): SubtaskRequest | ToolResult {
   const { agent: name, prompt, continue: id } = asked
   if (id !== undefined) {
     const task = known.get(id, (name) => agents[name])
     if (!task) return unknownTask(id, known)
-    if (!task.open) {
+    if (!task.waitingRun) {
       const cure = task.status === "running" || task.status === "queued" ? "Wait for it." : "Give it as a new task."
       return toolFailure("not-waiting", `Nothing was delegated: ${id} asked nothing, it is ${task.status}. ${cure}`)
     }
@@ -139,7 +149,7 @@ function workOf(
 }
 
 function unknownTask(id: string, known: Subtasks): ToolResult {
-  const lost = known.lost().find((each) => each.id === id)
+  const lost = known.listLost().find((each) => each.id === id)
   if (lost) return toolFailure("lost-task", `The task ${id} of ${lost.agent} ${lostText(lost)}`)
   const ids = known.list().map((task) => task.id)
   return toolFailure("unknown-task", `There is no task "${id}". There is: ${ids.join(", ") || "none"}.`)
@@ -152,7 +162,7 @@ function lostText({ status }: { status: string }): string {
 }
 
 // Two runs at once on one runtime would find each other's names and values.
-function refuseShared(works: readonly Work[], known: readonly Subtask[]): void {
+function refuseSharedRuntimes(works: readonly SubtaskRequest[], known: readonly Subtask[]): void {
   const busy = known.filter(({ status }) => status === "running" || status === "queued")
   const used = new Set<unknown>(busy.map(({ agent }) => agent.runtime))
   for (const { agent, name } of works) {
@@ -166,7 +176,7 @@ function refuseShared(works: readonly Work[], known: readonly Subtask[]): void {
   }
 }
 
-async function settled(tasks: readonly Subtask[], { progress }: ToolContext): Promise<void> {
+async function waitForSubtasks(tasks: readonly Subtask[], { progress }: ToolContext): Promise<void> {
   await Promise.all(
     tasks.map(async (task) => {
       await task.settled
@@ -175,6 +185,6 @@ async function settled(tasks: readonly Subtask[], { progress }: ToolContext): Pr
   )
 }
 
-function goOn({ id }: Subtask): string {
+function continueHint({ id }: Subtask): string {
   return `pass it on: delegate({ tasks: [{ continue: "${id}", prompt: "<the answer>" }] })`
 }

@@ -1,8 +1,8 @@
 import * as z from "zod"
-import { type Found, findAll, replaceAll } from "./files/edit-bytes.ts"
-import { decode, type Encoding, textKind } from "./files/encoding.ts"
-import { lineEnd, unitOf } from "./files/read-lines.ts"
-import { cannotEncode, onFiles, sizeText } from "./files.ts"
+import { type ByteMatch, findMatches, replaceMatches } from "./files/edit-bytes.ts"
+import { decode, detectTextFormat, type Encoding } from "./files/encoding.ts"
+import { codeUnitBytes, lineEnd } from "./files/read-lines.ts"
+import { cannotEncodeFailure, sizeText, withFailuresAsResults } from "./files.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "./tool.ts"
 
 /** Replaces a piece of a text file. All other bytes stay as they are. */
@@ -16,7 +16,7 @@ export function editFileTool(): Tool {
       newText: z.string(),
       replaceAll: z.boolean().optional().describe("Replace it wherever it is."),
     }),
-    run: (input, context) => onFiles(() => editText(input, context)),
+    run: (input, context) => withFailuresAsResults(() => editText(input, context)),
   })
 }
 
@@ -32,17 +32,17 @@ async function editText(input: EditInput, { workspace, signal }: ToolContext): P
   if (oldText === "") return toolFailure("invalid-input", "oldText is empty. To make or extend a file, use write_file.")
   if (oldText === newText) return toolFailure("no-change", "oldText and newText are the same. Nothing was changed.")
   const info = await workspace.stat(path, { signal })
-  if (info && info.size > mostBytes) {
-    return toolFailure("too-large", `"${path}" has ${sizeText(info.size)}; up to ${sizeText(mostBytes)} can be edited.`)
+  if (info && info.size > maxBytes) {
+    return toolFailure("too-large", `"${path}" has ${sizeText(info.size)}; up to ${sizeText(maxBytes)} can be edited.`)
   }
   const bytes = asBuffer(await workspace.read(path, { signal }))
-  const kind = textKind(bytes)
+  const kind = detectTextFormat(bytes)
   if (!kind) return toolFailure("binary-file", `"${path}" is no text: it cannot be edited.`)
-  const found = findAll(bytes, oldText, kind.encoding)
-  const failure = refuse(input, bytes, kind.encoding, found)
+  const found = findMatches(bytes, oldText, kind.encoding)
+  const failure = findProblem(input, bytes, kind.encoding, found)
   if (failure) return failure
-  const changed = replaceAll(bytes, found, newText, kind.encoding, oldText.includes("\r"))
-  if (!changed) return cannotEncode(path)
+  const changed = replaceMatches(bytes, found, newText, kind.encoding, oldText.includes("\r"))
+  if (!changed) return cannotEncodeFailure(path)
   // Should somebody have written meanwhile, also between the look at it and the read, this is a conflict and nothing is lost.
   await workspace.write(path, changed, { ifMatch: info?.etag ?? null, signal })
   return toolResult({
@@ -51,14 +51,14 @@ async function editText(input: EditInput, { workspace, signal }: ToolContext): P
   })
 }
 
-function refuse(
+function findProblem(
   { path, oldText, replaceAll = false }: EditInput,
   bytes: Buffer,
   encoding: Encoding,
-  found: readonly Found[],
+  found: readonly ByteMatch[],
 ): ToolResult | undefined {
   if (found.length === 0) {
-    const hint = nearMiss(decode(bytes, encoding), oldText) ?? "Read the file and copy the text as it is there."
+    const hint = nearMissHint(decode(bytes, encoding), oldText) ?? "Read the file and copy the text as it is there."
     return toolFailure("no-match", `oldText is not in "${path}". ${hint}`)
   }
   const isUnique = found.length === 1 && !found[0]?.overlaps
@@ -69,7 +69,7 @@ function refuse(
 }
 
 // What a model gets wrong most is white space: the line that begins the text, but for that.
-function nearMiss(text: string, oldText: string): string | undefined {
+function nearMissHint(text: string, oldText: string): string | undefined {
   const first = oldText.split("\n").find((line) => line.trim() !== "")
   if (first === undefined) return undefined
   const line = text.split("\n").findIndex((line) => line.includes(first.trim()))
@@ -78,12 +78,12 @@ function nearMiss(text: string, oldText: string): string | undefined {
 }
 
 // The lines of the first few places, for people.
-function linesOf(bytes: Buffer, found: readonly Found[], encoding: Encoding): string {
+function linesOf(bytes: Buffer, found: readonly ByteMatch[], encoding: Encoding): string {
   const lines = new Set<number>()
   let line = 1
   let next = lineEnd(bytes, 0, encoding)
   for (const { start } of found.slice(0, 10)) {
-    for (; next >= 0 && next < start; line++) next = lineEnd(bytes, next + unitOf(encoding), encoding)
+    for (; next >= 0 && next < start; line++) next = lineEnd(bytes, next + codeUnitBytes(encoding), encoding)
     lines.add(line)
   }
   const more = found.length > 10 ? ` and ${found.length - 10} more` : ""
@@ -94,4 +94,4 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-const mostBytes = 50_000_000
+const maxBytes = 50_000_000

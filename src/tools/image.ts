@@ -1,8 +1,8 @@
 import * as z from "zod"
-import { anything, checkOptions, isAboveZero } from "../core/check-options.ts"
-import { onFiles, sizeText } from "./files.ts"
+import { anything, checkOptions, mustBePositive } from "../core/check-options.ts"
+import { sizeText, withFailuresAsResults } from "./files.ts"
 import { fetchImage, type UrlAccess } from "./image/fetch.ts"
-import { imageNames, imageType } from "./image/type.ts"
+import { detectImageType, imageNames } from "./image/type.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "./tool.ts"
 
 export interface ReadImageOptions {
@@ -15,7 +15,7 @@ export interface ReadImageOptions {
 
 /** Shows an image to the model. */
 export function readImageTool(options: ReadImageOptions = {}): Tool {
-  checkOptions("readImageTool()", options, { urls: anything, timeoutMs: isAboveZero })
+  checkOptions("readImageTool()", options, { urls: anything, timeoutMs: mustBePositive })
   const { urls = "public", timeoutMs = 30_000 } = options
   return tool({
     name: "read_image",
@@ -24,7 +24,7 @@ export function readImageTool(options: ReadImageOptions = {}): Tool {
     sideEffect: false,
     parallel: true,
     timeoutMs,
-    run: ({ path }, context) => onFiles(() => readImage(path.trim(), urls, context)),
+    run: ({ path }, context) => withFailuresAsResults(() => readImage(path.trim(), urls, context)),
   })
 }
 
@@ -37,7 +37,7 @@ async function readImage(path: string, urls: UrlAccess, { workspace, signal }: T
   if (bytes.length > maxBytes) {
     return toolFailure("image-too-large", `${name} is larger than ${sizeText(maxBytes)}. Make it smaller first.`)
   }
-  const type = imageType(bytes)
+  const type = detectImageType(bytes)
   if (!type) return toolFailure("unsupported-image", `${name} is no image of these kinds: ${imageNames}.`)
   const { mediaType } = type
   return toolResult({

@@ -1,13 +1,13 @@
 import * as z from "zod"
-import { byPath, cleanFolder } from "../workspace/paths.ts"
-import { decode, encodingName, sampleBytes, type TextKind, textKind } from "./files/encoding.ts"
-import { chooser, listGlob } from "./files/walk.ts"
-import { countOf, nothingAt, onFiles, sizeText, wholeNumber } from "./files.ts"
-import { imageType } from "./image/type.ts"
+import { cleanFolder, comparePaths } from "../workspace/paths.ts"
+import { decode, detectTextFormat, encodingName, sampleBytes, type TextFormat } from "./files/encoding.ts"
+import { createFileFilter, toWorkspaceGlob } from "./files/walk.ts"
+import { countText, findMissingFolder, integerFrom, sizeText, withFailuresAsResults } from "./files.ts"
+import { detectImageType } from "./image/type.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "./tool.ts"
 
 const hidden = z.boolean().optional().describe("Dot files and node_modules, too.")
-const page = { limit: wholeNumber(1).optional(), offset: wholeNumber(0).optional() }
+const page = { limit: integerFrom(1).optional(), offset: integerFrom(0).optional() }
 
 /** Shows what is in one folder. */
 export function listFilesTool(): Tool {
@@ -22,7 +22,7 @@ export function listFilesTool(): Tool {
     sideEffect: false,
     parallel: true,
     maxChars: 40_000,
-    run: (input, context) => onFiles(() => listFolder(input, context)),
+    run: (input, context) => withFailuresAsResults(() => listFolder(input, context)),
   })
 }
 
@@ -35,7 +35,7 @@ export function findFilesTool(): Tool {
     sideEffect: false,
     parallel: true,
     maxChars: 40_000,
-    run: (input, context) => onFiles(() => findFiles(input, context)),
+    run: (input, context) => withFailuresAsResults(() => findFiles(input, context)),
   })
 }
 
@@ -48,7 +48,7 @@ export function fileInfoTool(): Tool {
     sideEffect: false,
     parallel: true,
     maxChars: 40_000,
-    run: (input, context) => onFiles(() => fileInfo(input, context)),
+    run: (input, context) => withFailuresAsResults(() => fileInfo(input, context)),
   })
 }
 
@@ -70,24 +70,24 @@ async function listFolder(
   let seen = 0
   const glob = hidden ? undefined : "{[!.]*,[!.]*/**}"
   for await (const { path: found, size } of workspace.list(clean, { glob, signal })) {
-    if (++seen > mostSeen) break
+    if (++seen > maxSeen) break
     const [name = "", ...rest] = found.slice(start).split("/")
     const folder = entries.get(`${name}/`) ?? { files: 0, size: 0 }
     if (rest.length === 0) entries.set(name, { size })
     else entries.set(`${name}/`, { files: (folder.files ?? 0) + 1, size: folder.size + size })
   }
-  const missing = seen === 0 ? await nothingAt(path, workspace, { signal }) : undefined
+  const missing = seen === 0 ? await findMissingFolder(path, workspace, { signal }) : undefined
   if (missing) return missing
   const items = [...entries]
-    .sort(([one], [other]) => byPath(one, other))
+    .sort(([one], [other]) => comparePaths(one, other))
     .map(([name, { files, size }]) => ({ name, size, ...(files !== undefined && { files }) }))
   const lines = items.map(({ name, size, files }) => {
-    const inside = files === undefined ? "" : `${countOf(files, "file")}, `
+    const inside = files === undefined ? "" : `${countText(files, "file")}, `
     return `${name} (${inside}${sizeText(size)})`
   })
-  const whole = pageOf(items, lines, page, "Nothing here.")
-  if (seen <= mostSeen) return whole
-  const text = `${whole.text}\n[Stopped after ${countOf(mostSeen, "file")}: counts and names after that are missing. List a folder below.]`
+  const whole = pageResult(items, lines, page, "Nothing here.")
+  if (seen <= maxSeen) return whole
+  const text = `${whole.text}\n[Stopped after ${countText(maxSeen, "file")}: counts and names after that are missing. List a folder below.]`
   return toolResult({ text, value: whole.value })
 }
 
@@ -100,25 +100,25 @@ async function findFiles(
   }: { glob: string; path?: string | undefined; hidden?: boolean | undefined } & Page,
   { workspace, signal }: ToolContext,
 ): Promise<ToolResult> {
-  const chosen = chooser({ glob, hidden })
+  const chosen = createFileFilter({ glob, hidden })
   const folder = cleanFolder(path)
-  const { limit, offset } = bounds(page)
+  const { limit, offset } = pageBounds(page)
   const found: string[] = []
-  for await (const info of workspace.list(folder, { glob: listGlob(glob), signal })) {
+  for await (const info of workspace.list(folder, { glob: toWorkspaceGlob(glob), signal })) {
     if (!chosen(folder === "" ? info.path : info.path.slice(folder.length + 1))) continue
     found.push(info.path)
     if (found.length > offset + limit) break
   }
-  const missing = found.length === 0 ? await nothingAt(path, workspace, { signal }) : undefined
-  return missing ?? pageOf(found, found, page, "No files match.")
+  const missing = found.length === 0 ? await findMissingFolder(path, workspace, { signal }) : undefined
+  return missing ?? pageResult(found, found, page, "No files match.")
 }
 
 async function fileInfo({ path }: { path: string }, { workspace, signal }: ToolContext): Promise<ToolResult> {
   const info = cleanFolder(path) === "" ? undefined : await workspace.stat(path, { signal })
   if (!info) return await folderInfo(path, { workspace, signal })
   const sample = await workspace.read(path, { end: sampleBytes, signal })
-  const text = textKind(sample)
-  const kind = text ? textName(sample, text) : (imageType(sample)?.mediaType ?? "binary")
+  const text = detectTextFormat(sample)
+  const kind = text ? textName(sample, text) : (detectImageType(sample)?.mediaType ?? "binary")
   const modified = new Date(info.modifiedAt).toISOString()
   return toolResult({
     text: `${info.path}: ${sizeText(info.size)} (${info.size}), changed ${modified}, ${info.size === 0 ? "empty" : kind}`,
@@ -131,25 +131,25 @@ async function folderInfo(path: string, { workspace, signal }: Pick<ToolContext,
   for await (const info of workspace.list(path, { signal })) {
     files++
     size += info.size
-    if (files === mostSeen) break
+    if (files === maxSeen) break
   }
   if (files === 0)
     return toolFailure("not-found", `There is no file or folder "${path}". List the folder to see what there is.`)
-  const least = files === mostSeen ? "at least " : ""
+  const least = files === maxSeen ? "at least " : ""
   return toolResult({
-    text: `${path}: a folder with ${least}${countOf(files, "file")}, ${sizeText(size)}`,
+    text: `${path}: a folder with ${least}${countText(files, "file")}, ${sizeText(size)}`,
     value: { path, kind: "folder", files, size },
   })
 }
 
-function textName(sample: Uint8Array, kind: TextKind): string {
+function textName(sample: Uint8Array, kind: TextFormat): string {
   const crlf = decode(sample, kind.encoding).includes("\r\n") ? ", CRLF" : ""
   return `text, ${encodingName(kind)}${crlf}`
 }
 
 // Both halves are cut alike: what the model reads, and what a cell gets.
-function pageOf(items: readonly unknown[], lines: readonly string[], page: Page, none: string): ToolResult {
-  const { limit, offset } = bounds(page)
+function pageResult(items: readonly unknown[], lines: readonly string[], page: Page, none: string): ToolResult {
+  const { limit, offset } = pageBounds(page)
   const shown = lines.slice(offset, offset + limit)
   const value = items.slice(offset, offset + limit)
   if (shown.length === 0) return toolResult({ text: offset > 0 ? `Nothing from ${offset} on.` : none, value })
@@ -157,9 +157,9 @@ function pageOf(items: readonly unknown[], lines: readonly string[], page: Page,
   return toolResult({ text: `${shown.join("\n")}${more}`, value })
 }
 
-function bounds({ limit = 200, offset = 0 }: Page) {
-  return { limit: Math.min(limit, mostShown), offset }
+function pageBounds({ limit = 200, offset = 0 }: Page) {
+  return { limit: Math.min(limit, maxShown), offset }
 }
 
-const mostShown = 1000
-const mostSeen = 200_000
+const maxShown = 1000
+const maxSeen = 200_000

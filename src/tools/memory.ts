@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { compactionWish } from "../memory.ts"
+import { compactionRequestKey } from "../memory.ts"
 import { type Tool, tool } from "./tool.ts"
 
 /** Lets the model have its conversation made shorter, before it must be. */
@@ -12,7 +12,7 @@ export function compactMemoryTool(): Tool {
     idempotent: true,
     retention: "keep",
     run({ notes }, { state }) {
-      state.set(compactionWish, true)
+      state.set(compactionRequestKey, true)
       // Said again here, because the newest result stays and its call may not.
       return `Before your next step, older messages become a summary. Your notes:\n${notes}`
     },

@@ -1,10 +1,10 @@
 import * as z from "zod"
 import type { FileInfo } from "../workspace/workspace.ts"
-import { sampleBytes, textKind } from "./files/encoding.ts"
-import { type Cursor, isOf, readCursor, writeCursor } from "./files/read-cursor.ts"
-import { findLine, type Slice, sliceFrom } from "./files/read-lines.ts"
-import { countOf, onFiles, sizeText, wholeNumber } from "./files.ts"
-import { imageType } from "./image/type.ts"
+import { detectTextFormat, sampleBytes } from "./files/encoding.ts"
+import { type Cursor, formatCursor, isCursorOf, parseCursor } from "./files/read-cursor.ts"
+import { findLine, type LineSlice, takeLines } from "./files/read-lines.ts"
+import { countText, integerFrom, sizeText, withFailuresAsResults } from "./files.ts"
+import { detectImageType } from "./image/type.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure, toolResult } from "./tool.ts"
 
 /** Reads text, in slices that fit a conversation. */
@@ -15,15 +15,15 @@ export function readFileTool(): Tool {
       "Reads a text file, up to 2,000 lines or 50,000 characters at once; then it gives a cursor to go on with.",
     input: z.strictObject({
       path: z.string(),
-      startLine: wholeNumber(1).optional(),
-      endLine: wholeNumber(1).optional(),
+      startLine: integerFrom(1).optional(),
+      endLine: integerFrom(1).optional(),
       numbers: z.boolean().optional().describe("Line numbers before the lines."),
       cursor: z.string().optional(),
     }),
     sideEffect: false,
     parallel: true,
     maxChars: 60_000,
-    run: (input, context) => onFiles(() => readText(input, context)),
+    run: (input, context) => withFailuresAsResults(() => readText(input, context)),
   })
 }
 
@@ -40,7 +40,7 @@ async function readText(input: ReadInput, context: ToolContext): Promise<ToolRes
   if (endLine < startLine) {
     return toolFailure("invalid-range", `endLine ${endLine} is before startLine ${startLine}. Lines count from 1.`)
   }
-  const from = cursor === undefined ? undefined : readCursor(cursor)
+  const from = cursor === undefined ? undefined : parseCursor(cursor)
   if (cursor !== undefined && !from) {
     return toolFailure("invalid-cursor", `"${cursor}" is no cursor. Copy the one that read_file gave, or leave it out.`)
   }
@@ -62,28 +62,28 @@ async function readVersion(
   { workspace, signal }: ToolContext,
 ): Promise<ToolResult> {
   const sample = await workspace.read(path, { end: sampleBytes, signal })
-  const kind = textKind(sample)
-  if (!kind) return binary(path, sample, info)
-  if (cursor && !isOf(cursor, info)) {
+  const kind = detectTextFormat(sample)
+  if (!kind) return binaryFailure(path, sample, info)
+  if (cursor && !isCursorOf(cursor, info)) {
     const text = `"${path}" was changed since this cursor was given. Read it again from line ${cursor.line} on, without the cursor.`
     return toolFailure("stale-cursor", text)
   }
-  const start = cursor ?? (await findLine(workspace.stream(path, { start: kind.bom, signal }), kind, startLine))
+  const start = cursor ?? (await findLine(workspace.stream(path, { start: kind.bomBytes, signal }), kind, startLine))
   const last = cursor?.endLine ?? endLine
-  if (start.line < startLine && !cursor) return beyond(path, start.line, startLine)
+  if (start.line < startLine && !cursor) return outOfRangeFailure(path, start.line, startLine)
   const window = await workspace.read(path, { start: start.byte, end: start.byte + windowBytes, signal })
   const isWhole = start.byte + window.length >= (info?.size ?? 0)
-  const slice = sliceFrom(window, isWhole, kind, start, { endLine: last, numbers, ...limits })
-  return shown(path, slice, info, last)
+  const slice = takeLines(window, isWhole, kind, start, { endLine: last, numbers, ...limits })
+  return sliceResult(path, slice, info, last)
 }
 
-function shown(path: string, slice: Slice, info: FileInfo | undefined, endLine: number): ToolResult {
+function sliceResult(path: string, slice: LineSlice, info: FileInfo | undefined, endLine: number): ToolResult {
   const { lines, rendered, first, next } = slice
   const value = { text: lines.join("\n"), startLine: first, endLine: first + Math.max(0, lines.length - 1) }
   if (lines.length === 0) return toolResult({ text: `"${path}" is empty.`, value })
   const text = rendered.join("\n")
   if (!next || next.line > endLine) return toolResult({ text, value })
-  const cursor = writeCursor({ ...next, endLine }, info)
+  const cursor = formatCursor({ ...next, endLine }, info)
   const where = next.line === value.endLine ? `${value.endLine}, which is cut` : value.endLine
   const size = info ? `, ${sizeText(next.byte)} of ${sizeText(info.size)}` : ""
   return toolResult({
@@ -92,12 +92,12 @@ function shown(path: string, slice: Slice, info: FileInfo | undefined, endLine: 
   })
 }
 
-function beyond(path: string, lines: number, startLine: number): ToolResult {
-  return toolFailure("out-of-range", `"${path}" has ${countOf(lines, "line")}: there is no line ${startLine}.`)
+function outOfRangeFailure(path: string, lines: number, startLine: number): ToolResult {
+  return toolFailure("out-of-range", `"${path}" has ${countText(lines, "line")}: there is no line ${startLine}.`)
 }
 
-function binary(path: string, sample: Uint8Array, info: FileInfo | undefined): ToolResult {
-  const image = imageType(sample)
+function binaryFailure(path: string, sample: Uint8Array, info: FileInfo | undefined): ToolResult {
+  const image = detectImageType(sample)
   const what = `"${path}" is no text, but ${image ? image.mediaType : "binary"}${info ? `, ${sizeText(info.size)}` : ""}.`
   return toolFailure("binary-file", image ? `${what} Use read_image to see it.` : what)
 }

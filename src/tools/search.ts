@@ -1,14 +1,20 @@
 import * as z from "zod"
-import { checkOptions, isAboveZero, isEither, isFlag, isText } from "../core/check-options.ts"
+import { checkOptions, mustBeBoolean, mustBeEither, mustBePositive, mustBeText } from "../core/check-options.ts"
 import { cleanFolder } from "../workspace/paths.ts"
 import type { FileInfo } from "../workspace/workspace.ts"
-import { nothingAt, onFiles, wholeNumber } from "./files.ts"
-import { type Candidate, candidates, type Place, readInPortions, type Unread } from "./search/candidates.ts"
+import { findMissingFolder, integerFrom, withFailuresAsResults } from "./files.ts"
+import {
+  type CandidateFile,
+  candidateFiles,
+  readInBatches,
+  type SearchScope,
+  type UnsearchedFile,
+} from "./search/candidates.ts"
 import type { FileMatch, MatchOptions, SearchMode } from "./search/lines.ts"
 import { startMatcher } from "./search/matcher.ts"
-import { compilePattern, type Pattern } from "./search/pattern.ts"
+import { compilePattern, type SearchPattern } from "./search/pattern.ts"
 import { findRipgrep } from "./search/ripgrep.ts"
-import { shapeMatches } from "./search/shape.ts"
+import { toSearchResult } from "./search/shape.ts"
 import { fileTypes } from "./search/types.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure } from "./tool.ts"
 
@@ -23,8 +29,8 @@ export interface SearchOptions {
 /** Searches the texts of files. */
 export function searchFilesTool(options: SearchOptions = {}): Tool {
   checkOptions("searchFilesTool()", options, {
-    ripgrep: isEither("true, false or a path", isFlag, isText),
-    timeoutMs: isAboveZero,
+    ripgrep: mustBeEither("true, false or a path", mustBeBoolean, mustBeText),
+    timeoutMs: mustBePositive,
   })
   const { ripgrep = true, timeoutMs = 20_000 } = options
   const command = typeof ripgrep === "string" ? () => ripgrep : ripgrep ? findRipgrep : () => undefined
@@ -40,15 +46,15 @@ export function searchFilesTool(options: SearchOptions = {}): Tool {
       literal: z.boolean().optional(),
       ignoreCase: z.boolean().optional(),
       multiline: z.boolean().optional().describe("Dot is line breaks, too."),
-      context: wholeNumber(0).optional().describe("Lines around."),
+      context: integerFrom(0).optional().describe("Lines around."),
       hidden: z.boolean().optional().describe("Dot files and node_modules, too."),
-      limit: wholeNumber(1).optional(),
-      offset: wholeNumber(0).optional(),
+      limit: integerFrom(1).optional(),
+      offset: integerFrom(0).optional(),
     }),
     sideEffect: false,
     parallel: true,
     maxChars: 40_000,
-    run: (input, context) => onFiles(() => search(input, context, command(), timeoutMs)),
+    run: (input, context) => withFailuresAsResults(() => search(input, context, command(), timeoutMs)),
   })
 }
 
@@ -74,45 +80,44 @@ async function search(
   timeoutMs: number,
 ): Promise<ToolResult> {
   const { path = "", type, glob, hidden = false, offset = 0 } = input
-  const pattern = patternOf(input)
+  const pattern = compileInputPattern(input)
   if (!("source" in pattern)) return pattern
   const extensions = type === undefined ? undefined : fileTypes.get(type)
-  if (type !== undefined && !extensions) return unknownType(type)
-  if (offset > mostOffset)
-    return toolFailure("offset-too-large", `Narrow the search: ${mostOffset} is the most to skip.`)
+  if (type !== undefined && !extensions) return unknownTypeFailure(type)
+  if (offset > maxOffset) return toolFailure("offset-too-large", `Narrow the search: ${maxOffset} is the most to skip.`)
   const late = AbortSignal.timeout(timeoutMs)
   const signal = AbortSignal.any([context.signal, late])
   const { workspace } = context
   const folder = cleanFolder(path)
-  const place: Place = { workspace, folder, glob, extensions, hidden, signal }
+  const place: SearchScope = { workspace, folder, glob, extensions, hidden, signal }
   try {
     const file = folder === "" ? undefined : await workspace.stat(folder, { signal })
-    const missing = file ? undefined : await nothingAt(folder, workspace, { signal })
+    const missing = file ? undefined : await findMissingFolder(folder, workspace, { signal })
     if (missing) return missing
-    const files = file ? justOne(file) : candidates(place, pattern, ripgrep)
-    const unread: Unread[] = []
-    const found = await matchesIn(files, place, pattern, input, unread)
-    return shapeMatches(found, input, unread)
+    const files = file ? singleFile(file) : candidateFiles(place, pattern, ripgrep)
+    const unread: UnsearchedFile[] = []
+    const found = await findMatches(files, place, pattern, input, unread)
+    return toSearchResult(found, input, unread)
   } catch (error) {
     if (context.signal.aborted) throw error
-    if (late.aborted) return tooSlow(timeoutMs)
+    if (late.aborted) return tooSlowFailure(timeoutMs)
     // What the engine says when a pattern has too much to come back to.
-    if (error instanceof RangeError) return tooComplex(error)
+    if (error instanceof RangeError) return tooComplexFailure(error)
     throw error
   }
 }
 
-async function* justOne(file: FileInfo): AsyncGenerator<FileInfo> {
+async function* singleFile(file: FileInfo): AsyncGenerator<FileInfo> {
   yield file
 }
 
 // Reads on while the matcher searches what was read before.
-async function matchesIn(
-  files: AsyncIterable<Candidate>,
-  place: Place,
-  pattern: Pattern,
+async function findMatches(
+  files: AsyncIterable<CandidateFile>,
+  place: SearchScope,
+  pattern: SearchPattern,
   input: SearchInput,
-  unread: Unread[],
+  unread: UnsearchedFile[],
 ): Promise<FileMatch[]> {
   const options = matchOptions(pattern, input)
   await using matcher = startMatcher(options, place.signal)
@@ -123,19 +128,19 @@ async function matchesIn(
     for (const { rows } of matches) left -= options.mode === "content" ? rows.length : 1
   }
   let running: Promise<FileMatch[]> | undefined
-  for await (const portion of readInPortions(files, place, unread)) {
+  for await (const portion of readInBatches(files, place, unread)) {
     if (running) take(await running)
     if (left <= 0) return found
-    running = matcher.match({ files: portion, most: left })
+    running = matcher.match({ files: portion, maxResults: left })
     running.catch(() => {})
   }
   if (running) take(await running)
   return found
 }
 
-function matchOptions({ source, flags, spans }: Pattern, input: SearchInput): MatchOptions {
+function matchOptions({ source, flags, isMultiline: spans }: SearchPattern, input: SearchInput): MatchOptions {
   const { mode = "content", context = 0 } = input
-  return { source, flags, spans, mode, context: Math.min(context, mostContext) }
+  return { source, flags, isMultiline: spans, mode, context: Math.min(context, maxContext) }
 }
 
 // One more than is shown, to know whether there are more.
@@ -143,12 +148,12 @@ function wantedResults({ limit = 200, offset = 0 }: SearchInput): number {
   return offset + Math.min(limit, 1000) + 1
 }
 
-function patternOf({
+function compileInputPattern({
   pattern,
   literal = false,
   ignoreCase = false,
   multiline = false,
-}: SearchInput): Pattern | ToolResult {
+}: SearchInput): SearchPattern | ToolResult {
   try {
     return compilePattern(pattern, { literal, ignoreCase, multiline })
   } catch (error) {
@@ -159,22 +164,22 @@ function patternOf({
   }
 }
 
-function unknownType(type: string): ToolResult {
+function unknownTypeFailure(type: string): ToolResult {
   return toolFailure(
     "unknown-type",
     `There is no type "${type}". There are: ${[...fileTypes.keys()].join(", ")}. Or use glob.`,
   )
 }
 
-function tooSlow(timeoutMs: number): ToolResult {
+function tooSlowFailure(timeoutMs: number): ToolResult {
   const cure = "Narrow path or glob, or write a simpler pattern, without repetitions in repetitions such as (a+)+."
   return toolFailure("timeout", `The search was stopped after ${timeoutMs / 1000} seconds. ${cure}`)
 }
 
-function tooComplex({ message }: RangeError): ToolResult {
+function tooComplexFailure({ message }: RangeError): ToolResult {
   const cure = "Write a simpler one, such as [^c]*c for (?:a|b)*c, or leave out files with very long lines."
   return toolFailure("pattern-too-complex", `The pattern could not be searched for (${message}). ${cure}`)
 }
 
-const mostContext = 50
-const mostOffset = 100_000
+const maxContext = 50
+const maxOffset = 100_000

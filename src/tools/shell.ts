@@ -1,21 +1,21 @@
 import { basename } from "node:path"
 import * as z from "zod"
 import { checkOptions } from "../core/check-options.ts"
-import { AgentError, isAbort } from "../core/errors.ts"
-import type { AskFirst } from "../runtime/runtime.ts"
+import { AgentError, isAbortError } from "../core/errors.ts"
+import type { ApprovalCondition } from "../runtime/runtime.ts"
 import type { Command, CommandEnd } from "./shell/command.ts"
 import { type Commands, type CommandsOptions, commands } from "./shell/commands.ts"
-import { progressTeller } from "./shell/progress.ts"
-import { report } from "./shell/report.ts"
+import { createProgressReporter } from "./shell/progress.ts"
+import { reportCommand } from "./shell/report.ts"
 import { shellChecks } from "./shell-checks.ts"
 import { type Tool, type ToolResult, tool, toolFailure } from "./tool.ts"
-import { ownKeys } from "./tool-state.ts"
+import { reservedPrefix } from "./tool-state.ts"
 
 export interface ShellOptions extends CommandsOptions, ShellToolOptions {}
 
 export interface ShellToolOptions {
   /** Ask before each command, or only where this says so: `({ args: [{ command }] }) => …`. Default true. */
-  approve?: boolean | AskFirst | undefined
+  approve?: boolean | ApprovalCondition | undefined
   /** How long a command is waited for. Default 120 s. */
   timeoutMs?: number | undefined
   /** The longest the model may ask for. Default 600 s. */
@@ -47,7 +47,7 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
   const after = onTimeout === "kill" ? "it is killed" : "it goes on in the background"
   return tool({
     name: "shell",
-    description: `Runs a ${basename(commands.shell)} command in the workspace.${confinement(commands)}`,
+    description: `Runs a ${basename(commands.shell)} command in the workspace.${confinementText(commands)}`,
     input: z.strictObject({
       command: z.string(),
       cwd: z.string().optional().describe("A folder of the workspace. Default: its root."),
@@ -57,27 +57,27 @@ export function shellTool(commands: Commands, options: ShellToolOptions = {}): T
     }),
     approve,
     run: ({ command, cwd, stdin, timeoutMs = usualMs, background }, { workspace, state, signal, progress }) =>
-      mended(async () => {
-        const teller = progressTeller(progress)
+      withFailuresAsResults(async () => {
+        const teller = createProgressReporter(progress)
         const tell = background ? undefined : teller.add
-        const lastNumber = Number(state.get(lastCommand) ?? 0)
+        const lastNumber = Number(state.get(lastCommandKey) ?? 0)
         const started = await commands.start({ command, cwd, stdin, workspace, signal, lastNumber, tell })
-        state.set(lastCommand, Math.max(lastNumber, Number(started.id.slice(1))))
-        if (background) return await leave(started, "Started in the background")
-        const end = await within(started.ended, timeoutMs, signal)
+        state.set(lastCommandKey, Math.max(lastNumber, Number(started.id.slice(1))))
+        if (background) return await leaveInBackground(started, "Started in the background")
+        const end = await endWithin(started.ended, timeoutMs, signal)
         teller.end()
         signal.throwIfAborted()
         // Of one that did well, what it wrote says enough.
-        if (end) return await report(started, end, end.exitCode === 0 && !end.stopped ? "" : undefined)
-        if (onTimeout === "background") return await leave(started, `Still running after ${timeoutMs} ms`)
+        if (end) return await reportCommand(started, end, end.exitCode === 0 && !end.stopped ? "" : undefined)
+        if (onTimeout === "background") return await leaveInBackground(started, `Still running after ${timeoutMs} ms`)
         await started.stop("timeout")
-        return await report(started, await within(started.ended, killedMs, signal))
+        return await reportCommand(started, await endWithin(started.ended, killWaitMs, signal))
       }),
   })
 }
 
 /** The key of the state that has the number of the last command: an id never names two commands of a conversation. */
-const lastCommand = `${ownKeys}commands`
+const lastCommandKey = `${reservedPrefix}commands`
 
 /** Tells how a command is doing, waits for it, or kills it. */
 export function checkCommandTool(commands: Commands): Tool {
@@ -90,27 +90,27 @@ export function checkCommandTool(commands: Commands): Tool {
       kill: z.boolean().optional(),
     }),
     run: ({ id, waitMs = 0, kill }, { signal }) =>
-      mended(async () => {
+      withFailuresAsResults(async () => {
         const command = commands.find(id)
         if (!command) return toolFailure("unknown-command", unknownText(id, commands))
         if (kill) await command.stop("killed")
-        const end = command.end ?? (await within(command.ended, kill ? killedMs : waitMs, signal))
+        const end = command.end ?? (await endWithin(command.ended, kill ? killWaitMs : waitMs, signal))
         signal.throwIfAborted()
-        return await report(command, end)
+        return await reportCommand(command, end)
       }),
   })
 }
 
 // What was killed has ended by now, or never will.
-const killedMs = 5000
+const killWaitMs = 5000
 
-async function leave(command: Command, what: string): Promise<ToolResult> {
+async function leaveInBackground(command: Command, what: string): Promise<ToolResult> {
   command.release()
-  return await report(command, undefined, `${what}: command "${command.id}". See it with check_command.`)
+  return await reportCommand(command, undefined, `${what}: command "${command.id}". See it with check_command.`)
 }
 
 /** The end of a command; undefined when it takes longer, or the signal fires first. */
-async function within(ended: Promise<CommandEnd>, ms: number, signal: AbortSignal): Promise<CommandEnd | undefined> {
+async function endWithin(ended: Promise<CommandEnd>, ms: number, signal: AbortSignal): Promise<CommandEnd | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const giveUp = () => resolve(undefined)
   const timer = setTimeout(giveUp, ms)
@@ -125,16 +125,16 @@ async function within(ended: Promise<CommandEnd>, ms: number, signal: AbortSigna
 }
 
 /** What the model can mend is a result with a code. */
-async function mended(work: () => Promise<ToolResult>): Promise<ToolResult> {
+async function withFailuresAsResults(work: () => Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof AgentError) || isAbort(error)) throw error
+    if (!(error instanceof AgentError) || isAbortError(error)) throw error
     return toolFailure(error.code, error.message)
   }
 }
 
-function confinement({ sandbox, network }: Commands): string {
+function confinementText({ sandbox, network }: Commands): string {
   if (sandbox === "none") return ""
   return ` It can write only there${network === "none" ? ", and has no network" : ""}.`
 }

@@ -1,5 +1,5 @@
 import type { Todo } from "../core/agent.ts"
-import { isText, listOf, objectWith } from "../core/check-shape.ts"
+import { isListOf, isObjectWith, isString } from "../core/check-shape.ts"
 import type { StateValues } from "./tool-state.ts"
 
 /** The key of the tools' state that has the todos. */
@@ -7,8 +7,8 @@ export const todosKey = "todos"
 
 export const todoStatuses = ["pending", "in_progress", "done"] as const
 
-const isTodos = listOf(
-  objectWith({ id: isText, title: isText, status: (status) => todoStatuses.some((each) => each === status) }),
+const isTodos = isListOf(
+  isObjectWith({ id: isString, title: isString, status: (status) => todoStatuses.some((each) => each === status) }),
 )
 
 /** The todos in a state of tools; none where there is no list of them. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { ConfigError } from "../core/errors.ts"
-import { frozenJson, type Json } from "../core/json.ts"
+import { type Json, toFrozenJson } from "../core/json.ts"
 import type { ToolState } from "./tool.ts"
 
 /** The state that the tools of one conversation share. Values are JSON and frozen. */
@@ -8,10 +8,10 @@ export interface SharedState extends ToolState {
   /** All values, by key. The object lives as long as the conversation. */
   readonly values: StateValues
   /** Does work and collects the changes that it makes to this state. */
-  recorded<T>(work: () => Promise<T>): { done: Promise<T>; changes(): StateChanges | undefined }
+  recordChanges<T>(work: () => Promise<T>): { done: Promise<T>; changes(): StateChanges | undefined }
   /** Makes recorded changes again. Of two recorded changes of one key the later one holds, in whichever order they are
    *  applied. */
-  apply(changes: StateChanges | undefined): void
+  applyChanges(changes: StateChanges | undefined): void
 }
 
 export type StateValues = { [key: string]: Json }
@@ -19,23 +19,23 @@ export type StateValues = { [key: string]: Json }
 /** The last change of each key, with its position among all changes. */
 export type StateChanges = { [key: string]: [order: number, value: Json] }
 
-interface Recorder {
+interface ChangeRecorder {
   values: StateValues
   changes: StateChanges
-  outer: Recorder | undefined
+  outer: ChangeRecorder | undefined
 }
 
-const recorders = new AsyncLocalStorage<Recorder>()
+const activeRecorders = new AsyncLocalStorage<ChangeRecorder>()
 
-export function createState(initial: StateValues = {}): SharedState {
+export function createToolState(initial: StateValues = {}): SharedState {
   const values: StateValues = {}
   const applied = new Map<string, number>()
   let order = 0
 
   function change(key: string, value: Json, at: number): void {
-    assign(values, key, value)
-    for (let recorder = recorders.getStore(); recorder; recorder = recorder.outer) {
-      if (recorder.values === values) assign(recorder.changes, key, [at, value])
+    defineKey(values, key, value)
+    for (let recorder = activeRecorders.getStore(); recorder; recorder = recorder.outer) {
+      if (recorder.values === values) defineKey(recorder.changes, key, [at, value])
     }
   }
 
@@ -43,21 +43,21 @@ export function createState(initial: StateValues = {}): SharedState {
     values,
     get: (key) => (Object.hasOwn(values, key) ? values[key] : undefined),
     set(key, value) {
-      const copy = frozenJson(value, `The state "${key}"`)
+      const copy = toFrozenJson(value, `The state "${key}"`)
       applied.delete(key)
       change(key, copy, ++order)
     },
-    recorded(work) {
-      const recorder: Recorder = { values, changes: {}, outer: recorders.getStore() }
-      const done = recorders.run(recorder, work)
+    recordChanges(work) {
+      const recorder: ChangeRecorder = { values, changes: {}, outer: activeRecorders.getStore() }
+      const done = activeRecorders.run(recorder, work)
       return { done, changes: () => (Object.keys(recorder.changes).length > 0 ? { ...recorder.changes } : undefined) }
     },
-    apply(changes = {}) {
+    applyChanges(changes = {}) {
       for (const [key, [at, value]] of Object.entries(changes)) {
         if (at < (applied.get(key) ?? 0)) continue
         order = Math.max(order, at)
         applied.set(key, at)
-        change(key, frozenJson(value, `The state "${key}"`), at)
+        change(key, toFrozenJson(value, `The state "${key}"`), at)
       }
     },
   }
@@ -66,29 +66,29 @@ export function createState(initial: StateValues = {}): SharedState {
 }
 
 // Also for a key such as "__proto__".
-function assign<T>(target: { [key: string]: T }, key: string, value: T): void {
+function defineKey<T>(target: { [key: string]: T }, key: string, value: T): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
 /** Keys that begin so are for Karst itself. */
-export const ownKeys = "karst:"
+export const reservedPrefix = "karst:"
 
 /** The state as users see it: without what Karst itself keeps there. */
 export function userState(values: Readonly<StateValues>): StateValues {
-  return Object.fromEntries(Object.entries(values).filter(([key]) => !key.startsWith(ownKeys)))
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !key.startsWith(reservedPrefix)))
 }
 
 /** Refuses an initial state that is not an object of JSON values. */
-export function checkState(state: unknown, option: string): void {
+export function checkInitialState(state: unknown, option: string): void {
   if (state === undefined) return
   if (typeof state !== "object" || state === null || Array.isArray(state)) {
     throw new ConfigError(`${option}: give an object of JSON values by key, such as { budget: 100 }.`)
   }
   for (const [key, value] of Object.entries(state)) {
-    if (key.startsWith(ownKeys))
-      throw new ConfigError(`${option}: keys that begin with "${ownKeys}" are for Karst itself.`)
+    if (key.startsWith(reservedPrefix))
+      throw new ConfigError(`${option}: keys that begin with "${reservedPrefix}" are for Karst itself.`)
     try {
-      frozenJson(value, `${option}.${key}`)
+      toFrozenJson(value, `${option}.${key}`)
     } catch (cause) {
       throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause })
     }

@@ -1,16 +1,16 @@
-import { checkOptions, isFlag, isFrom, isOneOf, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeAtLeast, mustBeBoolean, mustBeOneOf, type OptionChecks } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { deepFreeze } from "../core/freeze.ts"
-import { type Json, type JsonSchema, jsonCopy } from "../core/json.ts"
+import { copyIfJson, type Json, type JsonSchema } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
-import { checkArguments } from "../runtime/arguments.ts"
+import { validateArguments } from "../runtime/arguments.ts"
 import { asBinding, type FunctionBinding, type SchemaLike, type UnknownPolicy } from "../runtime/bindings.ts"
-import { callChecks } from "../runtime/guard.ts"
-import type { AskFirst, StandardSchema } from "../runtime/runtime.ts"
+import { callOptionChecks } from "../runtime/guard.ts"
+import type { ApprovalCondition, StandardSchema } from "../runtime/runtime.ts"
 import { toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspace/workspace.ts"
 import { cellFunction } from "./cell-tool.ts"
-import { InvalidResult, resultFields } from "./check-result.ts"
+import { checkResultFields, InvalidResult } from "./check-result.ts"
 
 /** A named action with a JSON schema: what a model can ask for by a tool call, and a cell by a function call. */
 export interface Tool {
@@ -30,7 +30,7 @@ export interface Tool {
 
 export interface ToolOptions {
   /** Ask before each call, or only where this says so. Default false. */
-  approve?: boolean | AskFirst | undefined
+  approve?: boolean | ApprovalCondition | undefined
   /** May run beside other parallel tools of the same answer. Default false: one after the other, in the model's order. */
   parallel?: boolean | undefined
   /** Whether it changes something outside. Default true. */
@@ -109,12 +109,12 @@ export interface ToolDefinition<I extends SchemaLike = JsonSchema> extends ToolO
 }
 
 const toolChecks: OptionChecks<ToolOptions> = {
-  ...callChecks,
-  parallel: isFlag,
-  sideEffect: isFlag,
-  retention: isOneOf("clear", "keep"),
-  maxChars: isFrom(0),
-  free: isFlag,
+  ...callOptionChecks,
+  parallel: mustBeBoolean,
+  sideEffect: mustBeBoolean,
+  retention: mustBeOneOf("clear", "keep"),
+  maxChars: mustBeAtLeast(0),
+  free: mustBeBoolean,
 }
 
 /** The type a schema gives; plain JSON Schema says nothing to TypeScript. */
@@ -146,7 +146,7 @@ export function tool<I extends SchemaLike = JsonSchema>(definition: ToolDefiniti
     description,
     input: shown,
     options,
-    accept: (given) => checkArguments(schema, shown, given),
+    accept: (given) => validateArguments(schema, shown, given),
     // What `accept` gave is what the schema describes.
     run: (given, context) => run(given as InputOf<I>, context),
   }
@@ -161,7 +161,7 @@ function shownSchema(schema: SchemaLike): JsonSchema {
   if (known) return known
   const { $schema: _, ...given } = toJsonSchema(schema)
   // A copy: hooks and models are given it, and the schema is the caller's.
-  const shown = deepFreeze(jsonCopy(given) ?? given)
+  const shown = deepFreeze(copyIfJson(given) ?? given)
   shownSchemas.set(schema, shown)
   return shown
 }
@@ -178,15 +178,15 @@ export class ToolFailed extends Error {
 
 function toCellValue(given: unknown, tool: string): unknown {
   if (!isToolResult(given)) return given
-  const { ok, text, code, value } = checkedResult(given, tool)
+  const { ok, text, code, value } = checkToolResult(given, tool)
   if (!ok) throw new ToolFailed(text, code)
   return value === undefined ? text : value
 }
 
 /** A copy of a result that a tool or a hook returned. Throws `InvalidResult` where a field is wrong or unknown. */
-export function checkedResult(given: ToolResult, tool: string): ToolResult {
+export function checkToolResult(given: ToolResult, tool: string): ToolResult {
   try {
-    return toolResult(resultFields(given))
+    return toolResult(checkResultFields(given))
   } catch (error) {
     if (!(error instanceof InvalidResult)) throw error
     const cure = 'Return a string, another value, or toolResult({ text: "…" }).'

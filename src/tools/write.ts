@@ -1,7 +1,7 @@
 import * as z from "zod"
 import type { FileInfo } from "../workspace/workspace.ts"
-import { decode, encode, sampleBytes, textKind } from "./files/encoding.ts"
-import { cannotEncode, countOf, onFiles } from "./files.ts"
+import { decode, detectTextFormat, encode, sampleBytes } from "./files/encoding.ts"
+import { cannotEncodeFailure, countText, withFailuresAsResults } from "./files.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "./tool.ts"
 
 /** Makes, replaces or extends a file; readers see it as it was or as it will be. */
@@ -16,7 +16,8 @@ export function writeFileTool(): Tool {
       leadingNewline: z.boolean().optional().describe("With append."),
       trailingNewline: z.boolean().optional().describe("With append."),
     }),
-    run: (input, context) => onFiles(() => (input.append ? appendText(input, context) : writeText(input, context))),
+    run: (input, context) =>
+      withFailuresAsResults(() => (input.append ? appendText(input, context) : writeText(input, context))),
   })
 }
 
@@ -30,7 +31,7 @@ interface WriteInput {
 async function writeText({ path, content }: WriteInput, { workspace, signal }: ToolContext): Promise<ToolResult> {
   const before = await workspace.stat(path, { signal })
   const info = await workspace.write(path, content, { signal })
-  return written(before ? "Replaced" : "Made", content, info)
+  return writtenResult(before ? "Replaced" : "Made", content, info)
 }
 
 async function appendText(input: WriteInput, { workspace, signal }: ToolContext): Promise<ToolResult> {
@@ -38,15 +39,15 @@ async function appendText(input: WriteInput, { workspace, signal }: ToolContext)
   const text = `${leadingNewline ? "\n" : ""}${content}${trailingNewline ? "\n" : ""}`
   const before = await workspace.stat(path, { signal })
   const sample = before ? await workspace.read(path, { end: sampleBytes, signal }) : new Uint8Array()
-  const { encoding } = textKind(sample) ?? { encoding: "utf-8" as const }
+  const { encoding } = detectTextFormat(sample) ?? { encoding: "utf-8" as const }
   // What is added is written as what is there.
   const isCrlf = !text.includes("\r") && decode(sample, encoding).includes("\r\n")
   const bytes = encode(isCrlf ? text.replaceAll("\n", "\r\n") : text, encoding)
-  if (!bytes) return cannotEncode(path)
+  if (!bytes) return cannotEncodeFailure(path)
   const info = await workspace.write(path, bytes, { append: true, signal })
-  return written(before ? "Extended" : "Made", text, info)
+  return writtenResult(before ? "Extended" : "Made", text, info)
 }
 
-function written(what: string, text: string, { path, size }: FileInfo): ToolResult {
-  return toolResult({ text: `${what} ${path}: wrote ${countOf(text.length, "character")}.`, value: { path, size } })
+function writtenResult(what: string, text: string, { path, size }: FileInfo): ToolResult {
+  return toolResult({ text: `${what} ${path}: wrote ${countText(text.length, "character")}.`, value: { path, size } })
 }

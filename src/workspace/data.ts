@@ -3,8 +3,8 @@ import { abortError } from "../core/run.ts"
 import type { FileData, ReadOptions, StopOptions } from "./workspace.ts"
 
 /** What is to be written, piece by piece. */
-export async function* chunksOf(path: string, data: FileData, { signal }: StopOptions): AsyncGenerator<Uint8Array> {
-  stopIfAborted(signal)
+export async function* toChunks(path: string, data: FileData, { signal }: StopOptions): AsyncGenerator<Uint8Array> {
+  throwIfAborted(signal)
   if (typeof data === "string") {
     yield encoder.encode(data)
     return
@@ -13,26 +13,26 @@ export async function* chunksOf(path: string, data: FileData, { signal }: StopOp
     yield data
     return
   }
-  if (typeof data?.[Symbol.asyncIterator] !== "function") throw notBytes(path, data)
+  if (typeof data?.[Symbol.asyncIterator] !== "function") throw notBytesError(path, data)
   for await (const chunk of data) {
-    stopIfAborted(signal)
-    if (!(chunk instanceof Uint8Array)) throw notBytes(path, chunk)
+    throwIfAborted(signal)
+    if (!(chunk instanceof Uint8Array)) throw notBytesError(path, chunk)
     yield chunk
   }
-  stopIfAborted(signal)
+  throwIfAborted(signal)
 }
 
 /** What is to be written, at once. */
-export async function gather(path: string, data: FileData, options: StopOptions): Promise<Uint8Array> {
+export async function collectData(path: string, data: FileData, options: StopOptions): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   // A source may use its buffer again; only what was handed over whole is safe to keep.
   const isWhole = typeof data === "string" || data instanceof Uint8Array
-  for await (const chunk of chunksOf(path, data, options)) chunks.push(isWhole ? chunk : copyOf(chunk))
+  for await (const chunk of toChunks(path, data, options)) chunks.push(isWhole ? chunk : copyBytes(chunk))
   return concat(chunks)
 }
 
 /** A Buffer's own `slice` would be the same memory. */
-export function copyOf(bytes: Uint8Array): Uint8Array {
+export function copyBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes)
 }
 
@@ -49,7 +49,7 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /** All pieces together; where their size is known, none is held twice. */
-export async function collect(pieces: AsyncIterable<Uint8Array>, size: number | undefined): Promise<Uint8Array> {
+export async function concatStream(pieces: AsyncIterable<Uint8Array>, size: number | undefined): Promise<Uint8Array> {
   if (size === undefined) return new Uint8Array(concat(await Array.fromAsync(pieces)))
   const bytes = new Uint8Array(size)
   let filled = 0
@@ -60,13 +60,13 @@ export async function collect(pieces: AsyncIterable<Uint8Array>, size: number | 
   return bytes
 }
 
-export interface Range {
+export interface ByteRange {
   start: number
   /** Infinity: the end of the file. */
   end: number
 }
 
-export function rangeOf(path: string, { start = 0, end = Infinity }: ReadOptions): Range {
+export function toByteRange(path: string, { start = 0, end = Infinity }: ReadOptions): ByteRange {
   const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0
   if (!isCount(start) || (end !== Infinity && !isCount(end))) {
     throw new ConfigError(
@@ -76,11 +76,11 @@ export function rangeOf(path: string, { start = 0, end = Infinity }: ReadOptions
   return { start, end: Math.max(start, end) }
 }
 
-export function stopIfAborted(signal: AbortSignal | undefined): void {
+export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortError(signal)
 }
 
-function notBytes(path: string, data: unknown): ConfigError {
+function notBytesError(path: string, data: unknown): ConfigError {
   const kind = data === null ? "null" : typeof data
   return new ConfigError(
     `"${path}" cannot be written from ${kind === "object" ? "an object" : kind}. Give a string, a Uint8Array, or an async iterable of Uint8Arrays.`,

@@ -10,23 +10,23 @@ export function workspaceError(
   return new AgentError(message, { ...options, code, details: { ...options.details, path } })
 }
 
-export function notFound(path: string, cause?: unknown): AgentError {
+export function notFoundError(path: string, cause?: unknown): AgentError {
   return workspaceError("not-found", path, `There is no file "${path}". List the folder to see what there is.`, {
     cause,
   })
 }
 
-export function isFolder(path: string): AgentError {
+export function isFolderError(path: string): AgentError {
   return workspaceError("not-found", path, `"${path}" is a folder, not a file. List it to see what there is.`)
 }
 
 /** A folder stands where a file should go, or a file where a folder is needed. */
-export function pathTaken(path: string, other: string): AgentError {
+export function pathTakenError(path: string, other: string): AgentError {
   const what = other === path ? "a folder of that name is there" : `"${other}" is a file, not a folder`
   return workspaceError("path-taken", path, `"${path}" cannot be written: ${what}. Choose another path.`)
 }
 
-export function conflict(path: string, ifMatch: string | null, cause?: unknown): ConflictError {
+export function conflictError(path: string, ifMatch: string | null, cause?: unknown): ConflictError {
   const why = ifMatch === null ? "it exists already" : "it was changed or removed meanwhile"
   return new ConflictError(`"${path}" was not written: ${why}. Read it again, then decide.`, {
     details: { path },
@@ -35,7 +35,7 @@ export function conflict(path: string, ifMatch: string | null, cause?: unknown):
 }
 
 /** An `ifMatch` that does not hold for the version that is there. */
-export function check(path: string, ifMatch: string | null | undefined, etag: string | undefined): void {
+export function checkIfMatch(path: string, ifMatch: string | null | undefined, etag: string | undefined): void {
   if (ifMatch === undefined) return
-  if (ifMatch !== (etag ?? null)) throw conflict(path, ifMatch)
+  if (ifMatch !== (etag ?? null)) throw conflictError(path, ifMatch)
 }

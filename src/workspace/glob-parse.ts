@@ -8,7 +8,7 @@ export type GlobPart =
   | { type: "either"; choices: GlobPart[][] }
 
 export function parseGlob(pattern: string): GlobPart[] {
-  const trouble = troubleWith(pattern)
+  const trouble = globProblem(pattern)
   if (trouble) throw invalidGlob(pattern, trouble)
   const characters = [...pattern.replace(/^(\.\/+)+/, "")]
   let at = 0
@@ -85,16 +85,16 @@ function rangesOf(members: string[]): [number, number][] {
   return ranges
 }
 
-function troubleWith(pattern: string): string | undefined {
+function globProblem(pattern: string): string | undefined {
   if (typeof pattern !== "string" || pattern === "") return "is empty"
-  if (pattern.length > longest) return `is longer than ${longest} characters`
+  if (pattern.length > maxLength) return `is longer than ${maxLength} characters`
   if (pattern.startsWith("/")) return "is absolute"
   if (pattern.includes("\\")) return "has a backslash; [*] is a star that means itself"
   if (pattern.split("/").includes("..")) return 'has ".."'
   return undefined
 }
 
-const longest = 2000
+const maxLength = 2000
 
 function invalidGlob(pattern: string, trouble: string): AgentError {
   const cure = 'Write one such as "src/**/*.{ts,js}", relative to the folder that is listed.'

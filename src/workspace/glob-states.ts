@@ -1,28 +1,28 @@
 import type { GlobPart } from "./glob-parse.ts"
 
 /** A place in a pattern: where a character that fits leads, and which places one is in as well. */
-export interface State {
+export interface GlobState {
   test?: (character: number) => boolean
   to: number
-  also: readonly number[]
+  epsilon: readonly number[]
   accepts?: boolean
 }
 
 /** Turns parts into states, from the end to the start, so that each knows what comes next. */
-export function statesOf(parts: readonly GlobPart[]): { states: readonly State[]; start: number } {
-  const states: State[] = [{ to: 0, also: [], accepts: true }]
+export function buildGlobStates(parts: readonly GlobPart[]): { states: readonly GlobState[]; start: number } {
+  const states: GlobState[] = [{ to: 0, epsilon: [], accepts: true }]
 
-  function add(state: State): number {
+  function add(state: GlobState): number {
     return states.push(state) - 1
   }
 
-  function one(test: State["test"], to: number): number {
-    return add({ ...(test && { test }), to, also: [] })
+  function one(test: GlobState["test"], to: number): number {
+    return add({ ...(test && { test }), to, epsilon: [] })
   }
 
   function many(test: (character: number) => boolean, next: number): number {
     const id = states.length
-    return add({ test, to: id, also: [next] })
+    return add({ test, to: id, epsilon: [next] })
   }
 
   function sequence(parts: readonly GlobPart[], next: number): number {
@@ -45,10 +45,10 @@ export function statesOf(parts: readonly GlobPart[]): { states: readonly State[]
         return one(any, many(any, next))
       case "folders": {
         const some = one(any, many(any, one(isSlash, next)))
-        return add({ to: next, also: [next, some] })
+        return add({ to: next, epsilon: [next, some] })
       }
       case "either":
-        return add({ to: next, also: part.choices.map((choice) => sequence(choice, next)) })
+        return add({ to: next, epsilon: part.choices.map((choice) => sequence(choice, next)) })
     }
   }
 

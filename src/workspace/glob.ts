@@ -1,5 +1,5 @@
 import { parseGlob } from "./glob-parse.ts"
-import { type State, statesOf } from "./glob-states.ts"
+import { buildGlobStates, type GlobState } from "./glob-states.ts"
 
 /** A compiled pattern. Time is at most (length of the path) × (length of the pattern), whatever they are. */
 export interface Glob {
@@ -18,18 +18,18 @@ export interface Glob {
  *  - all others are themselves, a leading dot too; `[*]` is a star; case counts */
 export function compileGlob(pattern: string): Glob {
   const parts = parseGlob(pattern)
-  const { states, start } = statesOf(parts)
+  const { states, start } = buildGlobStates(parts)
   const first = nodeOf([start])
-  let nodes = new Map<string, Node>()
+  let nodes = new Map<string, StateSet>()
   let size = 0
 
   // The sets of states that have come up are kept with where each character leads from them.
-  function nodeOf(reached: readonly number[]): Node {
-    const all = closure(states, reached)
+  function nodeOf(reached: readonly number[]): StateSet {
+    const all = epsilonClosure(states, reached)
     return { states: all, accepts: all.some((state) => states[state]?.accepts), moves: new Map() }
   }
 
-  function move(from: Node, character: number): Node {
+  function move(from: StateSet, character: number): StateSet {
     const known = from.moves.get(character)
     if (known) return known
     const reached = from.states.flatMap((id) => {
@@ -37,7 +37,7 @@ export function compileGlob(pattern: string): Glob {
       return state?.test?.(character) ? [state.to] : []
     })
     const key = reached.join()
-    if (++size > mostKept) {
+    if (++size > maxCachedMoves) {
       nodes = new Map()
       first.moves.clear()
       size = 0
@@ -48,7 +48,7 @@ export function compileGlob(pattern: string): Glob {
     return next
   }
 
-  function after(text: string): Node {
+  function after(text: string): StateSet {
     let node = first
     for (let index = 0; index < text.length && node.states.length > 0; index++) {
       const character = text.codePointAt(index) ?? 0
@@ -69,17 +69,17 @@ export function compileGlob(pattern: string): Glob {
   }
 }
 
-interface Node {
+interface StateSet {
   states: readonly number[]
   accepts: boolean
-  moves: Map<number, Node>
+  moves: Map<number, StateSet>
 }
 
 // A few characters lead from each of a few nodes in practice; an adversary's memory is given back.
-const mostKept = 10_000
+const maxCachedMoves = 10_000
 
-function closure(states: readonly State[], reached: readonly number[]): number[] {
+function epsilonClosure(states: readonly GlobState[], reached: readonly number[]): number[] {
   const all = new Set(reached)
-  for (const id of all) for (const next of states[id]?.also ?? []) all.add(next)
+  for (const id of all) for (const next of states[id]?.epsilon ?? []) all.add(next)
   return [...all].sort((a, b) => a - b)
 }

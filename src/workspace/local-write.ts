@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto"
 import { type BigIntStats, constants, linkSync, lstatSync, renameSync, unlinkSync } from "node:fs"
 import { type FileHandle, open, rmdir, unlink } from "node:fs/promises"
 import { privateFileMode } from "../core/private-files.ts"
-import { check, conflict, notFound, pathTaken } from "./failure.ts"
-import { codeOf, localFailure, unless } from "./local-failure.ts"
-import { type Folder, holdsPrivate, type Place, reach } from "./local-folder.ts"
+import { checkIfMatch, conflictError, notFoundError, pathTakenError } from "./failure.ts"
+import { errnoOf, toLocalError, undefinedOn } from "./local-failure.ts"
+import { isInPrivateFolder, type OpenFolder, type OpenPath, openPath } from "./local-folder.ts"
 
 /** A file that nobody sees yet, written beside the one it will replace. Disposed of before it was published, it is gone. */
 export interface Draft extends AsyncDisposable {
@@ -15,18 +15,18 @@ export interface Draft extends AsyncDisposable {
   publish(ifMatch: string | null | undefined): Promise<BigIntStats>
 }
 
-export async function beginDraft(root: string, path: string): Promise<Draft> {
+export async function createDraft(root: string, path: string): Promise<Draft> {
   for (let attempt = 0; ; attempt++) {
-    let place: Place | undefined
+    let place: OpenPath | undefined
     try {
-      place = await reach(root, path, { create: true })
-      if (!place) throw notFound(path)
-      return await draftAt(place, path)
+      place = await openPath(root, path, { create: true })
+      if (!place) throw notFoundError(path)
+      return await createDraftAt(place, path)
     } catch (error) {
-      if (place) await removeEmpty(place.folders)
+      if (place) await removeEmptyFolders(place.folders)
       await place?.[Symbol.asyncDispose]()
       // A folder on the way may have gone with its last file before ours was in it.
-      if (codeOf(error) !== "ENOENT" || attempt > 20) throw localFailure(error, path)
+      if (errnoOf(error) !== "ENOENT" || attempt > 20) throw toLocalError(error, path)
     }
   }
 }
@@ -37,33 +37,33 @@ export function etagOf({ ino, size, mtimeNs }: BigIntStats): string {
 }
 
 /** Whether a name is that of a draft, maybe one that a killed process left behind. */
-export function isDraft(name: string): boolean {
+export function isDraftName(name: string): boolean {
   return /^\.karst-[0-9a-f]{16}\.tmp$/.test(name)
 }
 
 /** Removes folders, from the innermost up to the root, as long as nothing is in them. */
-export async function removeEmpty(folders: readonly Folder[]): Promise<void> {
+export async function removeEmptyFolders(folders: readonly OpenFolder[]): Promise<void> {
   for (let depth = folders.length - 1; depth > 0; depth--) {
     const [above, folder] = [folders[depth - 1], folders[depth]]
     if (!above || !folder || !(await rmdir(above.at(folder.name)).then(yes, no))) return
   }
 }
 
-async function draftAt(place: Place, path: string): Promise<Draft> {
+async function createDraftAt(place: OpenPath, path: string): Promise<Draft> {
   const { folders, folder, name, stats } = place
-  if (stats && !stats.isFile()) throw pathTaken(path, path)
+  if (stats && !stats.isFile()) throw pathTakenError(path, path)
   const target = folder.at(name)
   // Renaming asks nothing of the file that goes, but one that may not be written must stay.
-  if (stats) await (await unless("ENOENT", path, open(target, forWriting)))?.close()
+  if (stats) await (await undefinedOn("ENOENT", path, open(target, forWriting)))?.close()
   const draft = folder.at(`.karst-${randomBytes(8).toString("hex")}.tmp`)
-  const file = await open(draft, exclusively, stats || holdsPrivate(folders) ? privateFileMode : 0o666)
+  const file = await open(draft, exclusively, stats || isInPrivateFolder(folders) ? privateFileMode : 0o666)
   let isPublished = false
   return {
     before: stats ? etagOf(stats) : null,
 
     async write(chunk) {
       await file.appendFile(chunk).catch((error) => {
-        throw localFailure(error, path)
+        throw toLocalError(error, path)
       })
     },
 
@@ -73,11 +73,11 @@ async function draftAt(place: Place, path: string): Promise<Draft> {
         await file.utimes(Date.now() / 1000, preciseNow())
         await file.datasync()
         const written = await file.stat({ bigint: true })
-        exchange(draft, target, path, ifMatch)
+        replaceTarget(draft, target, path, ifMatch)
         isPublished = true
         return written
       } catch (error) {
-        throw localFailure(error, path)
+        throw toLocalError(error, path)
       }
     },
 
@@ -85,7 +85,7 @@ async function draftAt(place: Place, path: string): Promise<Draft> {
       await file.close()
       if (!isPublished) {
         await unlink(draft).catch(no)
-        await removeEmpty(folders)
+        await removeEmptyFolders(folders)
       }
       await place[Symbol.asyncDispose]()
     },
@@ -93,28 +93,28 @@ async function draftAt(place: Place, path: string): Promise<Draft> {
 }
 
 // Checked and renamed in one turn of the event loop: within a process nothing comes between.
-function exchange(draft: string, target: string, path: string, ifMatch: string | null | undefined): void {
-  if (ifMatch === null && linked(draft, target, path)) return unlinkSync(draft)
+function replaceTarget(draft: string, target: string, path: string, ifMatch: string | null | undefined): void {
+  if (ifMatch === null && linkIfAbsent(draft, target, path)) return unlinkSync(draft)
   if (ifMatch !== undefined) {
     const now = lstatSync(target, { bigint: true, throwIfNoEntry: false })
-    check(path, ifMatch, now && etagOf(now))
+    checkIfMatch(path, ifMatch, now && etagOf(now))
   }
   try {
     renameSync(draft, target)
   } catch (error) {
-    throw takenCodes.includes(codeOf(error) ?? "") ? pathTaken(path, path) : error
+    throw takenCodes.includes(errnoOf(error) ?? "") ? pathTakenError(path, path) : error
   }
 }
 
 const takenCodes = ["EISDIR", "ENOTEMPTY", "EEXIST"]
 
 // A second name for a file can only be made where none is yet, whoever else tries. False where there are no such links.
-function linked(draft: string, target: string, path: string): boolean {
+function linkIfAbsent(draft: string, target: string, path: string): boolean {
   try {
     linkSync(draft, target)
     return true
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw conflict(path, null, error)
+    if (errnoOf(error) === "EEXIST") throw conflictError(path, null, error)
     return false
   }
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto"
-import { chunksOf, concat, copyOf, type Range, rangeOf, stopIfAborted } from "./data.ts"
-import { check, isFolder, notFound, pathTaken } from "./failure.ts"
+import { type ByteRange, concat, copyBytes, throwIfAborted, toByteRange, toChunks } from "./data.ts"
+import { checkIfMatch, isFolderError, notFoundError, pathTakenError } from "./failure.ts"
 import { compileGlob } from "./glob.ts"
-import { byPath, cleanFolder, cleanPath, foldersOf } from "./paths.ts"
+import { cleanFolder, cleanPath, comparePaths, parentFolders } from "./paths.ts"
 import type { FileInfo, Workspace } from "./workspace.ts"
 
 /** Files in memory, gone with the process. For tests, for scratch work, and as the top of an `overlay`. */
@@ -16,11 +16,11 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
   function find(path: string): MemoryFile {
     const file = kept.get(path)
     if (file) return file
-    throw folders.has(path) ? isFolder(path) : notFound(path)
+    throw folders.has(path) ? isFolderError(path) : notFoundError(path)
   }
 
   function count(path: string, change: 1 | -1): void {
-    for (const folder of foldersOf(path)) {
+    for (const folder of parentFolders(path)) {
       const files = (folders.get(folder) ?? 0) + change
       if (files === 0) folders.delete(folder)
       else folders.set(folder, files)
@@ -28,9 +28,9 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
   }
 
   function put(path: string, chunks: readonly Uint8Array[]): FileInfo {
-    if (folders.has(path)) throw pathTaken(path, path)
-    const file = foldersOf(path).find((folder) => kept.has(folder))
-    if (file !== undefined) throw pathTaken(path, file)
+    if (folders.has(path)) throw pathTakenError(path, path)
+    const file = parentFolders(path).find((folder) => kept.has(folder))
+    if (file !== undefined) throw pathTakenError(path, file)
     if (!kept.has(path)) count(path, 1)
     const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
     const info = { path, size, modifiedAt: Date.now(), etag: `${origin}-${++version}` }
@@ -39,50 +39,50 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
   }
 
   for (const [path, data] of Object.entries(files)) {
-    put(cleanPath(path), [typeof data === "string" ? new TextEncoder().encode(data) : copyOf(data)])
+    put(cleanPath(path), [typeof data === "string" ? new TextEncoder().encode(data) : copyBytes(data)])
   }
 
   return {
     inMemory: true,
     async read(path, options = {}) {
       const clean = cleanPath(path)
-      const range = rangeOf(clean, options)
-      stopIfAborted(options.signal)
-      const pieces = [...within(find(clean).chunks, range)]
+      const range = toByteRange(clean, options)
+      throwIfAborted(options.signal)
+      const pieces = [...piecesInRange(find(clean).chunks, range)]
       // What is kept is never handed out itself.
       return pieces.length === 1 ? (pieces[0]?.slice() ?? concat([])) : concat(pieces)
     },
 
     async *stream(path, options = {}) {
       const clean = cleanPath(path)
-      const range = rangeOf(clean, options)
-      stopIfAborted(options.signal)
-      for (const piece of within(find(clean).chunks, range)) {
+      const range = toByteRange(clean, options)
+      throwIfAborted(options.signal)
+      for (const piece of piecesInRange(find(clean).chunks, range)) {
         yield piece.slice()
-        stopIfAborted(options.signal)
+        throwIfAborted(options.signal)
       }
     },
 
     async write(path, data, options = {}) {
       const clean = cleanPath(path)
       const added: Uint8Array[] = []
-      for await (const chunk of chunksOf(clean, data, options)) added.push(copyOf(chunk))
+      for await (const chunk of toChunks(clean, data, options)) added.push(copyBytes(chunk))
       const before = kept.get(clean)
-      check(clean, options.ifMatch, before?.info.etag)
+      checkIfMatch(clean, options.ifMatch, before?.info.etag)
       return put(clean, options.append && before ? [...before.chunks, ...added] : added)
     },
 
     async stat(path, options = {}) {
       const file = kept.get(cleanPath(path))
-      stopIfAborted(options.signal)
+      throwIfAborted(options.signal)
       return file && { ...file.info }
     },
 
     async *list(folder = "", options = {}) {
       const start = cleanFolder(folder) === "" ? "" : `${cleanFolder(folder)}/`
       const glob = options.glob === undefined ? undefined : compileGlob(options.glob)
-      for (const path of [...kept.keys()].sort(byPath)) {
-        stopIfAborted(options.signal)
+      for (const path of [...kept.keys()].sort(comparePaths)) {
+        throwIfAborted(options.signal)
         const file = kept.get(path)
         if (!file || !path.startsWith(start)) continue
         if (glob?.matches(path.slice(start.length)) ?? true) yield { ...file.info }
@@ -91,7 +91,7 @@ export function memoryWorkspace(files: { [path: string]: string | Uint8Array } =
 
     async remove(path, options = {}) {
       const clean = cleanPath(path)
-      stopIfAborted(options.signal)
+      throwIfAborted(options.signal)
       if (kept.delete(clean)) count(clean, -1)
     },
   }
@@ -102,7 +102,7 @@ interface MemoryFile {
   info: FileInfo
 }
 
-function* within(chunks: readonly Uint8Array[], { start, end }: Range): Generator<Uint8Array> {
+function* piecesInRange(chunks: readonly Uint8Array[], { start, end }: ByteRange): Generator<Uint8Array> {
   let offset = 0
   for (const chunk of chunks) {
     const piece = chunk.subarray(Math.max(0, start - offset), Math.max(0, end - offset))

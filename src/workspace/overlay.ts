@@ -1,8 +1,8 @@
 import { AgentError } from "../core/errors.ts"
-import { chunksOf } from "./data.ts"
-import { check, conflict, notFound, pathTaken } from "./failure.ts"
-import { byPath, cleanPath, foldersOf } from "./paths.ts"
-import { turns } from "./turns.ts"
+import { toChunks } from "./data.ts"
+import { checkIfMatch, conflictError, notFoundError, pathTakenError } from "./failure.ts"
+import { cleanPath, comparePaths, parentFolders } from "./paths.ts"
+import { keyedSerialQueue } from "./turns.ts"
 import {
   type FileData,
   type FileInfo,
@@ -16,9 +16,9 @@ import {
 
 /** One workspace seen through another: what `top` has not, `base` shows. Writes go to `top` alone. What is removed is hidden, for as
  *  long as this overlay lives; `base` is never changed. It has no `root`: no folder holds what it shows. */
-export function overlay(base: Workspace, top: Workspace): Workspace {
+export function overlayWorkspace(base: Workspace, top: Workspace): Workspace {
   const removed = new Set<string>()
-  const inTurn = turns()
+  const inTurn = keyedSerialQueue()
 
   async function stat(path: string, options: StopOptions = {}): Promise<FileInfo | undefined> {
     return (await top.stat(path, options)) ?? (removed.has(path) ? undefined : await base.stat(path, options))
@@ -26,15 +26,15 @@ export function overlay(base: Workspace, top: Workspace): Workspace {
 
   // A file of the base in the place of a folder of the top, or the other way round, is known to neither.
   async function refuseTaken(path: string): Promise<void> {
-    for (const folder of foldersOf(path)) if (await stat(folder)) throw pathTaken(path, folder)
-    for await (const _ of list(path)) throw pathTaken(path, path)
+    for (const folder of parentFolders(path)) if (await stat(folder)) throw pathTakenError(path, folder)
+    for await (const _ of list(path)) throw pathTakenError(path, path)
   }
 
   async function write(path: string, data: FileData, options: WriteOptions): Promise<FileInfo> {
     const { ifMatch, append, signal } = options
     const above = await top.stat(path, { signal })
     const below = above || removed.has(path) ? undefined : await base.stat(path, { signal })
-    check(path, ifMatch, (above ?? below)?.etag)
+    checkIfMatch(path, ifMatch, (above ?? below)?.etag)
     if (above) return await top.write(path, data, options)
     if (!below) await refuseTaken(path)
     const whole = append && below ? bothOf(path, below, data, options) : data
@@ -45,16 +45,16 @@ export function overlay(base: Workspace, top: Workspace): Workspace {
 
   async function* bothOf(path: string, { etag }: FileInfo, data: FileData, options: StopOptions) {
     yield* base.stream(path, options)
-    if ((await base.stat(path, options))?.etag !== etag) throw conflict(path, etag)
-    yield* chunksOf(path, data, options)
+    if ((await base.stat(path, options))?.etag !== etag) throw conflictError(path, etag)
+    yield* toChunks(path, data, options)
   }
 
   async function* list(folder?: string, options?: ListOptions): AsyncGenerator<FileInfo> {
-    const [upper, lower] = [reader(top.list(folder, options)), reader(base.list(folder, options))]
+    const [upper, lower] = [createListReader(top.list(folder, options)), createListReader(base.list(folder, options))]
     try {
       let [above, below] = [await upper.next(), await lower.next()]
       while (above || below) {
-        const order = !above ? 1 : !below ? -1 : byPath(above.path, below.path)
+        const order = !above ? 1 : !below ? -1 : comparePaths(above.path, below.path)
         if (above && order <= 0) yield above
         if (below && order > 0 && !removed.has(below.path)) yield below
         if (order <= 0) above = await upper.next()
@@ -71,7 +71,7 @@ export function overlay(base: Workspace, top: Workspace): Workspace {
       yield* top.stream(path, options)
     } catch (error) {
       if (!isNotFound(error)) throw error
-      if (removed.has(path)) throw notFound(path)
+      if (removed.has(path)) throw notFoundError(path)
       yield* base.stream(path, options)
     }
   }
@@ -85,7 +85,7 @@ export function overlay(base: Workspace, top: Workspace): Workspace {
         return await top.read(clean, options)
       } catch (error) {
         if (!isNotFound(error)) throw error
-        if (removed.has(clean)) throw notFound(clean)
+        if (removed.has(clean)) throw notFoundError(clean)
         return await base.read(clean, options)
       }
     },
@@ -112,7 +112,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof AgentError && error.code === "not-found"
 }
 
-function reader(files: AsyncIterable<FileInfo>) {
+function createListReader(files: AsyncIterable<FileInfo>) {
   const iterator = files[Symbol.asyncIterator]()
   return {
     async next(): Promise<FileInfo | undefined> {

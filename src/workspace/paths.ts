@@ -3,23 +3,23 @@ import { AgentError } from "../core/errors.ts"
 /** The one spelling of a path: `./a//b` is `a/b`. Refuses whatever could mean something else to some file system. */
 export function cleanPath(path: string): string {
   const clean = cleanFolder(path)
-  if (clean === "") throw invalidPath(path, "is empty")
+  if (clean === "") throw invalidPathError(path, "is empty")
   return clean
 }
 
 /** Like `cleanPath`, for a folder: the workspace itself is "". */
 export function cleanFolder(path: string): string {
-  const trouble = troubleWith(path)
-  if (trouble) throw invalidPath(path, trouble)
-  return namesIn(path).join("/")
+  const trouble = pathProblem(path)
+  if (trouble) throw invalidPathError(path, trouble)
+  return pathNames(path).join("/")
 }
 
 /** Whether a path that was found, not asked for, is one that can be asked for. */
 export function isCleanPath(path: string): boolean {
-  return path !== "" && troubleWith(path) === undefined && cleanFolder(path) === path
+  return path !== "" && pathProblem(path) === undefined && cleanFolder(path) === path
 }
 
-export function invalidPath(path: string, trouble: string): AgentError {
+export function invalidPathError(path: string, trouble: string): AgentError {
   const cure = 'Write it relative to the workspace, with forward slashes, such as "notes/today.md".'
   return new AgentError(`${JSON.stringify(path)} is not a path in a workspace: it ${trouble}. ${cure}`, {
     code: "invalid-path",
@@ -27,18 +27,18 @@ export function invalidPath(path: string, trouble: string): AgentError {
   })
 }
 
-export function inFolder(folder: string, path: string): string {
+export function joinPath(folder: string, path: string): string {
   return folder === "" ? path : `${folder}/${path}`
 }
 
 /** The folders that a file is in, the innermost last. */
-export function foldersOf(path: string): string[] {
+export function parentFolders(path: string): string[] {
   const names = path.split("/")
   return names.slice(1).map((_, depth) => names.slice(0, depth + 1).join("/"))
 }
 
 /** Orders by code points, which is also the order of UTF-8 bytes, that S3 lists in. */
-export function byPath(a: string, b: string): number {
+export function comparePaths(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length)
   for (let index = 0; index < shorter; index++) {
     const difference = rank(a.charCodeAt(index)) - rank(b.charCodeAt(index))
@@ -47,13 +47,13 @@ export function byPath(a: string, b: string): number {
   return a.length - b.length
 }
 
-function namesIn(path: string): string[] {
+function pathNames(path: string): string[] {
   return path.split("/").filter((name) => name !== "" && name !== ".")
 }
 
-function troubleWith(path: string): string | undefined {
+function pathProblem(path: string): string | undefined {
   if (typeof path !== "string") return "is not a string"
-  if (path.startsWith("/") || /^[A-Za-z]:$/.test(namesIn(path)[0] ?? "")) return "is absolute"
+  if (path.startsWith("/") || /^[A-Za-z]:$/.test(pathNames(path)[0] ?? "")) return "is absolute"
   if (path.includes("\\")) return "has a backslash"
   if (/[\u0000-\u001f\u007f]/.test(path)) return "has a control character"
   if (!path.isWellFormed()) return "is not valid Unicode"

@@ -3,7 +3,7 @@ import { cleanPath } from "./paths.ts"
 import type { Workspace } from "./workspace.ts"
 
 /** The same files, and none may be written or removed (`read-only`). It has no `root`: a shell there could write. */
-export function readOnly(workspace: Workspace): Workspace {
+export function readOnlyWorkspace(workspace: Workspace): Workspace {
   return {
     read: (path, options) => workspace.read(path, options),
     stream: (path, options) => workspace.stream(path, options),

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { setTimeout as after } from "node:timers/promises"
 import { AgentError } from "../core/errors.ts"
-import { importPeer } from "../core/peer.ts"
+import { importOptionalPackage } from "../core/peer.ts"
 import { abortError } from "../core/run.ts"
-import { connectionFailure, cutShort, isExpired, s3Failure, tooSlow } from "./s3-failure.ts"
+import { isExpiredCredentials, s3TimeoutError, s3TruncatedError, toConnectionError, toS3Error } from "./s3-failure.ts"
 import type { S3Credentials, S3Settings } from "./s3-options.ts"
-import { type Watch, watch } from "./s3-watch.ts"
+import { type RequestTimer, startRequestTimer } from "./s3-watch.ts"
 
 /** One request. Without a key it is to the bucket. */
 export interface S3Request {
@@ -17,32 +17,32 @@ export interface S3Request {
   /** What it is about, for errors. */
   path: string
   /** Statuses that are answers too. */
-  also?: readonly number[] | undefined
+  acceptedStatuses?: readonly number[] | undefined
   signal?: AbortSignal | undefined
 }
 
-export interface S3Answer {
+export interface S3Response {
   status: number
   headers: Headers
   /** Can be read once. Whoever does not read it lets go of it. */
   body(): AsyncGenerator<Uint8Array>
-  letGo(): Promise<void>
+  discard(): Promise<void>
   /** Whether an earlier attempt failed in a way that leaves open whether it was done. */
-  wasTried: boolean
+  wasRetried: boolean
 }
 
 export interface S3Client {
   /** The answer, once its headers are there. Tries again what may work later. */
-  open(request: S3Request): Promise<S3Answer>
+  send(request: S3Request): Promise<S3Response>
   /** The answer with all of its text. */
-  ask(request: S3Request): Promise<S3Answer & { text: string }>
+  sendForText(request: S3Request): Promise<S3Response & { text: string }>
 }
 
-export function s3Client(settings: S3Settings): S3Client {
+export function createS3Client(settings: S3Settings): S3Client {
   const { bucket, url, region, retries, baseMs, timeoutMs, canRenew } = settings
   let known: Promise<S3Credentials> | undefined
 
-  async function attempted<T>(request: S3Request, consume: (answer: S3Answer) => Promise<T>): Promise<T> {
+  async function attempted<T>(request: S3Request, consume: (answer: S3Response) => Promise<T>): Promise<T> {
     const { path, signal } = request
     let wasTried = false
     let renewed = false
@@ -51,8 +51,8 @@ export function s3Client(settings: S3Settings): S3Client {
         return await consume(await once(request, wasTried))
       } catch (thrown) {
         if (signal?.aborted) throw abortError(signal)
-        const error = connectionFailure(path, bucket, thrown)
-        if (canRenew && !renewed && isExpired(String(error.details?.code))) {
+        const error = toConnectionError(path, bucket, thrown)
+        if (canRenew && !renewed && isExpiredCredentials(String(error.details?.code))) {
           renewed = true
           known = undefined
           continue
@@ -65,26 +65,31 @@ export function s3Client(settings: S3Settings): S3Client {
     }
   }
 
-  async function once(request: S3Request, wasTried: boolean): Promise<S3Answer> {
-    const { path, method, body, signal, also = [] } = request
+  async function once(request: S3Request, wasTried: boolean): Promise<S3Response> {
+    const { path, method, body, signal, acceptedStatuses: also = [] } = request
     const signed = await sign(request)
     // A slow line still carries 100 bytes in a millisecond.
     const patience = timeoutMs + (body?.length ?? 0) / 100
-    const watched = watch(signal, patience, () => tooSlow(path, bucket, timeoutMs))
+    const watched = startRequestTimer(signal, patience, () => s3TimeoutError(path, bucket, timeoutMs))
     try {
       const init = { method, headers: signed.headers, redirect: "manual", signal: watched.signal } as const
       const response = await fetch(signed.url, { ...init, ...(body && { body }) })
       const answer = answerOf(response, watched, request, wasTried)
       if (response.ok || also.includes(response.status)) return answer
       const { status, headers } = response
-      throw s3Failure({ path, bucket, status, headers, body: await hushed(await textOf(answer)) })
+      throw toS3Error({ path, bucket, status, headers, body: await hushed(await readText(answer)) })
     } catch (error) {
       watched.stop()
       throw watched.reason() ?? error
     }
   }
 
-  function answerOf(response: Response, watched: Watch, { path, method }: S3Request, wasTried: boolean): S3Answer {
+  function answerOf(
+    response: Response,
+    watched: RequestTimer,
+    { path, method }: S3Request,
+    wasTried: boolean,
+  ): S3Response {
     const { status, headers } = response
     async function* body(): AsyncGenerator<Uint8Array> {
       let received = 0
@@ -96,18 +101,18 @@ export function s3Client(settings: S3Settings): S3Client {
           watched.resume()
         }
       } catch (error) {
-        throw watched.reason() ?? connectionFailure(path, bucket, error)
+        throw watched.reason() ?? toConnectionError(path, bucket, error)
       } finally {
         watched.stop()
       }
       const length = headers.get("content-length")
-      if (method !== "HEAD" && length !== null && Number(length) !== received) throw cutShort(path, bucket)
+      if (method !== "HEAD" && length !== null && Number(length) !== received) throw s3TruncatedError(path, bucket)
     }
     async function letGo(): Promise<void> {
       watched.stop()
       await response.body?.cancel().catch(() => {})
     }
-    return { status, headers, body, letGo, wasTried }
+    return { status, headers, body, discard: letGo, wasRetried: wasTried }
   }
 
   async function sign({ method, key, query, headers = {}, body }: S3Request): Promise<Request> {
@@ -120,7 +125,7 @@ export function s3Client(settings: S3Settings): S3Client {
       service: "s3",
       region,
     })
-    const address = new URL(url + encoded(key ?? ""))
+    const address = new URL(url + encodeKey(key ?? ""))
     for (const [name, value] of Object.entries(query ?? {})) address.searchParams.set(name, value)
     // The service compares what arrives with this, so nothing that was damaged on the way is ever kept.
     const hash = createHash("sha256")
@@ -150,17 +155,17 @@ export function s3Client(settings: S3Settings): S3Client {
   }
 
   return {
-    open: (request) => attempted(request, async (answer) => answer),
-    ask: (request) => attempted(request, async (answer) => ({ ...answer, text: await textOf(answer) })),
+    send: (request) => attempted(request, async (answer) => answer),
+    sendForText: (request) => attempted(request, async (answer) => ({ ...answer, text: await readText(answer) })),
   }
 }
 
 async function loadSigner() {
   const purpose = "s3Workspace(), which signs requests with it"
-  return (await importPeer("aws4fetch", purpose)) as unknown as typeof import("aws4fetch")
+  return (await importOptionalPackage("aws4fetch", purpose)) as unknown as typeof import("aws4fetch")
 }
 
-async function textOf(answer: S3Answer): Promise<string> {
+async function readText(answer: S3Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ""
   for await (const chunk of answer.body()) text += decoder.decode(chunk, { stream: true })
@@ -168,7 +173,7 @@ async function textOf(answer: S3Answer): Promise<string> {
 }
 
 // As S3 signs it: everything but letters, digits and -._~ is escaped, in each name.
-function encoded(key: string): string {
+function encodeKey(key: string): string {
   const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   const name = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, percent)
   return key.split("/").map(name).join("/")

@@ -1,34 +1,34 @@
 import { ConflictError } from "../core/errors.ts"
-import { chunksOf, collect, gather, type Range, rangeOf, stopIfAborted } from "./data.ts"
-import { check } from "./failure.ts"
+import { type ByteRange, collectData, concatStream, throwIfAborted, toByteRange, toChunks } from "./data.ts"
+import { checkIfMatch } from "./failure.ts"
 import { compileGlob } from "./glob.ts"
 import { cleanFolder, cleanPath, isCleanPath } from "./paths.ts"
-import { s3Client } from "./s3-client.ts"
+import { createS3Client } from "./s3-client.ts"
 import type { S3Settings } from "./s3-options.ts"
-import { s3Reader, undefinedIfMissing } from "./s3-read.ts"
-import { s3Uploader } from "./s3-upload.ts"
-import { turns } from "./turns.ts"
+import { createS3Reader, undefinedIfMissing } from "./s3-read.ts"
+import { createS3Uploader } from "./s3-upload.ts"
+import { keyedSerialQueue } from "./turns.ts"
 import type { FileData, FileInfo, StopOptions, Workspace, WriteOptions } from "./workspace.ts"
 
 /** What `s3Workspace` does, loaded at its first use. */
-export function s3Driver(settings: S3Settings): Workspace {
+export function createS3Workspace(settings: S3Settings): Workspace {
   const { prefix } = settings
-  const client = s3Client(settings)
-  const reader = s3Reader(client, settings)
-  const uploader = s3Uploader(client, settings)
-  const inTurn = turns()
+  const client = createS3Client(settings)
+  const reader = createS3Reader(client, settings)
+  const uploader = createS3Uploader(client, settings)
+  const inTurn = keyedSerialQueue()
 
   async function replace(path: string, data: FileData, { ifMatch, signal }: WriteOptions): Promise<FileInfo> {
     const target = { path, key: prefix + path, ifMatch, signal }
     const isAtHand = typeof data === "string" || data instanceof Uint8Array
-    if (isAtHand) return await uploader.put(target, await gather(path, data, { signal }))
-    return await uploader.putStream(target, chunksOf(path, data, { signal }))
+    if (isAtHand) return await uploader.put(target, await collectData(path, data, { signal }))
+    return await uploader.putStream(target, toChunks(path, data, { signal }))
   }
 
   async function append(path: string, added: Uint8Array, { ifMatch, signal }: WriteOptions): Promise<FileInfo> {
     for (let attempt = 0; ; attempt++) {
       const before = await reader.stat(path, { signal })
-      check(path, ifMatch, before?.etag)
+      checkIfMatch(path, ifMatch, before?.etag)
       const target = { path, key: prefix + path, ifMatch: before?.etag ?? null, signal }
       try {
         if (!before) return await uploader.put(target, added)
@@ -41,7 +41,7 @@ export function s3Driver(settings: S3Settings): Workspace {
   }
 
   async function* bothOf({ path, etag }: FileInfo, added: Uint8Array, options: StopOptions) {
-    const { pieces } = await reader.begin(path, all, options, etag)
+    const { pieces } = await reader.openVersion(path, wholeFile, options, etag)
     yield* pieces
     yield added
   }
@@ -49,40 +49,40 @@ export function s3Driver(settings: S3Settings): Workspace {
   return {
     async read(path, options = {}) {
       const clean = cleanPath(path)
-      const range = rangeOf(clean, options)
-      stopIfAborted(options.signal)
-      const { size, pieces } = await reader.begin(clean, range, options)
-      return await collect(pieces, size === undefined ? undefined : Math.min(size, range.end - range.start))
+      const range = toByteRange(clean, options)
+      throwIfAborted(options.signal)
+      const { size, pieces } = await reader.openVersion(clean, range, options)
+      return await concatStream(pieces, size === undefined ? undefined : Math.min(size, range.end - range.start))
     },
 
     async *stream(path, options = {}) {
       const clean = cleanPath(path)
-      const range = rangeOf(clean, options)
-      stopIfAborted(options.signal)
-      const { pieces } = await reader.begin(clean, range, options)
+      const range = toByteRange(clean, options)
+      throwIfAborted(options.signal)
+      const { pieces } = await reader.openVersion(clean, range, options)
       for await (const piece of pieces) {
         yield piece
-        stopIfAborted(options.signal)
+        throwIfAborted(options.signal)
       }
     },
 
     async write(path, data, options = {}) {
       const clean = cleanPath(path)
-      stopIfAborted(options.signal)
+      throwIfAborted(options.signal)
       if (options.append) {
-        const added = await gather(clean, data, options)
+        const added = await collectData(clean, data, options)
         return await inTurn(clean, () => append(clean, added, options))
       }
       if (options.ifMatch === undefined) return await replace(clean, data, options)
       return await inTurn(clean, async () => {
-        check(clean, options.ifMatch, (await reader.stat(clean, options))?.etag)
+        checkIfMatch(clean, options.ifMatch, (await reader.stat(clean, options))?.etag)
         return await replace(clean, data, options)
       })
     },
 
     async stat(path, options = {}) {
       const clean = cleanPath(path)
-      stopIfAborted(options.signal)
+      throwIfAborted(options.signal)
       return await reader.stat(clean, options)
     },
 
@@ -90,8 +90,8 @@ export function s3Driver(settings: S3Settings): Workspace {
       const base = cleanFolder(folder)
       const start = prefix + (base === "" ? "" : `${base}/`)
       const glob = options.glob === undefined ? undefined : compileGlob(options.glob)
-      stopIfAborted(options.signal)
-      for await (const object of reader.objects(start + (glob?.prefix ?? ""), base || ".", options)) {
+      throwIfAborted(options.signal)
+      for await (const object of reader.listObjects(start + (glob?.prefix ?? ""), base || ".", options)) {
         const { path: key } = object
         // Others may keep keys that are no paths: those that end with a slash, for one, to stand for folders.
         if (!isCleanPath(key) || !(glob?.matches(key.slice(start.length)) ?? true)) continue
@@ -101,10 +101,10 @@ export function s3Driver(settings: S3Settings): Workspace {
 
     async remove(path, { signal } = {}) {
       const clean = cleanPath(path)
-      stopIfAborted(signal)
-      await client.ask({ method: "DELETE", path: clean, key: prefix + clean, signal }).catch(undefinedIfMissing)
+      throwIfAborted(signal)
+      await client.sendForText({ method: "DELETE", path: clean, key: prefix + clean, signal }).catch(undefinedIfMissing)
     },
   }
 }
 
-const all: Range = { start: 0, end: Infinity }
+const wholeFile: ByteRange = { start: 0, end: Infinity }

@@ -1,9 +1,9 @@
 import { AgentError, ConfigError, ConflictError, UnsupportedError } from "../core/errors.ts"
-import { notFound, workspaceError } from "./failure.ts"
-import { textOf } from "./s3-xml.ts"
+import { notFoundError, workspaceError } from "./failure.ts"
+import { elementText } from "./s3-xml.ts"
 
 /** An answer of S3 that is no answer to what was asked. */
-export interface S3Trouble {
+export interface S3FailedResponse {
   path: string
   bucket: string
   status: number
@@ -11,21 +11,21 @@ export interface S3Trouble {
   body: string
 }
 
-export function s3Failure(trouble: S3Trouble): AgentError {
+export function toS3Error(trouble: S3FailedResponse): AgentError {
   const { path, bucket, status, headers, body } = trouble
-  const code = textOf(body, "Code") ?? ""
-  const said = [`HTTP ${status}`, code, textOf(body, "Message")].filter(Boolean).join(", ")
+  const code = elementText(body, "Code") ?? ""
+  const said = [`HTTP ${status}`, code, elementText(body, "Message")].filter(Boolean).join(", ")
   const failed = `"${path}" in the bucket "${bucket}" is out of reach`
   const details = { path, bucket, status, code }
   const error = (as: string, why: string, retryable = false) =>
     workspaceError(as, path, `${failed}: ${why} (${said}).`, { retryable, details })
 
-  if (code === "NoSuchKey") return notFound(path)
+  if (code === "NoSuchKey") return notFoundError(path)
   if (code === "NoSuchBucket") {
     return new ConfigError(`There is no bucket "${bucket}" (${said}). Make it, or check its name, region and endpoint.`)
   }
   if (status >= 300 && status < 400) {
-    const region = headers.get("x-amz-bucket-region") ?? textOf(body, "Region")
+    const region = headers.get("x-amz-bucket-region") ?? elementText(body, "Region")
     const cure = region ? `It is in the region "${region}": set \`region\`.` : "Check `region` and `endpoint`."
     return new ConfigError(`The bucket "${bucket}" is elsewhere (${said}). ${cure}`)
   }
@@ -38,7 +38,7 @@ export function s3Failure(trouble: S3Trouble): AgentError {
     )
   }
   if (status === 501) return new UnsupportedError(`The service of the bucket "${bucket}" cannot do this (${said}).`)
-  if (isExpired(code)) return error("authentication", "the credentials have expired; renew them")
+  if (isExpiredCredentials(code)) return error("authentication", "the credentials have expired; renew them")
   if (status === 401 || credentialCodes.includes(code))
     return error("authentication", "check the credentials and the clock")
   if (status === 403) {
@@ -52,7 +52,7 @@ export function s3Failure(trouble: S3Trouble): AgentError {
   return error("invalid-response", "the service refused it, or is no S3; check the endpoint")
 }
 
-export function isExpired(code: string): boolean {
+export function isExpiredCredentials(code: string): boolean {
   return ["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"].includes(code)
 }
 
@@ -65,19 +65,19 @@ const credentialCodes = [
 ]
 
 /** The connection broke, before or within an answer. */
-export function connectionFailure(path: string, bucket: string, error: unknown): AgentError {
+export function toConnectionError(path: string, bucket: string, error: unknown): AgentError {
   if (error instanceof AgentError) return error
   const reason = reasonOf(error)
   const message = `"${path}" in the bucket "${bucket}" is out of reach: the connection failed (${reason}). Check the endpoint and the network.`
   return workspaceError("connection", path, message, { retryable: true, cause: error })
 }
 
-export function tooSlow(path: string, bucket: string, timeoutMs: number): AgentError {
+export function s3TimeoutError(path: string, bucket: string, timeoutMs: number): AgentError {
   const message = `"${path}" in the bucket "${bucket}" is out of reach: nothing arrived for ${timeoutMs} ms. Try later, or raise timeoutMs.`
   return workspaceError("timeout", path, message, { retryable: true })
 }
 
-export function cutShort(path: string, bucket: string): AgentError {
+export function s3TruncatedError(path: string, bucket: string): AgentError {
   const message = `"${path}" in the bucket "${bucket}" is out of reach: the answer was cut short. Try later.`
   return workspaceError("truncated", path, message, { retryable: true })
 }

@@ -1,10 +1,10 @@
 import {
   checkOptions,
-  isAboveZero,
-  isFrom,
-  isOneOf,
-  isText,
-  isWholeFrom,
+  mustBeAtLeast,
+  mustBeIntegerFrom,
+  mustBeOneOf,
+  mustBePositive,
+  mustBeText,
   type OptionChecks,
 } from "../core/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -40,19 +40,19 @@ export interface S3Options {
 }
 
 const s3Checks: OptionChecks<S3Options> = {
-  bucket: isText,
-  prefix: isText,
-  endpoint: isText,
-  region: isText,
-  credentials: isCredentials,
-  addressing: isOneOf("path", "virtual"),
-  retries: isWholeFrom(0),
-  baseMs: isFrom(0),
-  timeoutMs: isAboveZero,
-  partBytes: isAboveZero,
+  bucket: mustBeText,
+  prefix: mustBeText,
+  endpoint: mustBeText,
+  region: mustBeText,
+  credentials: mustBeCredentials,
+  addressing: mustBeOneOf("path", "virtual"),
+  retries: mustBeIntegerFrom(0),
+  baseMs: mustBeAtLeast(0),
+  timeoutMs: mustBePositive,
+  partBytes: mustBePositive,
 }
 
-function isCredentials(value: unknown): string | undefined {
+function mustBeCredentials(value: unknown): string | undefined {
   return typeof value === "object" || typeof value === "function" ? undefined : "is neither an object nor a function"
 }
 
@@ -72,18 +72,23 @@ export interface S3Settings {
   partBytes: number
 }
 
-export function settingsOf(options: S3Options): S3Settings {
+export function toS3Settings(options: S3Options): S3Settings {
   checkOptions("s3Workspace()", options, s3Checks)
-  const { bucket, prefix = "", region = process.env.AWS_REGION || "us-east-1", credentials = environment() } = options
+  const {
+    bucket,
+    prefix = "",
+    region = process.env.AWS_REGION || "us-east-1",
+    credentials = credentialsFromEnvironment(),
+  } = options
   const { retries = 4, baseMs = 200, timeoutMs = 60_000, partBytes = 8 * 2 ** 20 } = options
   if (!/^[a-zA-Z0-9][\w.-]+$/.test(bucket)) throw new ConfigError(`"${bucket}" is not the name of a bucket.`)
   if (partBytes < 5 * 2 ** 20) throw new ConfigError(`partBytes is ${partBytes}; S3 takes parts of at least 5 MiB.`)
   const renew = typeof credentials === "function" ? credentials : () => credentials
   const canRenew = typeof credentials === "function"
-  const url = addressOf(options, region)
+  const url = bucketUrl(options, region)
   return {
     bucket,
-    prefix: folderOf(prefix),
+    prefix: toKeyPrefix(prefix),
     url,
     region,
     credentials: renew,
@@ -95,26 +100,28 @@ export function settingsOf(options: S3Options): S3Settings {
   }
 }
 
-function folderOf(prefix: string): string {
+function toKeyPrefix(prefix: string): string {
   const folder = cleanFolder(prefix)
   return folder === "" ? "" : `${folder}/`
 }
 
-function addressOf({ bucket, endpoint, addressing }: S3Options, region: string): string {
-  const { host, protocol, pathname, username, password } = parsed(endpoint ?? `https://s3.${region}.amazonaws.com`)
+function bucketUrl({ bucket, endpoint, addressing }: S3Options, region: string): string {
+  const { host, protocol, pathname, username, password } = parseEndpoint(
+    endpoint ?? `https://s3.${region}.amazonaws.com`,
+  )
   if (username || password) throw new ConfigError("An S3 endpoint has no user or password in it. Use `credentials`.")
   const folder = pathname.replace(/\/$/, "")
   if ((addressing ?? (endpoint ? "path" : "virtual")) === "virtual") return `${protocol}//${bucket}.${host}${folder}/`
   return `${protocol}//${host}${folder}/${bucket}/`
 }
 
-function parsed(endpoint: string): URL {
+function parseEndpoint(endpoint: string): URL {
   const url = URL.parse(endpoint)
   if (url && ["http:", "https:"].includes(url.protocol)) return url
   throw new ConfigError(`"${endpoint}" is not an S3 endpoint. Write its address, such as "https://s3.example.com".`)
 }
 
-function environment(): S3Credentials {
+function credentialsFromEnvironment(): S3Credentials {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env
   if (AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY) {
     return { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY, sessionToken: AWS_SESSION_TOKEN }

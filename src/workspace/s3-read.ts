@@ -1,51 +1,51 @@
 import { AgentError, ConflictError } from "../core/errors.ts"
-import { type Range, stopIfAborted } from "./data.ts"
-import { notFound, workspaceError } from "./failure.ts"
-import type { S3Answer, S3Client } from "./s3-client.ts"
-import { cutShort } from "./s3-failure.ts"
+import { type ByteRange, throwIfAborted } from "./data.ts"
+import { notFoundError, workspaceError } from "./failure.ts"
+import type { S3Client, S3Response } from "./s3-client.ts"
+import { s3TruncatedError } from "./s3-failure.ts"
 import type { S3Settings } from "./s3-options.ts"
-import { bare, etagIn, timeIn } from "./s3-tags.ts"
-import { elementsOf, isWhole, textOf } from "./s3-xml.ts"
+import { etagOf, modifiedTimeOf, stripEtagQuotes } from "./s3-tags.ts"
+import { elementContents, elementText, isCompleteXml } from "./s3-xml.ts"
 import type { FileInfo, StopOptions } from "./workspace.ts"
 
 export interface S3Reader {
   stat(path: string, options: StopOptions): Promise<FileInfo | undefined>
   /** One version of a file, this one if it is named. When the connection breaks, the rest of that version is asked for. */
-  begin(path: string, range: Range, options: StopOptions, etag?: string): Promise<Begun>
+  openVersion(path: string, range: ByteRange, options: StopOptions, etag?: string): Promise<VersionStream>
   /** The objects whose keys begin so, in S3's order; `path` is for errors. */
-  objects(prefix: string, path: string, options: StopOptions): AsyncIterable<FileInfo>
+  listObjects(prefix: string, path: string, options: StopOptions): AsyncIterable<FileInfo>
 }
 
-interface Begun {
+interface VersionStream {
   /** Undefined when the service does not say. */
   size: number | undefined
   pieces: AsyncIterable<Uint8Array>
 }
 
-export function s3Reader(client: S3Client, { bucket, prefix, retries }: S3Settings): S3Reader {
+export function createS3Reader(client: S3Client, { bucket, prefix, retries }: S3Settings): S3Reader {
   async function stat(path: string, { signal }: StopOptions): Promise<FileInfo | undefined> {
     const target = { path, key: prefix + path, signal }
-    const { status, headers } = await client.ask({ ...target, method: "HEAD", also: [404] })
-    if (status !== 404) return infoOf(path, headers)
+    const { status, headers } = await client.sendForText({ ...target, method: "HEAD", acceptedStatuses: [404] })
+    if (status !== 404) return infoFromHeaders(path, headers)
     // A missing bucket, or a server that is no S3, answers the same; only a body tells them apart.
-    const found = await client.open({ ...target, method: "GET" }).catch(undefinedIfMissing)
-    await found?.letGo()
-    return found && infoOf(path, found.headers)
+    const found = await client.send({ ...target, method: "GET" }).catch(undefinedIfMissing)
+    await found?.discard()
+    return found && infoFromHeaders(path, found.headers)
   }
 
-  async function begin(path: string, range: Range, options: StopOptions, etag?: string): Promise<Begun> {
+  async function begin(path: string, range: ByteRange, options: StopOptions, etag?: string): Promise<VersionStream> {
     if (range.start === range.end) {
-      if (await stat(path, options)) return nothing
-      throw notFound(path)
+      if (await stat(path, options)) return emptyStream
+      throw notFoundError(path)
     }
     const first = await open(path, range, etag, options)
-    if (!first) return nothing
-    return { size: lengthOf(first.headers), pieces: pieces(path, range, first, options) }
+    if (!first) return emptyStream
+    return { size: contentLength(first.headers), pieces: pieces(path, range, first, options) }
   }
 
-  async function* pieces(path: string, range: Range, first: S3Answer, options: StopOptions) {
-    const etag = etagIn(first.headers)
-    let answer: S3Answer | undefined = first
+  async function* pieces(path: string, range: ByteRange, first: S3Response, options: StopOptions) {
+    const etag = etagOf(first.headers)
+    let answer: S3Response | undefined = first
     let { start } = range
     for (let failures = 0; answer; ) {
       try {
@@ -57,26 +57,33 @@ export function s3Reader(client: S3Client, { bucket, prefix, retries }: S3Settin
         }
         return
       } catch (error) {
-        stopIfAborted(options.signal)
+        throwIfAborted(options.signal)
         if (!(error instanceof AgentError && error.retryable) || ++failures > retries) throw error
       } finally {
-        await answer.letGo()
+        await answer.discard()
       }
       answer = await open(path, { start, end: range.end }, etag, options)
     }
   }
 
   /** Undefined where the range begins at the end of the file, or after it. */
-  async function open(path: string, { start, end }: Range, etag: string | undefined, { signal }: StopOptions) {
+  async function open(path: string, { start, end }: ByteRange, etag: string | undefined, { signal }: StopOptions) {
     const isPart = start > 0 || end !== Infinity
     const headers = {
       ...(isPart && { range: `bytes=${start}-${end === Infinity ? "" : end - 1}` }),
       ...(etag !== undefined && { "if-match": `"${etag}"` }),
     }
-    const answer = await client.open({ method: "GET", path, key: prefix + path, headers, also: [412, 416], signal })
-    const trouble = troubleWith(answer, isPart, etag)
+    const answer = await client.send({
+      method: "GET",
+      path,
+      key: prefix + path,
+      headers,
+      acceptedStatuses: [412, 416],
+      signal,
+    })
+    const trouble = responseProblem(answer, isPart, etag)
     if (answer.status !== 416 && !trouble) return answer
-    await answer.letGo()
+    await answer.discard()
     if (answer.status === 416) return undefined
     if (trouble === "changed") {
       throw new ConflictError(`"${path}" was changed while it was read. Read it again.`, { details: { path } })
@@ -87,19 +94,19 @@ export function s3Reader(client: S3Client, { bucket, prefix, retries }: S3Settin
   async function* objects(start: string, path: string, { signal }: StopOptions): AsyncGenerator<FileInfo> {
     for (let token: string | undefined; ; ) {
       const query = { "list-type": "2", prefix: start, ...(token !== undefined && { "continuation-token": token }) }
-      const { text } = await client.ask({ method: "GET", path, query, signal })
-      if (!isWhole(text, "ListBucketResult")) throw cutShort(path, bucket)
-      for (const entry of elementsOf(text, "Contents")) {
-        stopIfAborted(signal)
-        yield listed(entry)
+      const { text } = await client.sendForText({ method: "GET", path, query, signal })
+      if (!isCompleteXml(text, "ListBucketResult")) throw s3TruncatedError(path, bucket)
+      for (const entry of elementContents(text, "Contents")) {
+        throwIfAborted(signal)
+        yield infoFromListing(entry)
       }
-      if (textOf(text, "IsTruncated") !== "true") return
-      token = textOf(text, "NextContinuationToken")
-      if (token === undefined) throw cutShort(path, bucket)
+      if (elementText(text, "IsTruncated") !== "true") return
+      token = elementText(text, "NextContinuationToken")
+      if (token === undefined) throw s3TruncatedError(path, bucket)
     }
   }
 
-  return { stat, begin, objects }
+  return { stat, openVersion: begin, listObjects: objects }
 }
 
 /** For what rejects with `not-found`: that is an answer too. */
@@ -108,33 +115,37 @@ export function undefinedIfMissing(error: unknown): undefined {
   throw error
 }
 
-const nothing = { size: 0, pieces: { async *[Symbol.asyncIterator]() {} } }
+const emptyStream = { size: 0, pieces: { async *[Symbol.asyncIterator]() {} } }
 
-function troubleWith({ status, headers }: S3Answer, isPart: boolean, etag: string | undefined): string | undefined {
+function responseProblem(
+  { status, headers }: S3Response,
+  isPart: boolean,
+  etag: string | undefined,
+): string | undefined {
   if (status === 416) return undefined
-  if (status === 412 || (etag !== undefined && etagIn(headers) !== etag)) return "changed"
+  if (status === 412 || (etag !== undefined && etagOf(headers) !== etag)) return "changed"
   if (isPart && status !== 206) return "the service ignores ranges"
   // Undone on arrival, so that sizes and ranges would be those of something else.
   if (headers.has("content-encoding")) return "it is stored with a Content-Encoding"
   return undefined
 }
 
-function infoOf(path: string, headers: Headers): FileInfo {
-  const [size, etag] = [lengthOf(headers), etagIn(headers)]
-  if (size !== undefined && etag !== undefined) return { path, size, modifiedAt: timeIn(headers), etag }
+function infoFromHeaders(path: string, headers: Headers): FileInfo {
+  const [size, etag] = [contentLength(headers), etagOf(headers)]
+  if (size !== undefined && etag !== undefined) return { path, size, modifiedAt: modifiedTimeOf(headers), etag }
   throw workspaceError("invalid-response", path, `"${path}" is there, and the service does not tell its size and ETag.`)
 }
 
-function listed(entry: string): FileInfo {
+function infoFromListing(entry: string): FileInfo {
   return {
-    path: textOf(entry, "Key") ?? "",
-    size: Number(textOf(entry, "Size")),
-    modifiedAt: Date.parse(textOf(entry, "LastModified") ?? ""),
-    etag: bare(textOf(entry, "ETag")) ?? "",
+    path: elementText(entry, "Key") ?? "",
+    size: Number(elementText(entry, "Size")),
+    modifiedAt: Date.parse(elementText(entry, "LastModified") ?? ""),
+    etag: stripEtagQuotes(elementText(entry, "ETag")) ?? "",
   }
 }
 
-function lengthOf(headers: Headers): number | undefined {
+function contentLength(headers: Headers): number | undefined {
   const length = headers.get("content-length")
   return length === null ? undefined : Number(length)
 }

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { ConflictError } from "../core/errors.ts"
-import { conflict, workspaceError } from "./failure.ts"
-import type { S3Answer, S3Client, S3Request } from "./s3-client.ts"
-import { cutShort, s3Failure } from "./s3-failure.ts"
+import { conflictError, workspaceError } from "./failure.ts"
+import type { S3Client, S3Request, S3Response } from "./s3-client.ts"
+import { s3TruncatedError, toS3Error } from "./s3-failure.ts"
 import type { S3Settings } from "./s3-options.ts"
-import { bare, etagIn, timeIn } from "./s3-tags.ts"
-import { isWhole, textOf } from "./s3-xml.ts"
+import { etagOf, modifiedTimeOf, stripEtagQuotes } from "./s3-tags.ts"
+import { elementText, isCompleteXml } from "./s3-xml.ts"
 import type { FileInfo } from "./workspace.ts"
 
 export interface Upload {
@@ -23,16 +23,22 @@ export interface Uploader {
   putStream(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<FileInfo>
 }
 
-export function s3Uploader(client: S3Client, { bucket, partBytes }: S3Settings): Uploader {
+export function createS3Uploader(client: S3Client, { bucket, partBytes }: S3Settings): Uploader {
   async function put(upload: Upload, bytes: Uint8Array): Promise<FileInfo> {
-    const request: S3Request = { ...aim(upload), method: "PUT", headers: conditions(upload), body: bytes, also: [412] }
-    const answer = await client.ask(request)
-    if (answer.status !== 412) return uploaded(upload.path, etagIn(answer.headers), answer.headers, bytes.length)
+    const request: S3Request = {
+      ...targetOf(upload),
+      method: "PUT",
+      headers: conditionHeaders(upload),
+      body: bytes,
+      acceptedStatuses: [412],
+    }
+    const answer = await client.sendForText(request)
+    if (answer.status !== 412) return uploadedInfo(upload.path, etagOf(answer.headers), answer.headers, bytes.length)
     return await settle(upload, answer, md5(bytes).toString("hex"), bytes.length)
   }
 
   async function putStream(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<FileInfo> {
-    const parts = inParts(chunks, partBytes)
+    const parts = splitIntoParts(chunks, partBytes)
     const first = await parts.next()
     if (first.done) return await put(upload, new Uint8Array(0))
     if (first.value.length < partBytes) return await put(upload, first.value)
@@ -40,15 +46,15 @@ export function s3Uploader(client: S3Client, { bucket, partBytes }: S3Settings):
   }
 
   async function putParts(upload: Upload, first: Uint8Array, rest: AsyncIterable<Uint8Array>): Promise<FileInfo> {
-    const { text } = await client.ask({ ...aim(upload), method: "POST", query: { uploads: "" } })
-    const uploadId = textOf(text, "UploadId")
-    if (!uploadId) throw cutShort(upload.path, bucket)
+    const { text } = await client.sendForText({ ...targetOf(upload), method: "POST", query: { uploads: "" } })
+    const uploadId = elementText(text, "UploadId")
+    if (!uploadId) throw s3TruncatedError(upload.path, bucket)
     const sent: { etag: string; md5: Buffer }[] = []
     let size = 0
     const send = async (part: Uint8Array) => {
       const query = { partNumber: String(sent.length + 1), uploadId }
-      const { headers } = await client.ask({ ...aim(upload), method: "PUT", query, body: part })
-      sent.push({ etag: etagIn(headers) ?? "", md5: md5(part) })
+      const { headers } = await client.sendForText({ ...targetOf(upload), method: "PUT", query, body: part })
+      sent.push({ etag: etagOf(headers) ?? "", md5: md5(part) })
       size += part.length
     }
     try {
@@ -63,8 +69,10 @@ export function s3Uploader(client: S3Client, { bucket, partBytes }: S3Settings):
 
   // Parts that nobody completes are kept, and paid for, until somebody drops them. Nobody waits long for it.
   async function drop(upload: Upload, uploadId: string): Promise<void> {
-    const target = aim({ ...upload, signal: AbortSignal.timeout(5000) })
-    await client.ask({ ...target, method: "DELETE", query: { uploadId }, also: [404] }).catch(() => {})
+    const target = targetOf({ ...upload, signal: AbortSignal.timeout(5000) })
+    await client
+      .sendForText({ ...target, method: "DELETE", query: { uploadId }, acceptedStatuses: [404] })
+      .catch(() => {})
   }
 
   async function complete(
@@ -77,17 +85,24 @@ export function s3Uploader(client: S3Client, { bucket, partBytes }: S3Settings):
       ({ etag }, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag></Part>`,
     )
     const body = new TextEncoder().encode(`<CompleteMultipartUpload>${listed.join("")}</CompleteMultipartUpload>`)
-    const headers = { ...conditions(upload), "content-type": "application/xml" }
-    const request: S3Request = { ...aim(upload), method: "POST", query: { uploadId }, headers, body, also: [404, 412] }
-    const answer = await client.ask(request)
+    const headers = { ...conditionHeaders(upload), "content-type": "application/xml" }
+    const request: S3Request = {
+      ...targetOf(upload),
+      method: "POST",
+      query: { uploadId },
+      headers,
+      body,
+      acceptedStatuses: [404, 412],
+    }
+    const answer = await client.sendForText(request)
     const { status, text } = answer
-    if (status === 200 && isWhole(text, "CompleteMultipartUploadResult")) {
-      return uploaded(upload.path, bare(textOf(text, "ETag")), answer.headers, size)
+    if (status === 200 && isCompleteXml(text, "CompleteMultipartUploadResult")) {
+      return uploadedInfo(upload.path, stripEtagQuotes(elementText(text, "ETag")), answer.headers, size)
     }
     // A failure after the answer began comes as a body with status 200.
     if (status === 200) {
       const failed = { path: upload.path, bucket, status: 500, headers: answer.headers, body: text }
-      throw text.includes("<Error>") ? s3Failure(failed) : cutShort(upload.path, bucket)
+      throw text.includes("<Error>") ? toS3Error(failed) : s3TruncatedError(upload.path, bucket)
     }
     const whole = createHash("md5").update(Buffer.concat(sent.map(({ md5 }) => md5)))
     return await settle(upload, answer, `${whole.digest("hex")}-${sent.length}`, size)
@@ -95,19 +110,23 @@ export function s3Uploader(client: S3Client, { bucket, partBytes }: S3Settings):
 
   /** The service says that the condition does not hold, or that the upload is gone. If an earlier attempt went through without our hearing of
    *  it, that is our own doing: then what is there is what we sent. */
-  async function settle(upload: Upload, answer: S3Answer, etag: string, size: number): Promise<FileInfo> {
+  async function settle(upload: Upload, answer: S3Response, etag: string, size: number): Promise<FileInfo> {
     const { path, ifMatch } = upload
-    if (answer.wasTried) {
-      const { status, headers } = await client.ask({ ...aim(upload), method: "HEAD", also: [404] })
-      const found = etagIn(headers)
-      if (status === 200 && found?.toLowerCase() === etag) return uploaded(path, found, headers, size)
+    if (answer.wasRetried) {
+      const { status, headers } = await client.sendForText({
+        ...targetOf(upload),
+        method: "HEAD",
+        acceptedStatuses: [404],
+      })
+      const found = etagOf(headers)
+      if (status === 200 && found?.toLowerCase() === etag) return uploadedInfo(path, found, headers, size)
     }
     if (answer.status === 404) {
       throw workspaceError("server-error", path, `"${path}" was not written: its upload was dropped. Try again.`, {
         retryable: true,
       })
     }
-    if (!answer.wasTried) throw conflict(path, ifMatch ?? null)
+    if (!answer.wasRetried) throw conflictError(path, ifMatch ?? null)
     throw new ConflictError(
       `"${path}" was changed meanwhile, and an attempt to write it went unanswered: it may have been done. Read it, then decide.`,
       { retryable: false, details: { path } },
@@ -117,17 +136,17 @@ export function s3Uploader(client: S3Client, { bucket, partBytes }: S3Settings):
   return { put, putStream }
 }
 
-function aim({ path, key, signal }: Upload) {
+function targetOf({ path, key, signal }: Upload) {
   return { path, key, signal }
 }
 
-function conditions({ ifMatch }: Upload): { [name: string]: string } {
+function conditionHeaders({ ifMatch }: Upload): { [name: string]: string } {
   if (ifMatch === undefined) return {}
   return ifMatch === null ? { "if-none-match": "*" } : { "if-match": `"${ifMatch}"` }
 }
 
-function uploaded(path: string, etag: string | undefined, headers: Headers, size: number): FileInfo {
-  if (etag) return { path, size, modifiedAt: timeIn(headers), etag }
+function uploadedInfo(path: string, etag: string | undefined, headers: Headers, size: number): FileInfo {
+  if (etag) return { path, size, modifiedAt: modifiedTimeOf(headers), etag }
   throw workspaceError("invalid-response", path, `"${path}" was written, and the service did not say its ETag.`)
 }
 
@@ -136,7 +155,7 @@ function md5(bytes: Uint8Array): Buffer {
 }
 
 /** Chunks of any size as parts of one size, the last one shorter. All in one buffer: each is done with when the next is asked for. */
-async function* inParts(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+async function* splitIntoParts(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   const part = new Uint8Array(size)
   let filled = 0
   for await (const chunk of chunks) {

@@ -2,7 +2,7 @@ import type { AgentError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 
 /** Ends a request when its caller wants it, or when nothing happened for too long. */
-export interface Watch {
+export interface RequestTimer {
   signal: AbortSignal
   /** Time does not count while the caller is busy with what arrived. */
   pause(): void
@@ -12,7 +12,11 @@ export interface Watch {
   reason(): Error | undefined
 }
 
-export function watch(outer: AbortSignal | undefined, timeoutMs: number, late: () => AgentError): Watch {
+export function startRequestTimer(
+  outer: AbortSignal | undefined,
+  timeoutMs: number,
+  late: () => AgentError,
+): RequestTimer {
   const controller = new AbortController()
   const end = (reason: Error) => controller.abort(reason)
   const onAbort = () => outer && end(abortError(outer))

@@ -1,16 +1,16 @@
 /** The text of the first element of a name, or undefined. S3's answers are flat, never nest a name in itself and have no attributes but
  *  on their root. */
-export function textOf(xml: string, name: string): string | undefined {
-  const { value } = insides(xml, name).next()
-  return value === undefined ? undefined : unescaped(value)
+export function elementText(xml: string, name: string): string | undefined {
+  const { value } = eachElementContent(xml, name).next()
+  return value === undefined ? undefined : unescapeXml(value)
 }
 
 /** The insides of every element of a name. */
-export function elementsOf(xml: string, name: string): string[] {
-  return [...insides(xml, name)]
+export function elementContents(xml: string, name: string): string[] {
+  return [...eachElementContent(xml, name)]
 }
 
-function* insides(xml: string, name: string): Generator<string, undefined> {
+function* eachElementContent(xml: string, name: string): Generator<string, undefined> {
   const [open, close] = [`<${name}>`, `</${name}>`]
   for (let start = xml.indexOf(open); start !== -1; ) {
     const end = xml.indexOf(close, start)
@@ -21,11 +21,11 @@ function* insides(xml: string, name: string): Generator<string, undefined> {
 }
 
 /** Whether an answer arrived to its end. */
-export function isWhole(xml: string, root: string): boolean {
+export function isCompleteXml(xml: string, root: string): boolean {
   return xml.trimEnd().endsWith(`</${root}>`)
 }
 
-function unescaped(text: string): string {
+function unescapeXml(text: string): string {
   return text.replace(
     /&(?:#x([0-9a-f]+)|#([0-9]+)|([a-z]+));/gi,
     (all, hex?: string, decimal?: string, name?: string) => {

@@ -1,4 +1,4 @@
-import { type S3Options, settingsOf } from "./s3-options.ts"
+import { type S3Options, toS3Settings } from "./s3-options.ts"
 import type { Workspace } from "./workspace.ts"
 
 /** Files in a bucket of S3, or of a service that speaks like it: MinIO, R2, OSS. Needs the package aws4fetch.
@@ -7,11 +7,11 @@ import type { Workspace } from "./workspace.ts"
  *  do); elsewhere only among the writes of one workspace. An append reads the file and writes it anew, on the condition that it is
  *  still the same. */
 export function s3Workspace(options: S3Options): Workspace {
-  const settings = settingsOf(options)
+  const settings = toS3Settings(options)
   let driver: Promise<Workspace> | undefined
 
   function loaded(): Promise<Workspace> {
-    driver ??= import("./s3-driver.ts").then(({ s3Driver }) => s3Driver(settings))
+    driver ??= import("./s3-driver.ts").then(({ createS3Workspace: s3Driver }) => s3Driver(settings))
     return driver
   }
 

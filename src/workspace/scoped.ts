@@ -1,12 +1,12 @@
 import { join } from "node:path"
-import { cleanFolder, cleanPath, inFolder } from "./paths.ts"
+import { cleanFolder, cleanPath, joinPath } from "./paths.ts"
 import { type FileInfo, type Workspace, writableFolders } from "./workspace.ts"
 
 /** One folder of a workspace, as a workspace. A link that `localWorkspace` follows may lead to another folder of the same workspace; where
  *  that matters, make a `localWorkspace` of the folder. */
-export function scoped(workspace: Workspace, folder: string): Workspace {
+export function scopedWorkspace(workspace: Workspace, folder: string): Workspace {
   const base = cleanFolder(folder)
-  const outer = (path: string) => inFolder(base, cleanPath(path))
+  const outer = (path: string) => joinPath(base, cleanPath(path))
   const inner = (info: FileInfo): FileInfo => ({
     ...info,
     path: base === "" ? info.path : info.path.slice(base.length + 1),
@@ -26,7 +26,7 @@ export function scoped(workspace: Workspace, folder: string): Workspace {
       return info && inner(info)
     },
     async *list(folder = "", options) {
-      for await (const info of workspace.list(inFolder(base, cleanFolder(folder)), options)) yield inner(info)
+      for await (const info of workspace.list(joinPath(base, cleanFolder(folder)), options)) yield inner(info)
     },
     remove: async (path, options) => workspace.remove(outer(path), options),
   }

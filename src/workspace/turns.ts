@@ -1,7 +1,7 @@
 /** Lets work on the same thing happen one after the other, first come first served; work on other things at once. */
-export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>
+export type KeyedSerialQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
-export function turns(): Turns {
+export function keyedSerialQueue(): KeyedSerialQueue {
   const last = new Map<string, Promise<unknown>>()
   return (key, work) => {
     const result = (last.get(key) ?? Promise.resolve()).then(work)

@@ -7,8 +7,8 @@ import type { RunResult } from "../../src/core/agent.ts"
 import type { EventType } from "../../src/core/event.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { Call } from "../../src/runtime/runtime.ts"
-import { type Code, running, runtimes, told } from "./everywhere.ts"
+import type { RuntimeCall } from "../../src/runtime/runtime.ts"
+import { type Code, lastResultText, modelRunningCells, runtimes } from "./everywhere.ts"
 
 const done: string[] = []
 
@@ -43,14 +43,14 @@ for (const { name, skip, open } of runtimes) {
     beforeEach(() => void done.splice(0))
 
     const run = async (cells: Code[], options: Partial<AgentOptions> = {}) => {
-      const model = running(runtime, ...cells)
+      const model = modelRunningCells(runtime, ...cells)
       const agent = createAgent({ model, runtime, ...options })
       return { model, result: await agent.run("go").settled }
     }
 
     test("is asked of the answerer before the function is called, and told in order", async () => {
       const asked: unknown[] = []
-      const approve = (call: Call) => {
+      const approve = (call: RuntimeCall) => {
         asked.push([call.binding, call.method, ...call.args, done.length])
         return true
       }
@@ -73,17 +73,17 @@ for (const { name, skip, open } of runtimes) {
     test("refused is an error the model sees, and nothing is called", async () => {
       const code = { typescript: "await vault.wipe('all')", python: "vault.wipe('all')" }
       const { model, result } = await run([code], { approve: () => "deny" })
-      assert.match(told(model), /ApprovalDenied: vault\.wipe was not approved; it was not called/)
+      assert.match(lastResultText(model), /ApprovalDenied: vault\.wipe was not approved; it was not called/)
       assert.deepEqual(done, [])
       assert.equal(result.status, "done")
     })
 
     test("is refused at once where there is no approver, also while the events are read", async () => {
-      const model = running(runtime, { typescript: "await wipe('disk')", python: "wipe('disk')" })
+      const model = modelRunningCells(runtime, { typescript: "await wipe('disk')", python: "wipe('disk')" })
       const read = []
       for await (const event of createAgent({ model, runtime }).run("go")) read.push(event.type)
-      assert.match(told(model), /ApprovalDenied: wipe needs approval and there is no approver/)
-      assert.match(told(model), /approver of the agent or run/)
+      assert.match(lastResultText(model), /ApprovalDenied: wipe needs approval and there is no approver/)
+      assert.match(lastResultText(model), /approver of the agent or run/)
       assert.ok(!read.includes("approval-requested"))
       assert.deepEqual(done, [])
     })
@@ -91,7 +91,7 @@ for (const { name, skip, open } of runtimes) {
     test("is asked for calls made together, each with its own answer, while the others go on", async () => {
       const all = Promise.withResolvers<void>()
       let waiting = 0
-      const approve = async (call: Call) => {
+      const approve = async (call: RuntimeCall) => {
         if (++waiting === 3) all.resolve()
         await all.promise
         return call.args[0] === "b"
@@ -107,13 +107,13 @@ calls = zip([wipe, wipe, vault.wipe, free], "abcd")
 print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what in calls)))`,
       }
       const { model } = await run([code], { approve })
-      assert.match(told(model), /rejected|ApprovalDenied/)
+      assert.match(lastResultText(model), /rejected|ApprovalDenied/)
       assert.deepEqual(done.sort(), ["b", "d"])
     })
 
     test("given for always holds for that name, in this run and those after it", async () => {
       const asked: string[] = []
-      const approve = ({ binding, method }: Call) => {
+      const approve = ({ binding, method }: RuntimeCall) => {
         asked.push(method ? `${binding}.${method}` : binding)
         return "always" as const
       }
@@ -121,24 +121,24 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
         typescript: "await wipe('1')\nawait wipe('2')\nawait vault.wipe('3')",
         python: "wipe('1')\nwipe('2')\nvault.wipe('3')",
       }
-      const model = running(runtime, code)
+      const model = modelRunningCells(runtime, code)
       const agent = createAgent({ model, runtime, approve })
       await using session = await agent.session()
       await session.send("go")
-      await session.send("again", { model: running(runtime, code) })
+      await session.send("again", { model: modelRunningCells(runtime, code) })
       assert.deepEqual(asked, ["wipe", "vault.wipe"])
       assert.equal(done.length, 6)
     })
 
     test('waits for run.approve with approver: "events", also where nothing reads the run', async () => {
       const code = { typescript: "await vault.wipe('x')", python: "vault.wipe('x')" }
-      const unread = createAgent({ model: running(runtime, code), runtime }).run("go", {
+      const unread = createAgent({ model: modelRunningCells(runtime, code), runtime }).run("go", {
         approver: "events",
         onEvent: (event) => void (event.type === "approval-requested" && unread.approve(event.id, "allow")),
       })
       await unread
       assert.deepEqual(done.splice(0), ["vault x"])
-      const watched = createAgent({ model: running(runtime, code), runtime, approver: "events" }).run("go")
+      const watched = createAgent({ model: modelRunningCells(runtime, code), runtime, approver: "events" }).run("go")
       for await (const event of watched) {
         if (event.type !== "approval-requested") continue
         assert.deepEqual(event.call.method, "wipe")
@@ -153,7 +153,7 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
         const limits = { timeMs: 60_000 }
         const options = { approver, approvalTimeoutMs: 30, cellTimeoutMs: 20_000, limits }
         const { model, result } = await run([code], options)
-        assert.match(told(model), /ApprovalDenied: wipe was not approved within 30 ms; it was not called/)
+        assert.match(lastResultText(model), /ApprovalDenied: wipe was not approved within 30 ms; it was not called/)
         const resolved = result.trajectory.events.find((event) => event.type === "approval-resolved")
         assert.deepEqual([resolved?.decision, resolved?.reason], ["deny", "No answer came within 30 ms."])
         assert.deepEqual(done, [])
@@ -162,7 +162,7 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
 
     test("is asked only for the calls that a function picks, and where it cannot decide", async () => {
       const asked: unknown[] = []
-      const approve = (call: Call) => asked.push(call.args[0]) > 0
+      const approve = (call: RuntimeCall) => asked.push(call.args[0]) > 0
       const code = {
         typescript: "await pay(50)\nawait pay(200)\nawait pay('much')",
         python: "pay(50)\npay(200)\npay('much')",
@@ -209,7 +209,7 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
 
     test("asked when the run is aborted is over, also when the answerer does not listen", async () => {
       const aborts: boolean[] = []
-      const model = running(runtime, { typescript: "await wipe('disk')", python: "wipe('disk')" })
+      const model = modelRunningCells(runtime, { typescript: "await wipe('disk')", python: "wipe('disk')" })
       const agent = createAgent({
         model,
         runtime,
@@ -239,9 +239,12 @@ print(await asyncio.gather(*(asyncio.to_thread(tried, call, what) for call, what
 
 test("asked in a run that another one started stops the clocks of both", async () => {
   const inner = jsRuntime({ wipe: fn(() => "wiped", { approve: true }) })
-  const child = createAgent({ model: running(inner, { typescript: "await wipe()", python: "" }), runtime: inner })
+  const child = createAgent({
+    model: modelRunningCells(inner, { typescript: "await wipe()", python: "" }),
+    runtime: inner,
+  })
   const outer = jsRuntime({ start: async () => (await child.run("go")).output })
-  const model = running(outer, { typescript: "await start()", python: "" })
+  const model = modelRunningCells(outer, { typescript: "await start()", python: "" })
   const approve = async () => {
     await setTimeout(900)
     return true

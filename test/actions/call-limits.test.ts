@@ -3,11 +3,11 @@ import { after, beforeEach, describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Limits } from "../../src/core/agent.ts"
 import { ConfigError } from "../../src/core/errors.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { currentCall } from "../../src/runtime/gated-call.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import { type Code, running, runtimes, told } from "./everywhere.ts"
+import { type Code, lastResultText, modelRunningCells, runtimes } from "./everywhere.ts"
 
 const made: unknown[] = []
 const heard: unknown[] = []
@@ -45,9 +45,9 @@ for (const { name, skip, open } of runtimes) {
     })
 
     const run = async (code: Code, limits: Limits = {}, cellTimeoutMs?: number) => {
-      const model = running(runtime, code)
+      const model = modelRunningCells(runtime, code)
       const result = await createAgent({ model, runtime, limits, cellTimeoutMs }).run("go")
-      return { said: told(model), result }
+      return { said: lastResultText(model), result }
     }
 
     test("count within one run, and one call more is an error that names the limit", async () => {
@@ -113,17 +113,17 @@ describe("limits of calls", () => {
   test("of a run count the calls of the runs it starts as well", async () => {
     const inner = jsRuntime({ note: (text: string) => void made.push(text) })
     const code = { typescript: "await note('1')\nawait note('2')\nawait note('3')", python: "" }
-    const model = running(inner, code)
+    const model = modelRunningCells(inner, code)
     const child = createAgent({ model, runtime: inner })
     const outer = jsRuntime({ start: async () => (await child.run("go")).output })
-    const start = running(outer, { typescript: "await start()", python: "" })
+    const start = modelRunningCells(outer, { typescript: "await start()", python: "" })
     await createAgent({ model: start, runtime: outer, limits: { calls: 3 } }).run("go")
-    assert.match(told(model), /note was not called: this run may make 3 calls in all/)
+    assert.match(lastResultText(model), /note was not called: this run may make 3 calls in all/)
     assert.deepEqual(made.splice(0), ["1", "2"])
   })
 
   test("that are none are refused at once", () => {
-    const model = scripted(["ok"])
+    const model = scriptedModel(["ok"])
     assert.throws(() => createAgent({ model, limits: { calls: -1 } }), ConfigError)
     assert.throws(() => createAgent({ model, limits: { callsOf: { wipe: -1 } } }), ConfigError)
     for (const options of [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError } from "../../src/core/errors.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
@@ -18,7 +18,7 @@ describe("calls from a cell", () => {
   test("show functions by name: not their text, and nothing of theirs runs", async () => {
     const runtime = jsRuntime({ each: (..._visits: unknown[]) => 0 })
     const odd = "Object.assign(function odd() {}, { toString() { throw new Error('ran') } })"
-    const model = scripted([
+    const model = scriptedModel([
       cell(`await each(function visit() {}, ${odd}, (() => () => 1)(), new Proxy(() => 1, {}))`),
       "ok",
     ])
@@ -34,7 +34,7 @@ describe("calls from a cell", () => {
         throw new RangeError("out of range")
       },
     })
-    const model = scripted([cell("await add(1, 2)\nawait fail().catch(() => 0)"), "ok"])
+    const model = scriptedModel([cell("await add(1, 2)\nawait fail().catch(() => 0)"), "ok"])
     const { trajectory } = await createAgent({ model, runtime }).run("go")
     const starts = trajectory.events.filter((event) => event.type === "call-start")
     const ends = trajectory.events.filter((event) => event.type === "call-end")
@@ -51,7 +51,7 @@ describe("calls from a cell", () => {
 
   test("are counted but no longer told one by one beyond a thousand in one cell", async () => {
     const runtime = jsRuntime({ tick: () => undefined })
-    const model = scripted([cell("for (let i = 0; i < 1500; i++) await tick()"), "ok"])
+    const model = scriptedModel([cell("for (let i = 0; i < 1500; i++) await tick()"), "ok"])
     const { trajectory } = await createAgent({ model, runtime }).run("go")
     assert.equal(trajectory.events.filter((event) => event.type === "call-start").length, 1000)
     assert.equal(trajectory.events.find((event) => event.type === "code-end")?.calls, 1500)
@@ -64,7 +64,7 @@ describe("approval", () => {
     const { wiped, runtime } = guarded()
     const asked: unknown[] = []
     const agent = createAgent({
-      model: scripted([cell('await wipe("disk")'), "ok"]),
+      model: scriptedModel([cell('await wipe("disk")'), "ok"]),
       runtime,
       approve: (call) => {
         asked.push([call.binding, ...call.args])
@@ -78,7 +78,7 @@ describe("approval", () => {
 
   test("refused is an error the cell sees, and the function is not called", async () => {
     const { wiped, runtime } = guarded()
-    const model = scripted([
+    const model = scriptedModel([
       cell('try { await wipe("disk") } catch (error) { console.log(error.name, error.message) }'),
       "ok",
     ])
@@ -89,7 +89,7 @@ describe("approval", () => {
 
   test("is refused when there is no approver", async () => {
     const { wiped, runtime } = guarded()
-    const model = scripted([cell('await wipe("disk")'), "ok"])
+    const model = scriptedModel([cell('await wipe("disk")'), "ok"])
     await createAgent({ model, runtime }).run("go")
     assert.deepEqual(wiped, [])
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /there is no approver/)
@@ -97,7 +97,7 @@ describe("approval", () => {
 
   test('waits for run.approve with approver: "events"', async () => {
     const { wiped, runtime } = guarded()
-    const model = scripted([cell('await wipe("disk")'), "ok"])
+    const model = scriptedModel([cell('await wipe("disk")'), "ok"])
     const run = createAgent({ model, runtime, approver: "events" }).run("go")
     for await (const event of run) {
       if (event.type !== "approval-requested") continue
@@ -111,7 +111,7 @@ describe("approval", () => {
     const { wiped, runtime } = guarded()
     let asked = 0
     const agent = createAgent({
-      model: scripted([cell('await wipe("a")\nawait wipe("b")'), "ok", cell('await wipe("c")'), "ok"]),
+      model: scriptedModel([cell('await wipe("a")\nawait wipe("b")'), "ok", cell('await wipe("c")'), "ok"]),
       runtime,
       approve: () => {
         asked++

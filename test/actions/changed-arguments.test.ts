@@ -3,13 +3,13 @@ import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { type Bindings, fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { AskFirst, Call } from "../../src/runtime/runtime.ts"
-import { running, told } from "./everywhere.ts"
+import type { ApprovalCondition, RuntimeCall } from "../../src/runtime/runtime.ts"
+import { lastResultText, modelRunningCells } from "./everywhere.ts"
 
 interface Trial {
   /** Called at each question, before it is answered. */
-  asked(call: Call, times: number): void
-  approve?: boolean | AskFirst
+  asked(call: RuntimeCall, times: number): void
+  approve?: boolean | ApprovalCondition
   more?: Bindings
 }
 
@@ -27,7 +27,7 @@ async function trial(code: string, { asked, approve = true, more = {} }: Trial) 
     ),
     ...more,
   })
-  const model = running(runtime, { typescript: code, python: "" })
+  const model = modelRunningCells(runtime, { typescript: code, python: "" })
   const agent = createAgent({
     model,
     runtime,
@@ -40,7 +40,7 @@ async function trial(code: string, { asked, approve = true, more = {} }: Trial) 
   const reasons = result.trajectory.events.flatMap((event) =>
     event.type === "approval-requested" ? [event.reason ?? ""] : [],
   )
-  return { used, times, reasons, told: told(model) }
+  return { used, times, reasons, told: lastResultText(model) }
 }
 
 describe("a call whose arguments change while approval is asked for", () => {
@@ -57,7 +57,7 @@ describe("a call whose arguments change while approval is asked for", () => {
   ]
   for (const [title, value, change] of changes) {
     test(`is asked about again: ${title}`, async () => {
-      const asked = (call: Call, times: number) => times === 1 && change(call.args[0] as never)
+      const asked = (call: RuntimeCall, times: number) => times === 1 && change(call.args[0] as never)
       const { used, times, reasons } = await trial(`await use${value}`, { asked })
       assert.equal(times, 2)
       assert.equal(used.length, 1)
@@ -93,7 +93,8 @@ await made`
 
   test("is asked about again where there are functions beside the data, and guarded objects in the runtime", async () => {
     const lamp = { wipe: () => 1 }
-    const asked = ({ args }: Call, times: number) => times === 1 && Object.assign(args[0] as object, { amount: 500 })
+    const asked = ({ args }: RuntimeCall, times: number) =>
+      times === 1 && Object.assign(args[0] as object, { amount: 500 })
     const { used, times } = await trial("await use({ amount: 5, done() {} })", {
       asked,
       more: { lamp: variable(lamp, { guard: { wipe: {} } }) },
@@ -102,7 +103,7 @@ await made`
   })
 
   test("is refused when they never stay the same", async () => {
-    const asked = (call: Call, times: number) => (call.args[0] as number[]).push(times)
+    const asked = (call: RuntimeCall, times: number) => (call.args[0] as number[]).push(times)
     const { used, times, told } = await trial("await use([0])", { asked })
     assert.deepEqual(used, [])
     assert.equal(times, 4)
@@ -111,7 +112,7 @@ await made`
 
   test("is decided again by the function that picks the calls to ask about", async () => {
     const decided: unknown[] = []
-    const approve = async ({ args }: Call) => {
+    const approve = async ({ args }: RuntimeCall) => {
       const order = args[0] as { amount: number }
       decided.push(order.amount)
       if (decided.length === 1) queueMicrotask(() => Object.assign(order, { amount: 1000 }))
@@ -162,7 +163,7 @@ describe("a call that is approved", () => {
     await using runtime = jsRuntime({ db: variable(first, { guard }), alias: variable(first, { guard }) })
     const asked: string[] = []
     const agent = createAgent({
-      model: running(runtime, { typescript: "await db.wipe(); await alias.wipe()", python: "" }),
+      model: modelRunningCells(runtime, { typescript: "await db.wipe(); await alias.wipe()", python: "" }),
       runtime,
       approve(call) {
         asked.push(String(call.subject))
@@ -173,7 +174,7 @@ describe("a call that is approved", () => {
     await session.send("go")
     await runtime.update({ db: second })
     await session.send("again", {
-      model: running(runtime, { typescript: "await db.wipe(); await alias.wipe()", python: "" }),
+      model: modelRunningCells(runtime, { typescript: "await db.wipe(); await alias.wipe()", python: "" }),
     })
     assert.deepEqual(asked, ["db.wipe", "db#2.wipe"])
     assert.deepEqual(done, ["first", "first", "second", "first"])

@@ -1,4 +1,4 @@
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import type { Bindings } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
@@ -20,13 +20,13 @@ export const runtimes: { name: string; skip: string | undefined; open: (bindings
 ]
 
 /** A model that runs these cells one after the other, and then says it is done. */
-export function running(runtime: Runtime, ...cells: Code[]) {
+export function modelRunningCells(runtime: Runtime, ...cells: Code[]) {
   const { language } = runtime
   const fence = language === "python" ? "python" : "ts"
-  return scripted([...cells.map((code) => `\`\`\`${fence}\n${code[language]}\n\`\`\`\n`), "ok"])
+  return scriptedModel([...cells.map((code) => `\`\`\`${fence}\n${code[language]}\n\`\`\`\n`), "ok"])
 }
 
 /** What the model was told last of a cell. */
-export function told(model: ReturnType<typeof running>, request = 1): string {
+export function lastResultText(model: ReturnType<typeof modelRunningCells>, request = 1): string {
   return JSON.stringify(model.requests[request]?.messages.at(-1))
 }

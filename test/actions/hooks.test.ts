@@ -1,11 +1,11 @@
 import assert from "node:assert/strict"
 import { after, beforeEach, describe, test } from "node:test"
 import { z } from "zod"
-import { hooksAround } from "../../src/actions/hooks.ts"
+import { nestHooks } from "../../src/actions/hooks.ts"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError } from "../../src/core/errors.ts"
 import { type CallOutcome, fn, type Hooks, jsRuntime, variable } from "../../src/index.ts"
-import { running, runtimes, told } from "./everywhere.ts"
+import { lastResultText, modelRunningCells, runtimes } from "./everywhere.ts"
 
 const made: unknown[] = []
 const vault = {
@@ -34,10 +34,10 @@ for (const { name, skip, open } of runtimes) {
     })
 
     const outcomeOf = async (call: string, hooks: Hooks | readonly Hooks[], approve = () => true) => {
-      const model = running(runtime, both(call))
+      const model = modelRunningCells(runtime, both(call))
       const { trajectory } = await createAgent({ model, runtime, hooks, approve }).run("go")
       const end = trajectory.events.find((event) => event.type === "call-end")
-      return { said: told(model), end, events: trajectory.events }
+      return { said: lastResultText(model), end, events: trajectory.events }
     }
 
     test("see every call with where it was made, and let it be when they give nothing", async () => {
@@ -154,14 +154,14 @@ describe("hooks of an agent", () => {
 
   test("are replaced by those of `with`, a session, a run or a send, and not added to", async () => {
     const seen: string[] = []
-    const agent = createAgent({ model: running(runtime, cell), runtime, hooks: hook("agent", seen) })
-    const go = { model: running(runtime, cell) }
+    const agent = createAgent({ model: modelRunningCells(runtime, cell), runtime, hooks: hook("agent", seen) })
+    const go = { model: modelRunningCells(runtime, cell) }
     await agent.run("go")
-    await agent.with({ hooks: [] }).run("go", { model: running(runtime, cell) })
+    await agent.with({ hooks: [] }).run("go", { model: modelRunningCells(runtime, cell) })
     await agent.run("go", { ...go, hooks: hook("run", seen) })
     await using session = await agent.session({ hooks: hook("session", seen) })
-    await session.send("go", { model: running(runtime, cell) })
-    await session.send("go", { model: running(runtime, cell), hooks: hook("send", seen) })
+    await session.send("go", { model: modelRunningCells(runtime, cell) })
+    await session.send("go", { model: modelRunningCells(runtime, cell), hooks: hook("send", seen) })
     assert.deepEqual(
       seen,
       ["agent", "run", "session", "send"].flatMap((name) => [`${name} before`, `${name} after`]),
@@ -179,28 +179,31 @@ describe("hooks of an agent", () => {
       }
     }
     const audit = new Audit()
-    await createAgent({ model: running(runtime, cell), runtime, hooks: hooksAround([audit], []) }).run("go")
+    await createAgent({ model: modelRunningCells(runtime, cell), runtime, hooks: nestHooks([audit], []) }).run("go")
     assert.equal(audit.calls, 1)
     const wrong = [5] as unknown as Hooks[]
-    assert.throws(() => createAgent({ model: running(runtime, cell), hooks: wrong }), ConfigError)
+    assert.throws(() => createAgent({ model: modelRunningCells(runtime, cell), hooks: wrong }), ConfigError)
   })
 
   test("whose name is misspelt are refused, because a guard that is never called guards nothing", () => {
     for (const name of ["beforeCalls", "beforCall", "beforecall", "before_call", "onEvents"]) {
       const misspelt: Hooks = { [name]: () => ({ refuse: "no" }) }
       assert.throws(
-        () => createAgent({ model: running(runtime, cell), hooks: [misspelt] }),
+        () => createAgent({ model: modelRunningCells(runtime, cell), hooks: [misspelt] }),
         new RegExp(`there is no "${name}".*beforeCall,`),
       )
     }
     const counting = { count: 0, describe: () => "", beforeCall() {} }
-    createAgent({ model: running(runtime, cell), hooks: counting })
+    createAgent({ model: modelRunningCells(runtime, cell), hooks: counting })
   })
 
   test("that are no functions are refused", () => {
     // What the types would refuse.
     const wrong = { beforeCall: { refuse: "no" } } as never
-    assert.throws(() => createAgent({ model: running(runtime, cell), hooks: wrong }), /beforeCall is not a function/)
+    assert.throws(
+      () => createAgent({ model: modelRunningCells(runtime, cell), hooks: wrong }),
+      /beforeCall is not a function/,
+    )
   })
 
   test("of a run are around those of the runs it starts, and its answerer answers for them", async () => {
@@ -210,13 +213,13 @@ describe("hooks of an agent", () => {
     const code = { typescript: "await wipe()", python: "" }
     const child = createAgent({
       name: "child",
-      model: running(inner, code),
+      model: modelRunningCells(inner, code),
       runtime: inner,
       hooks: hook("child", seen),
     })
     const outer = jsRuntime({ start: async () => (await child.run("go")).output })
     const parent = createAgent({
-      model: running(outer, { typescript: "await start()", python: "" }),
+      model: modelRunningCells(outer, { typescript: "await start()", python: "" }),
       runtime: outer,
       hooks: {
         beforeCall: (call, { agent }) => void seen.push(`parent before ${agent} ${call.binding}`),

@@ -2,14 +2,14 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { AgentEvent } from "../../src/core/event.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool, toolFailure } from "../../src/tools/tool.ts"
-import { call, calls, codeOf, toolEnds } from "../agent/tooling.ts"
+import { call, calls, errorCodeOf, toolEnds } from "../agent/tooling.ts"
 
 async function endOf(run: () => unknown) {
   const odd = tool({ name: "odd", description: "", run })
-  const model = scripted([calls(call("odd")), "Done."])
+  const model = scriptedModel([calls(call("odd")), "Done."])
   const { trajectory } = await createAgent({ model, tools: [odd], noTool: "answer" }).run("go")
   const [end] = toolEnds(trajectory.events)
   assert.ok(end)
@@ -156,7 +156,7 @@ describe("a failure of five megabytes", () => {
         throw new Error(huge, { cause: new Error(huge) })
       },
     })
-    const model = scripted([calls(call("fails")), "Done."])
+    const model = scriptedModel([calls(call("fails")), "Done."])
     const { trajectory } = await createAgent({ model, tools: [fails], noTool: "answer" }).run("go")
     const [end] = toolEnds(trajectory.events)
     assert.equal(end?.kept, "_output_1")
@@ -166,9 +166,9 @@ describe("a failure of five megabytes", () => {
 
   test("returned by a tool as a failure is short in its event", async () => {
     const fails = tool({ name: "fails", description: "", run: () => toolFailure("no", huge) })
-    const model = scripted([calls(call("fails")), "Done."])
+    const model = scriptedModel([calls(call("fails")), "Done."])
     const { trajectory } = await createAgent({ model, tools: [fails], noTool: "answer" }).run("go")
-    assert.equal(codeOf(toolEnds(trajectory.events)[0]), "no")
+    assert.equal(errorCodeOf(toolEnds(trajectory.events)[0]), "no")
     assertBounded(trajectory.events)
   })
 
@@ -176,14 +176,18 @@ describe("a failure of five megabytes", () => {
     const fails = () => {
       throw new Error(huge)
     }
-    const model = scripted(["```ts\nfails()\n```\n", "```ts\nthrow new Error('x'.repeat(5_000_000))\n```\n", "Done."])
+    const model = scriptedModel([
+      "```ts\nfails()\n```\n",
+      "```ts\nthrow new Error('x'.repeat(5_000_000))\n```\n",
+      "Done.",
+    ])
     const { trajectory } = await createAgent({ model, runtime: jsRuntime({ fails }) }).run("go")
     assertBounded(trajectory.events)
   })
 
   test("of a model, a hook or an observer is short in the events and in the result", async () => {
     const failing = async (options: Partial<Parameters<typeof createAgent>[0]>) => {
-      const agent = createAgent({ model: scripted(["Done."]), tools: [], noTool: "answer", ...options })
+      const agent = createAgent({ model: scriptedModel(["Done."]), tools: [], noTool: "answer", ...options })
       const { trajectory, error } = await agent.run("go").settled
       assertBounded(trajectory.events)
       assert.ok((error?.message.length ?? 0) < mostEventChars)
@@ -191,7 +195,7 @@ describe("a failure of five megabytes", () => {
     const throws = () => {
       throw new Error(huge)
     }
-    await failing({ model: scripted([[new Error(huge)]]) })
+    await failing({ model: scriptedModel([[new Error(huge)]]) })
     await failing({ hooks: { afterModel: throws } })
     await failing({ hooks: { afterCycle: () => ({ stop: huge }) } })
     await failing({ hooks: { onEvent: throws } })

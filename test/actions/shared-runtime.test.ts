@@ -4,8 +4,8 @@ import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { Call } from "../../src/runtime/runtime.ts"
-import { running } from "./everywhere.ts"
+import type { RuntimeCall } from "../../src/runtime/runtime.ts"
+import { modelRunningCells } from "./everywhere.ts"
 
 /** A runtime that two agents share: what was wiped, who was asked, and what became of calls that were left behind. */
 function shared({ firstAnswers = true }: { firstAnswers?: boolean } = {}) {
@@ -25,12 +25,12 @@ function shared({ firstAnswers = true }: { firstAnswers?: boolean } = {}) {
     later: (callback: () => unknown) => void setImmediate(callback),
     held: () => gone.promise,
   })
-  const answering = (name: string, answer: boolean) => (call: Call) => {
+  const answering = (name: string, answer: boolean) => (call: RuntimeCall) => {
     asked.push(`${name} ${call.args[0]}`)
     return answer
   }
   const run = async (typescript: string, approve: ReturnType<typeof answering> | undefined) => {
-    const model = running(runtime, { typescript, python: "" })
+    const model = modelRunningCells(runtime, { typescript, python: "" })
     return await createAgent({ model, runtime, approve }).run("go").settled
   }
   const leaving = (code: string) => run(code, firstAnswers ? answering("first", false) : undefined)

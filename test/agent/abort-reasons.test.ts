@@ -5,7 +5,7 @@ import type { RunOptions } from "../../src/core/agent.ts"
 import { AbortError } from "../../src/core/errors.ts"
 import type { AgentEvent } from "../../src/core/event.ts"
 import type { Model } from "../../src/models/model.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool } from "../../src/tools/tool.ts"
 import { call, calls, toolEnds } from "./tooling.ts"
@@ -41,7 +41,7 @@ function endOf(events: readonly AgentEvent[]) {
 describe("the reason of an abort", () => {
   test("is in the result, the events, the error, the result of the call and the signal of the tool", async () => {
     const { wait, begun, heard } = waiting()
-    const run = createAgent({ model: scripted([calls(call("wait"))]), tools: [wait] }).run("go")
+    const run = createAgent({ model: scriptedModel([calls(call("wait"))]), tools: [wait] }).run("go")
     await begun
     run.abort(reason)
     const error = await run.then(
@@ -67,7 +67,7 @@ describe("the reason of an abort", () => {
       const { wait, begun } = waiting()
       const controller = new AbortController()
       const options: RunOptions = { signal: controller.signal }
-      const run = createAgent({ model: scripted([calls(call("wait"))]), tools: [wait] }).run("go", options)
+      const run = createAgent({ model: scriptedModel([calls(call("wait"))]), tools: [wait] }).run("go", options)
       await begun
       controller.abort(given)
       const error = await run.then(
@@ -83,10 +83,10 @@ describe("the reason of an abort", () => {
   test("reaches a run that a tool has started, and the result of a cell", async () => {
     const { wait, begun } = waiting()
     const seen: AgentEvent[] = []
-    const inner = createAgent({ name: "inner", model: scripted([calls(call("wait"))]), tools: [wait] })
+    const inner = createAgent({ name: "inner", model: scriptedModel([calls(call("wait"))]), tools: [wait] })
     const runtime = jsRuntime({ start: async () => (await inner.run("go")).output })
     const agent = createAgent({
-      model: scripted(["```ts\nawait start()\n```\n"]),
+      model: scriptedModel(["```ts\nawait start()\n```\n"]),
       runtime,
       onEvent: (event) => void seen.push(event),
     })

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool } from "../../src/tools/tool.ts"
-import { agentOf, cell, only, runsOf, shown, story } from "./family.ts"
+import { cell, collectRun, onlyEvent, resultShownToModel, runIdsOf, scriptedAgent } from "./family.ts"
 
 /** A child that wipes something each time it is run, if it may. */
 function wiper(options = {}) {
   const wiped: string[] = []
   const wipe = fn((what: string) => void wiped.push(what), { approve: true })
-  const model = scripted(({ messages }) => (messages.length === 1 ? cell('await wipe("disk")') : "Done."))
+  const model = scriptedModel(({ messages }) => (messages.length === 1 ? cell('await wipe("disk")') : "Done."))
   return { wiped, child: createAgent({ name: "child", model, runtime: () => jsRuntime({ wipe }), ...options }) }
 }
 
 test("what a child wants approved is asked of the readers of its parent, and answered there", async () => {
   const { child, wiped } = wiper()
-  const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
+  const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
   const run = boss.run("go", { approver: "events" })
   const asked: string[] = []
   for await (const event of run) {
@@ -42,11 +42,11 @@ test("an answer reaches the call that was asked about, also where the models of 
       run: ({ to }) => void paid.push(String(to)),
     })
     const answers = [[{ type: "tool-call" as const, id: "call_0", name: "pay", input: { to: name } }], "Done."]
-    return createAgent({ name, model: scripted(answers), tools: [pay], noTool: "answer" })
+    return createAgent({ name, model: scriptedModel(answers), tools: [pay], noTool: "answer" })
   }
   const runtime = jsRuntime({ ann: payer("ann"), bob: payer("bob") })
   const both = cell('await Promise.all([ann.run("go"), bob.run("go")])')
-  const run = agentOf("boss", [both, "Done."], { runtime }).run("go", { approver: "events" })
+  const run = scriptedAgent("boss", [both, "Done."], { runtime }).run("go", { approver: "events" })
   const asked: { id: string; text: string | undefined }[] = []
   for await (const event of run) {
     if (event.type === "approval-requested") asked.push({ id: event.id, text: run.pendingCall(event.id) })
@@ -59,20 +59,20 @@ test("an answer reaches the call that was asked about, also where the models of 
 
 test("a refusal of a parent's watcher is an error in the child's cell", async () => {
   const { child, wiped } = wiper()
-  const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
+  const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
   const run = boss.run("go", { approver: "events" })
   const events = []
   for await (const event of run) {
     events.push(event)
     if (event.type === "approval-requested") run.approve(event.id, "deny")
   }
-  assert.match(only(events, "code-end", "child").text, /wipe was not approved/)
+  assert.match(onlyEvent(events, "code-end", "child").text, /wipe was not approved/)
   assert.deepEqual(wiped, [])
 })
 
 test("no approver in the whole family means no", async () => {
   const { child, wiped } = wiper()
-  const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
+  const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
   await boss.run("go")
   assert.deepEqual(wiped, [])
 })
@@ -80,7 +80,7 @@ test("no approver in the whole family means no", async () => {
 test("a child without an answerer of its own has its parent's", async () => {
   const { child, wiped } = wiper()
   const asked: string[] = []
-  const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], {
+  const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
     approve: ({ binding }: { binding: string }) => asked.push(binding) > 0,
   })
@@ -91,7 +91,7 @@ test("a child without an answerer of its own has its parent's", async () => {
 
 test("a child with an answerer of its own keeps it", async () => {
   const { child, wiped } = wiper({ approve: () => false })
-  const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], {
+  const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
     approve: () => true,
   })
@@ -104,7 +104,7 @@ test("`always` holds for later runs of the same child in the same run, and for n
   const { child: other, wiped: otherWiped } = wiper()
   const asked: string[] = []
   const code = 'await child.run("one"); await child.run("two"); await other.run("three")'
-  const boss = agentOf("boss", [cell(code), "Done.", cell(code), "Done."], {
+  const boss = scriptedAgent("boss", [cell(code), "Done.", cell(code), "Done."], {
     runtime: jsRuntime({ child, other }),
     approve({ binding }: { binding: string }) {
       asked.push(binding)
@@ -119,7 +119,7 @@ test("`always` holds for later runs of the same child in the same run, and for n
 
 test("time stands still for all above while somebody thinks about a child's call", async () => {
   const { child, wiped } = wiper()
-  const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], {
+  const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
     limits: { timeMs: 100 },
     approve: () => new Promise<boolean>((resolve) => setTimeout(resolve, 200, true)),
@@ -130,23 +130,23 @@ test("time stands still for all above while somebody thinks about a child's call
 
 test("an abort of the parent ends a child's question", async () => {
   const { child, wiped } = wiper()
-  const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
+  const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], { runtime: jsRuntime({ child }) })
   const run = boss.run("go", { approver: "events" })
   const events = []
   for await (const event of run) {
     events.push(event)
     if (event.type === "approval-requested") run.abort()
   }
-  assert.equal(only(events, "run-end", "child").status, "aborted")
+  assert.equal(onlyEvent(events, "run-end", "child").status, "aborted")
   assert.deepEqual(wiped, [])
 })
 
 test("hooks of a parent see and stop the calls of its children", async () => {
   const seen: string[] = []
   const send = (to: string) => `sent to ${to}`
-  const model = scripted([cell('await send("everybody")'), "Done."])
+  const model = scriptedModel([cell('await send("everybody")'), "Done."])
   const child = createAgent({ name: "child", model, runtime: jsRuntime({ send }) })
-  const boss = agentOf("boss", [cell('await child.run("go")'), "Done."], {
+  const boss = scriptedAgent("boss", [cell('await child.run("go")'), "Done."], {
     runtime: jsRuntime({ child }),
     hooks: {
       beforeCall(call, { agent }) {
@@ -155,16 +155,16 @@ test("hooks of a parent see and stop the calls of its children", async () => {
       },
     },
   })
-  const { events } = await story(boss.run("go"))
+  const { events } = await collectRun(boss.run("go"))
   assert.deepEqual(seen, ["boss: child.run", "child: send"])
-  assert.match(shown(model), /send was not called: not today/)
-  assert.equal(runsOf(events).size, 2)
+  assert.match(resultShownToModel(model), /send was not called: not today/)
+  assert.equal(runIdsOf(events).size, 2)
 })
 
 test("a run is awaited with its time, whichever of its children asks at once", async () => {
   const children = [wiper(), wiper(), wiper()]
   const runtime = jsRuntime({ children: variable(children.map(({ child }) => child)) })
-  const boss = agentOf("boss", [cell('await Promise.all(children.map((child) => child.run("go")))'), "Done."], {
+  const boss = scriptedAgent("boss", [cell('await Promise.all(children.map((child) => child.run("go")))'), "Done."], {
     runtime,
   })
   const run = boss.run("go", { approver: "events" })

@@ -2,21 +2,23 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import { requires } from "../system.ts"
-import { agentOf, cell, endless, only, shown, story } from "./family.ts"
+import { cell, collectRun, endlessStep, onlyEvent, resultShownToModel, scriptedAgent } from "./family.ts"
 
 const python = (code: string) => cell(code, "python")
 
 describe("an orchestrator in Python", { skip: requires("python") }, () => {
   test("sets, runs and reads an agent of the host, and its failure is data", async () => {
     const cleaning = jsRuntime({ data: variable<number[]>([]), cleaned: variable<number[]>([]) })
-    const cleaner = agentOf("cleaner", [cell("cleaned = data.filter((n) => n > 0)"), "Cleaned."], { runtime: cleaning })
-    const failing = agentOf("failing", [new Error("no luck")])
+    const cleaner = scriptedAgent("cleaner", [cell("cleaned = data.filter((n) => n > 0)"), "Cleaned."], {
+      runtime: cleaning,
+    })
+    const failing = scriptedAgent("failing", [new Error("no luck")])
     await using runtime = pythonRuntime({ rows: [3, -1, 4], cleaner, failing })
     const code = `
 cleaner.runtime.update({"data": rows})
@@ -24,10 +26,10 @@ reply = cleaner.run("clean it")
 print(reply["status"], reply["output"], cleaner.runtime.retrieve("cleaned"))
 failed = failing.run("go")
 print(failed["status"], failed["error"])`
-    const model = scripted([python(code), "Done."])
-    const { events, result } = await story(createAgent({ name: "boss", model, runtime }).run("go"))
-    assert.match(shown(model), /done Cleaned\. \[3, 4\]\nfailed Error: no luck/)
-    assert.equal(only(events, "run-start", "cleaner").parent, result.id)
+    const model = scriptedModel([python(code), "Done."])
+    const { events, result } = await collectRun(createAgent({ name: "boss", model, runtime }).run("go"))
+    assert.match(resultShownToModel(model), /done Cleaned\. \[3, 4\]\nfailed Error: no luck/)
+    assert.equal(onlyEvent(events, "run-start", "cleaner").parent, result.id)
     const calls = events.flatMap((event) =>
       event.type === "call-start" ? `${event.call.binding}.${event.call.method}` : [],
     )
@@ -39,20 +41,20 @@ print(failed["status"], failed["error"])`
     let sent = 0
     const child = createAgent({
       name: "child",
-      model: scripted(({ messages }) => (messages.length === 1 ? cell("await send()") : "Sent.")),
+      model: scriptedModel(({ messages }) => (messages.length === 1 ? cell("await send()") : "Sent.")),
       runtime: () => jsRuntime({ send: fn(() => ++sent, { approve: true }) }),
     })
     await using runtime = pythonRuntime({ child })
     const code = 'print([reply["output"] for reply in child.runAll(["a", "b", "c"], {"concurrency": 2})])'
-    const model = scripted([python(code), "Done."])
+    const model = scriptedModel([python(code), "Done."])
     const run = createAgent({ name: "boss", model, runtime }).run("go", { approver: "events" })
     for await (const event of run) if (event.type === "approval-requested") run.approve(event.id, "allow")
     assert.equal(sent, 3)
-    assert.match(shown(model), /\['Sent\.', 'Sent\.', 'Sent\.'\]/)
+    assert.match(resultShownToModel(model), /\['Sent\.', 'Sent\.', 'Sent\.'\]/)
   })
 
   test("is told how to use an agent, and what is in its runtime", async () => {
-    const cleaner = agentOf("cleaner", [], {
+    const cleaner = scriptedAgent("cleaner", [], {
       description: "Cleans rows",
       runtime: jsRuntime({ data: variable([1], "The rows") }),
     })
@@ -64,14 +66,14 @@ print(failed["status"], failed["error"])`
   })
 
   test("ends its children when it is aborted", async () => {
-    const { step, begun } = endless()
-    const child = agentOf("child", [step])
+    const { step, begun } = endlessStep()
+    const child = scriptedAgent("child", [step])
     await using runtime = pythonRuntime({ child })
-    const run = agentOf("boss", [python('child.run("go")'), "Done."], { runtime }).run("go")
+    const run = scriptedAgent("boss", [python('child.run("go")'), "Done."], { runtime }).run("go")
     void begun.then(() => run.abort())
-    const { events } = await story(run)
-    assert.equal(only(events, "run-end", "child").status, "aborted")
-    assert.equal(only(events, "run-end", "boss").status, "aborted")
+    const { events } = await collectRun(run)
+    assert.equal(onlyEvent(events, "run-end", "child").status, "aborted")
+    assert.equal(onlyEvent(events, "run-end", "boss").status, "aborted")
   })
 
   for (const [name, make] of [
@@ -81,12 +83,12 @@ print(failed["status"], failed["error"])`
     test(`that would wait for itself through an agent on a ${name} is refused, with both cells named`, async () => {
       await using runtime = pythonRuntime()
       await using between = make()
-      const model = scripted([python('second.run("go")["output"]'), python("1 + 1"), "Inner.", "Outer."])
+      const model = scriptedModel([python('second.run("go")["output"]'), python("1 + 1"), "Inner.", "Outer."])
       const first = createAgent({ name: "first", model, runtime })
-      const second = agentOf("second", [cell('(await first.run("go")).output'), "Second."], { runtime: between })
+      const second = scriptedAgent("second", [cell('(await first.run("go")).output'), "Second."], { runtime: between })
       await runtime.inject({ second })
       await between.inject({ first })
-      const { events, result } = await story(first.run("go"))
+      const { events, result } = await collectRun(first.run("go"))
       assert.equal(result.output, "Outer.")
       const refused = events.find((event) => event.type === "code-end" && event.error?.kind === "refused")
       assert.ok(refused?.type === "code-end")
@@ -97,7 +99,7 @@ print(failed["status"], failed["error"])`
   test("is let back into a jsRuntime whose cell waits for it", async () => {
     const top = jsRuntime({ steps: variable<string[]>([]) })
     await using runtime = pythonRuntime()
-    const model = scripted([
+    const model = scriptedModel([
       cell('steps.push("a"); await below.run("go"); steps.push("c")'),
       cell('steps.push("b")'),
       "Inner.",
@@ -105,7 +107,7 @@ print(failed["status"], failed["error"])`
     ])
     const first = createAgent({ name: "first", model, runtime: top })
     await runtime.inject({ first })
-    await top.inject({ below: agentOf("below", [python('first.run("go")["output"]'), "Below."], { runtime }) })
+    await top.inject({ below: scriptedAgent("below", [python('first.run("go")["output"]'), "Below."], { runtime }) })
     assert.equal((await first.run("go")).output, "Outer.")
     assert.deepEqual(await top.retrieve("steps"), ["a", "b", "c"])
   })
@@ -126,7 +128,7 @@ df = pd.DataFrame({
 
   test("go from an orchestrator's to a helper's and back with their types and index, to the nanosecond", async () => {
     await using helping = pythonRuntime({ df: variable(undefined, "A table") })
-    const helper = agentOf("helper", [python("changed = df.assign(double=df.ratio * 2)"), "Doubled."], {
+    const helper = scriptedAgent("helper", [python("changed = df.assign(double=df.ratio * 2)"), "Doubled."], {
       runtime: helping,
     })
     await using runtime = pythonRuntime({ helper })
@@ -136,21 +138,21 @@ print(helper.run("double it")["status"])
 back = helper.runtime.retrieve("changed")
 pd.testing.assert_frame_equal(back.drop(columns="double"), df, check_exact=True)
 print(back["double"].dtype, list(back.index.names))`
-    const model = scripted([python(code), "Done."])
+    const model = scriptedModel([python(code), "Done."])
     await createAgent({ model, runtime }).run("go")
-    assert.match(shown(model), /done\nfloat32 \['id', 'kind'\]/)
+    assert.match(resultShownToModel(model), /done\nfloat32 \['id', 'kind'\]/)
   })
 
   test("are rows of data for a helper in TypeScript, and a table for a host that asks for one", async () => {
     const helping = jsRuntime({ rows: variable<{ n: number }[]>([]) })
-    const helper = agentOf("helper", [cell("rows[0].n + rows[1].n"), "Added."], { runtime: helping })
+    const helper = scriptedAgent("helper", [cell("rows[0].n + rows[1].n"), "Added."], { runtime: helping })
     await using runtime = pythonRuntime({ helper })
     const code = `import pandas as pd
 helper.runtime.update({"rows": pd.DataFrame({"n": [1, 2]})})
 print(helper.run("add")["output"], helper.runtime.retrieve("rows"))`
-    const model = scripted([python(code), "Done."])
+    const model = scriptedModel([python(code), "Done."])
     await createAgent({ model, runtime }).run("go")
-    assert.match(shown(model), /Added\. \[\{'n': 1\}, \{'n': 2\}\]/)
+    assert.match(resultShownToModel(model), /Added\. \[\{'n': 1\}, \{'n': 2\}\]/)
     assert.deepEqual(await helping.retrieve("rows"), [{ n: 1 }, { n: 2 }])
   })
 
@@ -166,7 +168,7 @@ print(helper.run("add")["output"], helper.runtime.retrieve("rows"))`
   ]
   test("bring nothing along that could run or be read, whatever a kernel writes", async () => {
     await using helping = pythonRuntime({ df: 1 })
-    const helper = agentOf("helper", [], { runtime: helping })
+    const helper = scriptedAgent("helper", [], { runtime: helping })
     await using runtime = pythonRuntime({ helper })
     for (const [what, attack, expected] of attacks) {
       const code = `import os, pickle, pandas as pd
@@ -176,10 +178,10 @@ class Evil:
         return (exec, ("print('ran')",))
 ${attack}
 helper.runtime.update({"df": pd.DataFrame({"x": [${what.startsWith("code") ? "Evil()" : "1"}]})})`
-      const model = scripted([python(code), python('helper.runtime.retrieve("df")'), "Done."])
+      const model = scriptedModel([python(code), python('helper.runtime.retrieve("df")'), "Done."])
       await createAgent({ model, runtime }).run("go")
-      assert.match(shown(model, 1), expected, what)
-      assert.match(shown(model, 2), /\n1\n/, what)
+      assert.match(resultShownToModel(model, 1), expected, what)
+      assert.match(resultShownToModel(model, 2), /\n1\n/, what)
     }
   })
 })

@@ -3,7 +3,7 @@ import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError } from "../../src/core/errors.ts"
 import type { AgentEvent } from "../../src/core/event.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
@@ -24,7 +24,7 @@ class Light {
 describe("a code agent", () => {
   test("changes the caller's own object and says so", async () => {
     const light = new Light()
-    const model = scripted([cell("light.dim(20)"), "Dimmed to 20 %."])
+    const model = scriptedModel([cell("light.dim(20)"), "Dimmed to 20 %."])
     const result = await createAgent({ model, runtime: jsRuntime({ light }) }).run("Dim the light")
     assert.equal(light.brightness, 20)
     assert.equal(result.output, "Dimmed to 20 %.")
@@ -33,13 +33,13 @@ describe("a code agent", () => {
   })
 
   test("answers at once when no code is needed", async () => {
-    const result = await createAgent({ model: scripted(["Paris."]) }).run("Capital of France?")
+    const result = await createAgent({ model: scriptedModel(["Paris."]) }).run("Capital of France?")
     assert.equal(result.output, "Paris.")
     assert.equal(result.cycles, 1)
   })
 
   test("tells its story in order: start, cycles, code, result, answer, end", async () => {
-    const agent = createAgent({ model: scripted([cell("1 + 1"), "Two."]) })
+    const agent = createAgent({ model: scriptedModel([cell("1 + 1"), "Two."]) })
     assert.deepEqual(story(await Array.fromAsync(agent.run("1 + 1?"))), [
       "run-start",
       "cycle-start",
@@ -55,7 +55,7 @@ describe("a code agent", () => {
   })
 
   test("gives the model back what a cell printed and the value of its last expression", async () => {
-    const model = scripted([cell('console.log("hello")\n6 * 7'), "Done."])
+    const model = scriptedModel([cell('console.log("hello")\n6 * 7'), "Done."])
     await createAgent({ model }).run("go")
     const last = model.requests[1]?.messages.at(-1)
     assert.deepEqual(last?.parts, [
@@ -69,7 +69,7 @@ describe("a code agent", () => {
   })
 
   test("gives the model the error with its line, and goes on", async () => {
-    const model = scripted([cell("const a = 1\nnull.x"), cell("a"), "Mended."])
+    const model = scriptedModel([cell("const a = 1\nnull.x"), cell("a"), "Mended."])
     const events = await Array.fromAsync(createAgent({ model }).run("go"))
     const ends = events.filter((event) => event.type === "code-end")
     assert.equal(ends[0]?.ok, false)
@@ -83,9 +83,9 @@ describe("a code agent", () => {
     const answers = [cell("let total = 0\nfor (const n of [1, 2, 3]) total += n\ntotal"), "Six 😀."]
     const outcomes = []
     for (const chunk of [1, 13, 10_000]) {
-      const agent = createAgent({ model: scripted(answers, { chunk }), now: () => 0 })
+      const agent = createAgent({ model: scriptedModel(answers, { chunk }), now: () => 0 })
       const events = await Array.fromAsync(agent.run("sum"))
-      const awaited = await createAgent({ model: scripted(answers, { chunk }), now: () => 0 }).run("sum")
+      const awaited = await createAgent({ model: scriptedModel(answers, { chunk }), now: () => 0 }).run("sum")
       outcomes.push({
         story: story(events),
         output: awaited.output,
@@ -102,7 +102,7 @@ describe("a code agent", () => {
     for (const chunk of [1, 13, 10_000]) {
       const ran: string[] = []
       const runtime = jsRuntime({ note: fn((what: string) => void ran.push(what), { sync: true }) })
-      const model = scripted(['```ts\nnote("one")\n```\nimagined\n```ts\nnote("two")\n```\n', "ok"], { chunk })
+      const model = scriptedModel(['```ts\nnote("one")\n```\nimagined\n```ts\nnote("two")\n```\n', "ok"], { chunk })
       const result = await createAgent({ model, runtime }).run("go")
       assert.deepEqual(ran, ["one"])
       assert.equal(JSON.stringify(result.messages).includes("imagined"), false)
@@ -112,7 +112,7 @@ describe("a code agent", () => {
   test("never runs a block that was not closed, and asks for it again", async () => {
     const ran: string[] = []
     const runtime = jsRuntime({ note: fn((what: string) => void ran.push(what), { sync: true }) })
-    const model = scripted(['```ts\nnote("danger")', cell('note("safe")'), "ok"])
+    const model = scriptedModel(['```ts\nnote("danger")', cell('note("safe")'), "ok"])
     const result = await createAgent({ model, runtime }).run("go")
     assert.deepEqual(ran, ["safe"])
     assert.equal(result.status, "done")
@@ -121,7 +121,11 @@ describe("a code agent", () => {
   })
 
   test("keeps names from cell to cell, and the run's runtime can be asked for them", async () => {
-    const model = scripted([cell("const prices = [3, 1, 2]"), cell("prices.sort()\nconst cheapest = prices[0]"), "1"])
+    const model = scriptedModel([
+      cell("const prices = [3, 1, 2]"),
+      cell("prices.sort()\nconst cheapest = prices[0]"),
+      "1",
+    ])
     const run = createAgent({ model }).run("cheapest?")
     await run
     assert.equal(await run.runtime?.retrieve("cheapest"), 1)
@@ -129,7 +133,7 @@ describe("a code agent", () => {
 
   test("gives two runs two conversations, on one runtime when it is an instance", async () => {
     const runtime = jsRuntime({ count: variable(0) })
-    const model = scripted([cell("count += 1"), "one", cell("count += 1"), "two"])
+    const model = scriptedModel([cell("count += 1"), "one", cell("count += 1"), "two"])
     const agent = createAgent({ model, runtime })
     await agent.run("first")
     const second = await agent.run("second")
@@ -139,7 +143,7 @@ describe("a code agent", () => {
   })
 
   test("gives each run its own runtime when it is a factory", async () => {
-    const model = scripted([cell("const mine = 1"), "ok", cell("typeof mine"), "ok"])
+    const model = scriptedModel([cell("const mine = 1"), "ok", cell("typeof mine"), "ok"])
     const agent = createAgent({ model, runtime: () => jsRuntime() })
     await agent.run("first")
     await agent.run("second")
@@ -156,14 +160,14 @@ describe("a code agent", () => {
       return runtime
     }
     {
-      await using run = createAgent({ model: scripted(["ok"]), runtime: factory }).run("go")
+      await using run = createAgent({ model: scriptedModel(["ok"]), runtime: factory }).run("go")
       await run
     }
     await assert.rejects(async () => await made[0]?.names(), /closed/)
   })
 
   test("goes on from an earlier result with its messages and its runtime", async () => {
-    const model = scripted([cell("const kept = 7"), "ok", cell("kept"), "7"])
+    const model = scriptedModel([cell("const kept = 7"), "ok", cell("kept"), "7"])
     const agent = createAgent({ model, runtime: () => jsRuntime() })
     const first = await agent.run("keep 7")
     const second = await agent.run("what was it?", { from: first })
@@ -173,7 +177,7 @@ describe("a code agent", () => {
   })
 
   test("goes on from a result that was stored as JSON", async () => {
-    const model = scripted(["Noted.", "You said blue."])
+    const model = scriptedModel(["Noted.", "You said blue."])
     const agent = createAgent({ model })
     const first = await agent.run("My colour is blue")
     const second = await agent.run("Which?", { from: JSON.parse(JSON.stringify(first)) })
@@ -181,14 +185,14 @@ describe("a code agent", () => {
   })
 
   test("starts from the messages it was given", async () => {
-    const model = scripted(["ok"])
-    const earlier = (await createAgent({ model: scripted(["Hello Ann."]) }).run("I am Ann")).messages
+    const model = scriptedModel(["ok"])
+    const earlier = (await createAgent({ model: scriptedModel(["Hello Ann."]) }).run("I am Ann")).messages
     await createAgent({ model, messages: earlier }).run("Who am I?")
     assert.match(texts([...(model.requests[0]?.messages ?? [])]), /I am Ann[\s\S]*Who am I\?/)
   })
 
   test("does not change under you: `with` gives another agent", async () => {
-    const model = scripted(["a", "b"])
+    const model = scriptedModel(["a", "b"])
     const agent = createAgent({ model, instructions: "Be brief." })
     const other = agent.with({ instructions: "Be long." })
     assert.match(await agent.describe(), /Be brief\./)
@@ -200,18 +204,21 @@ describe("a code agent", () => {
 
   test("puts braces in instructions into the prompt untouched", async () => {
     const instructions = 'Answer as {"json": {value}} and $& $1 %s'
-    assert.ok((await createAgent({ model: scripted([]), instructions }).describe()).includes(instructions))
+    assert.ok((await createAgent({ model: scriptedModel([]), instructions }).describe()).includes(instructions))
   })
 
   test("lets a section of the prompt be replaced by a function", async () => {
-    const agent = createAgent({ model: scripted([]), prompt: { rules: ({ tag }) => `Write ${tag}, nothing else.` } })
+    const agent = createAgent({
+      model: scriptedModel([]),
+      prompt: { rules: ({ tag }) => `Write ${tag}, nothing else.` },
+    })
     const text = await agent.describe()
     assert.match(text, /Write ts, nothing else\./)
     assert.doesNotMatch(text, /How you work/)
   })
 
   test("describes exactly what the model sees", async () => {
-    const model = scripted(["ok"])
+    const model = scriptedModel(["ok"])
     const agent = createAgent({ model, runtime: jsRuntime({ rate: variable(3, "Euros an hour") }) })
     await agent.run("go")
     assert.equal(await agent.describe(), model.requests[0]?.system)
@@ -219,29 +226,29 @@ describe("a code agent", () => {
   })
 
   test("shows the model declarations and never values", async () => {
-    const model = scripted(["ok"])
+    const model = scriptedModel(["ok"])
     const runtime = jsRuntime({ secret: variable("hunter2", "A password"), rows: [{ name: "Zaphod", age: 42 }] })
     await createAgent({ model, runtime }).run("go")
     assert.doesNotMatch(model.requests[0]?.system ?? "", /hunter2|Zaphod|42/)
   })
 
   test("mentions the cell time-out in the prompt only when there is one", async () => {
-    assert.doesNotMatch(await createAgent({ model: scripted([]) }).describe(), /seconds/)
-    assert.match(await createAgent({ model: scripted([]), cellTimeoutMs: 2500 }).describe(), /2\.5 seconds/)
+    assert.doesNotMatch(await createAgent({ model: scriptedModel([]) }).describe(), /seconds/)
+    assert.match(await createAgent({ model: scriptedModel([]), cellTimeoutMs: 2500 }).describe(), /2\.5 seconds/)
   })
 
   test("the prompt says what becomes of a cell that fails, and whether cells are checked", async () => {
-    const plain = await createAgent({ model: scripted([]) }).describe()
+    const plain = await createAgent({ model: scriptedModel([]) }).describe()
     assert.match(plain, /what ran before the error has happened/)
     assert.doesNotMatch(plain, /type-checked/)
-    const careful = createAgent({ model: scripted([]), transaction: true, typeGate: "block" })
+    const careful = createAgent({ model: scriptedModel([]), transaction: true, typeGate: "block" })
     assert.match(await careful.describe(), /A cell that fails is rolled back/)
     assert.doesNotMatch(await careful.describe(), /has happened/)
     assert.match(await careful.describe(), /type-checked first/)
   })
 
   test("stops a cell that is out of time and tells the model", async () => {
-    const model = scripted([cell("while (true) {}"), "It took too long."])
+    const model = scriptedModel([cell("while (true) {}"), "It took too long."])
     const events = await Array.fromAsync(createAgent({ model, cellTimeoutMs: 50 }).run("go"))
     const end = events.find((event) => event.type === "code-end")
     assert.equal(end?.error?.kind, "timeout")
@@ -249,7 +256,7 @@ describe("a code agent", () => {
   })
 
   test("asks for and accepts another fence tag", async () => {
-    const model = scripted(["```karst\n1 + 1\n```", "```ts\nnot code\n```"])
+    const model = scriptedModel(["```karst\n1 + 1\n```", "```ts\nnot code\n```"])
     const result = await createAgent({ model, fence: "karst" }).run("go")
     assert.match(model.requests[0]?.system ?? "", /```karst/)
     assert.equal(result.output, "```ts\nnot code\n```")
@@ -257,7 +264,7 @@ describe("a code agent", () => {
   })
 
   test("puts the time at the end of the newest prompt and never stores it", async () => {
-    const model = scripted([cell("1"), "ok"])
+    const model = scriptedModel([cell("1"), "ok"])
     const result = await createAgent({ model, now: () => Date.UTC(2026, 0, 2, 3, 4) }).run("go")
     for (const request of model.requests) {
       const prompt = request.messages.find((message) => message.role === "user")
@@ -267,7 +274,7 @@ describe("a code agent", () => {
   })
 
   test("asks again when the model says nothing at all", async () => {
-    const model = scripted(["", "Here I am."])
+    const model = scriptedModel(["", "Here I am."])
     const result = await createAgent({ model }).run("hello?")
     assert.equal(result.output, "Here I am.")
     assert.equal(result.cycles, 2)
@@ -276,7 +283,7 @@ describe("a code agent", () => {
 
   test("hears what is said while it works, before its next cycle", async () => {
     const { promise: started, resolve } = Promise.withResolvers<void>()
-    const model = scripted([cell("await wait()"), "Turned left."])
+    const model = scriptedModel([cell("await wait()"), "Turned left."])
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     const runtime = jsRuntime({
       wait: () => {
@@ -294,7 +301,7 @@ describe("a code agent", () => {
   })
 
   test("goes on when something is said while it gives its answer", async () => {
-    const model = scripted([
+    const model = scriptedModel([
       () => {
         run.steer("and then?")
         return "Done."
@@ -306,14 +313,14 @@ describe("a code agent", () => {
   })
 
   test("merges metadata of agent, session and run into the trajectory, in that order", async () => {
-    const agent = createAgent({ model: scripted(["ok"]), metadata: { a: 1, b: 1, c: 1 } })
+    const agent = createAgent({ model: scriptedModel(["ok"]), metadata: { a: 1, b: 1, c: 1 } })
     await using session = await agent.session({ metadata: { b: 2, c: 2 } })
     const result = await session.send("go", { metadata: { c: 3 } })
     assert.deepEqual(result.trajectory.metadata, { a: 1, b: 2, c: 3 })
   })
 
   test("refuses options that cannot work, where they are written", () => {
-    const model = scripted([])
+    const model = scriptedModel([])
     assert.throws(() => createAgent({ model, maxOutputChars: -1 }), ConfigError)
     assert.throws(() => createAgent({ model, fence: "a b" }), ConfigError)
     assert.throws(() => createAgent({ model, limits: { cycles: Number.NaN } }), ConfigError)
@@ -322,7 +329,7 @@ describe("a code agent", () => {
   })
 
   test("warns of a tool call it cannot make and goes on", async () => {
-    const model = scripted([
+    const model = scriptedModel([
       [
         { type: "tool-call", id: "t", name: "search", input: {} },
         { type: "text", text: "Fine." },
@@ -335,7 +342,7 @@ describe("a code agent", () => {
   })
 
   test("warns when the conversation is about to fill the model's window", async () => {
-    const model = scripted([cell("1"), "ok"])
+    const model = scriptedModel([cell("1"), "ok"])
     const events = await Array.fromAsync(createAgent({ model, contextWindow: 300 }).run("go"))
     assert.ok(events.some((event) => event.type === "warning-raised" && event.code === "context-nearly-full"))
   })

@@ -5,7 +5,7 @@ import { AbortError, ModelError } from "../../src/core/errors.ts"
 import type { AgentEvent } from "../../src/core/event.ts"
 import type { Message } from "../../src/core/message.ts"
 import type { Model, ModelPart } from "../../src/models/model.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
@@ -31,7 +31,7 @@ function assertPaired(messages: readonly Message[]): void {
 describe("when the model fails", () => {
   test("the run fails with the provider's error and one end", async () => {
     const error = new ModelError("no such key", { code: "authentication", status: 401 })
-    const run = createAgent({ model: scripted([error]) }).run("go")
+    const run = createAgent({ model: scriptedModel([error]) }).run("go")
     const end = oneEnd(await Array.fromAsync(run))
     assert.equal(end.type === "run-end" && end.status, "failed")
     await assert.rejects(async () => await run, error)
@@ -39,7 +39,7 @@ describe("when the model fails", () => {
 
   test("what it said until then stays in a history that can be used again", async () => {
     const error = new ModelError("overloaded", { code: "overloaded", retryable: true })
-    const model = scripted([[{ type: "text", text: "Let me\n```ts\nconst x" }, error], "Recovered."])
+    const model = scriptedModel([[{ type: "text", text: "Let me\n```ts\nconst x" }, error], "Recovered."])
     const agent = createAgent({ model })
     const first = await agent.run("go").settled
     assert.equal(first.status, "failed")
@@ -60,7 +60,7 @@ describe("when the model fails", () => {
 
   test("an answer withheld by a content filter is a failure that keeps its text", async () => {
     const usage = { input: 1, output: 1, complete: true }
-    const model = scripted([
+    const model = scriptedModel([
       [
         { type: "text", text: "I think" },
         { type: "finish", reason: "content-filter", usage },
@@ -128,7 +128,7 @@ describe("when the model fails", () => {
 describe("when the runtime is gone", () => {
   test("the run fails, with its last block paired", async () => {
     const runtime = jsRuntime()
-    const model = scripted([
+    const model = scriptedModel([
       async () => {
         await runtime.close()
         return cell("1")
@@ -142,7 +142,7 @@ describe("when the runtime is gone", () => {
 
   test("a factory that throws fails the run with its error", async () => {
     const agent = createAgent({
-      model: scripted(["never"]),
+      model: scriptedModel(["never"]),
       runtime: () => {
         throw new Error("no database")
       },
@@ -181,7 +181,7 @@ describe("abort", () => {
         return new Promise(() => undefined)
       },
     })
-    const model = scripted([cell("await hang()"), "Back."])
+    const model = scriptedModel([cell("await hang()"), "Back."])
     const agent = createAgent({ model, runtime })
     const run = agent.run("go")
     await started
@@ -195,14 +195,14 @@ describe("abort", () => {
   })
 
   test("before the first cycle asks the model nothing", async () => {
-    const model = scripted(["never"])
+    const model = scriptedModel(["never"])
     const run = createAgent({ model }).run("go", { signal: AbortSignal.abort() })
     assert.equal((await run.settled).status, "aborted")
     assert.equal(model.requests.length, 0)
   })
 
   test("leaving a loop early only stops reading", async () => {
-    const model = scripted([cell("1"), "Finished anyway."])
+    const model = scriptedModel([cell("1"), "Finished anyway."])
     const run = createAgent({ model }).run("go")
     for await (const _ of run) break
     assert.equal((await run).output, "Finished anyway.")

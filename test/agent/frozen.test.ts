@@ -5,7 +5,7 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import type { AgentEvent } from "../../src/core/event.ts"
 import { deepFreeze } from "../../src/core/freeze.ts"
 import { createEngine } from "../../src/engine/engine.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { memoryStore } from "../../src/stores/memory.ts"
 import { tool, toolResult } from "../../src/tools/tool.ts"
@@ -37,7 +37,7 @@ describe("events are frozen once", () => {
     const seen: AgentEvent[] = []
     const hooked: AgentEvent[] = []
     const agent = createAgent({
-      model: scripted(answers()),
+      model: scriptedModel(answers()),
       tools: [look],
       runtime: jsRuntime(),
       onEvent: (event) => void seen.push(event),
@@ -59,7 +59,7 @@ describe("events are frozen once", () => {
 
   test("so that an observer which changes one throws, and the model is sent what it was", async () => {
     const problems: unknown[] = []
-    const model = scripted(answers())
+    const model = scriptedModel(answers())
     const agent = createAgent({
       model,
       tools: [look],
@@ -97,7 +97,7 @@ describe("events are frozen once", () => {
     const schema = { type: "object", properties: { n: { type: "number" } } }
     const own = tool({ name: "own", description: "", input: schema, run: () => "ok" })
     const picture = { ...image }
-    const model = scripted([calls(call("own", { n: 1 })), "Done."], { usage })
+    const model = scriptedModel([calls(call("own", { n: 1 })), "Done."], { usage })
     const agent = createAgent({ model, tools: [own], metadata, messages: history, noTool: "answer" })
     await agent.run([{ type: "text", text: "go" }, picture])
     metadata.tags.push("b")
@@ -110,7 +110,7 @@ describe("events are frozen once", () => {
   test("in a session that is resumed, and in a durable run", async () => {
     const seen: AgentEvent[] = []
     const hooks: Hooks = { beforeModel: ({ messages }) => void assertFrozen(messages, "messages") }
-    const model = scripted(["One.", "Two."])
+    const model = scriptedModel(["One.", "Two."])
     const agent = createAgent({ name: "a", model, tools: [], noTool: "answer", hooks })
     const store = memoryStore()
     for (const prompt of ["one", "two"]) {
@@ -139,9 +139,12 @@ describe("hooks are given frozen data", () => {
       afterCycle: look2("afterCycle"),
       afterRun: look2("afterRun"),
     }
-    const result = await createAgent({ model: scripted(answers()), tools: [look], runtime: jsRuntime(), hooks }).run(
-      "go",
-    )
+    const result = await createAgent({
+      model: scriptedModel(answers()),
+      tools: [look],
+      runtime: jsRuntime(),
+      hooks,
+    }).run("go")
     assert.equal(result.output, "Done.")
     assert.equal(points.size, 5)
   })
@@ -160,7 +163,7 @@ describe("hooks are given frozen data", () => {
         assert.throws(() => Object.assign(given.args, { 0: { n: "x" } }), TypeError)
       },
     }
-    const model = scripted([calls(call("add", { n: 1 })), "Done."])
+    const model = scriptedModel([calls(call("add", { n: 1 })), "Done."])
     await createAgent({ model, tools: [add], noTool: "answer", hooks }).run("go")
     assert.deepEqual(made, [{ n: 1 }])
   })
@@ -168,7 +171,7 @@ describe("hooks are given frozen data", () => {
   test("by messages() of tools and of sessions", async () => {
     const seen: unknown[] = []
     const peek = tool({ name: "peek", description: "", run: (_, { messages }) => void seen.push(messages?.()) })
-    const model = scripted([calls(call("look")), calls(call("peek")), "Done."])
+    const model = scriptedModel([calls(call("look")), calls(call("peek")), "Done."])
     const session = await createAgent({ model, tools: [look, peek], noTool: "answer" }).session()
     await session.send("go")
     seen.push(session.messages())

@@ -4,12 +4,12 @@ import { z } from "zod"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { guardInput, guardOutput, validateOutput } from "../../src/agent/guardrails.ts"
 import type { Hooks } from "../../src/index.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { tool } from "../../src/tools/tool.ts"
 import { call, calls, finish, resultsIn } from "./tooling.ts"
 
 const run = (hooks: Hooks | readonly Hooks[], ...answers: string[]) => {
-  const model = scripted(answers)
+  const model = scriptedModel(answers)
   return { model, run: createAgent({ model, hooks }).run("My card is 4111-1111.") }
 }
 
@@ -34,7 +34,7 @@ describe("a guardrail on the input", () => {
   })
 
   test("keeps the images of a prompt it rewrites", async () => {
-    const model = scripted(["ok"])
+    const model = scriptedModel(["ok"])
     const image = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const
     const agent = createAgent({ model, hooks: guardInput(() => ({ rewrite: "clean" })) })
     await agent.run([{ type: "text", text: "dirty" }, image])
@@ -54,9 +54,9 @@ describe("a guardrail on the input", () => {
   })
 
   test("holds for the runs that a run starts", async () => {
-    const child = createAgent({ name: "child", model: scripted(["never"]) })
+    const child = createAgent({ name: "child", model: scriptedModel(["never"]) })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("forbidden")).status })
-    const model = scripted([calls(call("spawn")), calls(finish())])
+    const model = scriptedModel([calls(call("spawn")), calls(finish())])
     const hooks = guardInput((text) => (text === "forbidden" ? { block: "no" } : undefined))
     const { messages } = await createAgent({ model, tools: [spawn], hooks }).run("go")
     assert.match(JSON.stringify(messages), /stopped/)
@@ -116,10 +116,10 @@ describe("validation of the output", () => {
   })
 
   test("counts by run, for the finish of a tool agent, and not for the runs it starts", async () => {
-    const child = createAgent({ name: "child", model: scripted(() => "prose") })
+    const child = createAgent({ name: "child", model: scriptedModel(() => "prose") })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
     const answers = [calls(call("spawn")), calls(finish("prose")), calls(finish('{"total": 1}'))]
-    const model = scripted([...answers, ...answers])
+    const model = scriptedModel([...answers, ...answers])
     const agent = createAgent({ model, tools: [spawn], hooks: validateOutput(schema) })
     for (const _ of [1, 2]) {
       const { status, output, messages } = await agent.run("go")

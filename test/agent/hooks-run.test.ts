@@ -6,10 +6,10 @@ import type { AgentEvent } from "../../src/core/event.ts"
 import { messageText, userMessage } from "../../src/core/message.ts"
 import type { Hooks } from "../../src/index.ts"
 import { isPaired } from "../../src/memory/pairs.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
-import { call, calls, callsIn, codeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
+import { call, calls, callsIn, errorCodeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
 
 const made: string[] = []
 const note = tool({
@@ -19,10 +19,10 @@ const note = tool({
   run: ({ text }) => `${made.push(String(text))}`,
 })
 const usage = { input: 10, output: 5, complete: true }
-type Answers = Parameters<typeof scripted>[0]
+type Answers = Parameters<typeof scriptedModel>[0]
 
 function agentOf(answers: Answers, hooks: Hooks | readonly Hooks[]) {
-  const model = scripted(answers, { usage })
+  const model = scriptedModel(answers, { usage })
   return { model, agent: createAgent({ model, tools: [note], hooks }) }
 }
 
@@ -153,7 +153,7 @@ describe("beforeModel", () => {
     }
     const { agent } = agentOf([calls(call("note")), calls(call("note", { text: "now" }), finish())], hooks)
     const { trajectory } = await agent.run("go")
-    assert.deepEqual(toolEnds(trajectory.events).map(codeOf), ["unknown-tool", undefined, undefined])
+    assert.deepEqual(toolEnds(trajectory.events).map(errorCodeOf), ["unknown-tool", undefined, undefined])
     assert.deepEqual(made, ["now"])
   })
 
@@ -162,7 +162,7 @@ describe("beforeModel", () => {
       { beforeModel: () => ({ answer: "```ts\nseen.push(1)\n```\n" }), afterCycle: () => ({ stop: "Once." }) },
       { beforeModel: () => assert.fail("the pipeline has ended") },
     ]
-    const model = scripted([])
+    const model = scriptedModel([])
     const seen: number[] = []
     const result = await createAgent({ model, runtime: jsRuntime({ seen }), hooks }).run("go")
     assert.deepEqual(seen, [1])
@@ -219,7 +219,7 @@ describe("afterModel", () => {
 
   test("may stop the run: nothing the answer asks for is done, and everything has its result", async () => {
     made.length = 0
-    const model = scripted([calls("```ts\nseen.push(1)\n```\n", call("note"))])
+    const model = scriptedModel([calls("```ts\nseen.push(1)\n```\n", call("note"))])
     const seen: number[] = []
     const hooks: Hooks = { afterModel: () => ({ stop: "Not this.", reason: "guardrail" }) }
     const agent = createAgent({ model, tools: [note], runtime: jsRuntime({ seen }), hooks })
@@ -227,7 +227,7 @@ describe("afterModel", () => {
     assert.deepEqual([status, reason], ["stopped", "guardrail"])
     assert.deepEqual([seen, made], [[], []])
     assert.ok(isPaired(messages))
-    assert.equal(codeOf(toolEnds(trajectory.events)[0]), "skipped-stopped")
+    assert.equal(errorCodeOf(toolEnds(trajectory.events)[0]), "skipped-stopped")
   })
 })
 
@@ -243,7 +243,7 @@ describe("hooks around tool calls", () => {
     const { agent } = agentOf([calls(call("note", {}, "n1")), calls(finish())], hooks)
     const { trajectory } = await agent.run("go")
     const [first] = toolEnds(trajectory.events)
-    assert.deepEqual([first?.id, codeOf(first)], ["n1", "blocked"])
+    assert.deepEqual([first?.id, errorCodeOf(first)], ["n1", "blocked"])
     assert.deepEqual(outcomes, ["hook", "call"])
   })
 
@@ -276,7 +276,7 @@ describe("hooks around tool calls", () => {
     }
     const { agent } = agentOf([calls(call("note")), calls(finish())], hooks)
     const { trajectory } = await agent.run("go", { limits: { cycles: 1 } })
-    assert.equal(codeOf(toolEnds(trajectory.events)[0]), "refused")
+    assert.equal(errorCodeOf(toolEnds(trajectory.events)[0]), "refused")
     assert.deepEqual(made, [])
   })
 
@@ -385,7 +385,7 @@ describe("a hook that fails", () => {
 
 describe("an observer", () => {
   test("sees every event, of the runs below too, and can break nothing", async () => {
-    const child = createAgent({ name: "child", model: scripted([calls(finish("x"))]), tools: [note] })
+    const child = createAgent({ name: "child", model: scriptedModel([calls(finish("x"))]), tools: [note] })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
     const seen: AgentEvent[] = []
     const hooks: Hooks[] = [
@@ -397,9 +397,11 @@ describe("an observer", () => {
       { onEvent: async () => Promise.reject(new Error("later")) },
       { onEvent: (event) => void seen.push(event) },
     ]
-    const run = createAgent({ model: scripted([calls(call("spawn")), calls(finish())]), tools: [spawn], hooks }).run(
-      "go",
-    )
+    const run = createAgent({
+      model: scriptedModel([calls(call("spawn")), calls(finish())]),
+      tools: [spawn],
+      hooks,
+    }).run("go")
     const events = await Array.fromAsync(run)
     assert.equal((await run).status, "done")
     assert.deepEqual(seen, events)
@@ -417,10 +419,10 @@ describe("hooks of a run", () => {
       afterModel: (_answer, { agent }) => void log.push(`${who} afterModel ${agent}`),
       afterRun: (_end, { agent, parent }) => void log.push(`${who} afterRun ${agent} ${parent ? "inner" : "outer"}`),
     })
-    const model = scripted([calls(finish("x"))])
+    const model = scriptedModel([calls(finish("x"))])
     const child = createAgent({ name: "child", model, tools: [note], hooks: hooks("own") })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
-    const boss = scripted([calls(call("spawn")), calls(finish())])
+    const boss = scriptedModel([calls(call("spawn")), calls(finish())])
     await createAgent({ name: "boss", model: boss, tools: [spawn], hooks: hooks("boss") }).run("go")
     assert.deepEqual(
       log.filter((line) => line.includes("child")),
@@ -434,14 +436,16 @@ describe("hooks of a run", () => {
   test("stay with it where they say so", async () => {
     const seen: string[] = []
     const hooks: Hooks = { inherited: false, beforeRun: (_start, { agent }) => void seen.push(agent) }
-    const child = createAgent({ name: "child", model: scripted([calls(finish("x"))]), tools: [note] })
+    const child = createAgent({ name: "child", model: scriptedModel([calls(finish("x"))]), tools: [note] })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
-    await createAgent({ model: scripted([calls(call("spawn")), calls(finish())]), tools: [spawn], hooks }).run("go")
+    await createAgent({ model: scriptedModel([calls(call("spawn")), calls(finish())]), tools: [spawn], hooks }).run(
+      "go",
+    )
     assert.deepEqual(seen, ["agent"])
   })
 
   test("may run agents themselves, which are no part of the run", async () => {
-    const judge = createAgent({ name: "judge", model: scripted(() => calls(finish("fine"))), tools: [note] })
+    const judge = createAgent({ name: "judge", model: scriptedModel(() => calls(finish("fine"))), tools: [note] })
     const hooks: Hooks = { beforeRun: async () => void (await judge.run("Is this fine?")) }
     const { agent } = agentOf([calls(finish("ok"))], hooks)
     const run = agent.run("go")

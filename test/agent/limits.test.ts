@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
@@ -9,7 +9,7 @@ const usage = { input: 100, output: 20, complete: true }
 
 describe("limits", () => {
   test("stop a run that does not come to an end, after ten cycles unless told otherwise", async () => {
-    const model = scripted(() => cell("1"))
+    const model = scriptedModel(() => cell("1"))
     const result = await createAgent({ model }).run("loop")
     assert.equal(result.status, "stopped")
     assert.equal(result.reason, "cycles")
@@ -18,7 +18,7 @@ describe("limits", () => {
   })
 
   test("give the last text the model wrote as the output of a stopped run, awaited or read", async () => {
-    const model = scripted(() => `Working on it.\n${cell("1")}`)
+    const model = scriptedModel(() => `Working on it.\n${cell("1")}`)
     const run = createAgent({ model, limits: { cycles: 2 } }).run("loop")
     const events = await Array.fromAsync(run)
     const end = events.at(-1)
@@ -27,7 +27,7 @@ describe("limits", () => {
   })
 
   test("let the cycle that crosses the token limit complete, and count it", async () => {
-    const model = scripted(() => cell("1"), { usage })
+    const model = scriptedModel(() => cell("1"), { usage })
     const result = await createAgent({ model, limits: { tokens: 200 } }).run("loop")
     assert.equal(result.reason, "tokens")
     assert.equal(result.cycles, 2)
@@ -36,7 +36,7 @@ describe("limits", () => {
   })
 
   test("count the cost in dollars", async () => {
-    const model = scripted(() => cell("1"), {
+    const model = scriptedModel(() => cell("1"), {
       usage: { input: 1_000_000, output: 0, complete: true },
       price: { input: 1, output: 1 },
     })
@@ -46,7 +46,7 @@ describe("limits", () => {
   })
 
   test("stop before the first cycle when no time is given", async () => {
-    const model = scripted(["never asked"])
+    const model = scriptedModel(["never asked"])
     const result = await createAgent({ model, limits: { timeMs: 0 } }).run("go")
     assert.equal(result.status, "stopped")
     assert.equal(result.reason, "time")
@@ -55,7 +55,7 @@ describe("limits", () => {
   })
 
   test("stop a cell that is under way when the time is over, with its result in the history", async () => {
-    const model = scripted([cell("await forever()"), "never"])
+    const model = scriptedModel([cell("await forever()"), "never"])
     const runtime = jsRuntime({ forever: () => new Promise(() => undefined) })
     const result = await createAgent({ model, runtime, limits: { timeMs: 40 } }).run("wait")
     assert.equal(result.status, "stopped")
@@ -64,14 +64,14 @@ describe("limits", () => {
   })
 
   test("stop a model that is silent when the time is over", async () => {
-    const model = scripted(() => new Promise<string>(() => undefined))
+    const model = scriptedModel(() => new Promise<string>(() => undefined))
     const result = await createAgent({ model, limits: { timeMs: 40 } }).run("hello")
     assert.equal(result.reason, "time")
   })
 
   test("do not count the time a person takes to answer", async () => {
     let now = 0
-    const model = scripted([cell("await wipe()"), "ok"])
+    const model = scriptedModel([cell("await wipe()"), "ok"])
     const { fn } = await import("../../src/runtime/bindings.ts")
     const runtime = jsRuntime({ wipe: fn(() => "wiped", { approve: true }) })
     const agent = createAgent({
@@ -91,27 +91,27 @@ describe("limits", () => {
 
 describe("usage", () => {
   test("is summed over every cycle, those with only code included", async () => {
-    const model = scripted([cell("1"), cell("2"), "ok"], { usage })
+    const model = scriptedModel([cell("1"), cell("2"), "ok"], { usage })
     const result = await createAgent({ model }).run("go")
     assert.deepEqual(result.usage, { input: 300, output: 60, complete: true })
   })
 
   test("is estimated and marked incomplete when the provider gives none", async () => {
-    const result = await createAgent({ model: scripted(["A fairly short answer."]) }).run("go")
+    const result = await createAgent({ model: scriptedModel(["A fairly short answer."]) }).run("go")
     assert.equal(result.usage.complete, false)
     assert.ok((result.usage.input ?? 0) > 100)
     assert.ok((result.usage.output ?? 0) >= 4)
   })
 
   test("is read from the last chunk, after the block that ends the turn", async () => {
-    const model = scripted([`${cell("1")}A few more words.`, "ok"], { usage, chunk: 3 })
+    const model = scriptedModel([`${cell("1")}A few more words.`, "ok"], { usage, chunk: 3 })
     const result = await createAgent({ model }).run("go")
     assert.deepEqual(result.usage, { input: 200, output: 40, complete: true })
   })
 
   test("is estimated when the model talks on for more than 200 tokens after its block, which is then cut", async () => {
     let told = 0
-    const model = scripted(
+    const model = scriptedModel(
       [
         [
           { type: "text", text: cell("1") },

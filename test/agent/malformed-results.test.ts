@@ -4,11 +4,11 @@ import fc from "fast-check"
 import type { Hooks } from "../../src/actions/hooks.ts"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError } from "../../src/core/errors.ts"
-import { isMessages } from "../../src/core/message-shape.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { isMessageList } from "../../src/core/message-shape.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
-import { call, calls, callsIn, codeOf, resultsIn, toolEnds } from "./tooling.ts"
+import { call, calls, callsIn, errorCodeOf, resultsIn, toolEnds } from "./tooling.ts"
 
 /** What a tool or hook without types may return in place of a value of the declared type. */
 const untyped = (value: unknown): never => value as never
@@ -51,11 +51,11 @@ describe("a malformed tool result", () => {
     test(`${title} is an error of that call, and the session goes on`, async () => {
       const broken = tool({ name: "broken", description: "", run: result })
       const fine = tool({ name: "fine", description: "", run: () => "fine" })
-      const model = scripted([calls(call("broken"), call("fine")), "First.", "Second."])
+      const model = scriptedModel([calls(call("broken"), call("fine")), "First.", "Second."])
       const session = await createAgent({ model, tools: [broken, fine], noTool: "answer" }).session()
       const first = await session.send("go")
       const [end, other] = toolEnds(first.trajectory.events)
-      assert.equal(codeOf(end), "invalid-result")
+      assert.equal(errorCodeOf(end), "invalid-result")
       assert.match(end?.text ?? "", message)
       assert.match(end?.text ?? "", /"broken"/)
       assert.equal(other?.text, "fine")
@@ -68,15 +68,15 @@ describe("a malformed tool result", () => {
   test("of a hook is an error of that call", async () => {
     const hooks: Hooks = { afterCall: () => ({ value: toolResult(untyped({ text: null })) }) }
     const fine = tool({ name: "fine", description: "", run: () => "fine" })
-    const model = scripted([calls(call("fine")), "Done."])
+    const model = scriptedModel([calls(call("fine")), "Done."])
     const { trajectory, output } = await createAgent({ model, tools: [fine], noTool: "answer", hooks }).run("go")
-    assert.equal(codeOf(toolEnds(trajectory.events)[0]), "invalid-result")
+    assert.equal(errorCodeOf(toolEnds(trajectory.events)[0]), "invalid-result")
     assert.equal(output, "Done.")
   })
 
   test("is thrown in the cell that called the tool", async () => {
     const broken = tool({ name: "broken", description: "", run: () => toolResult(untyped({ text: 5 })) })
-    const model = scripted(["```ts\nawait broken({})\n```\n", "Done."])
+    const model = scriptedModel(["```ts\nawait broken({})\n```\n", "Done."])
     const { messages } = await createAgent({ model, runtime: jsRuntime({ broken }) }).run("go")
     assert.match(JSON.stringify(messages), /`text` must be a string, received 5/)
   })
@@ -84,7 +84,7 @@ describe("a malformed tool result", () => {
   test("stays as it was returned when the tool changes its object later", async () => {
     const images = [{ type: "image" as const, mediaType: "image/png", data: "AAAA" }]
     const shows = tool({ name: "shows", description: "", run: () => toolResult({ text: "a", images }) })
-    const model = scripted([calls(call("shows")), "Done."])
+    const model = scriptedModel([calls(call("shows")), "Done."])
     const { trajectory } = await createAgent({ model, tools: [shows], noTool: "answer" }).run("go")
     images.push({ type: "image", mediaType: "image/png", data: "BBBB" })
     assert.equal(toolEnds(trajectory.events)[0]?.images?.length, 1)
@@ -96,7 +96,7 @@ describe("an empty steer", () => {
     let steers = true
     const hooks: Hooks = { afterCycle: () => (steers ? { steer: " " } : undefined) }
     const session = await createAgent({
-      model: scripted(["First.", "Second."]),
+      model: scriptedModel(["First.", "Second."]),
       tools: [],
       hooks,
       noTool: "answer",
@@ -108,7 +108,7 @@ describe("an empty steer", () => {
   })
 
   test("of a caller is refused at once", async () => {
-    const run = createAgent({ model: scripted(["Done."]), tools: [], noTool: "answer" }).run("go")
+    const run = createAgent({ model: scriptedModel(["Done."]), tools: [], noTool: "answer" }).run("go")
     assert.throws(() => run.steer(""), ConfigError)
     assert.throws(() => run.steer(untyped(undefined)), ConfigError)
     await run
@@ -195,7 +195,7 @@ const points = [
 
 /** Fails where a conversation holds something that no provider or archive accepts. */
 function assertSound(messages: Parameters<typeof callsIn>[0]): void {
-  assert.ok(isMessages(messages), "the conversation holds a malformed message")
+  assert.ok(isMessageList(messages), "the conversation holds a malformed message")
   assert.deepEqual(JSON.parse(JSON.stringify(messages)), messages)
   assert.deepEqual(
     resultsIn(messages).map(({ id }) => id),
@@ -216,7 +216,7 @@ describe("whatever tools and hooks return or throw", () => {
             return value
           },
         })
-        const model = scripted([calls(call("odd"), call("odd")), "First.", "Second."])
+        const model = scriptedModel([calls(call("odd"), call("odd")), "First.", "Second."])
         const session = await createAgent({ model, tools: [odd], noTool: "answer" }).session()
         const first = await session.send("go")
         assert.equal(toolEnds(first.trajectory.events).length, 2)
@@ -242,7 +242,9 @@ describe("whatever tools and hooks return or throw", () => {
           },
         }
         const fine = tool({ name: "fine", description: "", run: () => "fine" })
-        const model = scripted(({ messages }) => (resultsIn(messages).length === 0 ? calls(call("fine")) : "Answer."))
+        const model = scriptedModel(({ messages }) =>
+          resultsIn(messages).length === 0 ? calls(call("fine")) : "Answer.",
+        )
         const session = await createAgent({
           model,
           tools: [fine],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { EventOf } from "../../src/core/event.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
@@ -12,7 +12,7 @@ async function results(
   options: { maxOutputChars?: number; runtime?: ReturnType<typeof jsRuntime> } = {},
 ) {
   const { runtime = jsRuntime(), ...rest } = options
-  const model = scripted([...codes.map(cell), "ok"])
+  const model = scriptedModel([...codes.map(cell), "ok"])
   const result = await createAgent({ model, runtime, ...rest }).run("go")
   const ends = result.trajectory.events.filter((event): event is EventOf<"code-end"> => event.type === "code-end")
   return { ends, runtime }
@@ -101,7 +101,7 @@ describe("what a cell prints", () => {
   })
 
   test("streams as it is printed", async () => {
-    const model = scripted([cell('console.log("now")\nawait null\nconsole.log("later")'), "ok"])
+    const model = scriptedModel([cell('console.log("now")\nawait null\nconsole.log("later")'), "ok"])
     const events = await Array.fromAsync(createAgent({ model }).run("go"))
     const printed = events.filter((event) => event.type === "code-delta" && event.of === "stdout")
     assert.equal(printed.map((event) => (event.type === "code-delta" ? event.text : "")).join(""), "now\nlater\n")

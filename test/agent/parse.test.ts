@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import { lineLexer } from "../../src/agent/line-lexer.ts"
-import { type Answer, answerParser, type ParsedPiece } from "../../src/agent/parse.ts"
+import { createLineLexer } from "../../src/agent/line-lexer.ts"
+import { createAnswerParser, type ParsedAnswer, type ParsedPiece } from "../../src/agent/parse.ts"
 
 const tags = ["ts", "typescript", "js", "javascript", "mjs"]
 
@@ -12,7 +12,7 @@ function parse(
   accepted = tags,
   language: "typescript" | "python" = "typescript",
 ) {
-  const parser = answerParser(accepted, language)
+  const parser = createAnswerParser(accepted, language)
   const pieces: ParsedPiece[] = []
   for (let index = 0; index < text.length; index += size) pieces.push(...parser.push(text.slice(index, index + size)))
   pieces.push(...parser.end())
@@ -20,7 +20,7 @@ function parse(
 }
 
 /** The same grammar, written over whole lines instead of a stream. */
-function oracle(text: string): Answer {
+function oracle(text: string): ParsedAnswer {
   const lines = text.split("\n").map((content, index, all) => ({ content, ending: index < all.length - 1 ? "\n" : "" }))
   let prose = ""
   for (let at = 0; at < lines.length; at++) {
@@ -36,20 +36,20 @@ function oracle(text: string): Answer {
       const found = /^ {0,3}(`{3,}|~{3,})[ \t]*\r?$/.exec(line)?.[1]
       return found !== undefined && found[0] === fence[0] && found.length >= fence.length
     }
-    const lexer = lineLexer("typescript")
+    const lexer = createLineLexer("typescript")
     let code = ""
     let hidden: number | undefined
     let end = at + 1
     for (; end < lines.length; end++) {
       const { content: inner = "", ending: close = "" } = lines[end] ?? {}
       if (closes(inner)) {
-        if (!runs || !lexer.open() || code.trim() === "") break
+        if (!runs || !lexer.isOpen() || code.trim() === "") break
         hidden ??= code.length
       }
       const cut = Math.min(indent.length, /^ */.exec(inner)?.[0].length ?? 0)
       const written = unCarriage(inner.slice(cut), close)
       code += written
-      if (code.trim() !== "") lexer.line(written)
+      if (code.trim() !== "") lexer.readLine(written)
     }
     const closed = end < lines.length
     if (!runs || code.trim() === "") {
@@ -155,7 +155,7 @@ describe("the answer parser", () => {
   })
 
   test("is done the moment the first block closes", () => {
-    const parser = answerParser(tags, "typescript")
+    const parser = createAnswerParser(tags, "typescript")
     parser.push("```ts\n1\n```")
     assert.equal(parser.done, false)
     parser.push("\n")
@@ -248,13 +248,13 @@ describe("the answer parser", () => {
   })
 
   test("streams prose without waiting for the end of the line", () => {
-    const parser = answerParser(tags, "typescript")
+    const parser = createAnswerParser(tags, "typescript")
     assert.deepEqual(parser.push("Hel"), [{ type: "text", text: "Hel" }])
     assert.deepEqual(parser.push("lo"), [{ type: "text", text: "lo" }])
   })
 
   test("joins a block that was cut in the middle of a line", () => {
-    const parser = answerParser(tags, "typescript")
+    const parser = createAnswerParser(tags, "typescript")
     parser.push("```ts\nconst total = 1")
     parser.resume()
     parser.push("23\ntotal\n```\n")
@@ -263,7 +263,7 @@ describe("the answer parser", () => {
 
   test("drops a fence that the model opens again when it goes on inside a block", () => {
     for (const size of [1, 4, 100]) {
-      const parser = answerParser(tags, "typescript")
+      const parser = createAnswerParser(tags, "typescript")
       parser.push("```ts\nconst a = 1\n")
       parser.resume()
       const rest = "```ts\na + 1\n```\n"
@@ -314,14 +314,14 @@ describe("the answer parser", () => {
   for (const [what, { cut, rest, text = "", code }] of Object.entries(continued)) {
     test(`goes on with ${what}`, () => {
       for (const size of [1, 2, 3, 7, 100]) {
-        const parser = answerParser(tags, "typescript")
+        const parser = createAnswerParser(tags, "typescript")
         parser.push(cut)
         parser.settle()
         parser.resume()
         for (let index = 0; index < rest.length; index += size) parser.push(rest.slice(index, index + size))
         parser.settle()
         parser.end()
-        const expected: Answer = code === undefined ? { text } : { text, code: { tag: "ts", code, closed: true } }
+        const expected: ParsedAnswer = code === undefined ? { text } : { text, code: { tag: "ts", code, closed: true } }
         assert.deepEqual(parser.answer(), expected, `in chunks of ${size}`)
       }
     })
@@ -347,7 +347,7 @@ describe("the answer parser", () => {
     fc.assert(
       fc.property(lines, lines, sizes, fc.boolean(), (start, rest, size, inCode) => {
         const read = (step: number) => {
-          const parser = answerParser(tags, "typescript")
+          const parser = createAnswerParser(tags, "typescript")
           parser.push(inCode ? `\`\`\`ts\n${start}` : start)
           parser.settle()
           parser.resume()
@@ -363,7 +363,7 @@ describe("the answer parser", () => {
   })
 
   test("continues prose that was cut without adding anything", () => {
-    const parser = answerParser(tags, "typescript")
+    const parser = createAnswerParser(tags, "typescript")
     parser.push("The answer is for")
     parser.resume()
     parser.push("ty-two.")

@@ -4,9 +4,9 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError, ModelError } from "../../src/core/errors.ts"
 import type { AgentEvent } from "../../src/core/event.ts"
 import type { Model, ModelPart } from "../../src/models/model.ts"
-import { retry } from "../../src/models/retry.ts"
-import { scripted } from "../../src/models/scripted.ts"
-import { timeouts } from "../../src/models/timeouts.ts"
+import { withRetry } from "../../src/models/retry.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
+import { withTimeouts } from "../../src/models/timeouts.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
@@ -20,12 +20,21 @@ function wiper() {
 
 describe("every run begins with run-start and ends with one run-end", () => {
   const endings: [string, () => ReturnType<ReturnType<typeof createAgent>["run"]>][] = [
-    ["when it is done", () => createAgent({ model: scripted(["ok"]) }).run("go")],
-    ["when it is stopped", () => createAgent({ model: scripted(() => cell("1")), limits: { cycles: 1 } }).run("go")],
-    ["when it is aborted", () => createAgent({ model: scripted(["ok"]) }).run("go", { signal: AbortSignal.abort() })],
-    ["when the model fails", () => createAgent({ model: scripted([new Error("down")]) }).run("go")],
-    ["when a prompt section throws", () => createAgent({ model: scripted(["ok"]), prompt: { rules: boom } }).run("go")],
-    ["when the runtime cannot be made", () => createAgent({ model: scripted(["ok"]), runtime: boom }).run("go")],
+    ["when it is done", () => createAgent({ model: scriptedModel(["ok"]) }).run("go")],
+    [
+      "when it is stopped",
+      () => createAgent({ model: scriptedModel(() => cell("1")), limits: { cycles: 1 } }).run("go"),
+    ],
+    [
+      "when it is aborted",
+      () => createAgent({ model: scriptedModel(["ok"]) }).run("go", { signal: AbortSignal.abort() }),
+    ],
+    ["when the model fails", () => createAgent({ model: scriptedModel([new Error("down")]) }).run("go")],
+    [
+      "when a prompt section throws",
+      () => createAgent({ model: scriptedModel(["ok"]), prompt: { rules: boom } }).run("go"),
+    ],
+    ["when the runtime cannot be made", () => createAgent({ model: scriptedModel(["ok"]), runtime: boom }).run("go")],
   ]
   for (const [when, start] of endings) {
     test(when, async () => {
@@ -45,7 +54,7 @@ describe("approval fails closed", () => {
   test("for an answer that is no decision", async () => {
     const { wiped, runtime } = wiper()
     const approve = () => "sure" as "allow"
-    await createAgent({ model: scripted([cell('await wipe("disk")'), "ok"]), runtime, approve }).run("go")
+    await createAgent({ model: scriptedModel([cell('await wipe("disk")'), "ok"]), runtime, approve }).run("go")
     assert.deepEqual(wiped, [])
   })
 
@@ -54,7 +63,7 @@ describe("approval fails closed", () => {
     const approve = () => {
       throw new Error("no line")
     }
-    const model = scripted([cell('await wipe("disk")'), "ok"])
+    const model = scriptedModel([cell('await wipe("disk")'), "ok"])
     const { trajectory } = await createAgent({ model, runtime, approve }).run("go")
     assert.deepEqual(wiped, [])
     const resolved = trajectory.events.find((event) => event.type === "approval-resolved")
@@ -63,9 +72,11 @@ describe("approval fails closed", () => {
 
   test("for a decision that run.approve does not know", async () => {
     const { runtime } = wiper()
-    const run = createAgent({ model: scripted([cell('await wipe("disk")'), "ok"]), runtime, approver: "events" }).run(
-      "go",
-    )
+    const run = createAgent({
+      model: scriptedModel([cell('await wipe("disk")'), "ok"]),
+      runtime,
+      approver: "events",
+    }).run("go")
     for await (const event of run) {
       if (event.type !== "approval-requested") continue
       assert.throws(() => run.approve(event.id, "yes" as "allow"), ConfigError)
@@ -75,7 +86,7 @@ describe("approval fails closed", () => {
 
   test("with an error that shows the cell's line and none of our frames", async () => {
     const { runtime } = wiper()
-    const model = scripted([cell('1\nawait wipe("disk")'), "ok"])
+    const model = scriptedModel([cell('1\nawait wipe("disk")'), "ok"])
     const { trajectory } = await createAgent({ model, runtime }).run("go")
     const end = trajectory.events.find((event) => event.type === "code-end")
     assert.doesNotMatch(end?.text ?? "", /approve\.ts|actions/)
@@ -84,7 +95,7 @@ describe("approval fails closed", () => {
 
 describe("options of one send", () => {
   test("hold for that send alone", async () => {
-    const model = scripted(["```run\n1\n```", "one", cell("2"), "two"])
+    const model = scriptedModel(["```run\n1\n```", "one", cell("2"), "two"])
     await using session = await createAgent({ model, instructions: "Be plain." }).session()
     await session.send("a", { fence: "run", instructions: "Be a pirate." })
     const second = await session.send("b")
@@ -94,7 +105,7 @@ describe("options of one send", () => {
   })
 
   test("that belong to the session are refused, not ignored", async () => {
-    await using session = await createAgent({ model: scripted([]) }).session()
+    await using session = await createAgent({ model: scriptedModel([]) }).session()
     assert.throws(() => session.send("x", { runtime: jsRuntime() }), /belongs to the session/)
     assert.throws(() => session.send("x", { messages: [] }), ConfigError)
   })
@@ -102,7 +113,7 @@ describe("options of one send", () => {
 
 describe("nothing is lost", () => {
   test("of what is said in the last cycle of a stopped run: the next send hears it", async () => {
-    const model = scripted([
+    const model = scriptedModel([
       () => {
         run.steer("and be quick")
         return cell("1")
@@ -123,13 +134,13 @@ describe("nothing is lost", () => {
       { type: "text", text: '```ts\nnote("once")\n```' },
       { type: "finish", reason: "length", usage },
     ]
-    await createAgent({ model: scripted([parts, "Done."]), runtime }).run("go")
+    await createAgent({ model: scriptedModel([parts, "Done."]), runtime }).run("go")
     assert.deepEqual(ran, ["once"])
   })
 
   test("of a value too large to show: it is kept under a name, whole", async () => {
     const runtime = jsRuntime()
-    const model = scripted([cell("Array.from({ length: 5000 }, (_, i) => i)"), "ok"])
+    const model = scriptedModel([cell("Array.from({ length: 5000 }, (_, i) => i)"), "ok"])
     const { trajectory } = await createAgent({ model, runtime }).run("go")
     const end = trajectory.events.find((event) => event.type === "code-end")
     assert.match(end?.text ?? "", /the whole value is in the variable _output_1/)
@@ -138,7 +149,7 @@ describe("nothing is lost", () => {
 
   test("of an error too long to show: it is kept as text, and shown in part", async () => {
     const runtime = jsRuntime()
-    const model = scripted([cell('throw new Error("x".repeat(3000))'), "ok"])
+    const model = scriptedModel([cell('throw new Error("x".repeat(3000))'), "ok"])
     const { trajectory } = await createAgent({ model, runtime, maxOutputChars: 200 }).run("go")
     const end = trajectory.events.find((event) => event.type === "code-end")
     assert.ok((end?.text.length ?? 0) < 500)
@@ -147,7 +158,7 @@ describe("nothing is lost", () => {
 
   test("by giving a kept name a second meaning when a conversation goes on in a fresh runtime", async () => {
     const big = cell('console.log("a".repeat(300))')
-    const agent = createAgent({ model: scripted([big, "ok", big, "ok"]), maxOutputChars: 100 })
+    const agent = createAgent({ model: scriptedModel([big, "ok", big, "ok"]), maxOutputChars: 100 })
     const first = await agent.run("one")
     const second = await agent.run("two", { from: JSON.parse(JSON.stringify(first)) })
     const names = second.messages.flatMap(
@@ -162,7 +173,7 @@ describe("observers", () => {
     const onEvent = async () => {
       throw new Error("async trouble")
     }
-    const run = createAgent({ model: scripted([cell("await null"), "ok"]), onEvent }).run("go")
+    const run = createAgent({ model: scriptedModel([cell("await null"), "ok"]), onEvent }).run("go")
     await run
     await new Promise((resolve) => setImmediate(resolve))
     const warnings = (await Array.fromAsync(run)).filter((event) => event.type === "warning-raised")
@@ -173,7 +184,7 @@ describe("observers", () => {
     const onEvent = () => {
       throw new Error("trouble")
     }
-    const { trajectory } = await createAgent({ model: scripted(["ok"]), onEvent }).run("go")
+    const { trajectory } = await createAgent({ model: scriptedModel(["ok"]), onEvent }).run("go")
     assert.ok(trajectory.events.some((event) => event.type === "warning-raised" && event.code === "observer"))
   })
 })
@@ -181,7 +192,7 @@ describe("observers", () => {
 describe("a queued send", () => {
   test("that is aborted ends at once, while the one before it still works", async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<string>()
-    await using session = await createAgent({ model: scripted([() => gate]) }).session()
+    await using session = await createAgent({ model: scriptedModel([() => gate]) }).session()
     const first = session.send("first")
     const second = session.send("second")
     second.abort()
@@ -192,7 +203,7 @@ describe("a queued send", () => {
 })
 
 describe("misuse is told where it happens", () => {
-  const model = scripted([])
+  const model = scriptedModel([])
   const cases: [string, () => unknown][] = [
     ["a runtime that is none", () => createAgent({ model, runtime: { light: 1 } as never })],
     ["a limit that does not exist", () => createAgent({ model, limits: { cycle: 1 } as never })],
@@ -205,7 +216,7 @@ describe("misuse is told where it happens", () => {
 describe("the model's service", () => {
   test("that is tried again is told as a warning", async () => {
     const down = new ModelError("overloaded", { code: "overloaded", retryable: true })
-    const model = retry(scripted([down, "up"]), { sleep: async () => {} })
+    const model = withRetry(scriptedModel([down, "up"]), { sleep: async () => {} })
     const { trajectory, output } = await createAgent({ model }).run("go")
     assert.equal(output, "up")
     assert.ok(trajectory.events.some((event) => event.type === "warning-raised" && event.code === "model-retried"))
@@ -216,7 +227,7 @@ describe("the model's service", () => {
       { type: "text", text: "Half" },
       { type: "finish", reason: "error", usage },
     ]
-    const result = await createAgent({ model: scripted([parts]) }).run("go").settled
+    const result = await createAgent({ model: scriptedModel([parts]) }).run("go").settled
     assert.equal(result.status, "failed")
     assert.equal(result.output, "Half")
   })
@@ -224,9 +235,9 @@ describe("the model's service", () => {
   test("that stalls fails the run instead of holding it for ever", async () => {
     const silent: Model = {
       id: "silent/model",
-      stream: () => scripted([() => new Promise<string>(() => {})]).stream({ system: "", messages: [] }),
+      stream: () => scriptedModel([() => new Promise<string>(() => {})]).stream({ system: "", messages: [] }),
     }
-    const model = timeouts(silent, { connectMs: 5, thinkMs: 5, idleMs: 5 })
+    const model = withTimeouts(silent, { connectMs: 5, thinkMs: 5, idleMs: 5 })
     const result = await createAgent({ model }).run("go").settled
     assert.equal(result.status, "failed")
     assert.ok(["timeout", "stalled"].includes(result.error?.code ?? ""))
@@ -238,7 +249,7 @@ describe("the model's service", () => {
       { type: "text", text: "I cannot help with that." },
       { type: "finish", reason: "stop", usage: { ...usage, reasoning: 3 } },
     ]
-    const result = await createAgent({ model: scripted([parts]) }).run("go")
+    const result = await createAgent({ model: scriptedModel([parts]) }).run("go")
     assert.equal(result.output, "I cannot help with that.")
     assert.equal(result.usage.reasoning, 3)
     assert.deepEqual(result.messages[1]?.parts[0], { type: "reasoning", text: "hm" })
@@ -249,7 +260,7 @@ describe("tasks that need several turns, scripted", () => {
   test("sort and sum into variables that were declared for them", async () => {
     const runtime = jsRuntime({ numbers: [5, 3, 8], sorted: [] as number[], total: 0 })
     const code = cell("sorted.push(...numbers.toSorted((a, b) => a - b))\ntotal = numbers.reduce((a, b) => a + b)")
-    await createAgent({ model: scripted([code, "ok"]), runtime }).run("Sort and sum")
+    await createAgent({ model: scriptedModel([code, "ok"]), runtime }).run("Sort and sum")
     assert.deepEqual(await runtime.retrieve("sorted"), [3, 5, 8])
     assert.equal(await runtime.retrieve("total"), 16)
   })
@@ -265,7 +276,7 @@ describe("tasks that need several turns, scripted", () => {
       }
     }
     const analyser = new Analyser()
-    const model = scripted([
+    const model = scriptedModel([
       cell("analyser.load([10, 20, 60])"),
       "loaded",
       cell("analyser.mean()"),
@@ -282,7 +293,7 @@ describe("tasks that need several turns, scripted", () => {
 describe("events", () => {
   test("of a cell that calls for approval after it ended reach who watches", async () => {
     const { wiped, runtime } = wiper()
-    const model = scripted([
+    const model = scriptedModel([
       cell('setTimeout(() => wipe("late"), 1)\n1'),
       cell("await new Promise((resolve) => setTimeout(resolve, 30))"),
       "ok",
@@ -301,7 +312,7 @@ describe("events", () => {
 describe("a runtime's warnings", () => {
   test("are told once, when its first run begins", async () => {
     const runtime = Object.assign(jsRuntime(), { warnings: ["less isolation than was asked for"] })
-    await using session = await createAgent({ model: scripted(["a", "b"]), runtime }).session()
+    await using session = await createAgent({ model: scriptedModel(["a", "b"]), runtime }).session()
     await session.send("one")
     await session.send("two")
     const warnings = session.trajectory().events.filter((event) => event.type === "warning-raised")

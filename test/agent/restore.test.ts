@@ -2,13 +2,13 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { resolveConfig } from "../../src/agent/config.ts"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { headOf, lostText, restoreConversation } from "../../src/agent/restore.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { headOf, lostObjectsText, restoreConversation } from "../../src/agent/restore.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
-const model = scripted([])
+const model = scriptedModel([])
 
 describe("a conversation that is brought back", () => {
   test("has the messages its events tell, and the objects of its snapshot", async () => {
@@ -21,7 +21,7 @@ describe("a conversation that is brought back", () => {
     assert.deepEqual(restored.lost, [])
     assert.deepEqual(await restored.runtime.retrieve("rows"), [1, 2])
     assert.equal(restored.ownsRuntime, true)
-    assert.ok(restored.told.has("rows"))
+    assert.ok(restored.announcedNames.has("rows"))
     await restored.runtime.close()
   })
 
@@ -32,7 +32,7 @@ describe("a conversation that is brought back", () => {
       { name: "rows", reason: "nothing of the runtime was kept" },
       { name: "gone", reason: "nothing of the runtime was kept" },
     ])
-    assert.match(lostText(restored.lost), /- rows: nothing of the runtime was kept/)
+    assert.match(lostObjectsText(restored.lost), /- rows: nothing of the runtime was kept/)
     await restored.runtime.close()
   })
 
@@ -52,7 +52,7 @@ describe("a conversation that is brought back", () => {
     first.steered.push("hurry")
     first.state.set("todos", ["a"])
     await first.artifacts.keep("_output", "text")
-    first.told.add("df")
+    first.announcedNames.add("df")
     first.memory = { failures: 1, skips: 2 }
     const head = JSON.parse(JSON.stringify(headOf(first)))
     const second = await restoreConversation({ events: [], head }, config)
@@ -61,7 +61,7 @@ describe("a conversation that is brought back", () => {
   })
 
   test("keeps the prompt that was frozen, not one that a single run had", async () => {
-    const session = await createAgent({ model: scripted(["a", "b", "c"]) }).session()
+    const session = await createAgent({ model: scriptedModel(["a", "b", "c"]) }).session()
     await session.send("x")
     await session.send("y", { instructions: "Answer in verse." })
     const { events } = await session.close()
@@ -86,5 +86,5 @@ describe("a conversation that is brought back", () => {
 })
 
 async function worked(runtime: Runtime, code: string) {
-  return await createAgent({ model: scripted([cell(code), "ok"]), runtime }).run("Work")
+  return await createAgent({ model: scriptedModel([cell(code), "ok"]), runtime }).run("Work")
 }

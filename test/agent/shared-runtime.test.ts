@@ -2,18 +2,18 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { messageText } from "../../src/core/message.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
-import { agentOf, cell, shown } from "./family.ts"
+import { cell, resultShownToModel, scriptedAgent } from "./family.ts"
 
 test("agents on one runtime see each other's changes and names at once", async () => {
   const runtime = jsRuntime({ notes: variable<string[]>([]) })
-  const reader = scripted([cell("[notes[0], total]"), "Done."])
-  await agentOf("writer", [cell('notes.push("first")\nconst total = 42'), "Done."], { runtime }).run("go")
+  const reader = scriptedModel([cell("[notes[0], total]"), "Done."])
+  await scriptedAgent("writer", [cell('notes.push("first")\nconst total = 42'), "Done."], { runtime }).run("go")
   await createAgent({ name: "reader", model: reader, runtime }).run("go")
-  assert.match(shown(reader), /\[ 'first', 42 \]/)
+  assert.match(resultShownToModel(reader), /\[ 'first', 42 \]/)
 })
 
 for (const [name, make] of [
@@ -42,7 +42,7 @@ for (const [name, make] of [
       }
       return { asked, steps: [first, cell(code(who + 16)), "Done."] }
     })
-    const agents = models.map(({ steps }, who) => agentOf(`agent ${who}`, steps, { runtime }))
+    const agents = models.map(({ steps }, who) => scriptedAgent(`agent ${who}`, steps, { runtime }))
     const results = await Promise.all(agents.map((agent) => agent.run("go")))
     assert.ok(results.every(({ status }) => status === "done"))
     assert.equal(await runtime.retrieve("count"), 32)
@@ -55,10 +55,10 @@ for (const [name, make] of [
   test(`output that is kept in one ${name} has a name of its own for each agent`, async () => {
     await using runtime = make()
     const models = Array.from({ length: 4 }, (_, who) =>
-      scripted([cell(`console.log("${who}".repeat(9000))`), "Done."]),
+      scriptedModel([cell(`console.log("${who}".repeat(9000))`), "Done."]),
     )
     await Promise.all(models.map((model) => createAgent({ model, runtime }).run("go")))
-    const names = models.map((model) => /_output_\d+/.exec(shown(model))?.[0] ?? "")
+    const names = models.map((model) => /_output_\d+/.exec(resultShownToModel(model))?.[0] ?? "")
     assert.equal(new Set(names).size, 4)
     const kept = await Promise.all(names.map((each) => runtime.retrieve(each)))
     assert.deepEqual(
@@ -70,7 +70,7 @@ for (const [name, make] of [
 
 test("an agent that has been told of names hears of those another one was given later", async () => {
   const runtime = jsRuntime({ a: 1 })
-  const model = scripted(["One.", "Two."])
+  const model = scriptedModel(["One.", "Two."])
   await using session = await createAgent({ model, runtime }).session()
   await session.send("go")
   await runtime.inject({ b: variable("two", "Put in later") })
@@ -81,10 +81,10 @@ test("an agent that has been told of names hears of those another one was given 
 
 test("an agent is told what cells of others have made, and not what its own have", async () => {
   const runtime = jsRuntime()
-  const model = scripted([cell("const mine = 1"), "One.", "Two."])
+  const model = scriptedModel([cell("const mine = 1"), "One.", "Two."])
   await using session = await createAgent({ model, runtime }).session()
   await session.send("go")
-  await agentOf("other", [cell('const totals = [{ month: "May", sum: 3 }]'), "Done."], { runtime }).run("go")
+  await scriptedAgent("other", [cell('const totals = [{ month: "May", sum: 3 }]'), "Done."], { runtime }).run("go")
   await session.send("go on")
   const told = messageText(model.requests[2]?.messages.at(-2) ?? assert.fail())
   assert.match(told, /declare let totals: \{ month: string; sum: number \}\[\]/)
@@ -93,11 +93,11 @@ test("an agent is told what cells of others have made, and not what its own have
 
 test("a cell that waits for an agent on its own runtime lets that one in", async () => {
   await using runtime = processRuntime({ steps: variable<string[]>([]) })
-  const helper = agentOf("helper", [cell('steps.push("inner")'), "Helped."], { runtime })
+  const helper = scriptedAgent("helper", [cell('steps.push("inner")'), "Helped."], { runtime })
   await runtime.inject({ helper })
   const code = 'steps.push("before")\nconst { output } = await helper.run("go")\nsteps.push("after")\noutput'
-  const model = scripted([cell(code), "Done."])
+  const model = scriptedModel([cell(code), "Done."])
   await createAgent({ model, runtime }).run("go")
-  assert.match(shown(model), /Helped\./)
+  assert.match(resultShownToModel(model), /Helped\./)
   assert.deepEqual(await runtime.retrieve("steps"), ["before", "inner", "after"])
 })

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { memoryStore } from "../../src/stores/memory.ts"
 import { replayRecording } from "../../src/testing/replay.ts"
@@ -11,7 +11,7 @@ import { clerkTools } from "../fixtures/sessions/clerk-tools.ts"
 import { call, calls, finish } from "./tooling.ts"
 
 const count = calls(call("count"), finish())
-const counter = (times: number) => createAgent({ model: scripted(Array(times).fill(count)), tools: clerkTools() })
+const counter = (times: number) => createAgent({ model: scriptedModel(Array(times).fill(count)), tools: clerkTools() })
 
 describe("the state of tools in a run", () => {
   test("begins with what the run is given, and is in its result", async () => {
@@ -22,9 +22,11 @@ describe("the state of tools in a run", () => {
   })
 
   test("is empty for an agent whose tools set nothing, and for a run that could not begin", async () => {
-    const { state, todos } = await createAgent({ model: scripted(["Hello."]), runtime: () => jsRuntime() }).run("Hi")
+    const { state, todos } = await createAgent({ model: scriptedModel(["Hello."]), runtime: () => jsRuntime() }).run(
+      "Hi",
+    )
     assert.deepEqual([state, todos], [{}, []])
-    const broken = createAgent({ model: scripted([]), runtime: () => Promise.reject(new Error("no runtime")) })
+    const broken = createAgent({ model: scriptedModel([]), runtime: () => Promise.reject(new Error("no runtime")) })
     const failed = await broken.run("Hi").settled
     assert.deepEqual([failed.state, failed.todos], [{}, []])
   })
@@ -49,15 +51,22 @@ describe("the state of tools in a run", () => {
   })
 
   test("is not that of its sub-agents, and has nothing of what Karst keeps there", async () => {
-    const helper = createAgent({ name: "helper", model: scripted([count]), tools: clerkTools() })
-    const model = scripted([calls(call("helper", { prompt: "Count" }), call("compact_memory", { notes: "n" })), count])
+    const helper = createAgent({ name: "helper", model: scriptedModel([count]), tools: clerkTools() })
+    const model = scriptedModel([
+      calls(call("helper", { prompt: "Count" }), call("compact_memory", { notes: "n" })),
+      count,
+    ])
     const agent = createAgent({ model, tools: [...clerkTools(), agentTool(helper)] })
     assert.deepEqual((await agent.run("Go", { state: { count: 7 } })).state, { count: 8 })
   })
 
   test("has the list of todos under its own key, so that it can be handed on", async () => {
     const write = calls(call("write_todos", { todos: [{ title: "A" }, { title: "B", status: "in_progress" }] }))
-    const agent = createAgent({ model: scripted([write, count, count]), tools: clerkTools(), limits: { cycles: 1 } })
+    const agent = createAgent({
+      model: scriptedModel([write, count, count]),
+      tools: clerkTools(),
+      limits: { cycles: 1 },
+    })
     const first = await agent.run("Plan")
     assert.deepEqual(
       first.todos.map(({ title, status }) => `${title} ${status}`),
@@ -83,11 +92,11 @@ describe("the state of tools in a run", () => {
     let counted = 0
     const total = tool({ name: "total", description: "", run: (_input, { state }) => `Counted ${state.get("count")}.` })
     const once = tool({ name: "once", description: "", run: (_input, { state }) => state.set("count", ++counted) })
-    const model = scripted([calls(call("once"), call("total"), finish())])
+    const model = scriptedModel([calls(call("once"), call("total"), finish())])
     const session = await createAgent({ model, tools: [once, total] }).session({ archive })
     await session.send("Go")
     await session.close()
-    const agent = createAgent({ model: scripted([]), tools: [once, total] })
+    const agent = createAgent({ model: scriptedModel([]), tools: [once, total] })
     const { divergence } = await replayRecording(agent, { archive, id: session.id }, { live: ["total"] })
     assert.equal(divergence, undefined)
     assert.equal(counted, 1)

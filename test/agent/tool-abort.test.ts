@@ -5,12 +5,12 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Run } from "../../src/core/agent.ts"
 import { ModelError } from "../../src/core/errors.ts"
 import { isPaired } from "../../src/memory/pairs.ts"
-import { retry } from "../../src/models/retry.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { withRetry } from "../../src/models/retry.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool } from "../../src/tools/tool.ts"
-import { endless } from "./family.ts"
-import { call, calls, codeOf, finish, toolEnds } from "./tooling.ts"
+import { endlessStep } from "./family.ts"
+import { call, calls, errorCodeOf, finish, toolEnds } from "./tooling.ts"
 
 const note = tool({ name: "note", description: "Notes.", run: () => "noted" })
 
@@ -46,8 +46,8 @@ async function assertAborted(run: Run): Promise<void> {
 
 describe("an abort", () => {
   test("stops a model in the middle of its answer", async () => {
-    const { step, begun } = endless()
-    const run = createAgent({ model: scripted([step]), tools: [note] }).run("go")
+    const { step, begun } = endlessStep()
+    const run = createAgent({ model: scriptedModel([step]), tools: [note] }).run("go")
     await begun
     run.abort()
     await assertAborted(run)
@@ -60,7 +60,7 @@ describe("an abort", () => {
       resolve()
       return new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
     }
-    const run = createAgent({ model: retry(scripted([busy]), { sleep }), tools: [note] }).run("go")
+    const run = createAgent({ model: withRetry(scriptedModel([busy]), { sleep }), tools: [note] }).run("go")
     await asleep
     run.abort()
     await assertAborted(run)
@@ -69,14 +69,14 @@ describe("an abort", () => {
   for (const listens of [true, false]) {
     test(`stops a running tool that ${listens ? "listens to" : "ignores"} its signal, and answers the rest`, async () => {
       const { made, begun, heard } = waiting(listens)
-      const model = scripted([calls(call("note"), call("wait"), call("note"))])
+      const model = scriptedModel([calls(call("note"), call("wait"), call("note"))])
       const run = createAgent({ model, tools: [made, note] }).run("go")
       await begun
       run.abort("enough")
       await assertAborted(run)
       assert.equal(heard.length, 1)
       const { trajectory, messages } = await run.settled
-      assert.deepEqual(toolEnds(trajectory.events).map(codeOf), [undefined, "aborted", "skipped-aborted"])
+      assert.deepEqual(toolEnds(trajectory.events).map(errorCodeOf), [undefined, "aborted", "skipped-aborted"])
       assert.match(JSON.stringify(messages.at(-1)), /interrupted here/)
     })
   }
@@ -85,23 +85,23 @@ describe("an abort", () => {
     for (const reason of [new DOMException("late", "TimeoutError"), "a word", undefined]) {
       const { made, begun } = waiting()
       const controller = new AbortController()
-      const model = scripted([calls(call("wait"), call("note"))])
+      const model = scriptedModel([calls(call("wait"), call("note"))])
       const run = createAgent({ model, tools: [made, note] }).run("go", { signal: controller.signal })
       await begun
       controller.abort(reason)
       await assertAborted(run)
       const { trajectory } = await run.settled
-      assert.deepEqual(toolEnds(trajectory.events).map(codeOf), ["aborted", "skipped-aborted"])
+      assert.deepEqual(toolEnds(trajectory.events).map(errorCodeOf), ["aborted", "skipped-aborted"])
     }
   })
 
   test("stops a run that a tool has started, and so on down", async () => {
     const { made, begun } = waiting()
-    const child = createAgent({ name: "child", model: scripted([calls(call("wait"))]), tools: [made] })
+    const child = createAgent({ name: "child", model: scriptedModel([calls(call("wait"))]), tools: [made] })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
-    const middle = createAgent({ name: "middle", model: scripted([calls(call("spawn"))]), tools: [spawn] })
+    const middle = createAgent({ name: "middle", model: scriptedModel([calls(call("spawn"))]), tools: [spawn] })
     const outer = tool({ name: "outer", description: "", run: async () => (await middle.run("go")).output })
-    const run = createAgent({ model: scripted([calls(call("outer"))]), tools: [outer] }).run("go")
+    const run = createAgent({ model: scriptedModel([calls(call("outer"))]), tools: [outer] }).run("go")
     await begun
     run.abort()
     await assertAborted(run)
@@ -114,7 +114,7 @@ describe("an abort", () => {
 
   test("while an approval is waited for ends the wait", async () => {
     const asking = tool({ name: "asking", description: "", approve: true, run: () => assert.fail("not to be called") })
-    const run = createAgent({ model: scripted([calls(call("asking"), call("note"))]), tools: [asking, note] }).run(
+    const run = createAgent({ model: scriptedModel([calls(call("asking"), call("note"))]), tools: [asking, note] }).run(
       "go",
       {
         approver: "events",
@@ -131,7 +131,7 @@ describe("an abort", () => {
         resolve()
         return new Promise<never>(() => undefined)
       }
-      const model = scripted([calls(call("note"))])
+      const model = scriptedModel([calls(call("note"))])
       const run = createAgent({ model, tools: [note], hooks: { [point]: hook } }).run("go")
       await begun
       run.abort()
@@ -148,7 +148,7 @@ describe("an abort", () => {
       }
       const options = hangs === "approve" ? { approve: hang } : { input: z.object({}).refine(hang) }
       const made = tool({ name: "made", description: "", run: () => "made", ...options })
-      const run = createAgent({ model: scripted([calls(call("made"))]), tools: [made] }).run("go")
+      const run = createAgent({ model: scriptedModel([calls(call("made"))]), tools: [made] }).run("go")
       await begun
       run.abort()
       await assertAborted(run)
@@ -168,7 +168,7 @@ describe("an abort", () => {
         resolve()
         return new Promise<never>(() => undefined)
       }
-      const model = scripted(() => calls(call("many")))
+      const model = scriptedModel(() => calls(call("many")))
       const place = hangs === "keep" ? { runtime: { ...jsRuntime(), keep: hang } } : { hooks: { [hangs]: hang } }
       const run = createAgent({ model, tools: [many], limits: { cycles: 30 }, ...place, ...options }).run("go")
       await begun
@@ -179,26 +179,26 @@ describe("an abort", () => {
 
   test("of a call that took too long ends the run that the call has started", async () => {
     const { made, begun } = waiting()
-    const child = createAgent({ name: "child", model: scripted([calls(call("wait"))]), tools: [made] })
+    const child = createAgent({ name: "child", model: scriptedModel([calls(call("wait"))]), tools: [made] })
     const spawn = tool({
       name: "spawn",
       description: "",
       timeoutMs: 20,
       run: async () => (await child.run("go")).output,
     })
-    const model = scripted([calls(call("spawn")), calls(finish())])
+    const model = scriptedModel([calls(call("spawn")), calls(finish())])
     const run = createAgent({ model, tools: [spawn] }).run("go")
     await begun
     const { status, trajectory } = await run
     assert.equal(status, "done")
-    assert.equal(codeOf(toolEnds(trajectory.events).find(({ name }) => name === "spawn")), "timeout")
+    assert.equal(errorCodeOf(toolEnds(trajectory.events).find(({ name }) => name === "spawn")), "timeout")
     const childEnd = trajectory.events.find((event) => event.type === "run-end" && event.run !== run.id)
     assert.equal(childEnd?.type === "run-end" && childEnd.status, "aborted")
   })
 
   test("leaves a conversation that the session goes on with", async () => {
     const { made, begun } = waiting()
-    const model = scripted([calls(call("wait"), call("note")), calls(finish("Here again."))])
+    const model = scriptedModel([calls(call("wait"), call("note")), calls(finish("Here again."))])
     await using session = await createAgent({ model, tools: [made, note] }).session()
     const run = session.send("go")
     await begun
@@ -211,7 +211,7 @@ describe("an abort", () => {
   test("is told in order, stamped by the clock the agent was given", async () => {
     let now = 1000
     const { made, begun } = waiting()
-    const model = scripted([calls(call("wait", {}, "w"), call("note", {}, "n"))])
+    const model = scriptedModel([calls(call("wait", {}, "w"), call("note", {}, "n"))])
     const run = createAgent({ model, tools: [made, note], now: () => now++ }).run("go")
     await begun
     run.abort()

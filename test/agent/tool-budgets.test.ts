@@ -2,10 +2,10 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Usage } from "../../src/core/usage.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool } from "../../src/tools/tool.ts"
-import { call, calls, codeOf, finish, toolEnds } from "./tooling.ts"
+import { call, calls, errorCodeOf, finish, toolEnds } from "./tooling.ts"
 
 let made: string[] = []
 const named = (name: string, options = {}) =>
@@ -14,10 +14,10 @@ const tools = [named("a"), named("b"), named("p", { parallel: true })]
 
 async function run(limits: object, answers: string[][], given = tools) {
   made = []
-  const model = scripted([...answers.map((names) => calls(...names.map((name) => call(name)))), calls(finish())])
+  const model = scriptedModel([...answers.map((names) => calls(...names.map((name) => call(name)))), calls(finish())])
   const { trajectory, status } = await createAgent({ model, tools: given, limits }).run("go")
   const ends = toolEnds(trajectory.events)
-  return { made, status, codes: ends.map(codeOf), texts: ends.map(({ text }) => text) }
+  return { made, status, codes: ends.map(errorCodeOf), texts: ends.map(({ text }) => text) }
 }
 
 describe("the calls a run may make", () => {
@@ -61,7 +61,7 @@ describe("the calls a run may make", () => {
     })
     made = []
     const speak = tool({ name: "speak", description: "", free: true, run: () => void run.steer("Hm.") })
-    const model = scripted([
+    const model = scriptedModel([
       calls(call("strict", {}), call("nowhere"), call("strict", "{")),
       calls(call("speak"), call("strict", { n: 1 }), call("strict", { n: 2 })),
       calls(call("strict", { n: 3 }), call("strict", { n: 4 })),
@@ -76,18 +76,18 @@ describe("the calls a run may make", () => {
     made = []
     const child = createAgent({
       name: "child",
-      model: scripted([calls(call("b")), calls(call("b")), calls(finish("child"))]),
+      model: scriptedModel([calls(call("b")), calls(call("b")), calls(finish("child"))]),
       tools,
     })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
-    const model = scripted([calls(call("spawn"), call("a")), calls(finish())])
+    const model = scriptedModel([calls(call("spawn"), call("a")), calls(finish())])
     await createAgent({ model, tools: [spawn, ...tools], limits: { calls: 3 } }).run("go")
     assert.deepEqual(made, ["b", "a"])
   })
 
   test("count tools and functions together", async () => {
     made = []
-    const model = scripted([calls("```ts\nawait f()\nawait f()\n```\n", call("a")), calls(call("a")), "ok"])
+    const model = scriptedModel([calls("```ts\nawait f()\nawait f()\n```\n", call("a")), calls(call("a")), "ok"])
     const runtime = jsRuntime({ f: () => void made.push("f") })
     await createAgent({ model, tools, runtime, limits: { calls: 3 } }).run("go")
     assert.deepEqual(made, ["f", "f", "a"])
@@ -96,9 +96,11 @@ describe("the calls a run may make", () => {
 
 describe("the tokens a run may use", () => {
   const spending = (usage: Usage, limits: object) =>
-    createAgent({ model: scripted(() => calls(call("a")), { usage }), tools, limits: { cycles: 5, ...limits } }).run(
-      "go",
-    )
+    createAgent({
+      model: scriptedModel(() => calls(call("a")), { usage }),
+      tools,
+      limits: { cycles: 5, ...limits },
+    }).run("go")
 
   test("count without what was read from a cache, where that is the limit", async () => {
     const usage = { input: 1000, cacheRead: 900, output: 10, complete: true }
@@ -121,15 +123,15 @@ describe("the tokens a run may use", () => {
   })
 
   test("of unknown number stop a run also where one that it started used them", async () => {
-    const child = createAgent({ name: "child", model: scripted(["ok"]), tools, noTool: "answer" })
+    const child = createAgent({ name: "child", model: scriptedModel(["ok"]), tools, noTool: "answer" })
     const spawn = tool({ name: "spawn", description: "", run: async () => (await child.run("go")).output })
-    const model = scripted(() => calls(call("spawn")), { usage: { input: 1, output: 1, complete: true } })
+    const model = scriptedModel(() => calls(call("spawn")), { usage: { input: 1, output: 1, complete: true } })
     const { reason, cycles } = await createAgent({ model, tools: [spawn], limits: { unknownUsage: "stop" } }).run("go")
     assert.deepEqual([reason, cycles], ["unknown-usage", 1])
   })
 
   test("must be limited by what there is", () => {
-    const model = scripted([])
+    const model = scriptedModel([])
     assert.throws(() => createAgent({ model, limits: { uncachedTokens: -1 } }), /limits\.uncachedTokens/)
     // @ts-expect-error: it continues or stops.
     assert.throws(() => createAgent({ model, limits: { unknownUsage: "maybe" } }), /limits\.unknownUsage/)
@@ -138,10 +140,10 @@ describe("the tokens a run may use", () => {
 
 test("active time is that of tools too, and a tool that is under way when it is over has its result", async () => {
   const hangs = tool({ name: "hangs", description: "", run: () => new Promise(() => undefined) })
-  const model = scripted([calls(call("hangs"), call("a"))])
+  const model = scriptedModel([calls(call("hangs"), call("a"))])
   made = []
   const result = await createAgent({ model, tools: [hangs, ...tools], limits: { timeMs: 30 } }).run("go")
   assert.deepEqual([result.status, result.reason], ["stopped", "time"])
-  assert.deepEqual(toolEnds(result.trajectory.events).map(codeOf), ["aborted", "skipped-aborted"])
+  assert.deepEqual(toolEnds(result.trajectory.events).map(errorCodeOf), ["aborted", "skipped-aborted"])
   assert.deepEqual(made, [])
 })

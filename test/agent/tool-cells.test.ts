@@ -3,11 +3,11 @@ import { after, describe, test } from "node:test"
 import { z } from "zod"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Hooks } from "../../src/index.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { running, runtimes, told } from "../actions/everywhere.ts"
+import { lastResultText, modelRunningCells, runtimes } from "../actions/everywhere.ts"
 import { call, calls, resultsIn } from "./tooling.ts"
 
 const made: unknown[] = []
@@ -43,12 +43,12 @@ for (const { name, skip, open } of runtimes) {
 
     const outcomeOf = async (typescript: string, python = typescript, options = {}) => {
       made.length = 0
-      const model = running(runtime, {
+      const model = modelRunningCells(runtime, {
         typescript: `console.log(await ${typescript})`,
         python: `print(${python})`,
       })
       const result = await createAgent({ model, runtime, ...options }).run("go")
-      return { said: told(model), result }
+      return { said: lastResultText(model), result }
     }
 
     test("takes validated input and gives the value of its result, or its text", async () => {
@@ -78,19 +78,19 @@ for (const { name, skip, open } of runtimes) {
       const hooks: Hooks = { beforeCall: () => ({ result: "hooked" }) }
       assert.match((await outcomeOf("wipe()", "wipe()", { hooks })).said, /hooked/)
       const twice = { typescript: "await wipe()\nawait wipe()", python: "wipe()\nwipe()" }
-      const model = running(runtime, twice)
+      const model = modelRunningCells(runtime, twice)
       await createAgent({ model, runtime, approve: () => true }).run("go")
-      assert.match(told(model), /CallLimitReached/)
+      assert.match(lastResultText(model), /CallLimitReached/)
     })
 
     test("works with the files and the memory of the run that calls it", async () => {
       const workspace = memoryWorkspace()
       await workspace.write("here.txt", "x")
       const tick = { typescript: "console.log(await remember())", python: "print(remember())" }
-      const model = running(runtime, tick, tick)
+      const model = modelRunningCells(runtime, tick, tick)
       await createAgent({ model, runtime, workspace }).run("go")
-      assert.match(told(model, 1), /1 file id/)
-      assert.match(told(model, 2), /2 file id/)
+      assert.match(lastResultText(model, 1), /1 file id/)
+      assert.match(lastResultText(model, 2), /2 file id/)
     })
 
     test("is declared by its schemas", async () => {
@@ -119,7 +119,7 @@ test("a tool in a runtime without a run has no files, and remembers nothing", as
 
 test("the tools of calls and those of cells share what they remember", async () => {
   const { remember } = bindings()
-  const model = scripted([calls("```ts\nawait count()\n```\n", call("remember")), "ok"])
+  const model = scriptedModel([calls("```ts\nawait count()\n```\n", call("remember")), "ok"])
   const agent = createAgent({ model, tools: [remember], runtime: jsRuntime({ count: remember }) })
   const { messages } = await agent.run("go")
   assert.equal(resultsIn(messages)[0]?.text, "2 no file id")

@@ -1,19 +1,20 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { tool, toolResult } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { call, calls, codeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
+import { call, calls, errorCodeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
 
 const noted: string[] = []
 const note = tool({ name: "note", description: "Notes.", run: () => `note ${noted.push("note")}` })
-const agentOf = (model: ReturnType<typeof scripted>, options = {}) => createAgent({ model, tools: [note], ...options })
+const agentOf = (model: ReturnType<typeof scriptedModel>, options = {}) =>
+  createAgent({ model, tools: [note], ...options })
 
 describe("finish", () => {
   test("is refused while todos are open, naming them, and works once they are done", async () => {
     const plan = { todos: [{ title: "Write the report" }, { title: "Send it", status: "done" }] }
-    const model = scripted([
+    const model = scriptedModel([
       calls(call("write_todos", plan)),
       calls(finish("Too early.")),
       calls(call("write_todos", { todos: [{ title: "Write the report", status: "done" }] })),
@@ -22,26 +23,26 @@ describe("finish", () => {
     const { status, output, cycles, trajectory } = await agentOf(model).run("go")
     assert.deepEqual([status, output, cycles], ["done", "Sent.", 4])
     const refused = toolEnds(trajectory.events)[1]
-    assert.equal(codeOf(refused), "todos-open")
+    assert.equal(errorCodeOf(refused), "todos-open")
     assert.match(refused?.text ?? "", /Write the report \(pending\)/)
     assert.doesNotMatch(refused?.text ?? "", /Send it/)
   })
 
   test("with broken JSON never finishes, and the answer is not lost", async () => {
-    const model = scripted([calls(call("finish", '{"message": "It is 4')), calls(finish("It is 42."))])
+    const model = scriptedModel([calls(call("finish", '{"message": "It is 4')), calls(finish("It is 42."))])
     const { output, cycles, trajectory } = await agentOf(model).run("go")
     assert.deepEqual([output, cycles], ["It is 42.", 2])
-    assert.equal(codeOf(toolEnds(trajectory.events)[0]), "invalid-json")
+    assert.equal(errorCodeOf(toolEnds(trajectory.events)[0]), "invalid-json")
   })
 
   test("without a message never finishes", async () => {
-    const model = scripted([calls(call("finish", { _raw: "It is 42." })), calls(finish("It is 42."))])
+    const model = scriptedModel([calls(call("finish", { _raw: "It is 42." })), calls(finish("It is 42."))])
     const { output, cycles } = await agentOf(model).run("go")
     assert.deepEqual([output, cycles], ["It is 42.", 2])
   })
 
   test("has no way round the todos by another argument", async () => {
-    const model = scripted([
+    const model = scriptedModel([
       calls(call("write_todos", { todos: [{ title: "Work" }] })),
       calls(call("finish", { message: "ok", require_all_todos_completed: false, force: true })),
       calls(call("write_todos", { todos: [] }), finish()),
@@ -53,7 +54,7 @@ describe("finish", () => {
   test("hands over files that exist, and no others", async () => {
     const workspace = memoryWorkspace()
     await workspace.write("report.md", "# Report")
-    const model = scripted([
+    const model = scriptedModel([
       calls(call("finish", { message: "Here.", files: ["report.md", "lost.md"] })),
       calls(call("finish", { message: "Here.", files: ["report.md"] })),
     ])
@@ -63,11 +64,11 @@ describe("finish", () => {
 
   test("answers the calls after it without making them", async () => {
     noted.length = 0
-    const model = scripted([calls(call("note"), finish("Enough."), call("note"), call("nowhere"))])
+    const model = scriptedModel([calls(call("note"), finish("Enough."), call("note"), call("nowhere"))])
     const { output, trajectory } = await agentOf(model).run("go")
     assert.equal(output, "Enough.")
     assert.equal(noted.length, 1)
-    const codes = toolEnds(trajectory.events).map(codeOf)
+    const codes = toolEnds(trajectory.events).map(errorCodeOf)
     assert.deepEqual(codes, [undefined, undefined, "skipped-finish", "skipped-finish"])
   })
 })
@@ -75,7 +76,10 @@ describe("finish", () => {
 describe("a question", () => {
   test("has the run wait, and the session goes on with the answer", async () => {
     const question = { question: "Which month?", options: ["May", " June ", "May"], multiple: false, custom: false }
-    const model = scripted([calls(call("ask", question, "q1"), call("ask", question)), calls(finish("June it is."))])
+    const model = scriptedModel([
+      calls(call("ask", question, "q1"), call("ask", question)),
+      calls(finish("June it is.")),
+    ])
     await using session = await agentOf(model).session()
     const run = session.send("Sum it up")
     const asked = (await Array.fromAsync(run)).find((event) => event.type === "question-asked")
@@ -86,7 +90,7 @@ describe("a question", () => {
     assert.deepEqual(result.pending, { kind: "question", id: "q1", ...expected })
     assert.equal(asked?.question, "Which month?")
     // The second question was not asked, and has its result.
-    assert.equal(codeOf(toolEnds(result.trajectory.events)[1]), "skipped-ask")
+    assert.equal(errorCodeOf(toolEnds(result.trajectory.events)[1]), "skipped-ask")
     const answered = await session.send("June")
     assert.deepEqual([answered.status, answered.output], ["done", "June it is."])
     const last = model.requests[1]?.messages.at(-1)
@@ -94,7 +98,7 @@ describe("a question", () => {
   })
 
   test("can be answered without a session, from the result", async () => {
-    const model = scripted([calls(call("ask", { question: "Sure?" })), calls(finish("Gone."))])
+    const model = scriptedModel([calls(call("ask", { question: "Sure?" })), calls(finish("Gone."))])
     const agent = agentOf(model)
     const waiting = await agent.run("Delete it")
     const { output } = await agent.run("yes", { from: waiting })
@@ -112,17 +116,17 @@ describe("a directive", () => {
 
   test("of any tool ends the run or has it wait", async () => {
     const submit = directing("submit", { kind: "finish", message: "Submitted." })
-    const done = await createAgent({ model: scripted([calls(call("submit"))]), tools: [submit] }).run("go")
+    const done = await createAgent({ model: scriptedModel([calls(call("submit"))]), tools: [submit] }).run("go")
     assert.deepEqual([done.output, done.completion], ["Submitted.", { by: "tool", tool: "submit" }])
     const consult = directing("consult", { kind: "ask", question: "May I?" })
-    const waiting = await createAgent({ model: scripted([calls(call("consult"))]), tools: [consult] }).run("go")
+    const waiting = await createAgent({ model: scriptedModel([calls(call("consult"))]), tools: [consult] }).run("go")
     assert.equal(waiting.pending?.kind === "question" && waiting.pending.question, "May I?")
   })
 
   test("to continue, or of a failure, changes nothing", async () => {
     const on = directing("on", { kind: "continue" })
     const failed = directing("failed", { kind: "finish", message: "Not so." }, false)
-    const model = scripted([calls(call("on"), call("failed"), call("on")), calls(finish("Really."))])
+    const model = scriptedModel([calls(call("on"), call("failed"), call("on")), calls(finish("Really."))])
     const { output, messages } = await createAgent({ model, tools: [on, failed] }).run("go")
     assert.equal(output, "Really.")
     assert.deepEqual(
@@ -142,7 +146,7 @@ describe("a directive", () => {
           return toolResult({ text: name, directive: { kind: "finish", message: name } })
         },
       })
-    const model = scripted([calls(call("slow"), call("fast"))])
+    const model = scriptedModel([calls(call("slow"), call("fast"))])
     const { output, messages } = await createAgent({ model, tools: [racer("slow", true), racer("fast", false)] }).run(
       "go",
     )
@@ -154,16 +158,16 @@ describe("a directive", () => {
 describe("stopOn", () => {
   test("ends with the result of the first tool that worked", async () => {
     noted.length = 0
-    const model = scripted([calls("Hm.", call("nowhere"), call("note"), call("note"))])
+    const model = scriptedModel([calls("Hm.", call("nowhere"), call("note"), call("note"))])
     const { status, output, completion, trajectory } = await agentOf(model, { stopOn: "first-tool" }).run("go")
     assert.deepEqual([status, output, completion], ["done", "note 1", { by: "tool", tool: "note" }])
-    assert.deepEqual(toolEnds(trajectory.events).map(codeOf), ["unknown-tool", undefined, "skipped-finish"])
+    assert.deepEqual(toolEnds(trajectory.events).map(errorCodeOf), ["unknown-tool", undefined, "skipped-finish"])
   })
 
   test("ends with a named tool only", async () => {
     noted.length = 0
     const other = tool({ name: "other", description: "Other.", run: () => "x".repeat(9000) })
-    const model = scripted([calls(call("note")), calls(call("other"))])
+    const model = scriptedModel([calls(call("note")), calls(call("other"))])
     const { output, completion } = await createAgent({ model, tools: [note, other], stopOn: ["other"] }).run("go")
     assert.deepEqual(completion, { by: "tool", tool: "other" })
     assert.equal(output.length, 9000)
@@ -172,7 +176,7 @@ describe("stopOn", () => {
 
 describe("an answer without a tool call", () => {
   test("is by default never taken for the answer: the model is reminded, until the limit", async () => {
-    const model = scripted(() => "I think it is 4.")
+    const model = scriptedModel(() => "I think it is 4.")
     const result = await agentOf(model, { limits: { cycles: 2 } }).run("2 + 2?")
     assert.deepEqual([result.status, result.reason, result.cycles], ["stopped", "cycles", 2])
     assert.deepEqual(result.completion, { by: "limit" })
@@ -182,12 +186,12 @@ describe("an answer without a tool call", () => {
   })
 
   test("is the answer with noTool answer", async () => {
-    const result = await agentOf(scripted(["It is 4."]), { noTool: "answer" }).run("2 + 2?")
+    const result = await agentOf(scriptedModel(["It is 4."]), { noTool: "answer" }).run("2 + 2?")
     assert.deepEqual([result.status, result.output, result.completion], ["done", "It is 4.", { by: "answer" }])
   })
 
   test("is a question to the user with noTool wait", async () => {
-    const result = await agentOf(scripted(["Which two?"]), { noTool: "wait" }).run("Add them")
+    const result = await agentOf(scriptedModel(["Which two?"]), { noTool: "wait" }).run("Add them")
     assert.equal(result.status, "waiting")
     assert.equal(result.pending?.kind === "question" && result.pending.question, "Which two?")
     assert.deepEqual(result.completion, { by: "question" })
@@ -201,12 +205,12 @@ describe("the user's word between calls", () => {
       description: "Speaks.",
       run: () => void run.steer("Stop, use the other file."),
     })
-    const model = scripted([calls(call("speak"), call("note"), call("note")), calls(finish("Other it is."))])
+    const model = scriptedModel([calls(call("speak"), call("note"), call("note")), calls(finish("Other it is."))])
     noted.length = 0
     const run = createAgent({ model, tools: [speak, note] }).run("go")
     const { messages, trajectory } = await run
     assert.equal(noted.length, 0)
-    const codes = toolEnds(trajectory.events).map(codeOf)
+    const codes = toolEnds(trajectory.events).map(errorCodeOf)
     assert.deepEqual(codes, [undefined, "skipped-steering", "skipped-steering", undefined])
     assert.deepEqual(
       messages.slice(2, 6).map((message) => (message.role === "user" ? message.origin : message.role)),
@@ -223,14 +227,14 @@ describe("the user's word between calls", () => {
       run: () => toolResult({ text: "", directive: done }),
     })
     const done = { kind: "finish", message: "Ended." } as const
-    const model = scripted([
+    const model = scriptedModel([
       calls(call("speak"), call("speak"), call("end")),
       calls(call("end"), call("speak"), call("speak")),
     ])
     const run = createAgent({ model, tools: [speak, end], maxParallelTools: 1 }).run("go")
     const { output, trajectory } = await run
     assert.equal(output, "Ended.")
-    const codes = toolEnds(trajectory.events).map(codeOf)
+    const codes = toolEnds(trajectory.events).map(errorCodeOf)
     const [steering, finished] = ["skipped-steering", "skipped-finish"]
     assert.deepEqual(codes, [undefined, steering, steering, undefined, finished, finished])
     assert.equal(trajectory.events.filter(({ type }) => type === "tool-start").length, 2)
@@ -238,7 +242,7 @@ describe("the user's word between calls", () => {
 
   test("is not lost where the run ends before the model can hear it", async () => {
     const speak = tool({ name: "speak", description: "Speaks.", run: () => void session.steer("And in French.") })
-    const model = scripted([calls(call("speak")), calls(finish("Fini."))])
+    const model = scriptedModel([calls(call("speak")), calls(finish("Fini."))])
     await using session = await createAgent({ model, tools: [speak] }).session()
     const stopped = await session.send("go", { limits: { cycles: 1 } })
     assert.equal(stopped.status, "stopped")
@@ -248,12 +252,12 @@ describe("the user's word between calls", () => {
 })
 
 test("every way a run ends says by what it ended", async () => {
-  const failing = await agentOf(scripted([new Error("no service")])).run("go").settled
+  const failing = await agentOf(scriptedModel([new Error("no service")])).run("go").settled
   assert.deepEqual(failing.completion, { by: "failure" })
-  const run = agentOf(scripted([() => new Promise<string>(() => undefined)])).run("go")
+  const run = agentOf(scriptedModel([() => new Promise<string>(() => undefined)])).run("go")
   setImmediate(() => run.abort())
   assert.deepEqual((await run.settled).completion, { by: "abort" })
-  const early = agentOf(scripted([])).run("go")
+  const early = agentOf(scriptedModel([])).run("go")
   early.abort()
   assert.deepEqual((await early.settled).completion, { by: "abort" })
 })

@@ -3,10 +3,10 @@ import { describe, test } from "node:test"
 import { z } from "zod"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError } from "../../src/core/errors.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
-import { call, calls, callsIn, codeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
+import { call, calls, callsIn, errorCodeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
 
 const add = tool({
   name: "add",
@@ -17,7 +17,7 @@ const add = tool({
 
 describe("an agent with tools", () => {
   test("calls them with validated input, sees their results, and ends by finish with its message", async () => {
-    const model = scripted([calls("Let me see.", call("add", { a: 2, b: 3 })), calls(finish("It is 5."))])
+    const model = scriptedModel([calls("Let me see.", call("add", { a: 2, b: 3 })), calls(finish("It is 5."))])
     const result = await createAgent({ model, tools: [add] }).run("2 + 3?")
     assert.equal(result.status, "done")
     assert.equal(result.output, "It is 5.")
@@ -36,7 +36,7 @@ describe("an agent with tools", () => {
   })
 
   test("tells a run by events: start, cycle, message, tool, end", async () => {
-    const model = scripted([calls(call("add", { a: 1, b: 1 })), calls(finish())])
+    const model = scriptedModel([calls(call("add", { a: 1, b: 1 })), calls(finish())])
     const run = createAgent({ model, tools: [add] }).run("go")
     const types = (await Array.fromAsync(run)).map(({ type }) => type)
     assert.deepEqual(types, [
@@ -56,7 +56,7 @@ describe("an agent with tools", () => {
     const slow = tool({ name: "slow", description: "Hangs.", timeoutMs: 5, run: () => new Promise(() => undefined) })
     const unable = tool({ name: "unable", description: "Fails.", run: () => toolFailure("no-luck", "Try another.") })
     const asking = tool({ name: "asking", description: "Asks.", approve: true, run: () => "never" })
-    const model = scripted([
+    const model = scriptedModel([
       calls(
         call("nowhere", {}),
         call("add", '{"a": 1, "b"'),
@@ -72,7 +72,7 @@ describe("an agent with tools", () => {
     const agent = createAgent({ model, tools: [add, broken, slow, unable, asking], approve: () => false })
     const { trajectory } = await agent.run("go")
     const ends = toolEnds(trajectory.events).slice(0, 8)
-    assert.deepEqual(ends.map(codeOf), [
+    assert.deepEqual(ends.map(errorCodeOf), [
       ...["unknown-tool", "invalid-json", "invalid-input", "invalid-input"],
       ...["tool-failed", "timeout", "no-luck", "not-approved"],
     ])
@@ -97,7 +97,7 @@ describe("an agent with tools", () => {
       run: ({ amount }) => void made.push(amount),
     })
     const asked: unknown[] = []
-    const model = scripted([calls(call("pay", { amount: -1 }), call("pay", { amount: 7 })), calls(finish())])
+    const model = scriptedModel([calls(call("pay", { amount: -1 }), call("pay", { amount: 7 })), calls(finish())])
     const approve = (made: { args: readonly unknown[] }) => asked.push(...made.args) > 0
     await createAgent({ model, tools: [pay], approve }).run("go")
     assert.deepEqual(asked, [{ amount: 7 }])
@@ -126,7 +126,7 @@ describe("an agent with tools", () => {
         },
       })
     const tools = [step("a", false), step("p", true), step("q", true), step("r", true), step("z", false)]
-    const model = scripted([calls(...["a", "p", "q", "r", "z"].map((name) => call(name))), calls(finish())])
+    const model = scriptedModel([calls(...["a", "p", "q", "r", "z"].map((name) => call(name))), calls(finish())])
     const { messages } = await createAgent({ model, tools }).run("go")
     assert.deepEqual(log, ["+a", "-a", "+p", "+q", "+r", "-r", "-q", "-p", "+z", "-z"])
     assert.deepEqual(
@@ -139,7 +139,7 @@ describe("an agent with tools", () => {
     const slow = Promise.withResolvers<string>()
     const wait = tool({ name: "wait", description: "", parallel: true, run: () => slow.promise })
     const quick = tool({ name: "quick", description: "", parallel: true, run: () => "quick" })
-    const model = scripted([calls(call("quick"), call("wait"), call("quick"), call("quick")), calls(finish())])
+    const model = scriptedModel([calls(call("quick"), call("wait"), call("quick"), call("quick")), calls(finish())])
     const run = createAgent({ model, tools: [wait, quick], maxParallelTools: 2 }).run("go")
     const ended: string[] = []
     for await (const event of run) {
@@ -178,7 +178,7 @@ describe("an agent with tools", () => {
         under--
       },
     })
-    const model = scripted([calls(...Array.from({ length: 9 }, () => call("wait"))), calls(finish())])
+    const model = scriptedModel([calls(...Array.from({ length: 9 }, () => call("wait"))), calls(finish())])
     const { messages } = await createAgent({ model, tools: [wait], maxParallelTools: 3 }).run("go")
     assert.equal(most, 3)
     assert.equal(resultsIn(messages).length, 10)
@@ -193,7 +193,7 @@ describe("an agent with tools", () => {
         return "whole"
       },
     })
-    const model = scripted([calls(call("long")), calls(finish())])
+    const model = scriptedModel([calls(call("long")), calls(finish())])
     const run = createAgent({ model, tools: [long] }).run("go")
     const deltas = (await Array.fromAsync(run)).filter((event) => event.type === "tool-delta")
     assert.deepEqual(
@@ -207,7 +207,7 @@ describe("an agent with tools", () => {
     const log: string[] = []
     const note = tool({ name: "note", description: "Notes.", run: () => void log.push("tool") })
     const runtime = jsRuntime({ mark: () => void log.push("cell") })
-    const model = scripted([calls("```ts\nawait mark()\n```\n", call("note")), "Both done."])
+    const model = scriptedModel([calls("```ts\nawait mark()\n```\n", call("note")), "Both done."])
     const { output, messages } = await createAgent({ model, tools: [note], runtime }).run("go")
     assert.deepEqual(log, ["cell", "tool"])
     assert.equal(output, "Both done.")
@@ -222,13 +222,13 @@ describe("an agent with tools", () => {
   test("makes no call of an answer whose cell the user has interrupted", async () => {
     const note = tool({ name: "note", description: "Notes.", run: () => assert.fail("not to be called") })
     const speak = () => void run.steer("wait")
-    const model = scripted([calls("```ts\nawait speak()\n```\n", call("note")), "I wait."])
+    const model = scriptedModel([calls("```ts\nawait speak()\n```\n", call("note")), "I wait."])
     const run = createAgent({ model, tools: [note], runtime: jsRuntime({ speak }) }).run("go")
-    assert.equal(codeOf(toolEnds((await run).trajectory.events)[0]), "skipped-steering")
+    assert.equal(errorCodeOf(toolEnds((await run).trajectory.events)[0]), "skipped-steering")
   })
 
   test("gives each call an id of its own where a provider gives the same again, also in later runs", async () => {
-    const model = scripted(() =>
+    const model = scriptedModel(() =>
       calls(call("add", { a: 1, b: 1 }, "call_0"), call("finish", { message: "ok" }, "call_0")),
     )
     await using session = await createAgent({ model, tools: [add] }).session()
@@ -242,23 +242,26 @@ describe("an agent with tools", () => {
   test("remembers a call as the model made it, whatever a tool does to its input", async () => {
     const input = { type: "object", properties: { list: { type: "array" } } }
     const takes = tool({ name: "takes", description: "", input, run: ({ list }) => Array.isArray(list) && list.pop() })
-    const model = scripted([calls(call("takes", { list: [1, 2] })), calls(finish())])
+    const model = scriptedModel([calls(call("takes", { list: [1, 2] })), calls(finish())])
     const { messages } = await createAgent({ model, tools: [takes] }).run("go")
     assert.deepEqual(callsIn(messages)[0]?.input, { list: [1, 2] })
   })
 
   test("calls a tool without input when the model sends nothing", async () => {
     const ping = tool({ name: "ping", description: "Pings.", run: () => "pong" })
-    const model = scripted([calls(call("ping", null), call("ping", {}), call("ping", { loud: true })), calls(finish())])
+    const model = scriptedModel([
+      calls(call("ping", null), call("ping", {}), call("ping", { loud: true })),
+      calls(finish()),
+    ])
     const { trajectory } = await createAgent({ model, tools: [ping] }).run("go")
     assert.deepEqual(
-      toolEnds(trajectory.events).map((end) => codeOf(end) ?? end.text),
+      toolEnds(trajectory.events).map((end) => errorCodeOf(end) ?? end.text),
       ["pong", "pong", "invalid-input", "Finished."],
     )
   })
 
   test("refuses what is no tool, no name, two of a name and an unknown policy", () => {
-    const model = scripted([])
+    const model = scriptedModel([])
     // @ts-expect-error: a bare function is no tool.
     assert.throws(() => createAgent({ model, tools: [() => 1] }), ConfigError)
     assert.throws(() => tool({ name: "two words", description: "", run: () => 1 }), /a name is a word/)
@@ -272,7 +275,7 @@ describe("an agent with tools", () => {
   })
 
   test("fails at once where two tools have one name", async () => {
-    const { error } = await createAgent({ model: scripted(["x"]), tools: [add, add] }).run("go").settled
+    const { error } = await createAgent({ model: scriptedModel(["x"]), tools: [add, add] }).run("go").settled
     assert.match(error?.message ?? "", /two with the name "add"/)
   })
 })
@@ -280,7 +283,7 @@ describe("an agent with tools", () => {
 describe("a tool's result", () => {
   const show = async (given: unknown) => {
     const gives = tool({ name: "gives", description: "Gives.", run: () => given })
-    const model = scripted([calls(call("gives")), calls(finish())])
+    const model = scriptedModel([calls(call("gives")), calls(finish())])
     const { messages } = await createAgent({ model, tools: [gives] }).run("go")
     return resultsIn(messages)[0]?.text
   }

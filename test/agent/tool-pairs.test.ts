@@ -3,7 +3,7 @@ import { test } from "node:test"
 import fc from "fast-check"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { ModelPart } from "../../src/models/model.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { type Tool, tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
 import { callsIn, resultsIn, toolEnds } from "./tooling.ts"
@@ -59,7 +59,7 @@ test("every call has exactly one result, in the order of the calls, whatever hap
         ...calls.map(toCall),
         ...(breaks ? [new Error("connection lost")] : []),
       ])
-      const model = scripted([...answers, "The end."])
+      const model = scriptedModel([...answers, "The end."])
       const tools = names.flatMap((step) => [toolOf(step, false, word), toolOf(step, true, word)])
       const runtime = writesCode ? jsRuntime() : undefined
       const limits = { cycles: 6, callsOf: { dear: 1, dear_p: 1 }, calls: 12 }

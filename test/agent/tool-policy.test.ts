@@ -3,10 +3,10 @@ import { describe, test } from "node:test"
 import type { ToolPolicy } from "../../src/actions/tool-policy.ts"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError } from "../../src/core/errors.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { type Tool, tool } from "../../src/tools/tool.ts"
-import { call, calls, codeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
+import { call, calls, errorCodeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
 
 const made: string[] = []
 const named = (name: string, sideEffect = true): Tool =>
@@ -16,10 +16,10 @@ const tools = [named("read", false), named("write"), named("shell")]
 // The model asks for all of them, whatever it was offered.
 async function outcome(toolPolicy: ToolPolicy) {
   made.length = 0
-  const model = scripted([calls(call("read"), call("write"), call("shell")), calls(finish())])
+  const model = scriptedModel([calls(call("read"), call("write"), call("shell")), calls(finish())])
   const { trajectory, status } = await createAgent({ model, tools, toolPolicy }).run("go")
   const offered = model.requests[0]?.tools?.map(({ name }) => name) ?? []
-  return { offered, status, codes: toolEnds(trajectory.events).map(codeOf), made: [...made] }
+  return { offered, status, codes: toolEnds(trajectory.events).map(errorCodeOf), made: [...made] }
 }
 
 describe("a tool policy", () => {
@@ -40,7 +40,7 @@ describe("a tool policy", () => {
   })
 
   test("can deny even that", async () => {
-    const model = scripted(["It is 4."])
+    const model = scriptedModel(["It is 4."])
     const agent = createAgent({ model, tools, toolPolicy: { deny: ["finish", "ask"] }, noTool: "answer" })
     await agent.run("go")
     assert.ok(!model.requests[0]?.tools?.some(({ name }) => name === "finish" || name === "ask"))
@@ -48,17 +48,17 @@ describe("a tool policy", () => {
 
   test("is narrowed by the runs that a run starts, never widened, through any number of them", async () => {
     made.length = 0
-    const inner = scripted([calls(call("read"), call("write"), call("shell")), calls(finish("Inner done."))])
+    const inner = scriptedModel([calls(call("read"), call("write"), call("shell")), calls(finish("Inner done."))])
     const worker = createAgent({ name: "worker", model: inner, tools, toolPolicy: { allow: ["read", "shell"] } })
     // In between is one without tools of its own.
     const between = createAgent({
       name: "between",
-      model: scripted(["```ts\n(await worker.run('go')).output\n```\n", "ok"]),
+      model: scriptedModel(["```ts\n(await worker.run('go')).output\n```\n", "ok"]),
       runtime: jsRuntime({ worker }),
       toolPolicy: { deny: ["read"] },
     })
     const ask = tool({ name: "ask_worker", description: "", run: async () => (await between.run("go")).output })
-    const model = scripted([calls(call("ask_worker")), calls(finish())])
+    const model = scriptedModel([calls(call("ask_worker")), calls(finish())])
     await createAgent({ model, tools: [ask, ...tools], toolPolicy: { deny: ["shell"] } }).run("go")
     assert.deepEqual(made, [])
     assert.ok(!inner.requests[0]?.tools?.some(({ name }) => ["read", "write", "shell"].includes(name)))
@@ -67,7 +67,7 @@ describe("a tool policy", () => {
   test("holds for tools that a cell calls as functions", async () => {
     made.length = 0
     const [read, , shell] = tools
-    const model = scripted(["```ts\nawait read()\nawait run()\n```\n", "ok"])
+    const model = scriptedModel(["```ts\nawait read()\nawait run()\n```\n", "ok"])
     const runtime = jsRuntime({ read, run: shell })
     const { messages } = await createAgent({ model, runtime, toolPolicy: { deny: ["shell"] } }).run("go")
     assert.deepEqual(made, ["read"])
@@ -76,7 +76,7 @@ describe("a tool policy", () => {
 
   test("says nothing about tools of other names", async () => {
     const { messages } = await createAgent({
-      model: scripted([calls(call("read")), calls(finish())]),
+      model: scriptedModel([calls(call("read")), calls(finish())]),
       tools,
       toolPolicy: { deny: ["nothing"] },
     }).run("go")
@@ -84,7 +84,7 @@ describe("a tool policy", () => {
   })
 
   test("is refused where it is none", () => {
-    const model = scripted([])
+    const model = scriptedModel([])
     // @ts-expect-error: a list is asked for.
     assert.throws(() => createAgent({ model, tools, toolPolicy: { allow: "read" } }), ConfigError)
     // @ts-expect-error: there is no such rule.

@@ -4,8 +4,8 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import { AgentError } from "../../src/core/errors.ts"
 import type { ImagePart } from "../../src/core/message.ts"
 import { isPaired } from "../../src/memory/pairs.ts"
-import { promptWriter } from "../../src/models/ai-sdk-prompt.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { createPromptConverter } from "../../src/models/ai-sdk-prompt.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { memoryStore } from "../../src/stores/memory.ts"
 import type { Store } from "../../src/stores/store.ts"
@@ -13,7 +13,7 @@ import { finishTool } from "../../src/tools/control.ts"
 import { handoffTool } from "../../src/tools/delegate/agent.ts"
 import { tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { call, calls, codeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
+import { call, calls, errorCodeOf, finish, resultsIn, toolEnds } from "./tooling.ts"
 
 const lines = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`).join("\n")
@@ -23,7 +23,7 @@ const long = tool({ name: "long", description: "Much text.", run: () => lines(20
 describe("a result that is too long to show", () => {
   test("is kept whole as an artifact: head, tail, size, and a cursor to read on from", async () => {
     const workspace = memoryWorkspace()
-    const model = scripted([
+    const model = scriptedModel([
       calls(call("long")),
       ({ messages }) => {
         const [shown] = resultsIn(messages)
@@ -48,7 +48,7 @@ describe("a result that is too long to show", () => {
 
   test("is read on by its cursor to the last character, and an unknown name is said to be none", async () => {
     const pieces: string[] = []
-    const model = scripted(({ messages }) => {
+    const model = scriptedModel(({ messages }) => {
       const results = resultsIn(messages)
       if (results.length === 0) return calls(call("long"))
       const last = results.at(-1)?.text ?? ""
@@ -60,11 +60,11 @@ describe("a result that is too long to show", () => {
     const big = tool({ ...long.options, name: "long", description: "", run: () => lines(9000) })
     const { trajectory } = await createAgent({ model, tools: [big] }).run("go")
     assert.equal(pieces.join(""), lines(9000))
-    assert.equal(codeOf(toolEnds(trajectory.events).at(-2)), "not-found")
+    assert.equal(errorCodeOf(toolEnds(trajectory.events).at(-2)), "not-found")
   })
 
   test("of an agent that writes code is in a variable", async () => {
-    const model = scripted([calls(call("long")), "```ts\n_output_1.length\n```\n", "Seen."])
+    const model = scriptedModel([calls(call("long")), "```ts\n_output_1.length\n```\n", "Seen."])
     const { messages } = await createAgent({ model, tools: [long], runtime: jsRuntime() }).run("go")
     assert.match(resultsIn(messages)[0]?.text ?? "", /the whole text is in the variable _output_1/)
     assert.match(JSON.stringify(messages), new RegExp(`${lines(2000).length}`))
@@ -72,7 +72,10 @@ describe("a result that is too long to show", () => {
 
   test("is read by a run that goes on from the result, also with other files", async () => {
     const read = calls(call("read_artifact", { name: "_output_1" }), finish())
-    const agent = createAgent({ model: scripted([calls(call("long"), finish()), read, read, read]), tools: [long] })
+    const agent = createAgent({
+      model: scriptedModel([calls(call("long"), finish()), read, read, read]),
+      tools: [long],
+    })
     const first = await agent.run("go")
     for (const changes of [{}, { workspace: memoryWorkspace() }]) {
       const { messages } = await agent.run("on", { from: first, ...changes })
@@ -84,10 +87,10 @@ describe("a result that is too long to show", () => {
   test("is read by the agent that a conversation is handed over to, which numbers its own on", async () => {
     const other = createAgent({
       name: "other",
-      model: scripted([calls(call("read_artifact", { name: "_output_1" }), call("long"), finish())]),
+      model: scriptedModel([calls(call("read_artifact", { name: "_output_1" }), call("long"), finish())]),
       tools: [long],
     })
-    const model = scripted([calls(call("long")), calls(call("transfer_to_other"))])
+    const model = scriptedModel([calls(call("long")), calls(call("transfer_to_other"))])
     const { trajectory } = await createAgent({ model, tools: [long, handoffTool(other)] }).run("go")
     const [first, read, second] = toolEnds(trajectory.events)
     assert.equal(read?.text, lines(2000).slice(0, 20_000))
@@ -95,7 +98,7 @@ describe("a result that is too long to show", () => {
   })
 
   test("says so where it could not be kept, and the call still has its result", async () => {
-    const model = scripted([calls(call("long")), calls(finish())])
+    const model = scriptedModel([calls(call("long")), calls(finish())])
     const runtime = { ...jsRuntime(), keep: () => Promise.reject(new Error("the disk is full")) }
     const { status, messages } = await createAgent({ model, tools: [long, finishTool()], runtime }).run("go")
     assert.equal(status, "done")
@@ -103,20 +106,24 @@ describe("a result that is too long to show", () => {
   })
 
   test("is not said to be missing where it could not be read", async () => {
-    const model = scripted([calls(call("long")), calls(call("read_artifact", { name: "_output_1" })), calls(finish())])
+    const model = scriptedModel([
+      calls(call("long")),
+      calls(call("read_artifact", { name: "_output_1" })),
+      calls(finish()),
+    ])
     const down = new AgentError("The service answered 503.", { code: "server-error" })
     const store = memoryStore()
     const get: Store["get"] = (key) => (key.includes("/artifacts/") ? Promise.reject(down) : store.get(key))
     await using session = await createAgent({ model, tools: [long] }).session({ archive: { ...store, get } })
     const { trajectory } = await session.send("go")
-    assert.equal(codeOf(toolEnds(trajectory.events)[1]), "server-error")
+    assert.equal(errorCodeOf(toolEnds(trajectory.events)[1]), "server-error")
   })
 
   test("is never cut within a character, so that reading on loses none", async () => {
     const whole = `.${"🙂".repeat(15_000)}`
     const faces = tool({ name: "faces", description: "", run: () => whole })
     const pieces: string[] = []
-    const model = scripted(({ messages }) => {
+    const model = scriptedModel(({ messages }) => {
       const text = resultsIn(messages).at(-1)?.text
       if (text === undefined) return calls(call("faces"))
       pieces.push(text.replace(/\n… [\s\S]*$/, ""))
@@ -131,7 +138,7 @@ describe("a result that is too long to show", () => {
   test("may be longer where its tool says so, and failures are shortened too", async () => {
     const wide = tool({ name: "wide", description: "", maxChars: 100_000, run: () => lines(2000) })
     const fails = tool({ name: "fails", description: "", run: () => toolFailure("no", lines(2000)) })
-    const model = scripted([calls(call("wide"), call("fails")), calls(finish())])
+    const model = scriptedModel([calls(call("wide"), call("fails")), calls(finish())])
     const { messages } = await createAgent({ model, tools: [wide, fails] }).run("go")
     const [whole, failed] = resultsIn(messages)
     assert.equal(whole?.text, lines(2000))
@@ -150,10 +157,10 @@ describe("images of results", () => {
   test("come after all results of the answer, and before what the user said", async () => {
     const speak = tool({ name: "speak", description: "", run: () => void run.steer("Look closer.") })
     const answer = calls(call("look", {}, "l1"), call("look", {}, "l2"), call("speak", {}, "s"), call("look", {}, "l3"))
-    const model = scripted([answer, calls(finish())])
+    const model = scriptedModel([answer, calls(finish())])
     const run = createAgent({ model, tools: [look, speak] }).run("go")
     await run
-    const write = promptWriter({ id: "any/model", version: "v4" })
+    const write = createPromptConverter({ id: "any/model", version: "v4" })
     const messages = model.requests[1]?.messages ?? []
     const prompt = write({ system: "", messages })
     const [, , results, user] = prompt
@@ -172,7 +179,7 @@ describe("images of results", () => {
   })
 
   test("are left out, and said to be, where the model cannot see them", async () => {
-    const model = scripted([calls(call("look", {}, "l1")), calls(finish())])
+    const model = scriptedModel([calls(call("look", {}, "l1")), calls(finish())])
     const { messages } = await createAgent({ model, tools: [look], images: false }).run("go")
     assert.equal(resultsIn(messages)[0]?.text, "[l1]\n(1 image left out: the model cannot see images.)")
     assert.equal(messages.flatMap(({ parts }) => parts.filter(({ type }) => type === "image")).length, 0)
@@ -185,11 +192,11 @@ describe("memory of an agent that calls tools", () => {
 
   test("puts markers in the place of old results, whose artifacts the model reads back", async () => {
     const steps = Array.from({ length: 8 }, (_, step) => calls(call("facts", {}, `c${step}`)))
-    const model = scripted([...steps, calls(call("read_artifact", { name: "_output_1" })), calls(finish())])
+    const model = scriptedModel([...steps, calls(call("read_artifact", { name: "_output_1" })), calls(finish())])
     const { messages, trajectory, status } = await createAgent({
       model,
       tools: [facts("facts")],
-      memory: { compactAt: 2600, keepResults: 2, model: scripted(() => "no summary") },
+      memory: { compactAt: 2600, keepResults: 2, model: scriptedModel(() => "no summary") },
       limits: { cycles: 20 },
     }).run("go")
     assert.equal(status, "done")
@@ -204,9 +211,9 @@ describe("memory of an agent that calls tools", () => {
       calls(call("rules", {}, `k${step}`), call("facts", {}, `f${step}`)),
     )
     const { messages } = await createAgent({
-      model: scripted([...steps, calls(finish())]),
+      model: scriptedModel([...steps, calls(finish())]),
       tools: [facts("facts"), facts("rules", "keep")],
-      memory: { compactAt: 2600, keepResults: 0, model: scripted(() => "no summary") },
+      memory: { compactAt: 2600, keepResults: 0, model: scriptedModel(() => "no summary") },
     }).run("go")
     const results = resultsIn(messages)
     assert.ok(results.some(({ name, cleared }) => name === "facts" && cleared))
@@ -216,11 +223,11 @@ describe("memory of an agent that calls tools", () => {
 
   test("takes a whole answer with all its calls, and names the artifact with what was said", async () => {
     const steps = Array.from({ length: 12 }, (_, step) => calls(`Step ${step}.`, call("facts"), call("facts")))
-    const model = scripted([...steps, calls(finish())])
+    const model = scriptedModel([...steps, calls(finish())])
     const { messages } = await createAgent({
       model,
       tools: [facts("facts")],
-      memory: { compactAt: 1600, keepResults: 1, model: scripted(() => "no summary") },
+      memory: { compactAt: 1600, keepResults: 1, model: scriptedModel(() => "no summary") },
       limits: { cycles: 20 },
     }).run("go")
     assert.ok(isPaired(messages))
@@ -231,7 +238,7 @@ describe("memory of an agent that calls tools", () => {
   test("counts the tools that are offered with every request", async () => {
     const heavy = tool({ name: "heavy", description: lines(400), run: () => "" })
     const seen: number[] = []
-    const model = scripted([calls(call("heavy")), calls(finish())])
+    const model = scriptedModel([calls(call("heavy")), calls(finish())])
     await createAgent({
       model,
       tools: [heavy],
@@ -243,7 +250,7 @@ describe("memory of an agent that calls tools", () => {
 
   test("of a conversation that goes on from a result still has its artifacts", async () => {
     const workspace = memoryWorkspace()
-    const model = scripted([
+    const model = scriptedModel([
       calls(call("long"), call("ask", { question: "Go on?" })),
       calls(call("read_artifact", { name: "_output_1" }), call("long")),
       calls(finish()),

@@ -30,4 +30,4 @@ export function toolEnds(events: readonly AgentEvent[]): EventOf<"tool-end">[] {
 }
 
 /** The stable code of a result that is a failure. */
-export const codeOf = (event: EventOf<"tool-end"> | undefined): string | undefined => event?.error?.code
+export const errorCodeOf = (event: EventOf<"tool-end"> | undefined): string | undefined => event?.error?.code

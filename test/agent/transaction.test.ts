@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { messageText } from "../../src/core/message.ts"
-import { type ScriptedModel, scripted } from "../../src/models/scripted.ts"
+import { type ScriptedModel, scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
@@ -17,7 +17,7 @@ function toldBefore(model: ScriptedModel, call: number): string {
 describe("an agent whose cells are transactions", () => {
   test("rolls back a cell that throws and tells the model that nothing is left of it", async () => {
     const tasks = ["a"]
-    const model = scripted([cell("tasks.push('b'); const done = 1; tasks.nope()"), cell("tasks.length"), "One."])
+    const model = scriptedModel([cell("tasks.push('b'); const done = 1; tasks.nope()"), cell("tasks.length"), "One."])
     const runtime = jsRuntime({ tasks })
     const { output } = await createAgent({ model, runtime, transaction: true }).run("Count the tasks")
     assert.equal(output, "One.")
@@ -32,7 +32,7 @@ describe("an agent whose cells are transactions", () => {
 
   test("tells the model which calls stay made", async () => {
     const sent: string[] = []
-    const model = scripted([cell("await send('hello'); throw new Error('no')"), "Failed."])
+    const model = scriptedModel([cell("await send('hello'); throw new Error('no')"), "Failed."])
     await createAgent({
       model,
       runtime: jsRuntime({ send: (text: string) => sent.push(text) }),
@@ -44,7 +44,7 @@ describe("an agent whose cells are transactions", () => {
 
   test("asks the check of its options after each cell", async () => {
     const account = { balance: 10 }
-    const model = scripted([cell("account.balance -= 20"), cell("account.balance -= 5"), "Paid."])
+    const model = scriptedModel([cell("account.balance -= 20"), cell("account.balance -= 5"), "Paid."])
     const transaction = { check: () => account.balance >= 0 }
     await createAgent({ model, runtime: jsRuntime({ account }), transaction }).run("Pay")
     assert.equal(account.balance, 5)
@@ -53,7 +53,7 @@ describe("an agent whose cells are transactions", () => {
 
   test("takes it as an option of one run too, and otherwise keeps what a failed cell did", async () => {
     const list: number[] = []
-    const model = scripted([cell("list.push(1); throw 1"), "No.", cell("list.push(2); throw 2"), "No."])
+    const model = scriptedModel([cell("list.push(1); throw 1"), "No.", cell("list.push(2); throw 2"), "No."])
     const agent = createAgent({ model, runtime: jsRuntime({ list }) })
     await agent.run("Try", { transaction: true })
     assert.deepEqual(list, [])
@@ -62,7 +62,7 @@ describe("an agent whose cells are transactions", () => {
   })
 
   test("says nothing of rolling back where a cell was never run", async () => {
-    const model = scripted([cell("const = 1"), "Sorry."])
+    const model = scriptedModel([cell("const = 1"), "Sorry."])
     await createAgent({ model, runtime: jsRuntime(), transaction: true }).run("Go")
     assert.doesNotMatch(toldBefore(model, 1), /rolled back/)
   })

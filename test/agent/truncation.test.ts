@@ -3,7 +3,7 @@ import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ModelError } from "../../src/core/errors.ts"
 import type { ModelPart } from "../../src/models/model.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
@@ -21,7 +21,7 @@ function recorder() {
 describe("a truncated answer", () => {
   test("is continued and joined, so that a block split by the limit runs once", async () => {
     const { ran, runtime } = recorder()
-    const model = scripted([cut('```ts\nnote("he'), 'llo")\n```\n', "Done."])
+    const model = scriptedModel([cut('```ts\nnote("he'), 'llo")\n```\n', "Done."])
     const result = await createAgent({ model, runtime }).run("go")
     assert.deepEqual(ran, ["hello"])
     assert.equal(result.output, "Done.")
@@ -29,7 +29,7 @@ describe("a truncated answer", () => {
   })
 
   test("is one message in the history, with the usage of all its pieces", async () => {
-    const model = scripted([cut("The answer is for"), "ty-two."], { usage })
+    const model = scriptedModel([cut("The answer is for"), "ty-two."], { usage })
     const result = await createAgent({ model }).run("go")
     assert.equal(result.output, "The answer is forty-two.")
     assert.equal(result.messages.length, 2)
@@ -37,7 +37,7 @@ describe("a truncated answer", () => {
   })
 
   test("shows the model its own words and asks it to go on", async () => {
-    const model = scripted([cut("One, two,"), " three."])
+    const model = scriptedModel([cut("One, two,"), " three."])
     await createAgent({ model }).run("count")
     const [said, asked] = model.requests[1]?.messages.slice(-2) ?? []
     assert.deepEqual(said?.parts, [{ type: "text", text: "One, two," }])
@@ -46,14 +46,14 @@ describe("a truncated answer", () => {
 
   test("runs a block that was complete when the limit came", async () => {
     const { ran, runtime } = recorder()
-    const model = scripted([cut('```ts\nnote("once")\n```\nand th'), "Done."])
+    const model = scriptedModel([cut('```ts\nnote("once")\n```\nand th'), "Done."])
     await createAgent({ model, runtime }).run("go")
     assert.deepEqual(ran, ["once"])
     assert.equal(model.requests.length, 2)
   })
 
   test("is given up after three continuations, with what was said kept", async () => {
-    const model = scripted(() => cut("more and "))
+    const model = scriptedModel(() => cut("more and "))
     const run = createAgent({ model }).run("go")
     const result = await run.settled
     assert.equal(model.requests.length, 4)
@@ -65,7 +65,7 @@ describe("a truncated answer", () => {
 
   test("never runs the code of an answer that was given up", async () => {
     const { ran, runtime } = recorder()
-    const model = scripted([cut('```ts\nnote("a")\n'), ...Array.from({ length: 3 }, () => cut('note("b")\n'))])
+    const model = scriptedModel([cut('```ts\nnote("a")\n'), ...Array.from({ length: 3 }, () => cut('note("b")\n'))])
     const result = await createAgent({ model, runtime }).run("go").settled
     assert.deepEqual(ran, [])
     assert.equal(result.status, "failed")
@@ -77,7 +77,7 @@ describe("a truncated answer", () => {
       { type: "reasoning", text: "hmm" },
       { type: "finish", reason: "length", usage },
     ]
-    const model = scripted([thinking, "Short."])
+    const model = scriptedModel([thinking, "Short."])
     const result = await createAgent({ model }).run("go")
     assert.equal(result.output, "Short.")
     assert.equal(
@@ -88,7 +88,7 @@ describe("a truncated answer", () => {
 
   test("is resumed with other words when the connection dropped in the middle", async () => {
     const dropped = new ModelError("socket hang up", { code: "connection", retryable: true })
-    const model = scripted([[{ type: "text", text: "Half an ans" }, dropped], "wer."])
+    const model = scriptedModel([[{ type: "text", text: "Half an ans" }, dropped], "wer."])
     const result = await createAgent({ model }).run("go")
     assert.equal(result.output, "Half an answer.")
     const asked = model.requests[1]?.messages.at(-1)?.parts[0]
@@ -96,7 +96,7 @@ describe("a truncated answer", () => {
   })
 
   test("raises a warning each time it is continued", async () => {
-    const model = scripted([cut("a"), cut("b"), "c"])
+    const model = scriptedModel([cut("a"), cut("b"), "c"])
     const events = await Array.fromAsync(createAgent({ model }).run("go"))
     assert.equal(
       events.filter((event) => event.type === "warning-raised" && event.code === "answer-continued").length,

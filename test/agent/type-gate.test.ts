@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { requires } from "../system.ts"
@@ -11,7 +11,7 @@ const skip = requires("typescript") ?? false
 function asked(typeGate: "block" | "hint", code: string) {
   const calls: string[] = []
   const agent = createAgent({
-    model: scripted([`\`\`\`ts\n${code}\n\`\`\``, "Done."]),
+    model: scriptedModel([`\`\`\`ts\n${code}\n\`\`\``, "Done."]),
     runtime: () =>
       jsRuntime({
         send: fn(async (to: string) => void calls.push(to), { signature: "(to: string) => Promise<void>" }),

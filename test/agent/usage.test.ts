@@ -13,8 +13,8 @@ import { noUsage } from "../../src/core/usage.ts"
 import { aiSdk } from "../../src/models/ai-sdk.ts"
 import type { AiSdkModel } from "../../src/models/ai-sdk-types.ts"
 import type { Model } from "../../src/models/model.ts"
-import { retry } from "../../src/models/retry.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { withRetry } from "../../src/models/retry.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { modelServer } from "../fixtures/model-server.ts"
 
 const usage = { input: 100, output: 20, complete: true }
@@ -58,7 +58,7 @@ describe("usage that the provider does not report", () => {
   })
 
   test("makes the sum of a run incomplete", async () => {
-    const model = scripted([
+    const model = scriptedModel([
       [
         { type: "text", text: "```ts\n1\n```\n" },
         { type: "finish", reason: "stop", usage },
@@ -72,7 +72,7 @@ describe("usage that the provider does not report", () => {
 
 describe("a request that was not answered", () => {
   test("counts no tokens: connection refused", async () => {
-    const agent = createAgent({ model: scripted([refused()]), tools: [], noTool: "answer" })
+    const agent = createAgent({ model: scriptedModel([refused()]), tools: [], noTool: "answer" })
     const result = await agent.run("go").settled
     assert.equal(result.status, "failed")
     assert.deepEqual(result.usage, noUsage)
@@ -95,8 +95,8 @@ describe("a request that was not answered", () => {
   })
 
   test("counts no tokens when a retry is answered", async () => {
-    const model = retry(
-      scripted([
+    const model = withRetry(
+      scriptedModel([
         refused(),
         refused(),
         [
@@ -111,7 +111,7 @@ describe("a request that was not answered", () => {
   })
 
   test("counts no tokens in a compaction", async () => {
-    const model = scripted(
+    const model = scriptedModel(
       [...Array.from({ length: 14 }, (_, index) => `\`\`\`ts\n"x".repeat(2000) + ${index}\n\`\`\`\n`), "Done."].map(
         (text) => [
           { type: "text" as const, text },
@@ -120,7 +120,7 @@ describe("a request that was not answered", () => {
       ),
       { contextWindow: 5000 },
     )
-    const summariser = scripted(() => [refused()])
+    const summariser = scriptedModel(() => [refused()])
     const memory = { model: summariser }
     const result = await createAgent({ model, memory, limits: { cycles: 20 } }).run("go")
     assert.equal(result.status, "done")
@@ -129,7 +129,7 @@ describe("a request that was not answered", () => {
   })
 
   test("is told apart from an answer that broke off, whose tokens are estimated", async () => {
-    const model = scripted([[{ type: "reasoning", text: "Let me think." }, new Error("broken")]])
+    const model = scriptedModel([[{ type: "reasoning", text: "Let me think." }, new Error("broken")]])
     const { usage } = await createAgent({ model, tools: [], noTool: "answer" }).run("go").settled
     assert.equal(usage.complete, false)
     assert.ok((usage.input ?? 0) > 0)
@@ -137,7 +137,7 @@ describe("a request that was not answered", () => {
 })
 
 test("the sum of a record is incomplete while one of its runs has no end", async () => {
-  const model = scripted(["```ts\n1\n```\n", "Done."], { usage })
+  const model = scriptedModel(["```ts\n1\n```\n", "Done."], { usage })
   const { trajectory: record } = await createAgent({ model }).run("go")
   assert.equal(record.usage.complete, true)
   const cut = trajectory(record.events.filter(({ type }) => type !== "run-end"))

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
-import { until } from "../providers/kit.ts"
-import { terminalBench } from "../providers/terminal.ts"
+import { waitUntil } from "../providers/kit.ts"
+import { createTerminalMachine } from "../providers/terminal.ts"
 import { requires } from "../system.ts"
 import { karst } from "./karst.ts"
 
@@ -62,7 +62,7 @@ describe("karst claude", () => {
   })
 
   test("opens the CLI in the terminal, with the objects", { skip: requires("node-pty") }, async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     await writeFile(join(bench.cwd, "objects.ts"), objects)
     const terminal = inTerminal(["claude", "objects.ts"], bench.cwd, bench.env)
     await terminal.sees("ready")
@@ -137,7 +137,7 @@ function inTerminal(args: string[], cwd: string, env: Record<string, string>) {
   return {
     type: (keys: string) => pty.write(keys),
     sees: (text: string | RegExp) =>
-      until(`${text} is shown, and not ${JSON.stringify(shown.slice(-2000))}`, () =>
+      waitUntil(`${text} is shown, and not ${JSON.stringify(shown.slice(-2000))}`, () =>
         typeof text === "string" ? shown.includes(text) : text.test(shown),
       ),
   }

@@ -5,7 +5,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { folderOf, skillText } from "../skills/folders.ts"
+import { skillText, temporaryFolder } from "../skills/folders.ts"
 import { karst } from "./karst.ts"
 
 const skills = (cwd: string, ...args: string[]) => karst(["skills", ...args], {}, cwd)
@@ -17,7 +17,7 @@ function git(cwd: string, ...args: string[]): void {
 
 describe("karst skills list", () => {
   test("prints a line for each skill, and problems apart from them", async (t) => {
-    const cwd = await folderOf(t, {
+    const cwd = await temporaryFolder(t, {
       "skills/a/SKILL.md": skillText("a", '"First.\\e[31m Red."'),
       "skills/bad/SKILL.md": "x",
       ".claude/skills/long-name/SKILL.md": skillText("long-name", "x".repeat(200)),
@@ -32,21 +32,21 @@ describe("karst skills list", () => {
   })
 
   test("says where it looked when there are none", async (t) => {
-    const { code, stdout, stderr } = await skills(await folderOf(t), "list")
+    const { code, stdout, stderr } = await skills(await temporaryFolder(t), "list")
     assert.deepEqual([code, stdout, stderr], [0, "", "karst: no skills in skills, .agents/skills, .claude/skills\n"])
   })
 })
 
 describe("karst skills validate", () => {
   test("exits with 0 for a skill that can be loaded, also with a warning", async (t) => {
-    const cwd = await folderOf(t, { "pdf/SKILL.md": skillText("pdf\nmodel: opus") })
+    const cwd = await temporaryFolder(t, { "pdf/SKILL.md": skillText("pdf\nmodel: opus") })
     const { code, stdout, stderr } = await skills(cwd, "validate", "pdf")
     assert.deepEqual([code, stdout], [0, "ok: pdf (pdf)\n"])
     assert.match(stderr, /^warning: pdf\/SKILL\.md: the field "model"/)
   })
 
   test("exits with 1 and every problem for one that cannot", async (t) => {
-    const cwd = await folderOf(t, { "pdf/SKILL.md": "---\nname: Pdf\n---\nx", "empty/x": "" })
+    const cwd = await temporaryFolder(t, { "pdf/SKILL.md": "---\nname: Pdf\n---\nx", "empty/x": "" })
     const { code, stderr } = await skills(cwd, "validate", "pdf")
     assert.equal(code, 1)
     assert.match(stderr, /must be lower case\n.*name of its folder.*\n.*description is missing/)
@@ -55,7 +55,7 @@ describe("karst skills validate", () => {
   })
 
   test("is a usage error without a folder, as is an action that does not exist", async (t) => {
-    const cwd = await folderOf(t)
+    const cwd = await temporaryFolder(t)
     assert.equal((await skills(cwd, "validate")).code, 2)
     assert.match((await skills(cwd, "remove")).stderr, /Unknown action "remove"/)
     assert.equal((await skills(cwd)).code, 2)
@@ -65,7 +65,7 @@ describe("karst skills validate", () => {
 
 describe("karst skills add", () => {
   test("copies a skill, names the code that it would run, and replaces one only by force", async (t) => {
-    const cwd = await folderOf(t, {
+    const cwd = await temporaryFolder(t, {
       "from/pdf/SKILL.md": skillText("pdf"),
       "from/pdf/injection.mjs": "export const x = 1",
       "from/pdf/scripts/run.sh": "#!/bin/sh",
@@ -91,7 +91,7 @@ describe("karst skills add", () => {
   })
 
   test("copies nothing when one of several cannot be loaded, is there already or has a link outside", async (t) => {
-    const cwd = await folderOf(t, {
+    const cwd = await temporaryFolder(t, {
       "bad/a/SKILL.md": skillText("a"),
       "bad/b/SKILL.md": "x",
       "linked/c/SKILL.md": skillText("c"),
@@ -114,7 +114,7 @@ describe("karst skills add", () => {
   })
 
   test("fetches a repository of skills, or one that is a skill, and runs nothing of it", async (t) => {
-    const cwd = await folderOf(t, {
+    const cwd = await temporaryFolder(t, {
       "many/skills/pdf/SKILL.md": skillText("pdf"),
       "many/skills/csv/SKILL.md": skillText("csv"),
       "some-repository/SKILL.md": skillText("one"),
@@ -142,7 +142,7 @@ describe("karst skills add", () => {
   })
 
   test("refuses other protocols, what looks like an option, and tells why git failed", async (t) => {
-    const cwd = await folderOf(t)
+    const cwd = await temporaryFolder(t)
     for (const url of [
       "http://example.com/x",
       "ext::sh -c touch% x",

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { createAgent, fileStore, jsRuntime, localWorkspace, record, scripted, sqliteStore, tool } from "karst"
 import { suite } from "karst/evals"
-import { openGeminiHome } from "../../src/providers/gemini-home.ts"
+import { createGeminiHome } from "../../src/providers/gemini-home.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const agent = () =>
@@ -93,7 +93,7 @@ const writers: [what: string, write: (folder: string) => Promise<unknown>, atLea
     async (folder) => {
       const within = await mkdtemp(join(folder, "karst-cli-"))
       await mkdir(join(folder, "user"), { mode: 0o700 })
-      const home = await openGeminiHome({ HOME: join(folder, "user") }, { a: 1 }, within)
+      const home = await createGeminiHome({ HOME: join(folder, "user") }, { a: 1 }, within)
       return () => home.close()
     },
     ["settings.json", "tmp"],

@@ -3,7 +3,7 @@ import { describe, test } from "node:test"
 import type { RunResult } from "../../src/core/agent.ts"
 import { AbortError, AgentError } from "../../src/core/errors.ts"
 import type { AgentEvent } from "../../src/core/event.ts"
-import { type RunControl, type RunOutcome, startRun } from "../../src/core/run.ts"
+import { type RunBodyResult, type RunControl, startRun } from "../../src/core/run.ts"
 import { trajectory } from "../../src/core/trajectory.ts"
 import { noUsage } from "../../src/core/usage.ts"
 
@@ -12,9 +12,12 @@ function result(status: RunResult["status"] = "done", output = "ok"): RunResult 
   return { id: "r", status, output, completion, cycles: 0, usage: noUsage, messages: [], trajectory: trajectory([]) }
 }
 
-function start(body: (control: RunControl) => Promise<RunOutcome>, more: Partial<Parameters<typeof startRun>[0]> = {}) {
-  const broken = (error: unknown): RunOutcome => ({ result: result("failed"), error })
-  return startRun({ id: "r", body, broken, now: () => 0, ...more })
+function start(
+  body: (control: RunControl) => Promise<RunBodyResult>,
+  more: Partial<Parameters<typeof startRun>[0]> = {},
+) {
+  const broken = (error: unknown): RunBodyResult => ({ result: result("failed"), error })
+  return startRun({ id: "r", body, onBodyError: broken, now: () => 0, ...more })
 }
 
 async function all(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
@@ -216,8 +219,8 @@ describe("a run", () => {
   test("hands what was steered to its body, once", async () => {
     const run = start(async (control) => {
       await new Promise((resolve) => setImmediate(resolve))
-      const first = control.steered()
-      return { result: result("done", JSON.stringify([first, control.steered()])) }
+      const first = control.takeSteered()
+      return { result: result("done", JSON.stringify([first, control.takeSteered()])) }
     })
     run.steer("left")
     run.steer("right")
@@ -225,7 +228,7 @@ describe("a run", () => {
   })
 
   test("passes an approval to the call that waits for it, and refuses an unknown one", async () => {
-    const run = start(async (control) => ({ result: result("done", await control.decision("c1")) }))
+    const run = start(async (control) => ({ result: result("done", await control.awaitDecision("c1")) }))
     await new Promise((resolve) => setImmediate(resolve))
     assert.throws(() => run.approve("c2", "allow"), /No approval "c2"/)
     run.approve("c1", "always")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { type QueueEntry, type SerialQueue, serialQueue } from "../../src/core/serial-queue.ts"
+import { createRunQueue, type QueueEntry, type RunQueue } from "../../src/core/serial-queue.ts"
 
 describe("a serial queue", () => {
   test("gives the turn to one entry after the other", async () => {
@@ -101,7 +101,7 @@ describe("a serial queue", () => {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-const values = (queue: SerialQueue<string>) =>
+const values = (queue: RunQueue<string>) =>
   [queue.running, ...queue.pending].flatMap((entry) => (entry ? [entry.value] : []))
 
 interface Added {
@@ -110,7 +110,7 @@ interface Added {
 }
 
 function start() {
-  const queue = serialQueue<string>()
+  const queue = createRunQueue<string>()
   const taken: string[] = []
   function add(value: string, given?: AbortSignal): Added {
     const controller = new AbortController()

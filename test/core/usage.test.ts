@@ -3,14 +3,14 @@ import { describe, test } from "node:test"
 import fc from "fast-check"
 import {
   addUsage,
+  cliReportedUsage,
   estimateTokens,
   noUsage,
-  priced,
-  reportedUsage,
   totalTokens,
   type Usage,
+  withCost,
 } from "../../src/core/usage.ts"
-import { acpUsage } from "../../src/providers/acp-events.ts"
+import { readAcpUsage } from "../../src/providers/acp-events.ts"
 
 const count = fc.option(fc.integer({ min: 0, max: 1e6 }), { nil: undefined })
 const usages: fc.Arbitrary<Usage> = fc
@@ -41,14 +41,14 @@ describe("usage", () => {
   })
 
   test("of a CLI that reports an input of 0 is unknown, but for its cost", () => {
-    assert.deepEqual(reportedUsage({ input: 0, output: 0, cacheRead: 0, complete: true }), { complete: false })
-    assert.deepEqual(reportedUsage({ input: 0, output: 5, costUsd: 0.1, complete: true }), {
+    assert.deepEqual(cliReportedUsage({ input: 0, output: 0, cacheRead: 0, complete: true }), { complete: false })
+    assert.deepEqual(cliReportedUsage({ input: 0, output: 5, costUsd: 0.1, complete: true }), {
       costUsd: 0.1,
       complete: false,
     })
     const counted = { input: 5, output: 0, complete: true }
-    assert.equal(reportedUsage(counted), counted)
-    assert.deepEqual(acpUsage({ usage: { inputTokens: 0, outputTokens: 0 } }), { complete: false })
+    assert.equal(cliReportedUsage(counted), counted)
+    assert.deepEqual(readAcpUsage({ usage: { inputTokens: 0, outputTokens: 0 } }), { complete: false })
   })
 
   test("has no total when nothing is known", () => {
@@ -59,12 +59,12 @@ describe("usage", () => {
   test("prices cached tokens at their own rate", () => {
     const usage = { input: 1_000_000, cacheRead: 400_000, output: 100_000, complete: true }
     const price = { input: 2, output: 10, cacheRead: 0.5 }
-    assert.equal(priced(usage, price).costUsd, 0.6 * 2 + 0.4 * 0.5 + 1)
+    assert.equal(withCost(usage, price).costUsd, 0.6 * 2 + 0.4 * 0.5 + 1)
   })
 
   test("has no cost without a price or without tokens", () => {
-    assert.equal(priced({ input: 1, complete: true }, undefined).costUsd, undefined)
-    assert.equal(priced({ complete: false }, { input: 1, output: 1 }).costUsd, undefined)
+    assert.equal(withCost({ input: 1, complete: true }, undefined).costUsd, undefined)
+    assert.equal(withCost({ complete: false }, { input: 1, output: 1 }).costUsd, undefined)
   })
 
   test("estimates Chinese, Japanese and Korean at no less than real tokenizers count", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { valueText, visible } from "../../src/core/value-text.ts"
+import { escapeInvisible, valueText } from "../../src/core/value-text.ts"
 
-const text = (value: unknown) => valueText(value, { most: 10_000 })
+const text = (value: unknown) => valueText(value, { maxChars: 10_000 })
 
 describe("the text of a value", () => {
   test("shows data as it is written in code", () => {
@@ -43,7 +43,7 @@ describe("the text of a value", () => {
       [account, "accounts.b"],
       [proxy, "light"],
     ])
-    const shown = valueText([account, { proxy }], { most: 1000, nameOf: (value) => names.get(value) })
+    const shown = valueText([account, { proxy }], { maxChars: 1000, nameOf: (value) => names.get(value) })
     assert.equal(shown, "[ accounts.b: { id: 1 }, { proxy: light } ]")
   })
 
@@ -52,12 +52,12 @@ describe("the text of a value", () => {
     const shown = text({ [evil]: evil })
     assert.doesNotMatch(shown, /[^\x20-\x7e]/)
     assert.match(shown, /\\u\{202e\}b\\u\{200b\}c\\u\{1b\}\[31m/)
-    assert.equal(visible("plain äöü 漢字 😀"), "plain äöü 漢字 😀")
+    assert.equal(escapeInvisible("plain äöü 漢字 😀"), "plain äöü 漢字 😀")
   })
 
   test("breaks long values into lines, none of which can be taken for another", () => {
     const script = 'rm -rf /\n", "harmless'
-    const shown = valueText([script, { a: "x".repeat(80), b: 1 }], { most: 10_000, width: 60 })
+    const shown = valueText([script, { a: "x".repeat(80), b: 1 }], { maxChars: 10_000, width: 60 })
     assert.equal(
       shown,
       `[\n  "rm -rf /\\n" +\n  "\\", \\"harmless",\n  {\n    a: "${"x".repeat(80)}",\n    b: 1,\n  },\n]`,
@@ -65,17 +65,17 @@ describe("the text of a value", () => {
   })
 
   test("is bounded and says what is left out", () => {
-    const long = valueText("x".repeat(1000), { most: 100 })
+    const long = valueText("x".repeat(1000), { maxChars: 100 })
     assert.match(long, /^"x{100}"… 900 more characters$/)
     const wide = valueText(
       Array.from({ length: 100_000 }, (_, at) => at),
-      { most: 100 },
+      { maxChars: 100 },
     )
     assert.ok(wide.length < 400)
     assert.match(wide, /… \d+ more \]$/)
     let deep: unknown = 1
     for (let level = 0; level < 100_000; level++) deep = [deep]
-    assert.ok(valueText(deep, { most: 10_000 }).length < 1000)
+    assert.ok(valueText(deep, { maxChars: 10_000 }).length < 1000)
   })
 
   test("runs nothing of the value", () => {

@@ -5,7 +5,7 @@ import { createHighlighter, type Segment } from "../../src/display/highlight.ts"
 
 /** Each character with its look, so that equal highlighting compares equal however it was cut. */
 function looks(segments: Segment[]): [string, string][] {
-  return segments.flatMap(({ text, look }) => text.split("").map((sign): [string, string] => [sign, look]))
+  return segments.flatMap(({ text, style: look }) => text.split("").map((sign): [string, string] => [sign, look]))
 }
 
 function highlight(language: string, ...pieces: string[]): Segment[] {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import fc from "fast-check"
-import { safeLine, safeStream, safeText } from "../../src/display/safe-text.ts"
+import { createSafeStream, safeLine, safeText } from "../../src/display/safe-text.ts"
 
 const nasty: [name: string, text: string, left: string][] = [
   ["colours", "a\x1b[31;1mb\x1b[0mc", "abc"],
@@ -28,7 +28,7 @@ for (const [name, text, left] of nasty) {
 
 test("a sequence that never ends is shown, so nothing can hide behind it", () => {
   assert.equal(safeText("\x1b]0;rm -rf /\nnext"), "0;rm -rf /\nnext")
-  const stream = safeStream()
+  const stream = createSafeStream()
   assert.equal(stream.add("\x1b]0;rm") + stream.add(" -rf\n") + stream.end(), "0;rm -rf\n")
 })
 
@@ -73,7 +73,7 @@ test("no control character survives, whatever the text", () => {
 test("the same text is safe in the same way however it is cut", () => {
   fc.assert(
     fc.property(pieces, (parts) => {
-      const stream = safeStream()
+      const stream = createSafeStream()
       const streamed = parts.map((part) => stream.add(part)).join("") + stream.end()
       assert.equal(streamed, safeText(parts.join("")))
     }),

@@ -3,23 +3,23 @@ import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { describe, test } from "node:test"
 import { createAgent, createEngine, fn, inlineBackend, jsRuntime, memoryStore, type Store, scripted } from "karst"
-import { changeHead, type Head, readHead } from "../../src/engine/checkpoint.ts"
-import { claimed } from "../../src/engine/claim.ts"
-import { type Owner, thisOwner } from "../../src/engine/owner.ts"
-import { createSlots } from "../../src/engine/slots.ts"
+import { type RunHead, readHead, updateHead } from "../../src/engine/checkpoint.ts"
+import { claimedHead } from "../../src/engine/claim.ts"
+import { createOwner, type Owner } from "../../src/engine/owner.ts"
+import { createRunSlots } from "../../src/engine/slots.ts"
 
 const deadPid = spawnSync(process.execPath, ["-e", ""]).pid
-const deadOwner = (name: string): Owner => ({ ...thisOwner(), id: name, pid: deadPid })
-const liveOwner = (name: string): Owner => ({ ...thisOwner(), id: name, pid: process.ppid })
+const deadOwner = (name: string): Owner => ({ ...createOwner(), id: name, pid: deadPid })
+const liveOwner = (name: string): Owner => ({ ...createOwner(), id: name, pid: process.ppid })
 
 async function take(store: Store, id: string, owner: Owner, leaseMs = 30_000): Promise<void> {
-  await changeHead(store, id, (head) => ({ head: claimed(head, { owner, leaseMs }) }))
+  await updateHead(store, id, (head) => ({ head: claimedHead(head, { owner, leaseMs }) }))
 }
 
 const giveBack = (store: Store, id: string) =>
-  changeHead(store, id, ({ lease: _, ...head }) => ({ head: { ...head, status: "queued" } }))
+  updateHead(store, id, ({ lease: _, ...head }) => ({ head: { ...head, status: "queued" } }))
 
-async function headOf(store: Store, id: string): Promise<Head> {
+async function headOf(store: Store, id: string): Promise<RunHead> {
   const found = await readHead(store, id)
   assert.ok(found)
   return found.head
@@ -110,7 +110,7 @@ describe("a run whose workers die", () => {
 
 describe("slots", () => {
   test("let a run that works alone begin when the others have left, and the others when it has", async () => {
-    const slots = createSlots()
+    const slots = createRunSlots()
     const order: string[] = []
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     const step = (name: string, wait?: Promise<void>) => async () => {

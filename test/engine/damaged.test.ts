@@ -19,7 +19,7 @@ import {
   scripted,
   sqliteStore,
 } from "karst"
-import { keysOf } from "../../src/engine/checkpoint.ts"
+import { runKeys } from "../../src/engine/checkpoint.ts"
 import { startRedis } from "../redis.ts"
 import { requires } from "../system.ts"
 
@@ -45,7 +45,7 @@ describe("a run whose records are damaged", () => {
     await using engine = createEngine({ agents: { agent: talker() }, store })
     const { id } = await engine.submit("agent", "Go")
     await engine.result(id)
-    await truncate(store, keysOf(id).events, 2)
+    await truncate(store, runKeys(id).events, 2)
     await assert.rejects(engine.result(id), { code: "corrupt", message: /its log has 2 of \d+ events/ })
     await assert.rejects(Array.fromAsync(engine.watch(id)), { code: "corrupt" })
   })
@@ -54,7 +54,7 @@ describe("a run whose records are damaged", () => {
     const store = memoryStore()
     await using engine = createEngine({ agents: { agent: talker() }, store, backend: inlineBackend() })
     const { id } = await engine.submit("agent", "Go")
-    await store.commit([{ type: "delete", key: keysOf(id).input }])
+    await store.commit([{ type: "delete", key: runKeys(id).input }])
     await engine.work()
     await assert.rejects(engine.result(id), /its prompt is missing/)
     assert.match((await engine.get(id))?.refused ?? "", /its prompt is missing/)
@@ -73,7 +73,7 @@ describe("a run whose records are damaged", () => {
   const damages: [what: string, damage: (id: string) => Put][] = [
     ["the record of its key", (id) => ({ type: "put", key: "keys/agent/k", value: [id] })],
     ["the last run of its session", () => ({ type: "put", key: "sessions/agent/s", value: { run: 1 } })],
-    ["its prompt", (id) => ({ type: "put", key: keysOf(id).input, value: ["Go"] })],
+    ["its prompt", (id) => ({ type: "put", key: runKeys(id).input, value: ["Go"] })],
   ]
   for (const [what, damage] of damages) {
     test(`is reported as corrupt by submit where ${what} has another form`, async () => {
@@ -94,7 +94,7 @@ describe("a run whose records are damaged", () => {
       const store = memoryStore()
       await using engine = createEngine({ agents: { agent: talker() }, store, backend: inlineBackend() })
       const { id } = await engine.submit("agent", "Go")
-      await store.commit([{ type: "put", key: keysOf(id)[part], value: [1] }])
+      await store.commit([{ type: "put", key: runKeys(id)[part], value: [1] }])
       await engine.work()
       await assert.rejects(engine.result(id), new RegExp(`${what} (is|are) not`))
     })
@@ -105,7 +105,7 @@ describe("a run whose records are damaged", () => {
     await using engine = createEngine({ agents: { agent: talker() }, store })
     const { id } = await engine.submit("agent", "Go")
     await engine.result(id)
-    await store.commit([{ type: "append", log: keysOf(id).events, items: [{ hello: "world" }] }])
+    await store.commit([{ type: "append", log: runKeys(id).events, items: [{ hello: "world" }] }])
     await assert.rejects(engine.result(id), { code: "corrupt", message: /item \d+ of its log is not an event/ })
     await assert.rejects(Array.fromAsync(engine.watch(id)), { code: "corrupt" })
   })
@@ -136,7 +136,7 @@ describe("a run whose records are damaged", () => {
     const { pending } = await first.result(id)
     assert.equal(pending?.kind, "approval")
     await first.close()
-    await store.commit([{ type: "delete", key: keysOf(id).snapshot }])
+    await store.commit([{ type: "delete", key: runKeys(id).snapshot }])
     await using second = createEngine({ agents: { agent: storing() }, store })
     await second.approve(id, pending?.id ?? "", "allow")
     await assert.rejects(second.result(id), /its live objects are missing/)
@@ -172,15 +172,15 @@ describe("redisStore", { skip: requires("redis") }, () => {
     await using engine = createEngine({ agents: { agent: talker() }, store })
     const { id } = await engine.submit("agent", "Go")
     await engine.result(id)
-    assert.ok(await reader.get(keysOf(id).head))
+    assert.ok(await reader.get(runKeys(id).head))
     await admin.flushall()
     await assert.rejects(engine.get(id), { code: "gone" })
     await assert.rejects(engine.submit("agent", "Go"), { code: "gone" })
     await assert.rejects(Array.fromAsync(engine.list()), { code: "gone" })
-    await assert.rejects(reader.get(keysOf(id).head), { code: "gone" })
-    await assert.rejects(Array.fromAsync(reader.read(keysOf(id).events)), { code: "gone" })
+    await assert.rejects(reader.get(runKeys(id).head), { code: "gone" })
+    await assert.rejects(Array.fromAsync(reader.read(runKeys(id).events)), { code: "gone" })
     await using fresh = redisStore(server.url)
-    assert.equal(await fresh.get(keysOf(id).head), undefined)
+    assert.equal(await fresh.get(runKeys(id).head), undefined)
     await fresh.commit([{ type: "put", key: "a", value: 1 }])
     await assert.rejects(store.get("a"), { code: "gone" })
   })

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent, createEngine, fn, jsRuntime, type ModelRequest, memoryStore, type Store, scripted } from "karst"
-import { changeHead, keysOf, readHead } from "../../src/engine/checkpoint.ts"
+import { readHead, runKeys, updateHead } from "../../src/engine/checkpoint.ts"
 import { claimRun } from "../../src/engine/claim.ts"
 import { holdRun } from "../../src/engine/held-run.ts"
-import { thisOwner } from "../../src/engine/owner.ts"
-import { createSilence } from "../../src/engine/silence.ts"
+import { createOwner } from "../../src/engine/owner.ts"
+import { createLeaseObserver } from "../../src/engine/silence.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const turn = ({ messages }: ModelRequest) => messages.filter(({ role }) => role === "assistant").length
@@ -79,22 +79,23 @@ test("objects beyond the limit are not kept, and the model is told", async () =>
 test("a worker that lost its claim cannot write any more", async () => {
   const store = memoryStore()
   const id = await storedRun(store)
-  const claim = () => claimRun(store, id, { owner: thisOwner(), leaseMs: 60_000, silence: createSilence(60_000) })
+  const claim = () =>
+    claimRun(store, id, { owner: createOwner(), leaseMs: 60_000, silence: createLeaseObserver(60_000) })
   const early = await claim()
   assert.ok(early)
   assert.equal(await claim(), undefined)
   const slow = holdRun(store, early, { leaseMs: 60_000, journalLength: 0 })
-  await changeHead(store, id, (head) => ({ head: { ...head, lease: { owner: thisOwner(), forMs: 0 } } }))
+  await updateHead(store, id, (head) => ({ head: { ...head, lease: { owner: createOwner(), forMs: 0 } } }))
   const late = await claim()
   assert.equal(late?.head.fence, early.head.fence + 1)
-  await assert.rejects(slow.append([{ type: "started" }]), { name: "ConflictError" })
+  await assert.rejects(slow.appendNow([{ type: "started" }]), { name: "ConflictError" })
   await assert.rejects(
     slow.commit((head) => ({ ...head, status: "done" })),
     { name: "ConflictError" },
   )
   assert.ok(slow.lost.aborted)
-  slow.letGo()
-  assert.deepEqual(await Array.fromAsync(store.read(keysOf(id).journal)), [])
+  slow.stopRenewing()
+  assert.deepEqual(await Array.fromAsync(store.read(runKeys(id).journal)), [])
   assert.equal((await readHead(store, id))?.head.status, "running")
 })
 

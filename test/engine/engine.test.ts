@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ConfigError, createAgent, createEngine, fn, jsRuntime, memoryStore, scripted, tool } from "karst"
-import { queuedMark } from "../../src/engine/checkpoint.ts"
+import { queuedMarkerKey } from "../../src/engine/checkpoint.ts"
 
 const adding = () => ["```ts\nlet x = 2 + 3\nx\n```", "It is 5."]
 
@@ -255,7 +255,7 @@ test("an ended run is removed with everything of it, and its key is free again",
   await engine.result(id)
   assert.deepEqual(await engine.prune({ olderThanMs: 1_000_000 }), [])
   await engine.delete(id)
-  assert.deepEqual(await Array.fromAsync(store.keys("")), [queuedMark])
+  assert.deepEqual(await Array.fromAsync(store.keys("")), [queuedMarkerKey])
   await assert.rejects(engine.result(id), { code: "unknown-run" })
   assert.notEqual((await engine.submit("agent", "Hi", { key: "k" })).id, id)
 })

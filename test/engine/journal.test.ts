@@ -2,9 +2,9 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import type { Call, Decision, UnknownPolicy } from "karst"
-import { createJournal, type JournalEntry } from "../../src/engine/journal.ts"
-import { storedBack, storedValue } from "../../src/engine/values.ts"
-import { createState } from "../../src/tools/tool-state.ts"
+import { createRunJournal, type JournalEntry } from "../../src/engine/journal.ts"
+import { decodeValue, encodeValue } from "../../src/engine/values.ts"
+import { createToolState } from "../../src/tools/tool-state.ts"
 
 describe("the journal of a cycle", () => {
   test("answers calls that were made side by side in the order they were completed", async () => {
@@ -86,7 +86,7 @@ describe("the journal of a cycle", () => {
     await journal(entries).ask("pay", [1], async () => 1)
     const again = journal(entries)
     await again.ask("pay", [2], async () => 2)
-    again.endCycle()
+    again.reportUnaskedCalls()
     assert.match(again.diverged.join(), /not asked for again: pay/)
   })
 })
@@ -106,12 +106,12 @@ test("values come back equal, and what has behaviour does not come back", () => 
     new Date(0),
     [shared, shared],
   ]) {
-    const stored = storedValue(value)
+    const stored = encodeValue(value)
     assert.ok(stored)
-    assert.deepEqual(storedBack(JSON.parse(JSON.stringify(stored))), value)
+    assert.deepEqual(decodeValue(JSON.parse(JSON.stringify(stored))), value)
   }
   for (const value of [() => 1, Symbol(), new (class A {})(), { f() {} }, new Proxy({}, {})]) {
-    assert.equal(storedValue(value), undefined)
+    assert.equal(encodeValue(value), undefined)
   }
 })
 
@@ -120,8 +120,8 @@ function journal(
   { unknown = "fail", decision = "deny" }: { unknown?: UnknownPolicy; decision?: Decision } = {},
 ) {
   const diverged: string[] = []
-  const state = createState()
-  const { journal, ...rest } = createJournal({
+  const state = createToolState()
+  const { journal, ...rest } = createRunJournal({
     run: "run_1",
     cycle: 0,
     seed: "seed",
@@ -131,8 +131,8 @@ function journal(
     },
     unknown,
     approval: { decided: () => undefined, wait: async () => decision },
-    effect: () => undefined,
-    diverged: (what) => diverged.push(what),
+    onEffect: () => undefined,
+    onDiverged: (what) => diverged.push(what),
   })
   return {
     ...rest,

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent, createEngine, inlineBackend, jsRuntime, memoryStore, scripted } from "karst"
-import { changeHead } from "../../src/engine/checkpoint.ts"
-import { claimed } from "../../src/engine/claim.ts"
+import { updateHead } from "../../src/engine/checkpoint.ts"
+import { claimedHead } from "../../src/engine/claim.ts"
 
 const elsewhere = { id: "worker_1", host: "elsewhere", pid: 1 }
 
@@ -13,7 +13,7 @@ test("a run whose worker died on another machine goes on once that has been sile
   // A backend that nobody starts: it only submits.
   await using submitting = createEngine({ agents: { agent }, store, backend: inlineBackend() })
   const { id } = await submitting.submit("agent", "Go")
-  await changeHead(store, id, (head) => ({ head: claimed(head, { owner: elsewhere, leaseMs: 100 }) }))
+  await updateHead(store, id, (head) => ({ head: claimedHead(head, { owner: elsewhere, leaseMs: 100 }) }))
   await using engine = createEngine({ agents: { agent }, store, leaseMs: 100 })
   // It was asked once and cannot tell yet; it looks again by itself.
   assert.deepEqual(await engine.recover(), [])

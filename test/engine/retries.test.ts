@@ -13,7 +13,7 @@ import {
   memoryStore,
   scripted,
 } from "karst"
-import type { Head } from "../../src/engine/checkpoint.ts"
+import type { RunHead } from "../../src/engine/checkpoint.ts"
 import { nextRetry } from "../../src/engine/retries.ts"
 
 const outage = (more: { retryAfterMs?: number } = {}) =>
@@ -192,7 +192,7 @@ describe("engine.retry", () => {
 })
 
 describe("the wait before a retry", () => {
-  const headWith = (retries?: Head["retries"]) => ({ ...(retries && { retries }) }) as Head
+  const headWith = (retries?: RunHead["retries"]) => ({ ...(retries && { retries }) }) as RunHead
 
   test("doubles from 5 s to 5 min, with jitter", () => {
     for (const [count, longest] of [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000].entries()) {

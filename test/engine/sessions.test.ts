@@ -13,8 +13,8 @@ import {
   scripted,
 } from "karst"
 import { askTool } from "karst/tools"
-import { queuedMark } from "../../src/engine/checkpoint.ts"
-import { until } from "../providers/kit.ts"
+import { queuedMarkerKey } from "../../src/engine/checkpoint.ts"
+import { waitUntil } from "../providers/kit.ts"
 
 describe("the runs of one session", () => {
   test("go on after a wait with all that was said before", async () => {
@@ -54,7 +54,7 @@ describe("the runs of one session", () => {
     await using engine = createEngine({ agents: { agent }, store: memoryStore() })
     const submit = async (prompt: string) => (await engine.submit("agent", prompt, { session: "s" })).id
     const [a, b, c, d] = [await submit("a"), await submit("b"), await submit("c"), await submit("d")]
-    await until("the first run is under way", () => model.requests.length === 2)
+    await waitUntil("the first run is under way", () => model.requests.length === 2)
     await engine.abort(b, "not needed")
     await engine.abort(c)
     // A worker that looks for work at this moment must not take the last one either.
@@ -171,7 +171,7 @@ describe("the runs of one session", () => {
     await engine.continueQueue("agent", "s")
     assert.match((await engine.result(c)).output, /gate break \| d \| c$/)
     for (const id of [c, b, d, a]) await engine.delete(id)
-    assert.deepEqual(await Array.fromAsync(store.keys("")), [queuedMark])
+    assert.deepEqual(await Array.fromAsync(store.keys("")), [queuedMarkerKey])
   })
 
   test("never overlap and stay one conversation, whatever is submitted, aborted and continued by whom", async () => {
@@ -262,7 +262,7 @@ describe("the runs of one session", () => {
     const { id } = await engine.submit("agent", "Four", { session: "s" })
     assert.match((await engine.result(id)).output, /^heard: One \| Two \| Four$/)
     for (const each of [id, two, one]) await engine.delete(each)
-    assert.deepEqual(await Array.fromAsync(store.keys("")), [queuedMark])
+    assert.deepEqual(await Array.fromAsync(store.keys("")), [queuedMarkerKey])
   })
 
   test("are pruned together, once the last one is old", async () => {
@@ -322,7 +322,7 @@ async function gated() {
         const prompt = messages.findLast(({ role }) => role === "user")
         return prompt ? messageText(prompt).split("\n")[0] : undefined
       }),
-    isWorking: () => until("the first run is under way", () => isWorking),
+    isWorking: () => waitUntil("the first run is under way", () => isWorking),
     release: () => gate.resolve(),
     [Symbol.asyncDispose]: () => engine.close(),
   }

@@ -16,9 +16,9 @@ import {
   scripted,
   sqliteStore,
 } from "karst"
-import { changeHead, keysOf } from "../../src/engine/checkpoint.ts"
-import { claimed } from "../../src/engine/claim.ts"
-import { thisOwner } from "../../src/engine/owner.ts"
+import { runKeys, updateHead } from "../../src/engine/checkpoint.ts"
+import { claimedHead } from "../../src/engine/claim.ts"
+import { createOwner } from "../../src/engine/owner.ts"
 
 const talker = () => createAgent({ model: scripted(() => "Hello."), runtime: () => jsRuntime() })
 
@@ -117,7 +117,9 @@ test("submit on a closed engine rejects", async () => {
 
 describe("abort", () => {
   const takeBy = (store: Store, id: string, host: string, leaseMs: number) =>
-    changeHead(store, id, (head) => ({ head: claimed(head, { owner: { ...thisOwner(), id: "w", host }, leaseMs }) }))
+    updateHead(store, id, (head) => ({
+      head: claimedHead(head, { owner: { ...createOwner(), id: "w", host }, leaseMs }),
+    }))
 
   test("resolves when the run has ended", async () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
@@ -146,7 +148,7 @@ describe("abort", () => {
     await engine.abort(id, "Enough.")
     const { status, detail } = await engine.result(id)
     assert.deepEqual({ status, detail }, { status: "aborted", detail: "Enough." })
-    assert.ok(await store.get(keysOf(id).head))
+    assert.ok(await store.get(runKeys(id).head))
   })
 })
 

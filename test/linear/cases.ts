@@ -1,16 +1,16 @@
-import { answerParser } from "../../src/agent/parse.ts"
+import { createAnswerParser } from "../../src/agent/parse.ts"
 import { parseCsv } from "../../src/cli/csv.ts"
 import { estimateTokens } from "../../src/core/usage.ts"
-import { createFlow } from "../../src/display/flow.ts"
+import { createTextFlow } from "../../src/display/flow.ts"
 import { createHighlighter } from "../../src/display/highlight.ts"
 import { createMarkdown } from "../../src/display/markdown.ts"
 import { createPalette } from "../../src/display/paint.ts"
-import { fewLines, outcome } from "../../src/display/phrases.ts"
-import { safeLine, safeStream, safeText } from "../../src/display/safe-text.ts"
+import { shortenLines, splitActionText } from "../../src/display/phrases.ts"
+import { createSafeStream, safeLine, safeText } from "../../src/display/safe-text.ts"
 import { parseSummary } from "../../src/memory/summary.ts"
 import { modelFailure } from "../../src/models/failure.ts"
-import { terminalModes } from "../../src/providers/pty-modes.ts"
-import { resetTime } from "../../src/providers/reset-time.ts"
+import { trackTerminalModes } from "../../src/providers/pty-modes.ts"
+import { parseResetTime } from "../../src/providers/reset-time.ts"
 import { compileCell } from "../../src/runtime/compile.ts"
 import { parseTypeScript } from "../../src/runtime/compiler/parser.ts"
 import { parseSignature, parseType } from "../../src/runtime/declare/signatures.ts"
@@ -18,11 +18,11 @@ import { checkRules } from "../../src/runtime/rules/check-rules.ts"
 import { safeRules } from "../../src/runtime/rules/safe-rules.ts"
 import { parseCell } from "../../src/runtime/syntax.ts"
 import { parseSkillText } from "../../src/skills/front-matter.ts"
-import { checkProperties } from "../../src/skills/properties.ts"
+import { checkSkillProperties } from "../../src/skills/properties.ts"
 import { compilePattern } from "../../src/tools/search/pattern.ts"
-import { readable } from "../../src/tools/shell/preview.ts"
+import { toReadableText } from "../../src/tools/shell/preview.ts"
 import { compileGlob } from "../../src/workspace/glob.ts"
-import { elementsOf, textOf } from "../../src/workspace/s3-xml.ts"
+import { elementContents, elementText } from "../../src/workspace/s3-xml.ts"
 
 export interface Case {
   name: string
@@ -30,10 +30,10 @@ export interface Case {
 }
 
 const paint = createPalette(false)
-const screen = { paint, columns: 80, write() {}, lines() {}, gap() {}, status() {}, close() {} }
+const screen = { paint, columns: 80, write() {}, writeLines() {}, ensureBlankLine() {}, setStatus() {}, close() {} }
 
 function draw(pieces: Iterable<string>): void {
-  const markdown = createMarkdown(createFlow(screen, { first: "", rest: "", breaks: "words" }), paint)
+  const markdown = createMarkdown(createTextFlow(screen, { first: "", rest: "", breaks: "words" }), paint)
   for (const piece of pieces) markdown.add(piece)
   markdown.end()
 }
@@ -43,7 +43,7 @@ function* inPieces(text: string, size = 7): Generator<string> {
 }
 
 function answer(text: string, language: "typescript" | "python", pieces: Iterable<string>): void {
-  const parser = answerParser(["ts", "py"], language)
+  const parser = createAnswerParser(["ts", "py"], language)
   parser.push(text)
   for (const piece of pieces) parser.push(piece)
   parser.settle()
@@ -51,7 +51,7 @@ function answer(text: string, language: "typescript" | "python", pieces: Iterabl
 }
 
 function continued(text: string): void {
-  const parser = answerParser(["ts"], "typescript")
+  const parser = createAnswerParser(["ts"], "typescript")
   parser.push("```ts\nconst a = `")
   parser.settle()
   parser.resume()
@@ -95,21 +95,22 @@ export const cases: Case[] = [
   {
     name: "make a stream safe",
     run(text) {
-      const stream = safeStream()
+      const stream = createSafeStream()
       for (const piece of inPieces(text)) stream.add(piece)
       stream.end()
     },
   },
   {
     name: "take an outcome apart",
-    run: (text) => outcome({ type: "code-end", text, ok: true } as unknown as Parameters<typeof outcome>[0]),
+    run: (text) =>
+      splitActionText({ type: "code-end", text, ok: true } as unknown as Parameters<typeof splitActionText>[0]),
   },
-  { name: "show few lines", run: (text) => fewLines(text, { most: 10, head: 5, tail: 3 }) },
+  { name: "show few lines", run: (text) => shortenLines(text, { most: 10, head: 5, tail: 3 }) },
   { name: "read a summary", run: parseSummary },
   { name: "estimate tokens", run: estimateTokens },
   { name: "explain a failure of a model", run: (text) => modelFailure(new Error(text), { id: "model" }) },
-  { name: "find the time of a reset", run: (text) => resetTime(text, 0) },
-  { name: "follow the modes of a terminal", run: (text) => terminalModes().follow(Buffer.from(text)) },
+  { name: "find the time of a reset", run: (text) => parseResetTime(text, 0) },
+  { name: "follow the modes of a terminal", run: (text) => trackTerminalModes().follow(Buffer.from(text)) },
   { name: "read a signature", run: (text) => parseSignature(text, "tool") },
   { name: "read a type", run: (text) => parseType(text, "tool") },
   { name: "read a skill", run: (text) => parseSkillText(Buffer.from(text)) },
@@ -119,7 +120,7 @@ export const cases: Case[] = [
   },
   {
     name: "check the properties of a skill",
-    run: (text) => checkProperties({ name: text, description: text, "allowed-tools": text }, "skill"),
+    run: (text) => checkSkillProperties({ name: text, description: text, "allowed-tools": text }, "skill"),
   },
   {
     name: "compile a search pattern",
@@ -127,9 +128,9 @@ export const cases: Case[] = [
   },
   { name: "match a path with a glob", run: (text) => compileGlob("**/a*b/**/*.{ts,js}").matches(text) },
   { name: "compile a glob", run: (text) => compileGlob(text) },
-  { name: "preview the output of a command", run: (text) => readable(Buffer.from(text)) },
+  { name: "preview the output of a command", run: (text) => toReadableText(Buffer.from(text)) },
   { name: "read CSV", run: (text) => parseCsv(text) },
-  { name: "read XML of a store", run: (text) => [elementsOf(text, "Contents"), textOf(text, "Key")] },
+  { name: "read XML of a store", run: (text) => [elementContents(text, "Contents"), elementText(text, "Key")] },
 ]
 
 const repeated = (piece: string) => (size: number) => piece.repeat(Math.ceil(size / piece.length))

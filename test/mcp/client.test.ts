@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { mcpTools } from "../../src/mcp/client.ts"
 import type { McpClientOptions, McpCommand, McpToolKit } from "../../src/mcp/mcp.ts"
-import { byIdentifier, safeName } from "../../src/mcp/names.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { byIdentifier, safeToolName } from "../../src/mcp/names.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { until, use } from "./clients.ts"
 
@@ -54,7 +54,10 @@ describe("the tools of an MCP server that is started here", () => {
 
   test("answer an agent that calls them, and one whose cells do", async () => {
     const byCall = createAgent({
-      model: scripted([[{ type: "tool-call", id: "t", name: "add", input: { a: 2, b: 3 } }], "5, as the tool says."]),
+      model: scriptedModel([
+        [{ type: "tool-call", id: "t", name: "add", input: { a: 2, b: 3 } }],
+        "5, as the tool says.",
+      ]),
       tools: kit.tools,
       noTool: "answer",
     })
@@ -62,7 +65,7 @@ describe("the tools of an MCP server that is started here", () => {
     assert.equal(output, "5, as the tool says.")
     assert.ok(JSON.stringify(trajectory).includes('"text":"5"'))
     const byCell = createAgent({
-      model: scripted(["```ts\nconst { total } = await structured({})\nawait add({ a: total, b: 4 })\n```", "7"]),
+      model: scriptedModel(["```ts\nconst { total } = await structured({})\nawait add({ a: total, b: 4 })\n```", "7"]),
       runtime: jsRuntime({ ...kit.bindings() }),
     })
     const run = await byCell.run("Add.")
@@ -211,7 +214,7 @@ describe("an MCP server that cannot be reached", () => {
 test("names that are made safe stay different, short and words", () => {
   const taken = new Set<string>()
   for (const name of ["a.b", "a/b", "1st", "a-b", "über", "x".repeat(128), `${"x".repeat(127)}y`]) {
-    const safe = safeName(name, undefined, taken)
+    const safe = safeToolName(name, undefined, taken)
     assert.match(safe, /^[A-Za-z_][\w-]{0,63}$/)
     assert.ok(!taken.has(safe), safe)
     taken.add(safe)

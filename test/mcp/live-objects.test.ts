@@ -8,7 +8,7 @@ import type { AgentEvent } from "../../src/core/event.ts"
 import { mcpTools } from "../../src/mcp/client.ts"
 import type { McpEndpoint } from "../../src/mcp/mcp.ts"
 import { serveMcp } from "../../src/mcp/server.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
@@ -155,7 +155,7 @@ describe("a runtime that is served", () => {
     const cells = clients.flatMap((client, index) =>
       Array.from({ length: 5 }, () => call(client, "run", { code: `log.push(await work("client ${index}"))` })),
     )
-    const agent = createAgent({ model: scripted(["```ts\nlog.push(await work('agent'))\n```", "Done."]), runtime })
+    const agent = createAgent({ model: scriptedModel(["```ts\nlog.push(await work('agent'))\n```", "Done."]), runtime })
     await Promise.all([...cells, agent.run("Work.")])
     const log = await runtime.retrieve("log")
     assert.equal(log.length, 16)
@@ -388,7 +388,7 @@ describe("a runtime that is served", () => {
     })
     await using kit = await mcpTools({ url: endpoint.url, headers: endpoint.headers })
     const agent = createAgent({
-      model: scripted([
+      model: scriptedModel([
         [{ type: "tool-call", id: "t", name: "run", input: { code: "await hold()" } }],
         "Left running.",
       ]),

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { mcpTools } from "../../src/mcp/client.ts"
 import type { McpToolKit } from "../../src/mcp/mcp.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { karst, startKarst } from "../cli/karst.ts"
 
 const bin = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url))
@@ -220,7 +220,7 @@ async function project(context: TestContext, files: Record<string, string>): Pro
 /** What an agent of ours sees of a call. */
 async function call(kit: McpToolKit, name: string, input: Record<string, string | number>): Promise<string> {
   const agent = createAgent({
-    model: scripted([[{ type: "tool-call", id: "t", name, input }], "Done."]),
+    model: scriptedModel([[{ type: "tool-call", id: "t", name, input }], "Done."]),
     tools: kit.tools,
     noTool: "answer",
   })

@@ -9,7 +9,7 @@ import type { AgentEvent } from "../../src/core/event.ts"
 import { mcpTools } from "../../src/mcp/client.ts"
 import { methods } from "../../src/mcp/kit.ts"
 import { serveMcp } from "../../src/mcp/server.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { tool, toolFailure, toolResult } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
@@ -37,7 +37,7 @@ const echo = tool({
 for (const era of ["legacy", "modern"] satisfies Era[]) {
   describe(`a tool kit served to a ${era} client`, () => {
     test("has tools, functions by their parameters, methods with state, and agents", async (context) => {
-      const helper = createAgent({ name: "helper", description: "Helps.", model: scripted(() => "Helped.") })
+      const helper = createAgent({ name: "helper", description: "Helps.", model: scriptedModel(() => "Helped.") })
       const endpoint = await serve(context, {
         tools: {
           echo,
@@ -265,7 +265,7 @@ describe("the calls of MCP clients", () => {
     })
     await using kit = await mcpTools({ url: endpoint.url, headers: endpoint.headers })
     const agent = createAgent({
-      model: scripted([[{ type: "tool-call", id: "t", name: "slow", input: {} }], "It was ended."]),
+      model: scriptedModel([[{ type: "tool-call", id: "t", name: "slow", input: {} }], "It was ended."]),
       tools: kit.tools,
       noTool: "answer",
     })
@@ -298,7 +298,7 @@ describe("serveMcp", () => {
 
   test("takes a list of tools, functions by their own names, agents and lists", async (context) => {
     const shout = (text: string) => text.toUpperCase()
-    const helper = createAgent({ name: "helper", model: scripted(() => "Helped.") })
+    const helper = createAgent({ name: "helper", model: scriptedModel(() => "Helped.") })
     const endpoint = await serve(context, { tools: [echo, shout, helper, methods(new Counter(), { add: "Adds." })] })
     const client = await connect(context, endpoint)
     const { tools } = await client.listTools()
@@ -327,7 +327,7 @@ describe("serveMcp", () => {
     }
     for (const kit of kits) {
       const agent = createAgent({
-        model: scripted([[{ type: "tool-call", id: "t", name: "echo", input: { text: "still here" } }], "Done."]),
+        model: scriptedModel([[{ type: "tool-call", id: "t", name: "echo", input: { text: "still here" } }], "Done."]),
         tools: kit.tools,
         noTool: "answer",
       })

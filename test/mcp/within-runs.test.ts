@@ -8,12 +8,12 @@ import type { AgentEvent } from "../../src/core/event.ts"
 import { mcpTools } from "../../src/mcp/client.ts"
 import type { McpHost } from "../../src/mcp/mcp.ts"
 import { serveMcp } from "../../src/mcp/server.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { call, connect, serve, use } from "./clients.ts"
 
-const helper = createAgent({ name: "helper", model: scripted(() => "Helped.") })
+const helper = createAgent({ name: "helper", model: scriptedModel(() => "Helped.") })
 
 describe("a server that is opened in a run", () => {
   test("makes the runs of its sub-agents children of that run", async () => {
@@ -24,7 +24,7 @@ describe("a server that is opened in a run", () => {
         return (await use(kit, "helper", { prompt: "Help." })).text
       },
     })
-    const agent = createAgent({ model: scripted(["```ts\nawait ask()\n```", "Done."]), runtime })
+    const agent = createAgent({ model: scriptedModel(["```ts\nawait ask()\n```", "Done."]), runtime })
     const events: AgentEvent[] = []
     const run = agent.run("Ask for help.")
     for await (const event of run) events.push(event)

@@ -11,9 +11,9 @@ import { isPaired } from "../../src/memory/pairs.ts"
 import { summaryOf } from "../../src/memory/summary.ts"
 import type { Compacted } from "../../src/memory.ts"
 import type { ModelRequest } from "../../src/models/model.ts"
-import { type ScriptedStep, scripted } from "../../src/models/scripted.ts"
+import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import { good } from "./helpers.ts"
+import { goodSummary } from "./helpers.ts"
 
 const fence = (code: string) => `Working on it.\n\`\`\`ts\n${code}\n\`\`\`\n`
 const newest = ({ messages }: ModelRequest) => messages.at(-1)
@@ -39,7 +39,7 @@ describe("two hundred turns in a window of 5,000 tokens", () => {
     if (asked >= 4 && asked <= 6) return new ModelError("down", { code: "server-error" })
     const text = request.messages.map(messageText).join("\n")
     const codes = [...text.matchAll(/the code is (K\d+)/g)].map(([, code]) => code)
-    return good(
+    return goodSummary(
       [...new Set(codes)]
         .slice(-8)
         .map((code) => `- the code is ${code}`)
@@ -50,8 +50,8 @@ describe("two hundred turns in a window of 5,000 tokens", () => {
 
   test("leave the objects intact, no pair split, no summary lost, and every request within the window", async () => {
     const ledger: number[] = []
-    const model = scripted(worker, { contextWindow: window })
-    const writer = scripted(summariser, { contextWindow: window })
+    const model = scriptedModel(worker, { contextWindow: window })
+    const writer = scriptedModel(summariser, { contextWindow: window })
     const agent = createAgent({ model, runtime: jsRuntime({ ledger }), memory: { model: writer } })
     await using session = await agent.session()
     const events: AgentEvent[] = []
@@ -119,8 +119,8 @@ describe("an agent's memory", () => {
 
   test("counts what a summary costs in the cycle's usage and against the budget", async () => {
     const usage = { input: 5000, output: 100, complete: true }
-    const writer = scripted(() => good(), { usage })
-    const model = scripted(steps(30), { contextWindow: 5000 })
+    const writer = scriptedModel(() => goodSummary(), { usage })
+    const model = scriptedModel(steps(30), { contextWindow: 5000 })
     const agent = createAgent({ model, memory: { model: writer }, limits: { ...limits, tokens: 40_000 } })
     const run = agent.run("go")
     const ends: number[] = []
@@ -141,8 +141,8 @@ describe("an agent's memory", () => {
 
   test("makes the conversation shorter and asks once more when the provider refuses its length", async () => {
     const answers: ScriptedStep[] = [...steps(6).slice(0, 6), overflow(), "Done after all."]
-    const model = scripted(answers)
-    const agent = createAgent({ model, memory: { model: scripted(() => good()) }, limits })
+    const model = scriptedModel(answers)
+    const agent = createAgent({ model, memory: { model: scriptedModel(() => goodSummary()) }, limits })
     const events: AgentEvent[] = []
     const result = await agent.run("go", { onEvent: (event) => events.push(event) })
     assert.equal(result.output, "Done after all.")
@@ -158,20 +158,20 @@ describe("an agent's memory", () => {
       return request.messages.length > 2 && told++ > 30 ? "Done." : fence(`console.log("x ".repeat(400))`)
     }
     let told = 0
-    const model = scripted(small)
-    const agent = createAgent({ model, memory: { model: scripted(() => good()) }, limits })
+    const model = scriptedModel(small)
+    const agent = createAgent({ model, memory: { model: scriptedModel(() => goodSummary()) }, limits })
     assert.equal((await agent.run("go")).output, "Done.")
     assert.equal(model.requests.filter(({ messages }) => estimateMessages(messages) > 3000).length, 1)
   })
 
   test("fails with the provider's error when it refuses twice, or nothing can be taken out", async () => {
-    const twice = scripted([...steps(6).slice(0, 6), overflow(), overflow()])
-    const memory = { model: scripted(() => good()) }
+    const twice = scriptedModel([...steps(6).slice(0, 6), overflow(), overflow()])
+    const memory = { model: scriptedModel(() => goodSummary()) }
     await assert.rejects(async () => await createAgent({ model: twice, memory, limits }).run("go"), {
       code: "context-overflow",
     })
     assert.equal(twice.remaining, 0)
-    const once = scripted([overflow(), "never asked"])
+    const once = scriptedModel([overflow(), "never asked"])
     await assert.rejects(async () => await createAgent({ model: once, memory }).run("x ".repeat(5000)), {
       code: "context-overflow",
     })
@@ -179,9 +179,9 @@ describe("an agent's memory", () => {
   })
 
   test("believes the provider's count more than its own estimate", async () => {
-    const writer = scripted(() => good())
+    const writer = scriptedModel(() => goodSummary())
     const run = async (input: number) => {
-      const model = scripted(steps(8), { contextWindow: 5000, usage: { input, output: 10, complete: true } })
+      const model = scriptedModel(steps(8), { contextWindow: 5000, usage: { input, output: 10, complete: true } })
       const { trajectory } = await createAgent({ model, memory: { model: writer, keepResults: 0 }, limits }).run("go")
       return trajectory.events.filter((event) => event.type === "memory-compacted").length
     }
@@ -197,10 +197,10 @@ describe("an agent's memory", () => {
       origin: "host",
       parts: [{ type: "text", text }],
     })
-    const model = scripted(steps(14), { contextWindow: 5000 })
+    const model = scriptedModel(steps(14), { contextWindow: 5000 })
     const agent = createAgent({
       model,
-      memory: { model: scripted(() => good()) },
+      memory: { model: scriptedModel(() => goodSummary()) },
       limits,
       hooks: [
         {
@@ -221,11 +221,11 @@ describe("an agent's memory", () => {
   })
 
   test("begins with what `beforeCompact` gives", async () => {
-    const model = scripted(steps(14), { contextWindow: 5000 })
+    const model = scriptedModel(steps(14), { contextWindow: 5000 })
     const reasons: string[] = []
     const agent = createAgent({
       model,
-      memory: { model: scripted([]) },
+      memory: { model: scriptedModel([]) },
       limits,
       hooks: {
         beforeCompact({ messages, reason, tokens, limit }) {
@@ -256,8 +256,8 @@ describe("an agent's memory", () => {
         { afterCompact: () => value as Message[] },
       ]),
     ]) {
-      const model = scripted(steps(14), { contextWindow: 5000 })
-      const memory = { model: scripted(() => good()) }
+      const model = scriptedModel(steps(14), { contextWindow: 5000 })
+      const memory = { model: scriptedModel(() => goodSummary()) }
       const result = await createAgent({ model, memory, hooks, limits }).run("go")
       assert.equal(result.output, "Done.")
       assert.ok(isPaired(result.messages))
@@ -273,20 +273,20 @@ describe("an agent's memory", () => {
       asked++
       throw new Error("no")
     }
-    const model = scripted(steps(14), { contextWindow: 3000 })
-    const memory = { model: scripted(() => good()) }
+    const model = scriptedModel(steps(14), { contextWindow: 3000 })
+    const memory = { model: scriptedModel(() => goodSummary()) }
     const result = await createAgent({ model, memory, hooks: { onCompact }, limits }).run("go")
     assert.ok(asked > 1)
     assert.equal(result.trajectory.events.filter((event) => event.type === "warning-raised").length, 1)
   })
 
   test("says at once when an option is wrong", () => {
-    assert.throws(() => createAgent({ model: scripted([]), memory: { compactAt: -1 } }), ConfigError)
+    assert.throws(() => createAgent({ model: scriptedModel([]), memory: { compactAt: -1 } }), ConfigError)
   })
 
   test("goes on in a run from an earlier result, whose record folds by itself", async () => {
-    const model = scripted(() => "Yes. ".repeat(60), { contextWindow: 5000 })
-    const agent = createAgent({ model, memory: { model: scripted(() => good("- K1")) } })
+    const model = scriptedModel(() => "Yes. ".repeat(60), { contextWindow: 5000 })
+    const agent = createAgent({ model, memory: { model: scriptedModel(() => goodSummary("- K1")) } })
     await using session = await agent.session()
     for (let turn = 0; turn < 30; turn++) {
       const { messages, trajectory } = await session.send(`${turn}: ${"tell me ".repeat(20)}`)

@@ -4,7 +4,7 @@ import fc from "fast-check"
 import type { Message, ResultMessage } from "../../src/core/message.ts"
 import { cutPoints, isPaired } from "../../src/memory/pairs.ts"
 import { compact, initialMemory } from "../../src/memory.ts"
-import { ask, call, cell, conversation, say } from "./helpers.ts"
+import { ask, call, cell, memoryConversation, say } from "./helpers.ts"
 
 const long = (word: string) => `<output>\n${`${word} `.repeat(200)}\n</output>`
 const rows = (count: number) =>
@@ -18,7 +18,7 @@ function resultOf(message: Message | undefined): ResultMessage["parts"][number] 
 
 describe("clearing old results", () => {
   test("leaves markers that say what they were and where the whole text is, and the newest six as they are", async () => {
-    const talk = conversation([ask("go"), ...rows(8).flat()], { compactAt: 4000 })
+    const talk = memoryConversation([ask("go"), ...rows(8).flat()], { compactAt: 4000 })
     await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual(talk.tiers(), [1])
     const first = resultOf(talk.messages[2])
@@ -35,7 +35,7 @@ describe("clearing old results", () => {
 
   test("names tools and failures, and leaves what is short", async () => {
     const failed = cell("explode()", `<error>\n${"boom ".repeat(100)}\n</error>`, false)
-    const talk = conversation(
+    const talk = memoryConversation(
       [
         ask("go"),
         ...call("search", { q: "x" }, "found ".repeat(100)),
@@ -65,7 +65,7 @@ describe("clearing old results", () => {
       const part = pair[1].parts[0]
       if (part?.type === "code-result") part.kept = name
     }
-    const talk = conversation([ask("go"), ...shown, ...valued], { compactAt: 150, keepResults: 0 })
+    const talk = memoryConversation([ask("go"), ...shown, ...valued], { compactAt: 150, keepResults: 0 })
     await compact(initialMemory, talk.services, talk.emit)
     const kept = talk.messages.map(resultOf).flatMap((part) => (part?.type === "code-result" ? [part.kept] : []))
     assert.deepEqual(kept, ["_output_7", "_output_1"])
@@ -75,7 +75,7 @@ describe("clearing old results", () => {
   test("keeps images of old results in variables too", async () => {
     const [code, result] = cell("chart()", "<output>\n(no output)\n</output>")
     result.parts.push({ type: "image", mediaType: "image/png", data: "AAAA" })
-    const talk = conversation([ask("go"), code, result, say("There.")], { compactAt: 500, keepResults: 0 })
+    const talk = memoryConversation([ask("go"), code, result, say("There.")], { compactAt: 500, keepResults: 0 })
     await compact(initialMemory, talk.services, talk.emit)
     assert.match(JSON.stringify(talk.messages), /\[an image, image\/png, in the variable _image_1\]/)
     assert.deepEqual(await talk.runtime.retrieve("_image_1"), { mediaType: "image/png", data: "AAAA" })
@@ -83,7 +83,7 @@ describe("clearing old results", () => {
   })
 
   test("never gives a name that the conversation has used for something else", async () => {
-    const talk = conversation([ask("go"), ...rows(8).flat()], { compactAt: 4000 })
+    const talk = memoryConversation([ask("go"), ...rows(8).flat()], { compactAt: 4000 })
     await compact(initialMemory, { ...talk.services, taken: new Set(["_output_1", "_output_2"]) }, talk.emit)
     assert.match(JSON.stringify(talk.messages), /in the variable _output_3\./)
     assert.doesNotMatch(JSON.stringify(talk.messages), /in the variable _output_[12]\./)
@@ -94,7 +94,7 @@ describe("clearing old results", () => {
     await fc.assert(
       fc.asyncProperty(results, fc.nat({ max: 7 }), async (lengths, keepResults) => {
         const cells = lengths.flatMap(([length, ok]) => cell(`f(${length})`, "z".repeat(length), ok))
-        const talk = conversation([ask("go"), ...cells], { compactAt: 1, keepResults, systemTokens: 1 })
+        const talk = memoryConversation([ask("go"), ...cells], { compactAt: 1, keepResults, systemTokens: 1 })
         const state = { ...initialMemory, measured: { tokens: 1, estimate: 1e9 } }
         await compact(state, talk.services, talk.emit)
         const once = JSON.stringify(talk.messages)

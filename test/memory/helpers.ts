@@ -3,10 +3,10 @@ import { type AssistantMessage, type Message, newId, type ResultMessage, userMes
 import { foldMessages } from "../../src/core/trajectory.ts"
 import { addUsage, noUsage, type Usage } from "../../src/core/usage.ts"
 import { type MemoryOptions, type MemoryServices, resolveMemory } from "../../src/memory.ts"
-import { type ScriptedStep, scripted } from "../../src/models/scripted.ts"
+import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
-export const good = (facts = "- none") =>
+export const goodSummary = (facts = "- none") =>
   `<analysis>secret thoughts</analysis>\n<summary>\n## Goals\n- go on\n## Decisions\n- none\n## Facts\n${facts}\n## Open work\n- more\n</summary>`
 
 export function say(text: string): AssistantMessage {
@@ -33,7 +33,7 @@ export function call(name: string, input: { [key: string]: string }, text: strin
 export const ask = (text: string) => userMessage(text)
 
 /** A conversation that compaction can work on, with what it told. */
-export function conversation(
+export function memoryConversation(
   start: readonly Message[],
   options: Omit<MemoryOptions, "model"> & { answers?: readonly ScriptedStep[]; window?: number } & Partial<
       Pick<MemoryServices, "hooks" | "request" | "systemTokens" | "signal">
@@ -42,7 +42,7 @@ export function conversation(
   const { answers = [], window = 128_000, hooks = [], compactAt, keepResults } = options
   const messages = [...start]
   const events: EventBody[] = []
-  const model = scripted(answers, { contextWindow: window })
+  const model = scriptedModel(answers, { contextWindow: window })
   const runtime = jsRuntime()
   let spent: Usage = noUsage
   const services: MemoryServices = {

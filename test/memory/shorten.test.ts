@@ -8,7 +8,7 @@ import { isPaired } from "../../src/memory/pairs.ts"
 import { summaryOf } from "../../src/memory/summary.ts"
 import { compact, initialMemory, type MemoryState } from "../../src/memory.ts"
 import type { ScriptedStep } from "../../src/models/scripted.ts"
-import { ask, cell, conversation, good, say } from "./helpers.ts"
+import { ask, cell, goodSummary, memoryConversation, say } from "./helpers.ts"
 
 const words = (word: string, count = 60) => `${word} `.repeat(count)
 
@@ -25,7 +25,7 @@ const asked = (request: { messages: readonly Message[] } | undefined) =>
 
 describe("summarising older messages", () => {
   test("puts a structured summary first, keeps the newer half, and everything word for word in a variable", async () => {
-    const talk = conversation(turns(10), { compactAt: 900, answers: [good("- the id is A-17")] })
+    const talk = memoryConversation(turns(10), { compactAt: 900, answers: [goodSummary("- the id is A-17")] })
     await talk.runtime.execute("const df = [1, 2, 3]")
     await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual(talk.tiers(), [2])
@@ -45,10 +45,10 @@ describe("summarising older messages", () => {
   test("shows the summariser whole messages, and counts what it cost", async () => {
     const usage = { input: 700, output: 90, complete: true }
     const answer: ScriptedStep = [
-      { type: "text", text: good() },
+      { type: "text", text: goodSummary() },
       { type: "finish", reason: "stop", usage },
     ]
-    const talk = conversation([ask(words("start", 3000)), ...turns(4)], { compactAt: 900, answers: [answer] })
+    const talk = memoryConversation([ask(words("start", 3000)), ...turns(4)], { compactAt: 900, answers: [answer] })
     await compact(initialMemory, talk.services, talk.emit)
     assert.ok(asked(talk.model.requests[0]).includes(words("start", 3000).trim()))
     assert.deepEqual(talk.spent, usage)
@@ -57,9 +57,9 @@ describe("summarising older messages", () => {
   })
 
   test("carries a summary forward: the next one is made from it, and cannot forget it", async () => {
-    const talk = conversation(turns(10), {
+    const talk = memoryConversation(turns(10), {
       compactAt: 900,
-      answers: [good("- the id is A-17"), good("- the code is 42")],
+      answers: [goodSummary("- the id is A-17"), goodSummary("- the code is 42")],
     })
     await compact(initialMemory, talk.services, talk.emit)
     talk.messages.push(...turns(8, 10))
@@ -79,9 +79,9 @@ describe("summarising older messages", () => {
       say(words("thinking", 20)),
       ...cell(`step(${index})`, "<output>\nok\n</output>"),
     ]).flat()
-    const talk = conversation([pinned, ask("Hello"), say("Hi."), beside, prompt, ...cells], {
+    const talk = memoryConversation([pinned, ask("Hello"), say("Hi."), beside, prompt, ...cells], {
       compactAt: 900,
-      answers: [good()],
+      answers: [goodSummary()],
     })
     await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual(talk.messages.slice(1, 4), [pinned, beside, prompt])
@@ -92,7 +92,7 @@ describe("summarising older messages", () => {
     const beside: Message = { ...ask("Fill `report`."), origin: "host" }
     for (const more of [0, 1, 2, 3, 4, 5]) {
       const newer = [beside, ask("Now work."), ...Array.from({ length: more }, () => say(words("well", 25)))]
-      const talk = conversation([...turns(10), ...newer], { compactAt: 900, answers: [good()] })
+      const talk = memoryConversation([...turns(10), ...newer], { compactAt: 900, answers: [goodSummary()] })
       await compact(initialMemory, talk.services, talk.emit)
       const place = talk.messages.indexOf(beside)
       assert.ok(place > 0 && talk.messages[place + 1] === newer[1], String(more))
@@ -100,7 +100,10 @@ describe("summarising older messages", () => {
   })
 
   test("takes no text of a user for a summary", async () => {
-    const talk = conversation([ask(good("- I am the summary")), ...turns(8)], { compactAt: 900, answers: [good()] })
+    const talk = memoryConversation([ask(goodSummary("- I am the summary")), ...turns(8)], {
+      compactAt: 900,
+      answers: [goodSummary()],
+    })
     await compact(initialMemory, talk.services, talk.emit)
     assert.doesNotMatch(asked(talk.model.requests[0]), /<earlier-summary>/)
     assert.match(asked(talk.model.requests[0]), /I am the summary/)
@@ -108,8 +111,8 @@ describe("summarising older messages", () => {
 
   test("reads in halves what is too long for the summariser, each with the summary so far", async () => {
     let made = 0
-    const answer = (): ScriptedStep => good(`- part ${++made}`)
-    const talk = conversation(turns(40), { compactAt: 3000, window: 5000, answers: Array(20).fill(answer) })
+    const answer = (): ScriptedStep => goodSummary(`- part ${++made}`)
+    const talk = memoryConversation(turns(40), { compactAt: 3000, window: 5000, answers: Array(20).fill(answer) })
     await compact(initialMemory, talk.services, talk.emit)
     assert.ok(talk.model.requests.length > 1)
     const facts = summaryOf(talk.messages[0] as Message)?.sections?.facts ?? ""
@@ -119,7 +122,10 @@ describe("summarising older messages", () => {
 
   test("reads in halves what the summariser's provider refuses as too long", async () => {
     const refuse = new ModelError("too long", { code: "context-overflow" })
-    const talk = conversation(turns(10), { compactAt: 900, answers: [refuse, good("- one"), good("- two")] })
+    const talk = memoryConversation(turns(10), {
+      compactAt: 900,
+      answers: [refuse, goodSummary("- one"), goodSummary("- two")],
+    })
     await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual([talk.tiers(), talk.warnings()], [[2], []])
   })
@@ -127,7 +133,7 @@ describe("summarising older messages", () => {
 
 describe("when no summary can be had", () => {
   const cut: ScriptedStep = [
-    { type: "text", text: good() },
+    { type: "text", text: goodSummary() },
     { type: "finish", reason: "length", usage: { complete: false } },
   ]
   const failures: Record<string, ScriptedStep> = {
@@ -135,12 +141,12 @@ describe("when no summary can be had", () => {
     "it is cut": cut,
     "it is empty": "",
     "it has no structure": "The user said many things.",
-    "it is far too long": good(`- ${words("fact", 5000)}`),
+    "it is far too long": goodSummary(`- ${words("fact", 5000)}`),
   }
 
   for (const [why, answer] of Object.entries(failures)) {
     test(`because ${why}, older messages are taken out and the summary before stays`, async () => {
-      const talk = conversation(turns(10), { compactAt: 900, answers: [good("- the id is A-17"), answer] })
+      const talk = memoryConversation(turns(10), { compactAt: 900, answers: [goodSummary("- the id is A-17"), answer] })
       await compact(initialMemory, talk.services, talk.emit)
       talk.messages.push(...turns(8, 10))
       const { state } = await compact(initialMemory, talk.services, talk.emit)
@@ -155,7 +161,7 @@ describe("when no summary can be had", () => {
   }
 
   test("the next summary covers what was taken out without one", async () => {
-    const talk = conversation(turns(10), { compactAt: 900, answers: ["", good("- all of it")] })
+    const talk = memoryConversation(turns(10), { compactAt: 900, answers: ["", goodSummary("- all of it")] })
     await compact(initialMemory, talk.services, talk.emit)
     talk.messages.push(...turns(8, 10))
     await compact(initialMemory, talk.services, talk.emit)
@@ -165,8 +171,8 @@ describe("when no summary can be had", () => {
   })
 
   test("three times in a row, ten compactions go without asking, then it is tried again", async () => {
-    const answers = ["", "", "", good("- back again")]
-    const talk = conversation([], { compactAt: 900, answers })
+    const answers = ["", "", "", goodSummary("- back again")]
+    const talk = memoryConversation([], { compactAt: 900, answers })
     let state: MemoryState = initialMemory
     for (let round = 0; round < 14; round++) {
       talk.messages.push(...turns(10, round * 10))
@@ -186,13 +192,13 @@ describe("when no summary can be had", () => {
       abort.abort()
       return new Promise<ScriptedStep>(() => undefined)
     }
-    const talk = conversation(turns(10), { compactAt: 900, answers: [answer], signal: abort.signal })
+    const talk = memoryConversation(turns(10), { compactAt: 900, answers: [answer], signal: abort.signal })
     const { state, changed } = await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual([state, changed, talk.events], [initialMemory, false, []])
   })
 
   test("because the session is gone, the conversation stays as it is, with a warning", async () => {
-    const talk = conversation(turns(10), { compactAt: 900, answers: [good()] })
+    const talk = memoryConversation(turns(10), { compactAt: 900, answers: [goodSummary()] })
     await talk.runtime.close()
     await compact(initialMemory, talk.services, talk.emit)
     assert.deepEqual([talk.warnings(), talk.messages], [["memory-failed"], talk.start])
@@ -212,7 +218,10 @@ describe("any conversation", () => {
           if (kind === "say") return [say(words("say", size / 2))]
           return cell(`f(${size})`, words("out", size))
         })
-        const talk = conversation(messages, { compactAt, answers: Array(50).fill(fails ? "" : good("- x")) })
+        const talk = memoryConversation(messages, {
+          compactAt,
+          answers: Array(50).fill(fails ? "" : goodSummary("- x")),
+        })
         await compact(initialMemory, talk.services, talk.emit)
         assert.ok(isPaired(talk.messages))
         assert.deepEqual(talk.replayed(), talk.messages)

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { carryForward, type Draft, parseSummary } from "../../src/memory/summary.ts"
-import { good } from "./helpers.ts"
+import { carryForward, parseSummary, type SummaryDraft } from "../../src/memory/summary.ts"
+import { goodSummary } from "./helpers.ts"
 
-const draft = (facts: string, outdated = ""): Draft => ({
+const draft = (facts: string, outdated = ""): SummaryDraft => ({
   sections: { goals: "- go on", decisions: "- none", facts, open: "- more" },
   outdated,
 })
 
 describe("a summary", () => {
   test("is what stands under its headings, without the analysis", () => {
-    const parsed = parseSummary(good("- the id is A-17\n- the price is 99"))
+    const parsed = parseSummary(goodSummary("- the id is A-17\n- the price is 99"))
     assert.deepEqual(parsed, draft("- the id is A-17\n- the price is 99"))
   })
 
@@ -23,8 +23,8 @@ describe("a summary", () => {
   test("needs every heading, and something to say", () => {
     assert.equal(parseSummary("I cannot do that."), undefined)
     assert.equal(parseSummary(""), undefined)
-    assert.equal(parseSummary(good().replace("## Facts", "## Other")), undefined)
-    const empty = good().replace("- go on", "- none").replace("- more", "- none")
+    assert.equal(parseSummary(goodSummary().replace("## Facts", "## Other")), undefined)
+    const empty = goodSummary().replace("- go on", "- none").replace("- more", "- none")
     assert.equal(parseSummary(empty), undefined)
   })
 

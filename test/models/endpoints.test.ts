@@ -4,16 +4,16 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import type { RunResult } from "../../src/core/agent.ts"
 import type { EventOf, EventType } from "../../src/core/event.ts"
 import type { Prompt } from "../../src/core/message.ts"
-import { resolve } from "../../src/models/resolve.ts"
-import { retry } from "../../src/models/retry.ts"
-import { rotate } from "../../src/models/rotate.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { resolveModel } from "../../src/models/resolve.ts"
+import { withRetry } from "../../src/models/retry.ts"
+import { rotateModels } from "../../src/models/rotate.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { toModel } from "../../src/models/source.ts"
 import { toAtif } from "../../src/sessions/atif.ts"
 import { modelServer } from "../fixtures/model-server.ts"
 
 const idAt = (url: string) => `openai-compatible:${url}/v1#llama`
-const at = (url: string, options = {}) => resolve(idAt(url), { retry: false, env: {}, ...options })
+const at = (url: string, options = {}) => resolveModel(idAt(url), { retry: false, env: {}, ...options })
 
 function only<T extends EventType>({ trajectory }: RunResult, type: T): EventOf<T>[] {
   return trajectory.events.filter((event): event is EventOf<T> => event.type === type)
@@ -25,7 +25,7 @@ describe("an endpoint that refuses the key", () => {
   test("is left for the next one, with a warning, and is not asked first again", async () => {
     await using first = await modelServer(refused)
     await using second = await modelServer({ text: ["Hello."] }, { text: ["Again."] })
-    const model = rotate([await at(first.url), await at(second.url)])
+    const model = rotateModels([await at(first.url), await at(second.url)])
     const agent = createAgent({ model })
     const result = await agent.run("Hi")
     assert.equal(result.output, "Hello.")
@@ -39,7 +39,7 @@ describe("an endpoint that refuses the key", () => {
   test("fails the run where all of them do, and is not retried", async () => {
     await using first = await modelServer(refused)
     await using second = await modelServer(refused)
-    const model = retry(rotate([await at(first.url), await at(second.url)]))
+    const model = withRetry(rotateModels([await at(first.url), await at(second.url)]))
     const result = await createAgent({ model }).run("Hi").settled
     assert.deepEqual([result.error?.code, result.error?.retryable], ["authentication", false])
     assert.match(result.error?.message ?? "", /endpoint 1 \(authentication\)[\s\S]*endpoint 2 \(authentication\)/)
@@ -49,7 +49,7 @@ describe("an endpoint that refuses the key", () => {
   test("fails at a later retry only where another may still work", async () => {
     await using first = await modelServer(refused, refused)
     await using second = await modelServer({ status: 503 }, { text: ["Hello."] })
-    const model = retry(rotate([await at(first.url), await at(second.url)]), { baseMs: 1 })
+    const model = withRetry(rotateModels([await at(first.url), await at(second.url)]), { baseMs: 1 })
     assert.equal((await createAgent({ model }).run("Hi")).output, "Hello.")
   })
 })
@@ -95,7 +95,7 @@ describe("a model has one id", () => {
       doGenerate: () => Promise.reject(new Error("not used")),
       doStream: () => Promise.reject(Object.assign(new Error("no"), { statusCode: 401 })),
     })
-    const model = await resolve("my-acme/large", { provider: { languageModel } as never, retry: false })
+    const model = await resolveModel("my-acme/large", { provider: { languageModel } as never, retry: false })
     assert.equal(model.id, "my-acme/large")
     const { error } = await createAgent({ model }).run("Hi").settled
     assert.match(error?.message ?? "", /^my-acme\/large refused/)
@@ -116,7 +116,7 @@ describe("images", () => {
     const sent = JSON.stringify(server.requests[0]?.body)
     assert.ok(!sent.includes("image_url") && !sent.includes(pixel))
     assert.match(sent, /\[image\/png image, 70 bytes: not shown/)
-    const model = scripted(["A dot."])
+    const model = scriptedModel(["A dot."])
     await createAgent({ model, images: false }).run(picture)
     assert.ok(!JSON.stringify(model.requests[0]?.messages).includes(pixel), "also as an option of the agent")
   })

@@ -2,8 +2,8 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ModelError, type ModelErrorCode } from "../../src/core/errors.ts"
 import type { Model } from "../../src/models/model.ts"
-import { type Retry, type RetryOptions, retry as withRetry } from "../../src/models/retry.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { type ModelRetry, type RetryOptions, withRetry } from "../../src/models/retry.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { ask, collect, failing, modelOf, text, textOf } from "./helpers.ts"
 
 function failure(code: ModelErrorCode, options: { retryable?: boolean; retryAfterMs?: number } = {}): ModelError {
@@ -22,52 +22,52 @@ function noWait(random = 0) {
   }
 }
 
-const retry = (model: Model, { delays: _, ...options }: RetryOptions & { delays?: number[] } = {}) =>
+const retrying = (model: Model, { delays: _, ...options }: RetryOptions & { delays?: number[] } = {}) =>
   withRetry(model, options)
 
 test("what may work later is tried again until it works", async () => {
-  const model = scripted([failure("rate-limited"), failure("connection"), "hello"])
+  const model = scriptedModel([failure("rate-limited"), failure("connection"), "hello"])
   const options = noWait()
-  assert.equal(textOf(await collect(retry(model, options).stream(ask))), "hello")
+  assert.equal(textOf(await collect(retrying(model, options).stream(ask))), "hello")
   assert.deepEqual(options.delays, [500, 1000])
 })
 
 test("delays double from half a second, five times, and then the last error comes out", async () => {
   const last = failure("overloaded")
-  const model = scripted([...Array.from({ length: 5 }, () => failure("server-error")), last])
+  const model = scriptedModel([...Array.from({ length: 5 }, () => failure("server-error")), last])
   const options = noWait()
-  const { error } = await failing(retry(model, options).stream(ask))
+  const { error } = await failing(retrying(model, options).stream(ask))
   assert.equal(error, last)
   assert.deepEqual(options.delays, [500, 1000, 2000, 4000, 8000])
 })
 
 test("jitter adds up to a quarter, and no delay goes over the cap", async () => {
-  const model = scripted(() => failure("timeout"))
+  const model = scriptedModel(() => failure("timeout"))
   const options = noWait(1)
-  await failing(retry(model, { ...options, retries: 8 }).stream(ask))
+  await failing(retrying(model, { ...options, retries: 8 }).stream(ask))
   assert.deepEqual(options.delays, [625, 1250, 2500, 5000, 10_000, 20_000, 32_000, 32_000])
 })
 
 test("the service's own wish to wait is honoured up to the cap, without jitter", async () => {
-  const model = scripted([failure("rate-limited", { retryAfterMs: 32_000 }), "hello"])
+  const model = scriptedModel([failure("rate-limited", { retryAfterMs: 32_000 }), "hello"])
   const options = noWait(1)
-  await collect(retry(model, options).stream(ask))
+  await collect(retrying(model, options).stream(ask))
   assert.deepEqual(options.delays, [32_000])
 })
 
 test("a service that wants a longer wait fails at once, and the error says how long", async () => {
-  const model = scripted([failure("rate-limited", { retryAfterMs: 60_000 }), "hello"])
+  const model = scriptedModel([failure("rate-limited", { retryAfterMs: 60_000 }), "hello"])
   const options = noWait()
-  const { error } = await failing(retry(model, options).stream(ask))
+  const { error } = await failing(retrying(model, options).stream(ask))
   assert.equal(error instanceof ModelError && error.retryAfterMs, 60_000)
   assert.deepEqual([options.delays, model.remaining], [[], 1])
 })
 
 for (const code of ["billing", "authentication", "invalid-request", "context-overflow", "not-found"] as const) {
   test(`${code} is never tried again`, async () => {
-    const model = scripted([failure(code, { retryable: false }), "hello"])
+    const model = scriptedModel([failure(code, { retryable: false }), "hello"])
     const options = noWait()
-    const { error } = await failing(retry(model, options).stream(ask))
+    const { error } = await failing(retrying(model, options).stream(ask))
     assert.equal(error instanceof ModelError && error.code, code)
     assert.deepEqual(options.delays, [])
   })
@@ -75,8 +75,8 @@ for (const code of ["billing", "authentication", "invalid-request", "context-ove
 
 test("a programming error is never tried again, and comes out itself", async () => {
   const bug = new TypeError("undefined is not a function")
-  const model = scripted([bug, "hello"])
-  const { error } = await failing(retry(model, noWait()).stream(ask))
+  const model = scriptedModel([bug, "hello"])
+  const { error } = await failing(retrying(model, noWait()).stream(ask))
   assert.equal(error, bug)
   assert.equal(model.remaining, 1)
 })
@@ -85,29 +85,29 @@ test("raw errors of a model of one's own are judged too: the status decides, not
   const refused = Object.assign(new Error("timeout must be a number"), { status: 400 })
   const reset = Object.assign(new Error("socket hang up"), { code: "ECONNRESET" })
   const options = noWait()
-  assert.equal(textOf(await collect(retry(scripted([reset, "hello"]), options).stream(ask))), "hello")
-  const { error } = await failing(retry(scripted([refused, "hello"]), options).stream(ask))
+  assert.equal(textOf(await collect(retrying(scriptedModel([reset, "hello"]), options).stream(ask))), "hello")
+  const { error } = await failing(retrying(scriptedModel([refused, "hello"]), options).stream(ask))
   assert.equal(error instanceof ModelError && error.code, "invalid-request")
   assert.equal(options.delays.length, 1)
 })
 
 test("after the first part nothing is tried again", async () => {
   const broken = failure("connection")
-  const model = scripted([[text("half"), broken], "hello"])
+  const model = scriptedModel([[text("half"), broken], "hello"])
   const options = noWait()
-  const { parts, error } = await failing(retry(model, options).stream(ask))
+  const { parts, error } = await failing(retrying(model, options).stream(ask))
   assert.deepEqual([textOf(parts), error, options.delays], ["half", broken, []])
 })
 
 test("each retry is shown with its number, delay and error, and a throwing observer changes nothing", async () => {
-  const seen: Retry[] = []
+  const seen: ModelRetry[] = []
   const first = failure("overloaded")
-  const model = scripted([first, failure("timeout"), "hello"])
-  const onRetry = (retried: Retry) => {
+  const model = scriptedModel([first, failure("timeout"), "hello"])
+  const onRetry = (retried: ModelRetry) => {
     seen.push(retried)
     throw new Error("observer")
   }
-  assert.equal(textOf(await collect(retry(model, { ...noWait(), onRetry }).stream(ask))), "hello")
+  assert.equal(textOf(await collect(retrying(model, { ...noWait(), onRetry }).stream(ask))), "hello")
   assert.deepEqual(
     seen.map(({ attempt, delayMs }) => [attempt, delayMs]),
     [
@@ -119,10 +119,10 @@ test("each retry is shown with its number, delay and error, and a throwing obser
 })
 
 test("an abort during the wait ends it, without another attempt", async () => {
-  const model = scripted([failure("overloaded"), "hello"])
+  const model = scriptedModel([failure("overloaded"), "hello"])
   const controller = new AbortController()
   const onRetry = () => controller.abort()
-  const { error } = await failing(retry(model, { onRetry }).stream({ ...ask, signal: controller.signal }))
+  const { error } = await failing(retrying(model, { onRetry }).stream({ ...ask, signal: controller.signal }))
   assert.equal((error as Error).name, "AbortError")
   assert.equal(model.remaining, 1)
 })
@@ -137,7 +137,7 @@ test("an abort during an attempt is not tried again", async () => {
     throw failure("connection")
   })
   const options = noWait()
-  const { error } = await failing(retry(model, options).stream({ ...ask, signal: controller.signal }))
+  const { error } = await failing(retrying(model, options).stream({ ...ask, signal: controller.signal }))
   assert.equal((error as Error).name, "AbortError")
   assert.deepEqual([attempts, options.delays], [1, []])
 })
@@ -152,19 +152,19 @@ test("leaving early closes the model's stream", async () => {
       closed = true
     }
   })
-  for await (const _ of retry(model).stream(ask)) break
+  for await (const _ of retrying(model).stream(ask)) break
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(closed, true)
 })
 
 test("with no retries the first error comes out", async () => {
-  const { error } = await failing(retry(scripted([failure("timeout")]), { retries: 0 }).stream(ask))
+  const { error } = await failing(retrying(scriptedModel([failure("timeout")]), { retries: 0 }).stream(ask))
   assert.equal(error instanceof ModelError && error.code, "timeout")
 })
 
 test("id, window and price are those of the model inside", () => {
-  const model = scripted([], { id: "acme/stone-1", contextWindow: 9, price: { input: 1, output: 2 } })
-  const { id, contextWindow, price } = retry(model)
+  const model = scriptedModel([], { id: "acme/stone-1", contextWindow: 9, price: { input: 1, output: 2 } })
+  const { id, contextWindow, price } = retrying(model)
   assert.deepEqual(
     { id, contextWindow, price },
     { id: "acme/stone-1", contextWindow: 9, price: { input: 1, output: 2 } },

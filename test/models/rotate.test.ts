@@ -3,10 +3,10 @@ import { test } from "node:test"
 import fc from "fast-check"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError, ModelError, type ModelErrorCode } from "../../src/core/errors.ts"
-import { resolve } from "../../src/models/resolve.ts"
-import { retry } from "../../src/models/retry.ts"
-import { type EndpointChange, rotate } from "../../src/models/rotate.ts"
-import { type ScriptedStep, scripted } from "../../src/models/scripted.ts"
+import { resolveModel } from "../../src/models/resolve.ts"
+import { withRetry } from "../../src/models/retry.ts"
+import { type EndpointChange, rotateModels } from "../../src/models/rotate.ts"
+import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { ask, collect, failing, modelOf, text, textOf } from "./helpers.ts"
 
 function failure(code: ModelErrorCode, options: { retryable?: boolean; retryAfterMs?: number } = {}): ModelError {
@@ -14,10 +14,10 @@ function failure(code: ModelErrorCode, options: { retryable?: boolean; retryAfte
 }
 
 test("the endpoint that answered last is asked first, and the next one only when it fails", async () => {
-  const a = scripted(["a1", failure("overloaded"), "a2"])
-  const b = scripted(["b1", "b2"])
+  const a = scriptedModel(["a1", failure("overloaded"), "a2"])
+  const b = scriptedModel(["b1", "b2"])
   const changes: EndpointChange[] = []
-  const model = rotate([a, b], { onChange: (change) => changes.push(change) })
+  const model = rotateModels([a, b], { onChange: (change) => changes.push(change) })
   const said: string[] = []
   for (let n = 0; n < 3; n++) said.push(textOf(await collect(model.stream(ask))))
   assert.deepEqual(said, ["a1", "b1", "b2"])
@@ -30,29 +30,33 @@ test("the endpoint that answered last is asked first, and the next one only when
 test("each failure that may pass goes on to the next endpoint, and no other does", async () => {
   const passing: ModelErrorCode[] = ["rate-limited", "overloaded", "server-error", "connection", "timeout", "stalled"]
   for (const code of passing) {
-    assert.equal(textOf(await collect(rotate([scripted([failure(code)]), scripted(["b"])]).stream(ask))), "b", code)
+    assert.equal(
+      textOf(await collect(rotateModels([scriptedModel([failure(code)]), scriptedModel(["b"])]).stream(ask))),
+      "b",
+      code,
+    )
   }
-  const refused = rotate([scripted([failure("authentication", { retryable: false })]), scripted(["b"])])
+  const refused = rotateModels([scriptedModel([failure("authentication", { retryable: false })]), scriptedModel(["b"])])
   assert.equal(textOf(await collect(refused.stream(ask))), "b", "another endpoint has another key")
   for (const code of ["billing", "context-overflow", "content-filter", "invalid-request"] as const) {
-    const b = scripted(["b"])
-    const { error } = await failing(rotate([scripted([failure(code, { retryable: false })]), b]).stream(ask))
+    const b = scriptedModel(["b"])
+    const { error } = await failing(rotateModels([scriptedModel([failure(code, { retryable: false })]), b]).stream(ask))
     assert.equal(error instanceof ModelError && error.code, code)
     assert.equal(b.requests.length, 0, code)
   }
 })
 
 test("a programming error is no reason to try elsewhere", async () => {
-  const b = scripted(["b"])
-  const { error } = await failing(rotate([scripted([new TypeError("no such thing")]), b]).stream(ask))
+  const b = scriptedModel(["b"])
+  const { error } = await failing(rotateModels([scriptedModel([new TypeError("no such thing")]), b]).stream(ask))
   assert.ok(error instanceof TypeError)
   assert.equal(b.requests.length, 0)
 })
 
 test("an answer that has begun is never begun again, but the next request goes elsewhere", async () => {
-  const a = scripted([[text("half an ans"), failure("connection")], "a2"])
-  const b = scripted(["whole"])
-  const model = rotate([a, b])
+  const a = scriptedModel([[text("half an ans"), failure("connection")], "a2"])
+  const b = scriptedModel(["whole"])
+  const model = rotateModels([a, b])
   const { parts, error } = await failing(model.stream(ask))
   assert.equal(textOf(parts), "half an ans")
   assert.equal(error instanceof ModelError && error.code, "connection")
@@ -60,16 +64,16 @@ test("an answer that has begun is never begun again, but the next request goes e
 })
 
 test("an agent goes on at another endpoint where one broke off, with what was said kept", async () => {
-  const a = scripted([[text("The answer is "), failure("connection")]])
-  const b = scripted(["42."])
-  const { output } = await createAgent({ model: rotate([a, b]) }).run("What is it?")
+  const a = scriptedModel([[text("The answer is "), failure("connection")]])
+  const b = scriptedModel(["42."])
+  const { output } = await createAgent({ model: rotateModels([a, b]) }).run("What is it?")
   assert.equal(output, "The answer is 42.")
 })
 
 test("where all fail, one error names every attempt and the soonest time to come back", async () => {
-  const model = rotate([
-    scripted([failure("rate-limited", { retryAfterMs: 9000 })]),
-    scripted([failure("overloaded", { retryAfterMs: 4000 })]),
+  const model = rotateModels([
+    scriptedModel([failure("rate-limited", { retryAfterMs: 9000 })]),
+    scriptedModel([failure("overloaded", { retryAfterMs: 4000 })]),
   ])
   const { error } = await failing(model.stream(ask))
   assert.ok(error instanceof ModelError)
@@ -78,9 +82,9 @@ test("where all fail, one error names every attempt and the soonest time to come
 })
 
 test("retry around it begins a second round, and the run tells each change as a warning", async () => {
-  const a = scripted([failure("overloaded"), "a"])
-  const b = scripted([failure("timeout")])
-  const model = retry(rotate([a, b]), { sleep: async () => undefined })
+  const a = scriptedModel([failure("overloaded"), "a"])
+  const b = scriptedModel([failure("timeout")])
+  const model = withRetry(rotateModels([a, b]), { sleep: async () => undefined })
   const run = createAgent({ model }).run("go")
   const events = await Array.fromAsync(run)
   assert.equal((await run).output, "a")
@@ -90,21 +94,21 @@ test("retry around it begins a second round, and the run tells each change as a 
 
 test("an abort goes to no other endpoint", async () => {
   const controller = new AbortController()
-  const b = scripted(["b"])
-  const a = scripted([
+  const b = scriptedModel(["b"])
+  const a = scriptedModel([
     () => {
       controller.abort()
       return failure("connection")
     },
   ])
-  const { error } = await failing(rotate([a, b]).stream({ ...ask, signal: controller.signal }))
+  const { error } = await failing(rotateModels([a, b]).stream({ ...ask, signal: controller.signal }))
   assert.equal(error instanceof Error && error.name, "AbortError")
   assert.equal(b.requests.length, 0)
 })
 
 test("leaving the answer early ends the request behind it", async () => {
   let closed = false
-  const model = rotate([
+  const model = rotateModels([
     modelOf(async function* () {
       try {
         for (;;) yield text("more ")
@@ -119,22 +123,25 @@ test("leaving the answer early ends the request behind it", async () => {
 })
 
 test("shuffled, the rest comes in any order; an observer that throws changes nothing", async () => {
-  const models = ["a", "b", "c", "d"].map((name) => scripted([name === "b" ? name : failure("overloaded")]))
+  const models = ["a", "b", "c", "d"].map((name) => scriptedModel([name === "b" ? name : failure("overloaded")]))
   const changes: number[] = []
   const onChange = ({ to }: EndpointChange) => {
     changes.push(to)
     throw new Error("observer")
   }
-  const model = rotate(models, { shuffle: true, random: () => 0, onChange })
+  const model = rotateModels(models, { shuffle: true, random: () => 0, onChange })
   assert.equal(textOf(await collect(model.stream(ask))), "b")
   assert.deepEqual(changes, [3, 1])
 })
 
 test("it promises what holds for all: the smallest window, a price only where each has one", () => {
   const price = { input: 1, output: 2 }
-  const model = rotate([scripted([], { contextWindow: 8000, price }), scripted([], { contextWindow: 4000 })])
+  const model = rotateModels([
+    scriptedModel([], { contextWindow: 8000, price }),
+    scriptedModel([], { contextWindow: 4000 }),
+  ])
   assert.deepEqual([model.contextWindow, model.price], [4000, undefined])
-  assert.throws(() => rotate([]), ConfigError)
+  assert.throws(() => rotateModels([]), ConfigError)
 })
 
 test("keys of a real service take turns over HTTP", async () => {
@@ -149,8 +156,8 @@ test("keys of a real service take turns over HTTP", async () => {
     })
   }
   const id = "openai-compatible:https://models.test/v1#m"
-  const endpoint = (apiKey: string) => resolve(id, { apiKey, fetch, retry: false })
-  const model = rotate([await endpoint("key-one"), await endpoint("key-two")])
+  const endpoint = (apiKey: string) => resolveModel(id, { apiKey, fetch, retry: false })
+  const model = rotateModels([await endpoint("key-one"), await endpoint("key-two")])
   for (let n = 0; n < 2; n++) assert.equal(textOf(await collect(model.stream(ask))), "hi")
   assert.deepEqual(keys, ["Bearer key-one", "Bearer key-two", "Bearer key-two"])
 })
@@ -168,9 +175,9 @@ test("whatever endpoints do, a request is answered by one of them from its begin
             const begin = text(`<${endpoint}.${nth}`)
             return each === "ok" ? [begin, text(">")] : [begin, failure("connection")]
           })
-          return scripted(steps)
+          return scriptedModel(steps)
         })
-        const model = rotate(models)
+        const model = rotateModels(models)
         for (let request = 0; request < 6; request++) {
           const before = models.map(({ requests }) => requests.length)
           let said = ""

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { packages, services } from "../../src/models/services.ts"
+import { compatibleServices, providerPackages } from "../../src/models/services.ts"
 
 test("the names of the services users expect are in the table", () => {
   const expected =
     "ollama lmstudio llamacpp vllm deepseek moonshot openrouter groq together fireworks mistral xai cerebras deepinfra " +
     "nebius siliconflow zhipu zai qwen dashscope perplexity"
-  for (const name of expected.split(" ")) assert.ok(Object.hasOwn(services, name), name)
+  for (const name of expected.split(" ")) assert.ok(Object.hasOwn(compatibleServices, name), name)
 })
 
-for (const [name, { baseURL, keys }] of Object.entries(services)) {
+for (const [name, { baseURL, keys }] of Object.entries(compatibleServices)) {
   test(`${name} has a lower-case name, a sound address and ${keys.length > 0 ? "a key" : "needs no key"}`, () => {
     assert.match(name, /^[a-z][a-z0-9-]*$/)
     const { protocol, hostname, search, hash } = new URL(baseURL)
@@ -24,7 +24,7 @@ for (const [name, { baseURL, keys }] of Object.entries(services)) {
 
 test("no name is both a service and a package", () => {
   assert.deepEqual(
-    Object.keys(packages).filter((name) => Object.hasOwn(services, name)),
+    Object.keys(providerPackages).filter((name) => Object.hasOwn(compatibleServices, name)),
     [],
   )
 })

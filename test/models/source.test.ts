@@ -4,13 +4,13 @@ import { test } from "node:test"
 import { promisify } from "node:util"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { ConfigError } from "../../src/core/errors.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { type ModelSource, toModel } from "../../src/models/source.ts"
 import { modelServer } from "../fixtures/model-server.ts"
 import { ask, collect, failing, textOf } from "./helpers.ts"
 
 test("a model of ours is used as it is", () => {
-  const model = scripted([])
+  const model = scriptedModel([])
   assert.equal(toModel(model), model)
 })
 

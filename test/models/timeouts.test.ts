@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ModelError } from "../../src/core/errors.ts"
 import type { ModelRequest } from "../../src/models/model.ts"
-import { timeouts } from "../../src/models/timeouts.ts"
+import { withTimeouts } from "../../src/models/timeouts.ts"
 import { ask, collect, failing, finish, manualClock, modelOf, settle, text, textOf } from "./helpers.ts"
 
 const limits = { connectMs: 1, thinkMs: 2, idleMs: 3 }
@@ -30,7 +30,7 @@ function puppet() {
 test("a model that gives no sign of life is a time-out, to be tried again", async () => {
   const { model, seen } = puppet()
   const clock = manualClock()
-  const outcome = failing(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
+  const outcome = failing(withTimeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
   await settle()
   assert.deepEqual(clock.waiting, [1])
   clock.fire()
@@ -44,7 +44,7 @@ test("a model that gives no sign of life is a time-out, to be tried again", asyn
 test("a model that has answered but says nothing yet may think longer", async () => {
   const { model, seen } = puppet()
   const clock = manualClock()
-  const outcome = failing(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
+  const outcome = failing(withTimeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
   await settle()
   seen.request?.alive?.()
   assert.deepEqual(clock.waiting, [2])
@@ -58,7 +58,7 @@ test("a model that has answered but says nothing yet may think longer", async ()
 test("silence in the middle of an answer is a stall, and what was said before is kept", async () => {
   const { model, release } = puppet()
   const clock = manualClock()
-  const outcome = failing(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
+  const outcome = failing(withTimeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
   await settle()
   release()
   await settle()
@@ -76,7 +76,7 @@ test("every sign of life starts the wait again, and reaches who else listens", a
   const alive = () => {
     heard++
   }
-  const parts = timeouts(model, { ...limits, schedule: clock.schedule })
+  const parts = withTimeouts(model, { ...limits, schedule: clock.schedule })
     .stream({ ...ask, alive })
     [Symbol.asyncIterator]()
   const first = parts.next()
@@ -93,7 +93,7 @@ test("every sign of life starts the wait again, and reaches who else listens", a
 test("time the reader takes does not count", async () => {
   const { model, release } = puppet()
   const clock = manualClock()
-  const parts = timeouts(model, { ...limits, schedule: clock.schedule })
+  const parts = withTimeouts(model, { ...limits, schedule: clock.schedule })
     .stream(ask)
     [Symbol.asyncIterator]()
   const first = parts.next()
@@ -110,7 +110,7 @@ test("an answer that comes in time passes unchanged and leaves no timer", async 
     yield text("hello")
     yield finish
   })
-  assert.deepEqual(await collect(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask)), [
+  assert.deepEqual(await collect(withTimeouts(model, { ...limits, schedule: clock.schedule }).stream(ask)), [
     text("hello"),
     finish,
   ])
@@ -124,7 +124,7 @@ test("a stall after the finish keeps the answer", async () => {
     await new Promise(() => {})
   })
   assert.equal(
-    textOf(await collect(timeouts(model, { ...limits, schedule: manualClock().schedule }).stream(ask))),
+    textOf(await collect(withTimeouts(model, { ...limits, schedule: manualClock().schedule }).stream(ask))),
     "hello",
   )
 })
@@ -134,7 +134,7 @@ test("a model that ignores its signal and never closes does not keep us", async 
   const model = modelOf(() => ({
     [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}), return: () => new Promise(() => {}) }),
   }))
-  const outcome = failing(timeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
+  const outcome = failing(withTimeouts(model, { ...limits, schedule: clock.schedule }).stream(ask))
   await settle()
   clock.fire()
   assert.equal(((await outcome).error as ModelError).code, "timeout")
@@ -145,7 +145,7 @@ test("an abort ends the wait at once with an AbortError", async () => {
   const clock = manualClock()
   const controller = new AbortController()
   const outcome = failing(
-    timeouts(model, { ...limits, schedule: clock.schedule }).stream({ ...ask, signal: controller.signal }),
+    withTimeouts(model, { ...limits, schedule: clock.schedule }).stream({ ...ask, signal: controller.signal }),
   )
   await settle()
   controller.abort()
@@ -155,7 +155,7 @@ test("an abort ends the wait at once with an AbortError", async () => {
 
 test("leaving early closes the model's stream", async () => {
   const { model, seen, release } = puppet()
-  const parts = timeouts(model, { ...limits, schedule: manualClock().schedule })
+  const parts = withTimeouts(model, { ...limits, schedule: manualClock().schedule })
     .stream(ask)
     [Symbol.asyncIterator]()
   const first = parts.next()
@@ -174,7 +174,7 @@ test("an error of the model itself passes as it is", async () => {
     throw broken
   })
   assert.equal(
-    (await failing(timeouts(model, { ...limits, schedule: manualClock().schedule }).stream(ask))).error,
+    (await failing(withTimeouts(model, { ...limits, schedule: manualClock().schedule }).stream(ask))).error,
     broken,
   )
 })

@@ -2,23 +2,24 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import type { Json } from "karst"
-import { refusal } from "../../src/providers/acp-agent.ts"
-import { acpCost, acpReader, acpUsage } from "../../src/providers/acp-events.ts"
-import { answerTo, verdictOn } from "../../src/providers/acp-permissions.ts"
-import type { Settings, Step } from "../../src/providers/provider.ts"
+import { acpRequestFailure } from "../../src/providers/acp-agent.ts"
+import { createAcpUpdateReader, readAcpCost, readAcpUsage } from "../../src/providers/acp-events.ts"
+import { decidePermission, permissionAnswer } from "../../src/providers/acp-permissions.ts"
+import type { Step, TurnSettings } from "../../src/providers/provider.ts"
 import { objectAt, textAt } from "../../src/providers/read-json.ts"
-import { recording } from "./recordings.ts"
+import { readCliRecording } from "./recordings.ts"
 
 // What a run hears of a recorded turn, when everything is allowed.
 function stepsOf(name: string): Step[] {
-  const reader = acpReader("/project")
-  const steps = recording(name).flatMap((line) => {
+  const reader = createAcpUpdateReader("/project")
+  const steps = readCliRecording(name).flatMap((line) => {
     const method = textAt(line, "method")
     if (method === "session/update") return reader.update(objectAt(line, "params", "update"))
-    if (method === "session/request_permission") return reader.asked(objectAt(line, "params", "toolCall")).steps
+    if (method === "session/request_permission")
+      return reader.permissionRequested(objectAt(line, "params", "toolCall")).steps
     return []
   })
-  return [...steps, ...reader.end()]
+  return [...steps, ...reader.finish()]
 }
 
 const wholes = (steps: Step[]) => steps.filter((step) => !("delta" in step))
@@ -68,46 +69,46 @@ describe("what agents tell over ACP", () => {
   })
 
   test("keeps thoughts from what is said, and ends a refused call once", () => {
-    const reader = acpReader("/")
+    const reader = createAcpUpdateReader("/")
     const chunk = (sessionUpdate: string, text: string) =>
       reader.update({ sessionUpdate, content: { type: "text", text } })
     assert.deepEqual(wholes([...chunk("agent_thought_chunk", "a"), ...chunk("agent_thought_chunk", "b")]), [])
     assert.deepEqual(wholes(chunk("agent_message_chunk", "c")), [{ type: "reasoning", text: "ab" }])
-    const { steps } = reader.asked({ toolCallId: "x", title: "rm it", kind: "delete" })
+    const { steps } = reader.permissionRequested({ toolCallId: "x", title: "rm it", kind: "delete" })
     assert.deepEqual(steps, [
       { type: "text", text: "c" },
       { type: "call", id: "x", name: "delete", input: { title: "rm it" } },
     ])
-    assert.equal(reader.busy, true)
-    assert.deepEqual(reader.refused("x"), [
+    assert.equal(reader.hasRunningCalls, true)
+    assert.deepEqual(reader.permissionDenied("x"), [
       { type: "result", id: "x", ok: false, text: "It was not allowed.", refused: true },
     ])
     assert.deepEqual(reader.update({ sessionUpdate: "tool_call_update", toolCallId: "x", status: "failed" }), [])
-    assert.deepEqual([reader.busy, reader.end()], [false, []])
+    assert.deepEqual([reader.hasRunningCalls, reader.finish()], [false, []])
   })
 
   test("counts tokens whether or not an agent counts what was cached and thought apart", () => {
-    const last = (name: string) => objectAt(recording(name).at(-1), "result")
-    assert.deepEqual(acpUsage(last("acp-opencode-mcp")), {
+    const last = (name: string) => objectAt(readCliRecording(name).at(-1), "result")
+    assert.deepEqual(readAcpUsage(last("acp-opencode-mcp")), {
       complete: true,
       input: 100,
       output: 20,
       cacheRead: 40,
       reasoning: 5,
     })
-    assert.deepEqual(acpUsage(last("acp-gemini")), { complete: true, input: 400, output: 80 })
+    assert.deepEqual(readAcpUsage(last("acp-gemini")), { complete: true, input: 400, output: 80 })
     const within = { inputTokens: 100, outputTokens: 20, totalTokens: 120, cachedReadTokens: 40 }
-    assert.deepEqual(acpUsage({ usage: within }), { complete: true, input: 100, output: 20, cacheRead: 40 })
-    assert.deepEqual(acpUsage({ stopReason: "end_turn" }), { complete: false })
-    assert.equal(acpCost({ sessionUpdate: "usage_update", cost: { amount: 0.2, currency: "USD" } }), 0.2)
-    assert.equal(acpCost({ sessionUpdate: "usage_update", cost: { amount: 0.2, currency: "EUR" } }), undefined)
+    assert.deepEqual(readAcpUsage({ usage: within }), { complete: true, input: 100, output: 20, cacheRead: 40 })
+    assert.deepEqual(readAcpUsage({ stopReason: "end_turn" }), { complete: false })
+    assert.equal(readAcpCost({ sessionUpdate: "usage_update", cost: { amount: 0.2, currency: "USD" } }), 0.2)
+    assert.equal(readAcpCost({ sessionUpdate: "usage_update", cost: { amount: 0.2, currency: "EUR" } }), undefined)
   })
 })
 
 describe("what agents ask over ACP", () => {
-  const servers: Settings["servers"] = [{ name: "karst", toolTimeoutMs: 1, url: "http://127.0.0.1" }]
-  const verdict = (kind: string, settings: Partial<Settings>, name = kind, title = name) =>
-    verdictOn(
+  const servers: TurnSettings["servers"] = [{ name: "karst", toolTimeoutMs: 1, url: "http://127.0.0.1" }]
+  const verdict = (kind: string, settings: Partial<TurnSettings>, name = kind, title = name) =>
+    decidePermission(
       { id: "1", name, kind, title, input: {} },
       { allow: new Set(["read", "exec"]), permissions: "allow", servers, ...settings },
     )
@@ -146,17 +147,17 @@ describe("what agents ask over ACP", () => {
     })
     const all = options("allow_always", "allow_once", "reject_always", "reject_once")
     const optionOf = (answer: { [key: string]: Json }) => textAt(answer, "outcome", "optionId")
-    assert.equal(optionOf(answerTo(all, "allow")), "id-allow_once")
-    assert.equal(optionOf(answerTo(all, "always")), "id-allow_always")
-    assert.equal(optionOf(answerTo(all, "deny")), "id-reject_once")
-    assert.equal(optionOf(answerTo(options("allow_always"), "allow")), "id-allow_always")
-    assert.deepEqual(answerTo(options("allow_once"), "deny"), { outcome: { outcome: "cancelled" } })
+    assert.equal(optionOf(permissionAnswer(all, "allow")), "id-allow_once")
+    assert.equal(optionOf(permissionAnswer(all, "always")), "id-allow_always")
+    assert.equal(optionOf(permissionAnswer(all, "deny")), "id-reject_once")
+    assert.equal(optionOf(permissionAnswer(options("allow_always"), "allow")), "id-allow_always")
+    assert.deepEqual(permissionAnswer(options("allow_once"), "deny"), { outcome: { outcome: "cancelled" } })
   })
 
   test("and is refused tells why by a code", () => {
     const names = { provider: "acp", title: "Agent" }
     const code = (code: number, message: string, data?: Json) =>
-      refusal(names, "session/load", { code, message, data }).code
+      acpRequestFailure(names, "session/load", { code, message, data }).code
     assert.equal(code(-32000, "Authentication required"), "authentication")
     assert.equal(code(429, "Rate limit exceeded"), "rate-limited")
     assert.equal(code(-32603, "Internal error", { statusCode: 503 }), "overloaded")
@@ -165,7 +166,10 @@ describe("what agents ask over ACP", () => {
       "session-not-found",
     )
     assert.equal(code(-32603, "fetch failed"), "connection")
-    const { message } = refusal(names, "session/prompt", { code: 401, message: '{"error":{"message":"no such key"}}' })
+    const { message } = acpRequestFailure(names, "session/prompt", {
+      code: 401,
+      message: '{"error":{"message":"no such key"}}',
+    })
     assert.match(message, /^Agent: no such key\. Log in/)
   })
 })

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { tool } from "karst"
 import { type AcpOptions, acp, type CliAgent } from "karst/providers"
-import { only, processesWith, until } from "./kit.ts"
+import { eventsOfType, processesWith, waitUntil } from "./kit.ts"
 
 interface Machine extends AsyncDisposable {
   readonly folder: string
@@ -50,7 +50,7 @@ describe("an agent that speaks ACP", () => {
       { type: "reasoning", text: "let me think" },
       { type: "text", text: "hello 1" },
     ])
-    const raw = only(first.trajectory.events, "raw-received").map(({ data }) => JSON.stringify(data))
+    const raw = eventsOfType(first.trajectory.events, "raw-received").map(({ data }) => JSON.stringify(data))
     assert.ok(
       ["this is no JSON", "neither", "of_tomorrow", "plan"].every((word) => raw.some((line) => line.includes(word))),
     )
@@ -72,7 +72,7 @@ describe("an agent that speaks ACP", () => {
       const { output, trajectory, status } = await place.agent().run(`replay ${name}`)
       assert.equal(status, "done")
       assert.match(output, /^tool said: /)
-      const ends = only(trajectory.events, "tool-end")
+      const ends = eventsOfType(trajectory.events, "tool-end")
       assert.deepEqual(
         ends.map((end) => [end.name, end.ok]),
         tools.map((each) => [each, true]),
@@ -86,12 +86,12 @@ describe("an agent that speaks ACP", () => {
     assert.equal(granted.output, "allow_once 1")
     const { output, trajectory } = await place.agent({ allow: ["read"] }).run("ask execute")
     assert.equal(output, "reject_once 1")
-    const [end] = only(trajectory.events, "tool-end")
+    const [end] = eventsOfType(trajectory.events, "tool-end")
     assert.deepEqual([end?.name, end?.ok, end?.error?.kind], ["execute", false, "refused"])
-    const warned = only(trajectory.events, "warning-raised").filter(({ code }) => code === "not-enforced")
+    const warned = eventsOfType(trajectory.events, "warning-raised").filter(({ code }) => code === "not-enforced")
     assert.equal(warned.length, 4)
     const free = await place.agent({ allow: ["read"], permissions: "bypass" }).run("ask execute")
-    assert.deepEqual([free.output, only(free.trajectory.events, "warning-raised")], ["allow_once 1", []])
+    assert.deepEqual([free.output, eventsOfType(free.trajectory.events, "warning-raised")], ["allow_once 1", []])
   })
 
   test("asks whoever answers, and hears a no", async () => {
@@ -114,7 +114,9 @@ describe("an agent that speaks ACP", () => {
     const agent = place.agent({ permissions: "ask" })
     const refused = await agent.run("ask edit")
     assert.equal(refused.output, "reject_once 1")
-    const warned = only(refused.trajectory.events, "warning-raised").filter(({ code }) => code === "no-approver")
+    const warned = eventsOfType(refused.trajectory.events, "warning-raised").filter(
+      ({ code }) => code === "no-approver",
+    )
     assert.match(warned[0]?.message ?? "", /edit needs approval and there is no approver/)
     const run = agent.run("ask edit", { approver: "events" })
     for await (const event of run) if (event.type === "approval-requested") run.approve(event.id, "allow")
@@ -144,7 +146,7 @@ describe("an agent that speaks ACP", () => {
     await using place = await machine()
     await using session = await place.agent().session()
     const run = session.send("hang")
-    await until("it hangs", async () => (await place.processes()).some((line) => line.startsWith("sleep")))
+    await waitUntil("it hangs", async () => (await place.processes()).some((line) => line.startsWith("sleep")))
     run.abort()
     assert.equal((await run.settled).status, "aborted")
     assert.deepEqual(await place.processes(), [])
@@ -185,7 +187,7 @@ describe("an agent that speaks ACP", () => {
     const { output, trajectory } = await place.agent({ model: "x" }, "plain").run("say yes")
     assert.equal(output, "yes 1")
     assert.deepEqual(
-      only(trajectory.events, "warning-raised").map(({ code }) => code),
+      eventsOfType(trajectory.events, "warning-raised").map(({ code }) => code),
       ["cli-option"],
     )
     const weigh = tool({ name: "weigh", description: "Weighs", input: { type: "object" }, run: async () => "3 kg" })

@@ -3,19 +3,20 @@ import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 
 /** What a CLI does for a prompt: see test/fixtures/actor.ts. */
-export type ActorPlan = Readonly<
-  Record<string, readonly (string | { tool: string; input: object } | { fail: number })[]>
->
+export type CliPlan = Readonly<Record<string, readonly (string | { tool: string; input: object } | { fail: number })[]>>
 
 /** A machine where small programs stand in the place of Claude Code and Codex, and follow a plan. */
-export interface ActorMachine extends AsyncDisposable {
+export interface PlannedCliMachine extends AsyncDisposable {
   /** An empty folder to work in. */
   readonly cwd: string
   /** PATH, HOME and the plan. */
   readonly env: Readonly<Record<string, string>>
 }
 
-export async function actorMachine(plan: ActorPlan, installed = ["claude", "codex"]): Promise<ActorMachine> {
+export async function createPlannedCliMachine(
+  plan: CliPlan,
+  installed = ["claude", "codex"],
+): Promise<PlannedCliMachine> {
   const folder = await mkdtemp(join(tmpdir(), "karst-actors-"))
   const [bin, cwd] = [join(folder, "bin"), join(folder, "work")]
   for (const each of [bin, cwd]) await mkdir(each)

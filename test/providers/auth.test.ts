@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
-import { authOf } from "../../src/providers/auth.ts"
+import { checkAuth } from "../../src/providers/auth.ts"
 import { containerAuth } from "../../src/providers/auth-docker.ts"
 
 const now = () => Date.UTC(2026, 0, 1)
@@ -65,7 +65,7 @@ describe("the credentials of a coding CLI", () => {
   for (const [what, provider, files, [state, renews, expiresAt]] of table) {
     test(`are found: ${what}`, async (t) => {
       const HOME = await homeWith(t, files)
-      const [auth] = await authOf([provider], { env: { HOME }, now })
+      const [auth] = await checkAuth([provider], { env: { HOME }, now })
       const [path = ""] = Object.keys(files)
       assert.deepEqual(auth?.files, [
         { path: join(HOME, path), target: path, kind: "credential", state, renews, ...(expiresAt && { expiresAt }) },
@@ -77,14 +77,14 @@ describe("the credentials of a coding CLI", () => {
 
   test("are missing where there is nothing, or nothing in it, and the cure is named", async (t) => {
     const HOME = await homeWith(t, { ".codex/auth.json": { OPENAI_API_KEY: null }, ".codex/config.toml": "" })
-    const found = await authOf(["claude", "codex", "opencode", "gemini"], { env: { HOME }, now })
+    const found = await checkAuth(["claude", "codex", "opencode", "gemini"], { env: { HOME }, now })
     assert.deepEqual(new Set(found.map(({ state }) => state)), new Set(["missing"]))
     assert.match(found[1]?.cure ?? "", /codex login/)
   })
 
   test("are unreadable where the file is broken, and that is no reason to fail", async (t) => {
     const HOME = await homeWith(t, { ".claude/.credentials.json": "{ sk-secret" })
-    const [auth] = await authOf(["claude"], { env: { HOME }, now })
+    const [auth] = await checkAuth(["claude"], { env: { HOME }, now })
     assert.deepEqual([auth?.state, auth?.files[0]?.state], ["missing", "unreadable"])
     assert.doesNotMatch(JSON.stringify(auth), /secret/)
   })
@@ -92,7 +92,7 @@ describe("the credentials of a coding CLI", () => {
   test("may be variables, also those that its settings name, and services that it is told to use", async (t) => {
     const HOME = await homeWith(t, { ".codex/config.toml": '[model_providers.mine]\nenv_key = "MINE_KEY"\n' })
     const names = async (provider: string, env: Record<string, string>) => {
-      const [auth] = await authOf([provider], { env: { HOME, ...env }, now })
+      const [auth] = await checkAuth([provider], { env: { HOME, ...env }, now })
       return [auth?.state, ...(auth?.variables.map(({ name, kind }) => `${kind} ${name}`) ?? [])]
     }
     assert.deepEqual(await names("claude", { ANTHROPIC_API_KEY: "secret", ANTHROPIC_BASE_URL: "http://x" }), [
@@ -111,7 +111,7 @@ describe("the credentials of a coding CLI", () => {
 
   test("are looked for where the CLI's own variables say", async (t) => {
     const HOME = await homeWith(t, { "elsewhere/.credentials.json": { claudeAiOauth: { accessToken: "secret" } } })
-    const [auth] = await authOf(["claude"], { env: { HOME, CLAUDE_CONFIG_DIR: join(HOME, "elsewhere") }, now })
+    const [auth] = await checkAuth(["claude"], { env: { HOME, CLAUDE_CONFIG_DIR: join(HOME, "elsewhere") }, now })
     assert.deepEqual(
       auth?.files.map(({ target }) => target),
       [".claude/.credentials.json"],
@@ -119,7 +119,7 @@ describe("the credentials of a coding CLI", () => {
   })
 
   test("of a CLI that nobody knows are an error that lists the known ones", async () => {
-    await assert.rejects(authOf(["nope"]), /Unknown coding CLI "nope"\. There are: claude, codex, opencode, gemini/)
+    await assert.rejects(checkAuth(["nope"]), /Unknown coding CLI "nope"\. There are: claude, codex, opencode, gemini/)
   })
 })
 
@@ -131,7 +131,7 @@ test("a container gets each file by itself, read-only unless it is renewed, and 
     ".codex/auth.json": { OPENAI_API_KEY: "secret" },
     ".codex/config.toml": 'model = "x"',
   })
-  const found = await authOf(["claude", "codex"], { env: { HOME, ANTHROPIC_API_KEY: "secret" }, now })
+  const found = await checkAuth(["claude", "codex"], { env: { HOME, ANTHROPIC_API_KEY: "secret" }, now })
   const { flags } = containerAuth(found, "/srv/agent")
   const mount = (file: string, end = "") => [
     "--mount",

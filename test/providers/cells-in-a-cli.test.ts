@@ -5,14 +5,14 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { fn, jsRuntime, variable } from "karst"
 import { type CliOptions, claude } from "karst/providers"
-import { actorMachine } from "./actors.ts"
-import { only } from "./kit.ts"
+import { createPlannedCliMachine } from "./actors.ts"
+import { eventsOfType } from "./kit.ts"
 
 /** What the CLI is told of a cell that it has run. */
 async function told(code: string, options: CliOptions): Promise<string> {
-  await using machine = await actorMachine({ Go: [{ tool: "run", input: { code } }, "Done."] })
+  await using machine = await createPlannedCliMachine({ Go: [{ tool: "run", input: { code } }, "Done."] })
   const { trajectory } = await claude({ ...options, cwd: machine.cwd, env: machine.env }).run("Go")
-  return only(trajectory.events, "tool-end")[0]?.text ?? ""
+  return eventsOfType(trajectory.events, "tool-end")[0]?.text ?? ""
 }
 
 describe("a cell that a CLI has run", () => {
@@ -48,7 +48,7 @@ describe("a cell that a CLI has run", () => {
   })
 
   test("leaves nothing of the token of its server in the record", async () => {
-    await using machine = await actorMachine({ Go: [{ tool: "run", input: { code: "total" } }, "Done."] })
+    await using machine = await createPlannedCliMachine({ Go: [{ tool: "run", input: { code: "total" } }, "Done."] })
     const agent = claude({ runtime: jsRuntime({ total: 1 }), cwd: machine.cwd, env: machine.env })
     await using session = await agent.session({ archive: machine.cwd })
     await session.send("Go")

@@ -1,16 +1,16 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { claudeParser } from "../../src/providers/claude-events.ts"
-import { claudeTools } from "../../src/providers/claude-tools.ts"
-import { type Settings, toolGroups } from "../../src/providers/provider.ts"
-import { readLines, recording } from "./recordings.ts"
+import { createClaudeParser } from "../../src/providers/claude-events.ts"
+import { claudeToolNames } from "../../src/providers/claude-tools.ts"
+import { type TurnSettings, toolGroups } from "../../src/providers/provider.ts"
+import { readCliRecording, readLines } from "./recordings.ts"
 
-type Options = Partial<Pick<Settings, "allow" | "permissions">>
+type Options = Partial<Pick<TurnSettings, "allow" | "permissions">>
 
 // The recordings were made with every tool that the CLI has.
 const parser = (options: Options = {}) =>
-  claudeParser({
+  createClaudeParser({
     allow: new Set(toolGroups),
     permissions: "bypass",
     timeoutMs: undefined,
@@ -18,7 +18,7 @@ const parser = (options: Options = {}) =>
     ...options,
   })
 
-const read = (name: string) => readLines(parser(), recording(name))
+const read = (name: string) => readLines(parser(), readCliRecording(name))
 const init = (tools: string[]) => ({ type: "system", subtype: "init", session_id: "s", model: "m", tools })
 const result = (fields: object) => ({ type: "result", subtype: "success", is_error: false, usage: {}, ...fields })
 const says = (text: string) => ({
@@ -130,7 +130,7 @@ describe("what Claude Code writes", () => {
 
   test("fails loudly when its tools are not those it was told to have, before anything is done", () => {
     const strict: Options = { allow: new Set(["read"]), permissions: "allow" }
-    const known = claudeTools(["read"])
+    const known = claudeToolNames(["read"])
     const start = (tools: string[]) => readLines(parser(strict), [init(tools), says("hi")]).end?.failure
     assert.equal(start(known), undefined)
     assert.equal(start([...known, "mcp__karst__run"]), undefined)
@@ -145,10 +145,10 @@ describe("what Claude Code writes", () => {
   test("asks, and is answered in its own words", () => {
     const request = { subtype: "can_use_tool", tool_name: "Bash", input: { command: "ls" }, tool_use_id: "toolu_1" }
     const claude = parser()
-    const { ask } = claude.read({ type: "control_request", request_id: "r1", request })
+    const { permission: ask } = claude.read({ type: "control_request", request_id: "r1", request })
     assert.ok(ask)
     assert.deepEqual([ask.id, ask.name, ask.input], ["toolu_1", "Bash", { command: "ls" }])
-    const response = (decision: "allow" | "deny") => claude.answer?.(ask, decision)
+    const response = (decision: "allow" | "deny") => claude.permissionAnswer?.(ask, decision)
     assert.deepEqual(response("allow"), {
       type: "control_response",
       response: {

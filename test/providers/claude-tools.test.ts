@@ -2,10 +2,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { permissionFlags } from "../../src/providers/claude-tools.ts"
-import { type Settings, toolGroups } from "../../src/providers/provider.ts"
+import { type TurnSettings, toolGroups } from "../../src/providers/provider.ts"
 
 describe("Claude Code is granted", () => {
-  const settings = (changes: Partial<Settings>): Settings => ({
+  const settings = (changes: Partial<TurnSettings>): TurnSettings => ({
     program: "claude",
     cwd: "/",
     model: undefined,
@@ -39,7 +39,7 @@ describe("Claude Code is granted", () => {
   })
 
   test("everything only where that was written", () => {
-    const isBypass = (permissions: Settings["permissions"]) =>
+    const isBypass = (permissions: TurnSettings["permissions"]) =>
       permissionFlags(settings({ permissions })).includes("--dangerously-skip-permissions")
     assert.deepEqual([isBypass("allow"), isBypass("ask"), isBypass("bypass")], [false, false, true])
   })

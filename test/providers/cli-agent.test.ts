@@ -19,12 +19,12 @@ import {
 } from "karst"
 import { type CliOptions, claude, codex } from "karst/providers"
 import * as z from "zod"
-import { cliHandleOf, parseHandle } from "../../src/sessions/handle.ts"
-import { fakeBench, only, until } from "./kit.ts"
+import { cliSessionHandle, parseSessionHandle } from "../../src/sessions/handle.ts"
+import { eventsOfType, fakeClaudeMachine, waitUntil } from "./kit.ts"
 
 describe("a coding CLI as an agent", () => {
   test("tells a run as any agent does: one start, one end, messages and usage", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const events: AgentEvent[] = []
     const agent = claude({ ...place.options, metadata: { team: "a" }, onEvent: (event) => events.push(event) })
     const result = await agent.run("think tool Read say hello", { metadata: { task: 7 } })
@@ -43,7 +43,7 @@ describe("a coding CLI as an agent", () => {
   })
 
   test("goes on from a result, and can be changed without changing", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const agent = claude(place.options)
     const first = await agent.run("say one")
     const second = await agent.with({ name: "other" }).run("say two", { from: first })
@@ -55,21 +55,21 @@ describe("a coding CLI as an agent", () => {
   })
 
   test("keeps what is no JSON in the raw log, and goes on", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const { output, trajectory } = await claude(place.options).run("junk stderr 200 say hello")
     assert.equal(output, "hello 1")
-    const raw = only(trajectory.events, "raw-received").map(({ data }) => data)
+    const raw = eventsOfType(trajectory.events, "raw-received").map(({ data }) => data)
     assert.ok(raw.includes("this is no JSON") && raw.includes("[1, 2]") && raw.includes("the end of it"))
   })
 
   test("leaves nothing of what the CLI left behind", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     assert.equal((await claude(place.options).run("linger say hello")).output, "hello 1")
     assert.deepEqual(await place.processes(), [])
   })
 
   test("says what was not there: the program, the folder, the reason", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const failing = async (options: CliOptions, prompt = "say x") =>
       (await claude({ ...place.options, ...options }).run(prompt).settled).error
     const missing = await failing({ program: "/nowhere/claude" })
@@ -86,7 +86,7 @@ describe("a coding CLI as an agent", () => {
   })
 
   test("is stopped when nothing comes, and when it takes too long", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const idle = await claude({ ...place.options, idleTimeoutMs: 500 }).run("hang").settled
     assert.deepEqual([idle.status, idle.error?.code], ["failed", "stalled"])
     const long = await claude({ ...place.options, timeoutMs: 500 }).run("hang").settled
@@ -95,7 +95,7 @@ describe("a coding CLI as an agent", () => {
   })
 
   test("is aborted by its run, its signal and its owner, and is gone then", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const agent = claude(place.options)
     const controller = new AbortController()
     const runs = [agent.run("hang"), agent.run("hang", { signal: controller.signal })]
@@ -109,7 +109,7 @@ describe("a coding CLI as an agent", () => {
       ["enough", "closed"],
     )
     assert.deepEqual(
-      ended.map(({ trajectory }) => only(trajectory.events, "run-end")[0]?.detail),
+      ended.map(({ trajectory }) => eventsOfType(trajectory.events, "run-end")[0]?.detail),
       ["enough", "closed"],
     )
     {
@@ -120,12 +120,12 @@ describe("a coding CLI as an agent", () => {
   })
 
   test("sends a turn again that failed for a passing reason, and not one that has done something", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const agent = claude({ ...place.options, retries: 2 })
     const mended = await agent.run("fail 500 once say hello")
     assert.equal(mended.output, "hello 2")
-    assert.equal(only(mended.trajectory.events, "warning-raised")[0]?.code, "turn-repeated")
-    assert.equal(only(mended.trajectory.events, "message-end").length, 1)
+    assert.equal(eventsOfType(mended.trajectory.events, "warning-raised")[0]?.code, "turn-repeated")
+    assert.equal(eventsOfType(mended.trajectory.events, "message-end").length, 1)
     assert.equal(mended.usage.input, 20, "both attempts are counted")
     const partial = await agent.run("tool Read break 500").settled
     assert.deepEqual([partial.status, partial.error?.code], ["failed", "server-error"])
@@ -133,20 +133,20 @@ describe("a coding CLI as an agent", () => {
       partial.messages.map(({ role }) => role),
       ["user", "assistant", "result"],
     )
-    assert.equal(only(partial.trajectory.events, "warning-raised").length, 0, "what was done is kept, once")
+    assert.equal(eventsOfType(partial.trajectory.events, "warning-raised").length, 0, "what was done is kept, once")
     const broken = await agent.run("fail 500").settled
     assert.equal(broken.error?.code, "server-error")
-    assert.equal(only(broken.trajectory.events, "warning-raised").length, 2)
+    assert.equal(eventsOfType(broken.trajectory.events, "warning-raised").length, 2)
     const limited = await agent.run("limit").settled
     assert.ok(limited.error?.cause instanceof ProviderError)
     assert.ok((limited.error.cause.retryAt ?? 0) > Date.now())
     assert.equal(limited.error.retryAt, limited.error.cause.retryAt)
-    assert.equal(only(limited.trajectory.events, "warning-raised").length, 0)
+    assert.equal(eventsOfType(limited.trajectory.events, "warning-raised").length, 0)
     assert.equal(limited.trajectory.usageLimited, true)
   })
 
   test("keeps to the limits of its run", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const agent = claude(place.options)
     const timed = await agent.run("hang", { limits: { timeMs: 500 } })
     assert.deepEqual([timed.status, timed.reason], ["stopped", "time"])
@@ -156,7 +156,7 @@ describe("a coding CLI as an agent", () => {
   })
 
   test("tells a logger one line for each thing that matters", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const lines: string[] = []
     const logger = {
       info: (line: string) => lines.push(`info ${line}`),
@@ -179,12 +179,12 @@ describe("a coding CLI as an agent", () => {
   })
 
   test("is an object like any other in a runtime: its run is a child, and what it uses counts once", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const model = scripted(["```ts\nawait coder.run('say hello')\n```", "Done."])
     const boss = createAgent({ model, runtime: jsRuntime({ coder: claude(place.options) }) })
     const { trajectory, usage, status } = await boss.run("Have it coded")
     assert.equal(status, "done")
-    const [child] = only(trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
+    const [child] = eventsOfType(trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
     assert.deepEqual([child?.agent, child?.parent], ["claude", trajectory.runs[0]?.id])
     assert.equal(usage.costUsd, 0.01)
   })
@@ -205,12 +205,12 @@ describe("a coding CLI as an agent", () => {
   })
 
   test("takes its defaults from the environment", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     Object.assign(process.env, { KARST_MODEL: "some-model", KARST_EFFORT: "high" })
     try {
       const started = async (options: CliOptions) => {
         const { trajectory } = await claude({ ...place.options, ...options }).run("say x")
-        return only(trajectory.events, "run-start")[0]?.model
+        return eventsOfType(trajectory.events, "run-start")[0]?.model
       }
       assert.equal(await started({}), "some-model")
       assert.equal(await started({ model: "other" }), "other")
@@ -222,12 +222,12 @@ describe("a coding CLI as an agent", () => {
   })
 
   test("serves its tools only while a run is under way", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const ping = tool({ name: "ping", description: "Answers", run: () => "pong" })
     let url = ""
     const agent = claude({ ...place.options, tools: [ping] })
     const run = agent.run("hang")
-    await until("it has its configuration", async () => {
+    await waitUntil("it has its configuration", async () => {
       const [line = ""] = (await place.processes()).filter((each) => each.includes("--mcp-config"))
       const [, file] = /--mcp-config (\S+)/.exec(line) ?? []
       if (file === undefined) return false
@@ -243,7 +243,7 @@ describe("a coding CLI as an agent", () => {
 
 describe("a session with a coding CLI", () => {
   test("takes sends in the order they came", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     await using session = await claude(place.options).session()
     const runs = ["say a", "say b", "say c"].map((prompt) => session.send(prompt))
     assert.deepEqual(
@@ -255,7 +255,7 @@ describe("a session with a coding CLI", () => {
   })
 
   test("goes on by its handle without an archive: the CLI knows what was said, the record begins anew", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const agent = claude(place.options)
     const session = await agent.session()
     await session.send("say one")
@@ -268,7 +268,7 @@ describe("a session with a coding CLI", () => {
   })
 
   test("is kept in an archive with its record, its options and its folder", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const archive = join(place.folder, "archive")
     const session = await claude({ ...place.options, instructions: "Be kind." }).session({ archive })
     await session.send("say one")
@@ -285,7 +285,7 @@ describe("a session with a coding CLI", () => {
   })
 
   test("asks again for what was always allowed, unless the caller names the archive", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const archive = join(place.folder, "archive")
     let wiped = 0
     const wipe = tool({
@@ -307,33 +307,36 @@ describe("a session with a coding CLI", () => {
     await using byHandle = await agent.session({ resume: session.handle })
     const { trajectory } = await byHandle.send("ask wipe all say done")
     assert.equal(wiped, 2)
-    assert.match(only(trajectory.events, "warning-raised")[0]?.message ?? "", /wipe.*Give the archive/)
+    assert.match(eventsOfType(trajectory.events, "warning-raised")[0]?.message ?? "", /wipe.*Give the archive/)
   })
 
   test("by a handle that names a folder of anybody, or an option as its key, is refused before anything is started", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const session = await claude(place.options).session()
     await session.send("say one")
     await session.close()
-    const parts = parseHandle(session.handle)
+    const parts = parseSessionHandle(session.handle)
     const { cwd: _, ...elsewhere } = place.options
     const open = join(place.folder, "open")
     await mkdir(open)
     await chmod(open, 0o777)
     const agent = claude(elsewhere)
-    await assert.rejects(agent.session({ resume: cliHandleOf({ ...parts, cwd: open }) }), /open", which is not trusted/)
     await assert.rejects(
-      agent.session({ resume: cliHandleOf({ ...parts, folder: open }) }),
+      agent.session({ resume: cliSessionHandle({ ...parts, cwd: open }) }),
       /open", which is not trusted/,
     )
     await assert.rejects(
-      agent.session({ resume: cliHandleOf({ ...parts, key: "--verbose" }) }),
+      agent.session({ resume: cliSessionHandle({ ...parts, folder: open }) }),
+      /open", which is not trusted/,
+    )
+    await assert.rejects(
+      agent.session({ resume: cliSessionHandle({ ...parts, key: "--verbose" }) }),
       /cannot be one of a CLI/,
     )
   })
 
   test("seeds an archive that does not know it yet", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const agent = claude(place.options)
     const session = await agent.session()
     await session.send("say one")
@@ -345,11 +348,11 @@ describe("a session with a coding CLI", () => {
   })
 
   test("cannot be resumed by a bare id without its archive, nor by another CLI", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const agent = claude(place.options)
     const session = await agent.session()
     assert.throws(() => session.handle, { name: "ConfigError", message: /Take it after the first send/ })
-    const early = cliHandleOf({ id: session.id, provider: "claude" })
+    const early = cliSessionHandle({ id: session.id, provider: "claude" })
     await assert.rejects(agent.session({ resume: early }), /taken after its first send/)
     await session.send("say one")
     await assert.rejects(agent.session({ resume: session.id }), ConfigError)
@@ -359,7 +362,7 @@ describe("a session with a coding CLI", () => {
   })
 
   test("keeps the live objects of its own runtime, and says what did not come back", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const archive = join(place.folder, "archive")
     const runtimes: Runtime[] = []
     const runtime = () => {
@@ -376,22 +379,22 @@ describe("a session with a coding CLI", () => {
     await using resumed = await agent.session({ archive, resume: session.handle })
     assert.equal(await resumed.runtime?.retrieve("count"), 5)
     const { trajectory } = await resumed.send("say two")
-    assert.match(only(trajectory.events, "warning-raised")[0]?.message ?? "", /"open" was not brought back/)
+    assert.match(eventsOfType(trajectory.events, "warning-raised")[0]?.message ?? "", /"open" was not brought back/)
     await using fork = await resumed.fork?.()
     await fork?.runtime?.update({ count: 6 })
     assert.equal(await resumed.runtime?.retrieve("count"), 5)
   })
 
   test("says with the next prompt what could not be said to the model while it worked", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     await using session = await claude(place.options).session()
     session.steer("and more")
     const { trajectory } = await session.send("say one")
-    assert.equal(only(trajectory.events, "prompt-steered").length, 1)
+    assert.equal(eventsOfType(trajectory.events, "prompt-steered").length, 1)
   })
 
   test("forks where the CLI can, with the record so far", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const archive = join(place.folder, "archive")
     await using session = await claude(place.options).session({ archive })
     await session.send("say one")
@@ -404,7 +407,7 @@ describe("a session with a coding CLI", () => {
   })
 
   test("writes its trajectory to a file that is whole at every moment", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     const trajectoryPath = join(place.folder, "trajectory.json")
     await using session = await claude({ ...place.options, trajectoryPath }).session()
     await session.send("tool Read say one")
@@ -412,7 +415,7 @@ describe("a session with a coding CLI", () => {
     assert.deepEqual(written, session.trajectory())
     const run = session.send("hang")
     for await (const event of run) if (event.type === "raw-received") break
-    await until("the file has the new run", async () => {
+    await waitUntil("the file has the new run", async () => {
       const { runs } = JSON.parse(await readFile(trajectoryPath, "utf8"))
       return runs.length === 2
     })
@@ -421,7 +424,7 @@ describe("a session with a coding CLI", () => {
   })
 
   test("keeps what may not change within it", async () => {
-    await using place = await fakeBench()
+    await using place = await fakeClaudeMachine()
     await using session = await claude(place.options).session()
     assert.throws(() => session.send("say x", { cwd: "/" }), /cwd cannot change within a session/)
     await session.close()

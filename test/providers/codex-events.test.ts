@@ -1,13 +1,13 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { type CodexParserOptions, codexParser } from "../../src/providers/codex-events.ts"
-import { readLines, recording } from "./recordings.ts"
+import { type CodexParserOptions, createCodexParser } from "../../src/providers/codex-events.ts"
+import { readCliRecording, readLines } from "./recordings.ts"
 
 const nothing = { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 }
 const parser = (before: CodexParserOptions["before"] = nothing) =>
-  codexParser({ before, prefix: "t", timeoutMs: undefined, idleTimeoutMs: undefined })
-const read = (name: string, before?: CodexParserOptions["before"]) => readLines(parser(before), recording(name))
+  createCodexParser({ before, prefix: "t", timeoutMs: undefined, idleTimeoutMs: undefined })
+const read = (name: string, before?: CodexParserOptions["before"]) => readLines(parser(before), readCliRecording(name))
 const exit = { exitCode: 1, signal: null, stopped: undefined, error: undefined, stderr: "" }
 
 describe("what Codex writes", () => {
@@ -29,8 +29,8 @@ describe("what Codex writes", () => {
     const before = { input: 100, cached: 40, written: 0, output: 20, reasoning: 5 }
     assert.equal(read("codex-resume", before).end?.usage.input, 100)
     const unknown = readLines(
-      codexParser({ before: undefined, timeoutMs: undefined, idleTimeoutMs: undefined }),
-      recording("codex-resume"),
+      createCodexParser({ before: undefined, timeoutMs: undefined, idleTimeoutMs: undefined }),
+      readCliRecording("codex-resume"),
     )
     assert.deepEqual(unknown.end?.usage, { complete: false }, "unknown is never a number")
   })
@@ -105,14 +105,17 @@ describe("what Codex writes", () => {
     const inside = { type: "error", message: "it said Reconnecting... 1/5" }
     const codex = parser()
     readLines(codex, [inside])
-    assert.match(codex.exit(exit).failure?.message ?? "", /it said Reconnecting/)
+    assert.match(codex.readExit(exit).failure?.message ?? "", /it said Reconnecting/)
   })
 
   test("may end without a word, or with one on its standard error", () => {
     const codex = parser()
-    assert.equal(codex.exit({ ...exit, stderr: "Error: bad config" }).failure?.code, "exit")
-    assert.match(codex.exit({ ...exit, stderr: "Error: bad config" }).failure?.message ?? "", /bad config/)
-    assert.equal(codex.exit({ ...exit, stderr: "no rollout found for thread id x" }).failure?.code, "session-not-found")
+    assert.equal(codex.readExit({ ...exit, stderr: "Error: bad config" }).failure?.code, "exit")
+    assert.match(codex.readExit({ ...exit, stderr: "Error: bad config" }).failure?.message ?? "", /bad config/)
+    assert.equal(
+      codex.readExit({ ...exit, stderr: "no rollout found for thread id x" }).failure?.code,
+      "session-not-found",
+    )
   })
 
   test("has kinds of items that came later, which are calls all the same", () => {

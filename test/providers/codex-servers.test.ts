@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { codexServers } from "../../src/providers/codex-servers.ts"
+import { codexMcpServers } from "../../src/providers/codex-servers.ts"
 
 async function homeWith(config: string): Promise<Place> {
   const home = await mkdtemp(join(tmpdir(), "karst-codex-"))
@@ -29,7 +29,7 @@ describe("the MCP servers that Codex is started with", () => {
     await using home = await homeWith(
       '[mcp_servers.one]\ncommand = "a"\n[mcp_servers."two-b"]\n[mcp_servers.ours.env]\n',
     )
-    const { config } = await codexServers({ ...home, servers: [{ ...local, name: "ours" }] }, home.folder)
+    const { config } = await codexMcpServers({ ...home, servers: [{ ...local, name: "ours" }] }, home.folder)
     assert.equal(config["mcp_servers.one.enabled"], false)
     assert.equal(config["mcp_servers.two-b.enabled"], false)
     assert.equal(config["mcp_servers.ours.enabled"], undefined)
@@ -42,7 +42,7 @@ describe("the MCP servers that Codex is started with", () => {
       { ...local, name: "program", env: { TOKEN: "secret-1" } },
       { name: "address", toolTimeoutMs: 1, url: "http://127.0.0.1:9/mcp", headers: { Authorization: "secret-2" } },
     ]
-    const { config, env } = await codexServers({ ...home, servers }, home.folder)
+    const { config, env } = await codexMcpServers({ ...home, servers }, home.folder)
     assert.ok(!JSON.stringify(config).includes("secret"))
     assert.deepEqual(Object.values(env), ["secret-2"])
   })
@@ -55,7 +55,7 @@ describe("the MCP servers that Codex is started with", () => {
       { ...program, name: "one", env: { API_KEY: "servers" } },
       { ...program, name: "two", env: { API_KEY: odd } },
     ]
-    const { config, env } = await codexServers({ ...home, servers }, home.folder)
+    const { config, env } = await codexMcpServers({ ...home, servers }, home.folder)
     assert.deepEqual(env, {})
     const said = servers.map(({ name }) => {
       const [command, args] = [config[`mcp_servers.${name}.command`], config[`mcp_servers.${name}.args`]]
@@ -71,6 +71,6 @@ describe("the MCP servers that Codex is started with", () => {
   test("cannot have a variable that no shell could have", async () => {
     await using home = await homeWith("")
     const servers = [{ ...local, name: "one", env: { "A B": "x" } }]
-    await assert.rejects(codexServers({ ...home, servers }, home.folder), /mcpServers\.one\.env: "A B"/)
+    await assert.rejects(codexMcpServers({ ...home, servers }, home.folder), /mcpServers\.one\.env: "A B"/)
   })
 })

@@ -13,7 +13,7 @@ import {
   fallback,
   installedProviders,
 } from "karst/providers"
-import { fakeClis, only } from "./kit.ts"
+import { eventsOfType, fakeCliMachine } from "./kit.ts"
 
 const saved = { ...process.env }
 
@@ -23,7 +23,7 @@ afterEach(() => {
 })
 
 async function machine() {
-  const place = await fakeClis()
+  const place = await fakeCliMachine()
   process.env.PATH = [join(place.folder, "bin"), "/usr/bin", "/bin"].join(delimiter)
   process.env.HOME = place.folder
   for (const name of ["KARST_PROVIDER", "KARST_MODEL", "KARST_AUTOWAIT"]) delete process.env[name]
@@ -39,7 +39,10 @@ describe("a coding agent by name", () => {
     const agent = codingAgent(at.options)
     assert.equal(agent.provider, "claude")
     const result = await agent.run("say hello")
-    assert.deepEqual([result.output, only(result.trajectory.events, "provider-changed")[0]?.to], ["hello 1", "codex"])
+    assert.deepEqual(
+      [result.output, eventsOfType(result.trajectory.events, "provider-changed")[0]?.to],
+      ["hello 1", "codex"],
+    )
     await at.place.uninstall("claude")
     assert.deepEqual(installedProviders(), ["codex"])
     assert.equal(codingAgent(at.options).provider, "codex")
@@ -61,7 +64,7 @@ describe("a coding agent by name", () => {
     await using at = await machine()
     await at.place.tell("codex", "fail 500")
     const { status, trajectory } = await codingAgent({ ...at.options, provider: "codex" }).run("say x").settled
-    assert.deepEqual([status, only(trajectory.events, "provider-changed")], ["failed", []])
+    assert.deepEqual([status, eventsOfType(trajectory.events, "provider-changed")], ["failed", []])
     assert.throws(() => codingAgent({ provider: "cursor" }), ConfigError)
     assert.throws(() => codingAgent({ provider: [] }), /the list is empty/)
     assert.throws(() => codingAgent({ provider: ["claude", "codex"], program: "/x" }), /program: it is one CLI's/)

@@ -4,30 +4,30 @@ import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import type { ArchiveOptions } from "karst"
 import { claude, codex, gemini, opencode } from "karst/providers"
-import type { Bench } from "./kit.ts"
+import type { CliMachine } from "./kit.ts"
 
 const agents = { claude, codex, gemini, opencode }
 
-export interface Elsewhere {
+export interface ResumedSession {
   output: string
   /** How many messages the session then has. */
   messages: number
 }
 
 /** Goes on with a session in a process of its own. */
-export async function resumeElsewhere(
+export async function resumeInChild(
   name: keyof typeof agents,
-  bench: Bench,
+  bench: CliMachine,
   session: ArchiveOptions,
   prompt: string,
-): Promise<Elsewhere> {
-  return JSON.parse(await text(startElsewhere(name, bench, session, prompt).stdout))
+): Promise<ResumedSession> {
+  return JSON.parse(await text(startResumingChild(name, bench, session, prompt).stdout))
 }
 
 /** The process that does it. */
-export function startElsewhere(
+export function startResumingChild(
   name: keyof typeof agents,
-  { options }: Bench,
+  { options }: CliMachine,
   session: ArchiveOptions,
   prompt: string,
 ): ChildProcessByStdio<Writable, Readable, null> {

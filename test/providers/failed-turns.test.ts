@@ -4,31 +4,31 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { loadSession, ProviderError, type Trajectory } from "karst"
 import { claude } from "karst/providers"
-import { fakeClis, only } from "./kit.ts"
+import { eventsOfType, fakeCliMachine } from "./kit.ts"
 
 describe("a turn", () => {
   test("that ends without a word has not failed", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const { status, output, trajectory } = await claude(place.options).run("silent")
     assert.deepEqual([status, output], ["done", ""])
     assert.ok(!("error" in (trajectory.runs[0] ?? {})))
   })
 
   test("that takes too long is a time-out, whatever the CLI says while it is ended", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const { status, error } = await claude({ ...place.options, timeoutMs: 1500 }).run("last-words").settled
     assert.deepEqual([status, error?.code], ["failed", "timeout"])
   })
 
   test("that says what failures say has not failed", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     for (const words of ["API-Error:-500", "Request-timed-out", "You've-hit-your-limit-resets-3pm"]) {
       assert.equal((await claude({ ...place.options, autoWait: true }).run(`say ${words}`)).output, `${words} 1`)
     }
   })
 
   test("is sent as often as it may be, and then fails with what the CLI said", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const run = claude({ ...place.options, retries: 2 }).run("fail 500")
     await assert.rejects(Promise.resolve(run), (error) => {
       assert.ok(error instanceof ProviderError)
@@ -47,17 +47,17 @@ describe("a turn", () => {
   })
 
   test("that a limit has ended is not sent again", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const { error, trajectory } = await claude({ ...place.options, retries: 2 }).run("limit").settled
     assert.deepEqual([error?.code, trajectory.usageLimited], ["rate-limited", true])
     assert.deepEqual((await place.heard("claude")).flat(), ["limit"])
   })
 
   test("that failed after some work keeps that, once, and says that it failed", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const result = await claude({ ...place.options, retries: 2 }).run("think tool Read break 500").settled
     assert.equal(result.status, "failed")
-    assert.equal(only(result.trajectory.events, "tool-end").length, 1)
+    assert.equal(eventsOfType(result.trajectory.events, "tool-end").length, 1)
     assert.equal(result.messages.filter(({ role }) => role === "result").length, 1)
     assert.equal(result.trajectory.runs[0]?.error?.code, "server-error")
   })
@@ -65,7 +65,7 @@ describe("a turn", () => {
 
 describe("the record of a session", () => {
   test("says which runs failed and why, only of those, and the same after it was stored", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const archive = join(place.folder, "archive")
     const session = await claude(place.options).session({ archive })
     await session.send("say fine")

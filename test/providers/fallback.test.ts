@@ -20,13 +20,13 @@ import {
 } from "karst"
 import { type CliOptions, claude, codex, fallback } from "karst/providers"
 import * as z from "zod"
-import { fakeClis, only, until } from "./kit.ts"
+import { eventsOfType, fakeCliMachine, waitUntil } from "./kit.ts"
 
-const changes = ({ trajectory }: RunResult) => only(trajectory.events, "provider-changed")
+const changes = ({ trajectory }: RunResult) => eventsOfType(trajectory.events, "provider-changed")
 
 describe("a fallback", () => {
   test("lets the first that is installed do the work, and says which that is", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const agent = fallback(claude(place.options), codex(place.options))
     assert.equal(agent.provider, "claude")
     const first = await agent.run("say hello")
@@ -39,7 +39,7 @@ describe("a fallback", () => {
   })
 
   test("tells one run, whoever does the work: one start, one end, its own numbers", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "think tool Read break 500")
     const events: AgentEvent[] = []
     const agent = fallback(claude(place.options), codex(place.options), { onEvent: (event) => events.push(event) })
@@ -53,14 +53,14 @@ describe("a fallback", () => {
       events.map((_, index) => index),
     )
     assert.deepEqual([events[0]?.type, events.at(-1)?.type], ["run-start", "run-end"])
-    assert.equal(only(events, "run-start").length + only(events, "run-end").length, 2)
+    assert.equal(eventsOfType(events, "run-start").length + eventsOfType(events, "run-end").length, 2)
     assert.equal(result.usage.input, 15, "what the first one used counts as well")
     assert.deepEqual(result.trajectory.metadata, { task: 7 })
     assert.deepEqual(result.trajectory.runs.length, 1)
   })
 
   test("moves on where the first prompt fails, and tells from whom to whom and why", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "fail 500")
     const result = await fallback(claude(place.options), codex(place.options)).run("say hello")
     assert.equal(result.output, "hello 1")
@@ -71,29 +71,29 @@ describe("a fallback", () => {
   })
 
   test("moves on at a limit and does not wait for it", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "limit")
     const agents = [claude(place.options), codex(place.options)] as const
     const result = await fallback(...agents, { autoWait: true }).run("say hello")
     assert.equal(result.output, "hello 1")
     assert.match(changes(result)[0]?.reason ?? "", /hit your limit/)
-    assert.deepEqual(only(result.trajectory.events, "limit-waiting"), [])
+    assert.deepEqual(eventsOfType(result.trajectory.events, "limit-waiting"), [])
   })
 
   test("tells the next one what was done before it, where something was", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "tool Write break 500")
     const result = await fallback(claude(place.options), codex(place.options)).run("say hello")
     const [[heard = ""] = []] = await place.heard("codex")
     assert.match(heard, /^You take over the work of another agent \(claude\)/)
     assert.match(heard, /Write \{"number":1\}/)
     assert.match(heard, /say hello$/)
-    const [steered] = only(result.trajectory.events, "prompt-steered")
+    const [steered] = eventsOfType(result.trajectory.events, "prompt-steered")
     assert.ok(steered && heard.startsWith(messageText(steered.message).slice(0, 100)))
   })
 
   test("fails with the last error and all attempts in its details", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "fail 500")
     await place.tell("codex", "exit 3")
     const agent = fallback(claude(place.options), codex(place.options))
@@ -104,14 +104,14 @@ describe("a fallback", () => {
     const attempts = JSON.stringify(error.cause.details?.attempts)
     assert.match(attempts, /"provider":"claude","code":"server-error".*"provider":"codex","code":"exit"/)
     assert.match(error.message, /Before it failed: claude \(server-error\)/)
-    assert.equal(only(trajectory.events, "provider-changed").length, 1)
+    assert.equal(eventsOfType(trajectory.events, "provider-changed").length, 1)
     await place.uninstall("claude")
     await place.uninstall("codex")
     assert.equal((await agent.run("say x").settled).error?.code, "not-installed")
   })
 
   test("does not swallow what the caller got wrong, nor an abort", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const agent = fallback(claude(place.options), codex(place.options))
     const gone = agent.with({ cwd: join(place.cwd, "none") })
     await assert.rejects(Promise.resolve(gone.run("say x")), ConfigError)
@@ -130,7 +130,7 @@ describe("a fallback", () => {
   })
 
   test("goes on from its own result with who gave it", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "fail 500")
     const agent = fallback(claude(place.options), codex(place.options))
     const first = await agent.run("say one")
@@ -146,7 +146,7 @@ describe("a fallback", () => {
   })
 
   test("may begin with an agent of ours, whose model fails", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const down = new ModelError("The service is down.", { code: "server-error" })
     const own = createAgent({ name: "own", model: scripted([down]) })
     const result = await fallback(own, claude(place.options)).run("say hello")
@@ -158,7 +158,7 @@ describe("a fallback", () => {
   })
 
   test("may end with an agent of ours", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "limit")
     const own = createAgent({ name: "own", model: scripted(["mine"]) })
     const result = await fallback(claude(place.options), own).run("say hello")
@@ -166,25 +166,25 @@ describe("a fallback", () => {
   })
 
   test("is a sub-agent like any other: one child, no level of nesting, and what it uses counts once", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "tool Read break 500")
     const coder = fallback(claude(place.options), codex(place.options), { name: "coder" })
     const model = scripted(["```ts\nawait coder.run('say hello')\n```", "Done."])
     const boss = createAgent({ model, runtime: jsRuntime({ coder }), limits: { depth: 2 } })
     const { trajectory, usage, status, id } = await boss.run("Have it coded")
     assert.equal(status, "done")
-    const children = only(trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
+    const children = eventsOfType(trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
     assert.deepEqual(
       children.map(({ agent, parent }) => [agent, parent]),
       [["coder", id]],
     )
-    const end = only(trajectory.events, "run-end").find(({ run }) => run === children[0]?.run)
+    const end = eventsOfType(trajectory.events, "run-end").find(({ run }) => run === children[0]?.run)
     assert.equal(end?.usage.input, 15)
     assert.equal(usage.costUsd, 0.01)
   })
 
   test("asks its own readers for approval, whichever candidate does the work", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("codex", "fail 500")
     const wipe = tool({
       name: "wipe",
@@ -202,13 +202,17 @@ describe("a fallback", () => {
       run.approve(event.id, "allow")
     }
     const result = await run
-    assert.deepEqual([asked, only(result.trajectory.events, "tool-end")[0]?.text], [["wipe"], "gone"])
+    assert.deepEqual([asked, eventsOfType(result.trajectory.events, "tool-end")[0]?.text], [["wipe"], "gone"])
     const unwatched = await agent.run("ask wipe all say done")
-    assert.equal(only(unwatched.trajectory.events, "tool-end")[0]?.ok, false, "without an approver it is refused")
+    assert.equal(
+      eventsOfType(unwatched.trajectory.events, "tool-end")[0]?.ok,
+      false,
+      "without an approver it is refused",
+    )
   })
 
   test("keeps the objects of a factory when it moves on", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "tool Read break 500")
     let made = 0
     const runtime = () => {
@@ -224,7 +228,7 @@ describe("a fallback", () => {
 
 describe("a session with a fallback", () => {
   test("stays with the first that answered, and its handle names that one", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "fail 500")
     const agent = fallback(claude(place.options), codex(place.options))
     await using session = await agent.session()
@@ -241,7 +245,7 @@ describe("a session with a fallback", () => {
   })
 
   test("is archived whole, with whom it was with and why that changed, and resumed there", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "limit")
     const archive = join(place.folder, "archive")
     const agent = fallback(claude(place.options), codex(place.options))
@@ -250,7 +254,7 @@ describe("a session with a fallback", () => {
     const { handle, id } = session
     await session.close()
     const stored = await loadSession(archive, id)
-    assert.equal(only(stored.trajectory().events, "provider-changed")[0]?.to, "codex")
+    assert.equal(eventsOfType(stored.trajectory().events, "provider-changed")[0]?.to, "codex")
     for (const resume of [handle, id]) {
       await using again = await agent.session({ resume, archive })
       const { output } = await again.send("say more")
@@ -262,7 +266,7 @@ describe("a session with a fallback", () => {
   })
 
   test("goes on with the next one after that, told what happened, if it is asked to", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const file = join(place.folder, "record.json")
     const agent = fallback(claude(place.options), codex(place.options), { failover: true, trajectoryPath: file })
     const session = await agent.session()
@@ -282,12 +286,12 @@ describe("a session with a fallback", () => {
     assert.equal((await session.send("say four")).output.split(" ")[0], "four", "and may come back")
     const record = await session.close()
     assert.equal(record.runs.length, 4)
-    assert.equal(only(record.events, "provider-changed").length, 2)
+    assert.equal(eventsOfType(record.events, "provider-changed").length, 2)
     assert.deepEqual(JSON.parse(await readFile(file, "utf8")).runs.length, 4)
   })
 
   test("keeps the objects of its runtime and what it was opened with, and forks", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const archive = join(place.folder, "archive")
     const runtime = () => jsRuntime({ notes: variable<string[]>([]) })
     const options = { ...place.options, runtime }
@@ -310,7 +314,7 @@ describe("a session with a fallback", () => {
   })
 
   test("passes on what is said to it meanwhile", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await using session = await fallback(codex(place.options)).session()
     const run = session.send("say one")
     run.steer("and this")
@@ -320,7 +324,7 @@ describe("a session with a fallback", () => {
   })
 
   test("sends one after the other, and ends what it opened", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const agent = fallback(claude(place.options), codex(place.options))
     const session = await agent.session()
     const runs = [session.send("say a"), session.send("say b")]
@@ -329,6 +333,6 @@ describe("a session with a fallback", () => {
     for await (const event of hanging) if (event.type === "raw-received") break
     await session[Symbol.asyncDispose]()
     assert.equal((await hanging.settled).status, "aborted")
-    await until("nothing is left", async () => (await place.processes()).length === 0)
+    await waitUntil("nothing is left", async () => (await place.processes()).length === 0)
   })
 })

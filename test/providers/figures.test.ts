@@ -4,7 +4,7 @@ import { describe, test } from "node:test"
 import { toAtif } from "karst"
 import { acp, claude, codex, fallback, gemini, opencode } from "karst/providers"
 import { requires } from "../system.ts"
-import { claudeBench, codexBench, fakeClis, only } from "./kit.ts"
+import { claudeMachine, codexMachine, eventsOfType, fakeCliMachine } from "./kit.ts"
 
 describe("limits on tokens and cost", () => {
   test("are refused where a CLI reports no figures while it works", () => {
@@ -29,7 +29,7 @@ describe("limits on tokens and cost", () => {
   const commands = [1, 2, 3, 4].map((n) => `[[tool:exec_command ${JSON.stringify({ cmd: `echo ${n}` })}]]`).join(" ")
 
   test("stop Codex between two answers", { skip: requires("codex") }, async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const byTokens = await codex({ ...place.options, limits: { tokens: 150 } }).run(commands)
     assert.deepEqual([byTokens.status, byTokens.reason], ["stopped", "tokens"])
     assert.ok(byTokens.cycles < 5, `${byTokens.cycles} answers`)
@@ -39,7 +39,7 @@ describe("limits on tokens and cost", () => {
   })
 
   test("stop Claude Code between two answers", { skip: requires("claude") }, async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const calls = [1, 2, 3].map((n) => `[[tool:Bash {"command":"echo ${n}","description":"x"}]]`).join(" ")
     const { status, reason, cycles } = await claude({ ...place.options, limits: { tokens: 150 } }).run(calls)
     assert.deepEqual([status, reason, cycles], ["stopped", "tokens", 2])
@@ -48,7 +48,7 @@ describe("limits on tokens and cost", () => {
 
 describe("the record of a run with a coding CLI", () => {
   test("names the model and the provider that answered", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const { trajectory } = await claude(place.options).run("say hello")
     const [run] = trajectory.runs
     assert.deepEqual([run?.model, run?.provider], ["fake-1", "claude"])
@@ -65,7 +65,7 @@ describe("the record of a run with a coding CLI", () => {
   })
 
   test("names the one that a fallback came to", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "fail 401")
     const { trajectory } = await fallback(claude(place.options), codex(place.options)).run("say hello")
     assert.equal(trajectory.runs[0]?.provider, "codex")
@@ -73,9 +73,9 @@ describe("the record of a run with a coding CLI", () => {
   })
 
   test("has the tokens of each answer of Claude Code", { skip: requires("claude") }, async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const { trajectory, usage } = await claude(place.options).run('[[tool:Bash {"command":"true","description":"x"}]]')
-    const tokens = only(trajectory.events, "cycle-end").map((event) => [event.usage.input, event.usage.output])
+    const tokens = eventsOfType(trajectory.events, "cycle-end").map((event) => [event.usage.input, event.usage.output])
     assert.deepEqual(tokens, [
       [100, 20],
       [100, 20],
@@ -88,7 +88,7 @@ describe("the record of a run with a coding CLI", () => {
   })
 
   test("has an incomplete cost where one of several reports none", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "fail 500")
     const { usage } = await fallback(claude(place.options), codex(place.options)).run("say hello")
     assert.equal(usage.costUsd, 0.01)

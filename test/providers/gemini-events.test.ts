@@ -1,14 +1,14 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { geminiParser } from "../../src/providers/gemini-events.ts"
-import type { ChildEnd } from "../../src/providers/supervisor.ts"
-import { readLines, recording } from "./recordings.ts"
+import { createGeminiParser } from "../../src/providers/gemini-events.ts"
+import type { CliProcessEnd } from "../../src/providers/supervisor.ts"
+import { readCliRecording, readLines } from "./recordings.ts"
 
 const limits = { timeoutMs: undefined, idleTimeoutMs: 1000, reasoning: undefined }
-const read = (name: string) => readLines(geminiParser(limits), recording(name))
-const ended: ChildEnd = { exitCode: 1, signal: null, stderr: "", stopped: undefined, error: undefined }
-const exit = (end: Partial<ChildEnd>) => geminiParser(limits).exit({ ...ended, ...end }).failure
+const read = (name: string) => readLines(createGeminiParser(limits), readCliRecording(name))
+const ended: CliProcessEnd = { exitCode: 1, signal: null, stderr: "", stopped: undefined, error: undefined }
+const exit = (end: Partial<CliProcessEnd>) => createGeminiParser(limits).readExit({ ...ended, ...end }).failure
 
 describe("the stream of Gemini CLI", () => {
   test("tells its session and model, the text in pieces and whole, and what the turn used with what was thought", () => {
@@ -52,7 +52,7 @@ describe("the stream of Gemini CLI", () => {
   })
 
   test("says that it cannot be told how hard to think", () => {
-    const { steps } = readLines(geminiParser({ ...limits, reasoning: "high" }), recording("gemini-text"))
+    const { steps } = readLines(createGeminiParser({ ...limits, reasoning: "high" }), readCliRecording("gemini-text"))
     assert.ok(steps.some((step) => step.type === "warning" && /reasoning/.test(step.message)))
   })
 })

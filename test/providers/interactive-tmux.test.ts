@@ -2,12 +2,12 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { requires } from "../system.ts"
-import { taskCommand, terminalBench } from "./terminal.ts"
+import { createTerminalMachine, taskCommand } from "./terminal.ts"
 import { openTmux } from "./tmux.ts"
 
 describe("as a person sees it", { skip: requires("node-pty", "tmux") }, () => {
   test("a CLI has the whole window, and what was there before is there after it, even when it is killed", async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     await using tmux = await openTmux(bench.cwd, bench.env)
     tmux.type("echo before", "Enter")
     tmux.type(taskCommand({ options: { cwd: bench.cwd } }), "Enter")
@@ -27,7 +27,7 @@ describe("as a person sees it", { skip: requires("node-pty", "tmux") }, () => {
   })
 
   test("the menu moves with the keys, and leaves no trace", async () => {
-    await using bench = await terminalBench("claude", "codex")
+    await using bench = await createTerminalMachine("claude", "codex")
     await using tmux = await openTmux(bench.cwd, bench.env)
     tmux.type(taskCommand({ options: { cwd: bench.cwd, selectProvider: true } }), "Enter")
     await tmux.sees("❯ Claude Code")

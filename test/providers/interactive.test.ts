@@ -6,16 +6,16 @@ import { readFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { describe, test } from "node:test"
 import { installedProviders } from "karst/providers"
-import { parseHandle } from "../../src/sessions/handle.ts"
+import { parseSessionHandle } from "../../src/sessions/handle.ts"
 import { requires } from "../system.ts"
-import { until } from "./kit.ts"
-import { type Task, type TerminalBench, taskCommand, terminalBench } from "./terminal.ts"
+import { waitUntil } from "./kit.ts"
+import { createTerminalMachine, type Task, type TerminalMachine, taskCommand } from "./terminal.ts"
 
 const undone = ["\x1b[<1u", "\x1b[0m", "\x1b[?1049l", "\x1b[?25h", "\x1b[?1000l", "\x1b[?2004l"]
 
 describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, () => {
   test("is shown and typed at, has the size of the window, and tells how it ended and what it is resumed by", async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     const terminal = bench.start({ prompt: "-p is what I want to say" })
     await terminal.sees("ready 100x30")
     terminal.resize(70, 20)
@@ -32,13 +32,13 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
     )
     assert.equal(result?.sessionId, args[args.indexOf("--session-id") + 1])
     assert.deepEqual([result?.provider, result?.exitCode], ["claude", 0])
-    const { provider, key, cwd: folder } = parseHandle(result?.handle ?? "")
+    const { provider, key, cwd: folder } = parseSessionHandle(result?.handle ?? "")
     assert.deepEqual([provider, key, folder], ["claude", result?.sessionId, bench.cwd])
     assert.deepEqual(await bench.processes(), [])
   })
 
   test("goes on with a session by its handle, in the folder of that session", async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     const parts = { id: "s_1", provider: "claude", key: "the-key", cwd: bench.home }
     const resume = `karst:2:${Buffer.from(JSON.stringify(parts)).toString("base64url")}`
     const terminal = bench.start({ options: { resume, cwd: undefined } })
@@ -48,13 +48,16 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
     const { args, cwd } = await bench.launched()
     assert.equal(args[args.indexOf("--resume") + 1], "the-key")
     assert.equal(cwd, bench.home)
-    assert.deepEqual([result?.exitCode, result?.sessionId, parseHandle(result?.handle ?? "").id], [3, "the-key", "s_1"])
+    assert.deepEqual(
+      [result?.exitCode, result?.sessionId, parseSessionHandle(result?.handle ?? "").id],
+      [3, "the-key", "s_1"],
+    )
     const other = bench.start({ provider: "codex", options: { resume } })
     assert.match((await other.ended()).threw ?? "", /Session "s_1" is one with claude/)
   })
 
   test("is granted everything where nothing is restricted, and else what is allowed alone", async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     const flags = async (options: Task["options"]) => {
       const terminal = bench.start({ options: { model: "fast", ...options } })
       await terminal.sees("ready")
@@ -76,7 +79,7 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
   })
 
   test("reaches tools and live objects while it runs, and nothing listens after it", async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     const terminal = bench.start({ live: true })
     await terminal.sees("ready")
     terminal.type("s")
@@ -93,7 +96,7 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
   })
 
   test("shows everything and keeps the last of it", async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     const terminal = bench.start({ options: { captureBytes: 1000 } })
     await terminal.sees("ready")
     terminal.type("f")
@@ -108,7 +111,7 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
   })
 
   test("needs a package that is named where it is missing, and the terminal is untouched", async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     const hook = `import { registerHooks } from "node:module"
       registerHooks({ resolve(name, context, next) {
         if (name !== "node-pty") return next(name, context)
@@ -121,7 +124,7 @@ describe("a CLI in a terminal", { skip: requires("node-pty"), concurrency: 2 }, 
   })
 
   test("goes on after Ctrl-Z, for there is no shell to go back to", async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     const terminal = bench.start({})
     await terminal.sees("ready")
     terminal.type("\x1a")
@@ -149,7 +152,7 @@ describe("the terminal is as before, and nothing is left running", {
   ]
   for (const [how, task, keys, code] of gone) {
     test(how, async () => {
-      await using bench = await terminalBench("claude")
+      await using bench = await createTerminalMachine("claude")
       const terminal = bench.start(task)
       await terminal.sees("ready")
       for (const key of keys) {
@@ -161,14 +164,14 @@ describe("the terminal is as before, and nothing is left running", {
       assert.equal(restored, true)
       assert.match(terminal.shown, code)
       for (const sequence of undone) assert.ok(terminal.shown.includes(sequence), JSON.stringify(sequence))
-      await until("nothing is left", async () => (await bench.processes()).length === 0)
+      await waitUntil("nothing is left", async () => (await bench.processes()).length === 0)
       assert.deepEqual(foldersLeft(await bench.launched()), [])
     })
   }
 
   for (const signal of ["SIGTERM", "SIGHUP"] as const) {
     test(`when the program is told to end by ${signal}`, async () => {
-      await using bench = await terminalBench("claude")
+      await using bench = await createTerminalMachine("claude")
       const terminal = bench.start({})
       await terminal.sees("ready")
       process.kill(await ownerOf(bench), signal)
@@ -176,20 +179,20 @@ describe("the terminal is as before, and nothing is left running", {
       assert.equal(restored, true)
       for (const sequence of undone) assert.ok(terminal.shown.includes(sequence), JSON.stringify(sequence))
       assert.match(terminal.shown, /code (143|129)/)
-      await until("nothing is left", async () => (await bench.processes()).length === 0)
+      await waitUntil("nothing is left", async () => (await bench.processes()).length === 0)
     })
   }
 
   test("of the CLI when the program is killed outright", async () => {
-    await using bench = await terminalBench("claude")
+    await using bench = await createTerminalMachine("claude")
     const terminal = bench.start({})
     await terminal.sees("ready")
     terminal.type("b")
     await terminal.sees("left two")
     process.kill(await ownerOf(bench), "SIGKILL")
     await terminal.ended()
-    await until("nothing is left", async () => (await bench.processes()).length === 0)
-    await until("nor a folder", async () => foldersLeft(await bench.launched()).length === 0)
+    await waitUntil("nothing is left", async () => (await bench.processes()).length === 0)
+    await waitUntil("nor a folder", async () => foldersLeft(await bench.launched()).length === 0)
   })
 })
 
@@ -201,7 +204,7 @@ describe("the menu of coding CLIs", { skip: requires("node-pty"), concurrency: 2
   test("has those that are installed, once, the agent's own first, and the choice counts", {
     skip: elsewhere,
   }, async () => {
-    await using bench = await terminalBench("claude", "codex")
+    await using bench = await createTerminalMachine("claude", "codex")
     const terminal = bench.start({ provider: "codex", options: { selectProvider: true, model: "gpt-5.2" } })
     await terminal.sees("Which coding CLI?")
     await terminal.sees("Claude Code")
@@ -220,7 +223,7 @@ describe("the menu of coding CLIs", { skip: requires("node-pty"), concurrency: 2
     ["Ctrl-C", "\x03"],
   ] as const) {
     test(`is left by ${name}: nothing is started, and the exit code is 130`, async () => {
-      await using bench = await terminalBench("claude")
+      await using bench = await createTerminalMachine("claude")
       const terminal = bench.start({ options: { selectProvider: true } })
       await terminal.sees("Which coding CLI?")
       terminal.type(key)
@@ -231,7 +234,7 @@ describe("the menu of coding CLIs", { skip: requires("node-pty"), concurrency: 2
   }
 
   test("says what to install where there is nothing to choose", { skip: elsewhere }, async () => {
-    await using bench = await terminalBench()
+    await using bench = await createTerminalMachine()
     // Not one of this machine.
     const options = { selectProvider: true, env: { PATH: bench.home, HOME: bench.home } }
     const { threw } = await bench.start({ options }).ended()
@@ -240,7 +243,7 @@ describe("the menu of coding CLIs", { skip: requires("node-pty"), concurrency: 2
 })
 
 test("a CLI cannot be started where there is no terminal, and the message says what can be done", async () => {
-  await using bench = await terminalBench("claude")
+  await using bench = await createTerminalMachine("claude")
   const { stdout } = spawnSync("sh", ["-c", taskCommand({ options: { cwd: bench.cwd } })], { encoding: "utf8" })
   assert.match(
     stdout,
@@ -249,7 +252,7 @@ test("a CLI cannot be started where there is no terminal, and the message says w
 })
 
 /** The program that has started the CLI. */
-async function ownerOf(bench: TerminalBench): Promise<number> {
+async function ownerOf(bench: TerminalMachine): Promise<number> {
   for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {
     const read = (file: string) => readFile(`/proc/${name}/${file}`, "latin1").catch(() => "")
     if (!(await read("environ")).split("\0").includes(`HOME=${bench.home}`)) continue

@@ -8,7 +8,7 @@ import { type PromptedModel, promptedModel } from "../fixtures/prompted-model.ts
 
 /** A machine for one CLI: its own home, an empty folder to work in, a loopback model, and an environment of nothing but PATH and what is
  *  set here. */
-export interface Bench extends AsyncDisposable {
+export interface CliMachine extends AsyncDisposable {
   readonly model: PromptedModel
   readonly home: string
   readonly cwd: string
@@ -18,11 +18,11 @@ export interface Bench extends AsyncDisposable {
   processes(): Promise<string[]>
 }
 
-export async function bench(
+export async function createCliMachine(
   name: CliName,
   env: (model: PromptedModel, home: string) => Promise<Variables>,
   version?: string,
-): Promise<Bench> {
+): Promise<CliMachine> {
   const model = await promptedModel()
   const folder = await mkdtemp(join(tmpdir(), "karst-bench-"))
   const [home, cwd, temporary] = ["home", "work", "tmp"].map((each) => join(folder, each)) as [string, string, string]
@@ -52,19 +52,19 @@ export async function bench(
 }
 
 /** A machine for Claude Code, by default in its current version. */
-export function claudeBench(version?: string): Promise<Bench> {
+export function claudeMachine(version?: string): Promise<CliMachine> {
   const variables = async (model: PromptedModel) => ({
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: "none",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     CLAUDE_CODE_MAX_RETRIES: "1",
   })
-  return bench("claude", variables, version)
+  return createCliMachine("claude", variables, version)
 }
 
 /** A machine for Codex. */
-export function codexBench(): Promise<Bench> {
-  return bench("codex", async (model, home) => {
+export function codexMachine(): Promise<CliMachine> {
+  return createCliMachine("codex", async (model, home) => {
     await mkdir(join(home, ".codex"))
     await writeFile(
       join(home, ".codex", "config.toml"),
@@ -87,14 +87,14 @@ export function codexBench(): Promise<Bench> {
 type Variables = Record<string, string>
 
 /** A machine with a small program in the place of Claude Code (test/fixtures/fake-claude.ts): no model, and quick. */
-export interface FakeBench extends AsyncDisposable {
+export interface FakeClaudeMachine extends AsyncDisposable {
   readonly folder: string
   readonly cwd: string
   readonly options: CliOptions
   processes(): Promise<string[]>
 }
 
-export async function fakeBench(): Promise<FakeBench> {
+export async function fakeClaudeMachine(): Promise<FakeClaudeMachine> {
   const folder = await mkdtemp(join(tmpdir(), "karst-fake-"))
   const program = join(folder, "claude")
   await writeFile(program, `#!/bin/sh\nexec ${process.execPath} ${join(fixtures, "fake-claude.ts")} "$@"\n`, {
@@ -112,7 +112,7 @@ export async function fakeBench(): Promise<FakeBench> {
 }
 
 /** A machine with small programs in the place of Claude Code and Codex, which do what they are told to (test/fixtures/fake-claude.ts). */
-export interface FakeClis extends AsyncDisposable {
+export interface FakeCliMachine extends AsyncDisposable {
   readonly folder: string
   readonly cwd: string
   /** What agents on this machine are made with. */
@@ -128,7 +128,7 @@ export interface FakeClis extends AsyncDisposable {
   processes(): Promise<string[]>
 }
 
-export async function fakeClis(): Promise<FakeClis> {
+export async function fakeCliMachine(): Promise<FakeCliMachine> {
   const folder = await mkdtemp(join(tmpdir(), "karst-fakes-"))
   const [bin, cwd] = [join(folder, "bin"), join(folder, "work")]
   await mkdir(bin)
@@ -159,7 +159,7 @@ export async function fakeClis(): Promise<FakeClis> {
 const fixtures = join(import.meta.dirname, "..", "fixtures")
 
 /** The events of a kind, in order. */
-export function only<T extends EventType>(events: readonly AgentEvent[], type: T): EventOf<T>[] {
+export function eventsOfType<T extends EventType>(events: readonly AgentEvent[], type: T): EventOf<T>[] {
   return events.filter((event): event is EventOf<T> => event.type === type)
 }
 
@@ -190,7 +190,7 @@ async function commandOf(id: string, entry: string): Promise<string | undefined>
 }
 
 /** Waits until something holds, and says what did not. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
+export async function waitUntil(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
   const end = Date.now() + ms
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`It never came to this: ${what}.`)

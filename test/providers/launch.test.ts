@@ -5,14 +5,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, type TestContext, test } from "node:test"
 import { knownProviders } from "../../src/providers/coding-agent.ts"
-import { type Launch, type Settings, toolGroups } from "../../src/providers/provider.ts"
+import { type TerminalLaunch, type TurnSettings, toolGroups } from "../../src/providers/provider.ts"
 
 /** How a CLI is started for a person, with its settings where they are in a file or variable. */
-async function launched(t: TestContext, name: string, changes: Partial<Settings> & Partial<Launch> = {}) {
+async function launched(t: TestContext, name: string, changes: Partial<TurnSettings> & Partial<TerminalLaunch> = {}) {
   const folder = await mkdtemp(join(tmpdir(), "karst-launch-"))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const { prompt, key, ...over } = changes
-  const settings: Settings = {
+  const settings: TurnSettings = {
     program: name,
     cwd: folder,
     model: undefined,
@@ -31,7 +31,7 @@ async function launched(t: TestContext, name: string, changes: Partial<Settings>
     ...over,
   }
   const provider = knownProviders.find((each) => each.name === name)
-  const command = await provider?.launch?.({ settings, prompt, key, folder })
+  const command = await provider?.terminalCommand?.({ settings, prompt, key, folder })
   assert.ok(command)
   if (command.close) t.after(command.close)
   const policy = await readFile(join(folder, "policy.toml"), "utf8").catch(() => "")
@@ -106,7 +106,7 @@ describe("a CLI started for a person", () => {
       ["opencode", "  Continue  opencode -s ses_e21750f5dffeitbS7DzNHVQLgc", "ses_e21750f5dffeitbS7DzNHVQLgc"],
       ["gemini", `│  To resume this session: gemini --resume ${id}   │`, id],
     ] as const) {
-      const { farewell } = await launched(t, name)
+      const { resumeHint: farewell } = await launched(t, name)
       assert.equal(farewell && [...says.matchAll(farewell)][0]?.[1], key)
     }
   })

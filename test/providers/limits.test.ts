@@ -4,7 +4,7 @@ import { describe, test } from "node:test"
 import { AbortError, ConfigError, messageText } from "karst"
 import { type Clock, claude, codex, fallback } from "karst/providers"
 import { environmentDefaults } from "../../src/providers/defaults.ts"
-import { fakeClis, only } from "./kit.ts"
+import { eventsOfType, fakeCliMachine } from "./kit.ts"
 
 /** A clock that goes on as fast as somebody sleeps. */
 function fastClock(): Clock & { slept: number[] } {
@@ -22,11 +22,11 @@ function fastClock(): Clock & { slept: number[] } {
 
 describe("a limit of the account", () => {
   test("is waited for until it is over, with events meanwhile, and what was asked is asked again", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const clock = fastClock()
     const result = await claude({ ...place.options, autoWait: { clock } }).run("limit once say hello")
     assert.deepEqual([result.status, result.output], ["done", "hello 2"])
-    const waits = only(result.trajectory.events, "limit-waiting")
+    const waits = eventsOfType(result.trajectory.events, "limit-waiting")
     assert.equal(waits.length, clock.slept.length)
     assert.ok(waits.length >= 12 && clock.slept.every((ms) => ms <= 300_000), "an hour, in pieces")
     const hour = clock.slept.reduce((sum, ms) => sum + ms, 0) / 3_600_000
@@ -37,19 +37,19 @@ describe("a limit of the account", () => {
   })
 
   test("lets the same session go on with a short prompt, where something was done", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "worked-limit once")
     const result = await claude({ ...place.options, autoWait: { clock: fastClock() } }).run("tool Read say hello")
     assert.equal(result.status, "done")
     const [[first, second] = []] = await place.heard("claude")
     assert.equal(first, "tool Read say hello")
     assert.match(second ?? "", /^The usage limit is over\. Go on/)
-    const [steered] = only(result.trajectory.events, "prompt-steered")
+    const [steered] = eventsOfType(result.trajectory.events, "prompt-steered")
     assert.equal(steered && messageText(steered.message), second)
   })
 
   test("is a failure with the time it is over where nobody shall wait, and is noted in the record", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const { status, error, trajectory } = await claude({ ...place.options, autoWait: false }).run("limit").settled
     assert.deepEqual([status, error?.code, trajectory.usageLimited], ["failed", "rate-limited", true])
     await using session = await claude(place.options).session()
@@ -60,16 +60,16 @@ describe("a limit of the account", () => {
   })
 
   test("that is over too late is not waited for", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const clock = fastClock()
     const result = await claude({ ...place.options, autoWait: { clock, maxMs: 60_000 } }).run("limit").settled
     assert.deepEqual([result.status, clock.slept], ["failed", []])
-    assert.equal(only(result.trajectory.events, "warning-raised")[0]?.code, "limit-too-far")
+    assert.equal(eventsOfType(result.trajectory.events, "warning-raised")[0]?.code, "limit-too-far")
     assert.throws(() => claude({ autoWait: { maxMs: -1 } }), ConfigError)
   })
 
   test("can be asked about before, and is never told by what a model says", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const asked: string[] = []
     const accept = ({ provider, until }: { provider: string; until: number }) => {
       asked.push(provider)
@@ -86,7 +86,7 @@ describe("a limit of the account", () => {
   })
 
   test("is waited for on the machine's own clock until somebody aborts", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const run = claude({ ...place.options, autoWait: true }).run("limit")
     for await (const event of run) if (event.type === "limit-waiting") break
     run.abort("enough")
@@ -95,13 +95,13 @@ describe("a limit of the account", () => {
   })
 
   test("does not use up the time of a run", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const options = { ...place.options, autoWait: { clock: fastClock() }, limits: { timeMs: 30_000 } }
     assert.equal((await claude(options).run("limit once say hello")).output, "hello 2")
   })
 
   test("of all in a fallback is waited for with the one whose limit is over first", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "limit once")
     await place.tell("codex", "limit 600")
     const clock = fastClock()
@@ -110,7 +110,7 @@ describe("a limit of the account", () => {
     const result = await agent.run("say hello").settled
     assert.deepEqual([result.status, result.output.split(" ")[0]], ["done", "hello"])
     assert.deepEqual(
-      only(result.trajectory.events, "provider-changed").map(({ from, to }) => [from, to]),
+      eventsOfType(result.trajectory.events, "provider-changed").map(({ from, to }) => [from, to]),
       [
         ["claude", "codex"],
         ["codex", "claude"],
@@ -119,14 +119,14 @@ describe("a limit of the account", () => {
   })
 
   test("of the last in a fallback is waited for there", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("claude", "fail 500")
     await place.tell("codex", "limit once")
     const clock = fastClock()
     const agent = fallback(claude(place.options), codex(place.options), { autoWait: { clock } })
     const result = await agent.run("say hello")
     assert.equal(result.status, "done")
-    assert.ok(only(result.trajectory.events, "limit-waiting").length > 0)
+    assert.ok(eventsOfType(result.trajectory.events, "limit-waiting").length > 0)
   })
 
   test("is waited for unless the environment says otherwise", () => {

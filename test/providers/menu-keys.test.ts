@@ -1,11 +1,11 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { menuKeys } from "../../src/providers/menu-keys.ts"
+import { createMenuKeyReader } from "../../src/providers/menu-keys.ts"
 
 function pressed(...chunks: string[]): string[] {
   const told: string[] = []
-  const keys = menuKeys((key) => told.push(key))
+  const keys = createMenuKeyReader((key) => told.push(key))
   for (const chunk of chunks) keys.read(chunk)
   keys.end()
   return told
@@ -36,7 +36,7 @@ describe("the keys of a menu", () => {
   })
 
   test("Escape means to leave once nothing follows it", async () => {
-    const told = await new Promise((resolve) => menuKeys(resolve, 1).read("\x1b"))
+    const told = await new Promise((resolve) => createMenuKeyReader(resolve, 1).read("\x1b"))
     assert.equal(told, "cancel")
   })
 })

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { describe, mock, test } from "node:test"
 import type { AgentEvent } from "../../src/core/event.ts"
 import type { RunContext } from "../../src/core/run-context.ts"
-import { contextOfCall } from "../../src/providers/nested.ts"
+import { createCallContext } from "../../src/providers/nested.ts"
 
 /** A run that collects the events forwarded to it. */
 function collectingRun(): { run: RunContext; events: AgentEvent[] } {
@@ -13,16 +13,16 @@ function collectingRun(): { run: RunContext; events: AgentEvent[] } {
     agent: "boss",
     parent: undefined,
     depth: 1,
-    deepest: 4,
+    maxDepth: 4,
     signal: new AbortController().signal,
     ended: false,
     readersApprove: false,
     decisions: new Map(),
-    askers: new Map(),
+    questionOwners: new Map(),
     children: new Set(),
     budget: undefined,
     forward: (event) => void events.push(event),
-    add: () => {},
+    countUsage: () => {},
   }
   return { run, events }
 }
@@ -47,14 +47,14 @@ const types = (events: AgentEvent[]) => events.map(({ type }) => type)
 describe("a run that is started for a call of a CLI", () => {
   test("names a call that the CLI has reported", () => {
     const { run, events } = collectingRun()
-    contextOfCall(run, () => "item_1").forward(start)
+    createCallContext(run, () => "item_1").forward(start)
     assert.equal(callOf(events[0]), "item_1")
   })
 
   test("names a call that the CLI reports later, with its events in order", () => {
     const { run, events } = collectingRun()
     let reported: string | undefined
-    const context = contextOfCall(run, () => reported)
+    const context = createCallContext(run, () => reported)
     context.forward(start)
     assert.deepEqual(events, [])
     reported = "item_1"
@@ -67,7 +67,7 @@ describe("a run that is started for a call of a CLI", () => {
   for (const last of [question, end]) {
     test(`is published without the call at its ${last.type}, where nobody reported it`, () => {
       const { run, events } = collectingRun()
-      const context = contextOfCall(run, () => undefined)
+      const context = createCallContext(run, () => undefined)
       context.forward(start)
       context.forward(last)
       assert.deepEqual(types(events), ["run-start", last.type])
@@ -79,7 +79,7 @@ describe("a run that is started for a call of a CLI", () => {
     mock.timers.enable({ apis: ["setTimeout", "setImmediate"] })
     try {
       const { run, events } = collectingRun()
-      contextOfCall(run, () => undefined).forward(start)
+      createCallContext(run, () => undefined).forward(start)
       mock.timers.runAll()
       assert.deepEqual(types(events), ["run-start"])
     } finally {

@@ -1,16 +1,16 @@
 // test lane: clis
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { opencodeParser } from "../../src/providers/opencode-events.ts"
-import type { ChildEnd } from "../../src/providers/supervisor.ts"
-import { readLines, recording } from "./recordings.ts"
+import { createOpencodeParser } from "../../src/providers/opencode-events.ts"
+import type { CliProcessEnd } from "../../src/providers/supervisor.ts"
+import { readCliRecording, readLines } from "./recordings.ts"
 
 const limits = { timeoutMs: undefined, idleTimeoutMs: 1000 }
-const over: ChildEnd = { exitCode: 0, signal: null, stderr: "", stopped: undefined, error: undefined }
+const over: CliProcessEnd = { exitCode: 0, signal: null, stderr: "", stopped: undefined, error: undefined }
 
-function read(name: string, end: Partial<ChildEnd> = {}) {
-  const parser = opencodeParser(limits, () => 1000)
-  return { ...readLines(parser, recording(name)), end: parser.exit({ ...over, ...end }) }
+function read(name: string, end: Partial<CliProcessEnd> = {}) {
+  const parser = createOpencodeParser(limits, () => 1000)
+  return { ...readLines(parser, readCliRecording(name)), end: parser.readExit({ ...over, ...end }) }
 }
 
 describe("the stream of opencode", () => {
@@ -62,26 +62,26 @@ describe("the stream of opencode", () => {
       [step("step_start"), step("text", { text: "hel" }), finished("unknown")],
       [step("step_start"), finished("tool-calls")],
     ]) {
-      const parser = opencodeParser(limits)
+      const parser = createOpencodeParser(limits)
       readLines(parser, lines)
-      const { failure, usage } = parser.exit(over)
+      const { failure, usage } = parser.readExit(over)
       assert.deepEqual([failure?.code, usage.complete], ["connection", false])
     }
-    const parser = opencodeParser(limits)
+    const parser = createOpencodeParser(limits)
     readLines(parser, [step("step_start"), finished("stop")])
-    assert.equal(parser.exit(over).failure, undefined)
+    assert.equal(parser.readExit(over).failure, undefined)
   })
 
   test("ends where the model is asked again and again for an answer that never has an end", () => {
     const cut = [step("step_start"), finished("unknown")]
-    assert.equal(readLines(opencodeParser(limits), [...cut, ...cut]).end, undefined)
-    assert.equal(readLines(opencodeParser(limits), [...cut, ...cut, ...cut]).end?.failure?.code, "connection")
+    assert.equal(readLines(createOpencodeParser(limits), [...cut, ...cut]).end, undefined)
+    assert.equal(readLines(createOpencodeParser(limits), [...cut, ...cut, ...cut]).end?.failure?.code, "connection")
     const called = step("tool_use", { callID: "c", tool: "bash", state: { status: "completed" } })
-    assert.equal(readLines(opencodeParser(limits), [...cut, ...cut, called, ...cut]).end, undefined)
+    assert.equal(readLines(createOpencodeParser(limits), [...cut, ...cut, called, ...cut]).end, undefined)
   })
 
   test("knows from its log when a call is under way, and keeps what the log says of failures", () => {
-    const { log = () => assert.fail("it reads no log") } = opencodeParser(limits)
+    const { readLogLine: log = () => assert.fail("it reads no log") } = createOpencodeParser(limits)
     const head = "timestamp=2026-11-15T19:20:49.885Z level=INFO run=dddab464"
     assert.deepEqual(log(`${head} message=evaluated permission=bash pattern="sleep 4"`), { kept: false, calls: true })
     assert.deepEqual(log(`${head} message=stream providerID=p modelID=m small=false agent=build`), {
@@ -96,6 +96,9 @@ describe("the stream of opencode", () => {
   test("says that nothing came where it was stopped for that, and that a session is unknown where it is", () => {
     assert.equal(read("opencode-text", { exitCode: 1, stopped: "idle" }).end.failure?.code, "stalled")
     const stderr = "Error: Session not found: ses_none"
-    assert.equal(opencodeParser(limits).exit({ ...over, exitCode: 1, stderr }).failure?.code, "session-not-found")
+    assert.equal(
+      createOpencodeParser(limits).readExit({ ...over, exitCode: 1, stderr }).failure?.code,
+      "session-not-found",
+    )
   })
 })

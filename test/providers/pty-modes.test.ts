@@ -2,12 +2,12 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import { terminalModes } from "../../src/providers/pty-modes.ts"
+import { trackTerminalModes } from "../../src/providers/pty-modes.ts"
 
 function undoOf(...chunks: string[]): string {
-  const modes = terminalModes()
+  const modes = trackTerminalModes()
   for (const chunk of chunks) modes.follow(Buffer.from(chunk))
-  return modes.undo()
+  return modes.restoreSequence()
 }
 
 describe("what a program leaves changed in a terminal", () => {
@@ -44,9 +44,9 @@ describe("what a program leaves changed in a terminal", () => {
       fc.property(fc.array(piece, { maxLength: 20 }), fc.array(fc.nat(200), { maxLength: 10 }), (pieces, cuts) => {
         const whole = Buffer.from(pieces.join(""))
         const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length]
-        const modes = terminalModes()
+        const modes = trackTerminalModes()
         for (const [at, start] of places.entries()) modes.follow(whole.subarray(start, places[at + 1] ?? whole.length))
-        assert.equal(modes.undo(), undoOf(pieces.join("")))
+        assert.equal(modes.restoreSequence(), undoOf(pieces.join("")))
       }),
     )
   })

@@ -6,15 +6,15 @@ import { describe, test } from "node:test"
 import { jsRuntime, tool } from "karst"
 import { type CliAgent, type CliOptions, gemini, opencode } from "karst/providers"
 import { requires } from "../system.ts"
-import { resumeElsewhere } from "./elsewhere.ts"
-import { type Bench, only, until } from "./kit.ts"
-import { geminiBench, opencodeBench } from "./slow-benches.ts"
+import { resumeInChild } from "./elsewhere.ts"
+import { type CliMachine, eventsOfType, waitUntil } from "./kit.ts"
+import { geminiMachine, opencodeMachine } from "./slow-benches.ts"
 
 const patience = 90_000
 
 interface AcpCli {
   name: "opencode" | "gemini"
-  bench(): Promise<Bench>
+  bench(): Promise<CliMachine>
   agent(options: CliOptions & { protocol: "acp" }): CliAgent
   options?: CliOptions
   shell: string
@@ -25,7 +25,7 @@ interface AcpCli {
 const clis: AcpCli[] = [
   {
     name: "opencode",
-    bench: opencodeBench,
+    bench: opencodeMachine,
     agent: opencode,
     shell: "bash",
     ours: (name) => `karst_${name}`,
@@ -37,7 +37,7 @@ const clis: AcpCli[] = [
   },
   {
     name: "gemini",
-    bench: geminiBench,
+    bench: geminiMachine,
     agent: gemini,
     options: { model: "gemini-2.5-flash" },
     shell: "run_shell_command",
@@ -85,7 +85,7 @@ for (const { name, bench, agent, shell, ours, failures, options: own } of clis) 
         ].join(" "),
       )
       assert.match(did.output, /3 kg.*42/s)
-      const ends = only(did.trajectory.events, "tool-end")
+      const ends = eventsOfType(did.trajectory.events, "tool-end")
       assert.deepEqual(
         ends.map((end) => [end.name, end.ok]),
         [
@@ -100,7 +100,7 @@ for (const { name, bench, agent, shell, ours, failures, options: own } of clis) 
       const before = await place.processes()
 
       const refused = await session.send(command("touch refused.txt"))
-      const [end] = only(refused.trajectory.events, "tool-end")
+      const [end] = eventsOfType(refused.trajectory.events, "tool-end")
       assert.deepEqual([asked, end?.ok, end?.error?.kind], [[shell, shell], false, "refused"])
       await assert.rejects(access(join(place.cwd, "refused.txt")))
       assert.deepEqual(await place.processes(), before)
@@ -117,13 +117,13 @@ for (const { name, bench, agent, shell, ours, failures, options: own } of clis) 
       assert.deepEqual([output, usage.complete], ["pong: my number is 7", true])
       const run = session.send(command("sleep 300"))
       const sleeps = async () => (await place.processes()).some((line) => /^sleep/.test(line))
-      await until("the command runs", sleeps, patience)
+      await waitUntil("the command runs", sleeps, patience)
       run.abort()
       assert.equal((await run.settled).status, "aborted")
       assert.deepEqual(await place.processes(), [])
       const { handle } = session
       await session.close()
-      const there = await resumeElsewhere(name, { ...place, options }, { resume: handle }, "again")
+      const there = await resumeInChild(name, { ...place, options }, { resume: handle }, "again")
       assert.equal(there.output, "pong: again")
       assert.ok(JSON.stringify(place.model.requests.at(-1)?.body).includes("my number is 7"))
     })

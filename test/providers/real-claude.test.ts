@@ -5,12 +5,12 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { jsRuntime, tool } from "karst"
 import { claude } from "karst/providers"
-import { claudeParser } from "../../src/providers/claude-events.ts"
+import { createClaudeParser } from "../../src/providers/claude-events.ts"
 import { toolGroups } from "../../src/providers/provider.ts"
 import { requires } from "../system.ts"
-import { resumeElsewhere, startElsewhere } from "./elsewhere.ts"
-import { claudeBench, only, until } from "./kit.ts"
-import { readLines, story } from "./recordings.ts"
+import { resumeInChild, startResumingChild } from "./elsewhere.ts"
+import { claudeMachine, eventsOfType, waitUntil } from "./kit.ts"
+import { comparableEvents, readLines } from "./recordings.ts"
 
 const bash = (command: string) => `[[tool:Bash ${JSON.stringify({ command, description: "test" })}]]`
 const exists = (path: string) =>
@@ -21,7 +21,7 @@ const exists = (path: string) =>
 
 describe("Claude Code", { skip: requires("claude") }, () => {
   test("streams reasoning and text, and tells usage, cost and raw lines", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const run = claude({ ...place.options, instructions: "Speak like a test." }).run("[[think]] hello")
     const { output, usage, trajectory, cycles } = await run
     assert.equal(output, "pong: [[think]] hello")
@@ -31,12 +31,12 @@ describe("Claude Code", { skip: requires("claude") }, () => {
       { input: 100, output: 20, cacheRead: 40, cacheWrite: 0, costUsd: 0, complete: true },
     )
     assert.ok((usage.costUsd ?? 0) > 0)
-    const [message] = only(trajectory.events, "message-end")
+    const [message] = eventsOfType(trajectory.events, "message-end")
     assert.deepEqual(message?.message.parts, [
       { type: "reasoning", text: "let me think" },
       { type: "text", text: "pong: [[think]] hello" },
     ])
-    assert.ok(only(trajectory.events, "raw-received").length >= 4)
+    assert.ok(eventsOfType(trajectory.events, "raw-received").length >= 4)
     const told = JSON.stringify(place.model.requests.at(-1)?.body.system)
     assert.ok(told.includes("Speak like a test."), "instructions are part of the system prompt")
     const deltas = (await Array.fromAsync(run)).filter((event) => event.type === "text-delta")
@@ -44,20 +44,20 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   })
 
   test("runs a command that is allowed, and refuses what is not", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const agent = claude(place.options)
     const done = await agent.run(bash("echo made > made.txt && cat made.txt"))
-    const [call] = only(done.trajectory.events, "tool-end")
+    const [call] = eventsOfType(done.trajectory.events, "tool-end")
     assert.deepEqual([call?.name, call?.ok, call?.text], ["Bash", true, "made"])
     assert.ok(await exists(join(place.cwd, "made.txt")))
     const refused = await agent.run(bash("echo no > refused.txt"), { allow: ["read"] })
-    const [failed] = only(refused.trajectory.events, "tool-end")
+    const [failed] = eventsOfType(refused.trajectory.events, "tool-end")
     assert.equal(failed?.ok, false)
     assert.equal(await exists(join(place.cwd, "refused.txt")), false)
   })
 
   test("names the files it wrote", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const path = join(place.cwd, "note.txt")
     const result = await claude(place.options).run(
       `[[tool:Write ${JSON.stringify({ file_path: path, content: "hi" })}]]`,
@@ -67,7 +67,7 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   })
 
   test("asks before it acts, and takes a no", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const asked: unknown[] = []
     const agent = claude({
       ...place.options,
@@ -79,16 +79,16 @@ describe("Claude Code", { skip: requires("claude") }, () => {
     })
     const good = await agent.run(bash("touch good"))
     assert.ok(await exists(join(place.cwd, "good")))
-    assert.equal(only(good.trajectory.events, "approval-resolved")[0]?.decision, "allow")
+    assert.equal(eventsOfType(good.trajectory.events, "approval-resolved")[0]?.decision, "allow")
     const bad = await agent.run(bash("touch bad"))
     assert.equal(await exists(join(place.cwd, "bad")), false)
-    assert.equal(only(bad.trajectory.events, "tool-end")[0]?.error?.kind, "refused")
+    assert.equal(eventsOfType(bad.trajectory.events, "tool-end")[0]?.error?.kind, "refused")
     assert.deepEqual(asked[0], ["Bash", [{ command: "touch good", description: "test" }]])
     assert.equal(asked.length, 2)
   })
 
   test("asks by events, and an answer for good is one", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const agent = claude({ ...place.options, permissions: "ask", approver: "events" })
     const run = agent.run(`${bash("touch one")} ${bash("touch two")}`)
     let asked = 0
@@ -103,7 +103,7 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   })
 
   test("uses a tool of ours and works on live objects, of which the token is in no argument", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const given: unknown[] = []
     let seen: string[] = []
     const weigh = tool({
@@ -127,22 +127,22 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   })
 
   test("goes on in another process by its handle alone, and by its id with the archive", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const archive = join(place.home, "archive")
     const session = await claude(place.options).session({ archive })
     await session.send("my number is 7")
     const { handle, id } = session
     await session.close()
-    const told = await resumeElsewhere("claude", place, { resume: handle }, "again")
+    const told = await resumeInChild("claude", place, { resume: handle }, "again")
     assert.deepEqual(told, { output: "pong: again", messages: 4 })
-    const bare = await resumeElsewhere("claude", place, { resume: id, archive }, "and again")
+    const bare = await resumeInChild("claude", place, { resume: id, archive }, "and again")
     assert.equal(bare.messages, 6)
     const heard = JSON.stringify(place.model.requests.at(-1)?.body.messages)
     assert.ok(heard.includes("my number is 7") && heard.includes("again"))
   })
 
   test("forks a conversation and leaves it as it was", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     await using session = await claude(place.options).session()
     await session.send("first")
     await using fork = await session.fork?.()
@@ -155,7 +155,7 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   })
 
   test("tells what a sub-agent of its own does as a run within the run", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const task = {
       description: "look",
       prompt: bash("echo deep"),
@@ -166,35 +166,35 @@ describe("Claude Code", { skip: requires("claude") }, () => {
     const input = JSON.stringify(task).replaceAll("]]", "\\u005d\\u005d")
     const { trajectory, output } = await claude(place.options).run(`[[tool:Task ${input}]]`)
     assert.match(output, /deep/)
-    const [call, nested] = only(trajectory.events, "tool-start")
-    const [start] = only(trajectory.events, "run-start").filter((event) => event.parent !== undefined)
+    const [call, nested] = eventsOfType(trajectory.events, "tool-start")
+    const [start] = eventsOfType(trajectory.events, "run-start").filter((event) => event.parent !== undefined)
     assert.equal(start?.agent, "general-purpose")
     assert.equal(start?.metadata.call, call?.id)
     assert.deepEqual([nested?.run, nested?.name], [start?.run, "Bash"])
-    const [end] = only(trajectory.events, "run-end").filter((event) => event.run === start?.run)
+    const [end] = eventsOfType(trajectory.events, "run-end").filter((event) => event.run === start?.run)
     assert.equal(end?.status, "done")
     assert.deepEqual(trajectory.runs.length, 1)
     assert.equal(trajectory.messages.filter(({ role }) => role === "result").length, 1)
   })
 
   test("tells the same events live as its lines tell when they are read again", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const { trajectory, usage, output } = await claude(place.options).run(`[[think]] ${bash("echo one")}`)
-    const lines = only(trajectory.events, "raw-received").map(({ data }) => data)
-    const parser = claudeParser({
+    const lines = eventsOfType(trajectory.events, "raw-received").map(({ data }) => data)
+    const parser = createClaudeParser({
       allow: new Set(toolGroups),
       permissions: "bypass",
       timeoutMs: undefined,
       idleTimeoutMs: undefined,
     })
     const read = readLines(parser, lines.filter((line) => typeof line === "object") as never)
-    assert.deepEqual(story(read.events), story(trajectory.events))
+    assert.deepEqual(comparableEvents(read.events), comparableEvents(trajectory.events))
     assert.deepEqual([read.end?.usage.input, read.events.at(-1)?.type], [usage.input, "cycle-end"])
     assert.match(output, /one/)
   })
 
   test("sees images", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
     await claude(place.options).run([
       { type: "text", text: "what is it" },
@@ -204,16 +204,16 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   })
 
   test("hears what is said to it while it works", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const run = claude(place.options).run(`${bash("sleep 2")} ${bash("true")}`)
     for await (const event of run) if (event.type === "tool-start") run.steer("and be quick")
     const { trajectory } = await run
-    assert.equal(only(trajectory.events, "prompt-steered").length > 0, true)
+    assert.equal(eventsOfType(trajectory.events, "prompt-steered").length > 0, true)
     assert.ok(JSON.stringify(place.model.requests.map(({ body }) => body.messages)).includes("and be quick"))
   })
 
   test("answers what was said too late for its answer, in the same run", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const run = claude(place.options).run("hello")
     let told = false
     for await (const event of run) {
@@ -227,7 +227,7 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   })
 
   test("goes on after a turn that was aborted in its first moments", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     await using session = await claude(place.options).session()
     const run = session.send("[[hang]]")
     for await (const event of run) if (event.type === "raw-received") break
@@ -237,10 +237,10 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   })
 
   test("leaves no process when it is aborted in the middle of a command", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     const run = claude(place.options).run(bash("(sleep 300 &) ; setsid sleep 300 & sleep 300"))
     const commands = async () => (await place.processes()).filter((line) => line.startsWith("sleep"))
-    await until("the command runs", async () => (await commands()).length > 1)
+    await waitUntil("the command runs", async () => (await commands()).length > 1)
     run.abort()
     const { status } = await run.settled
     assert.equal(status, "aborted")
@@ -248,12 +248,12 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   })
 
   test("ends with its owner, though that is killed at once", { skip: process.platform !== "linux" }, async () => {
-    await using place = await claudeBench()
-    const owner = startElsewhere("claude", place, {}, bash("setsid sleep 300 & sleep 300"))
+    await using place = await claudeMachine()
+    const owner = startResumingChild("claude", place, {}, bash("setsid sleep 300 & sleep 300"))
     const commands = async () => (await place.processes()).filter((line) => line.startsWith("sleep"))
-    await until("the command runs", async () => (await commands()).length > 1)
+    await waitUntil("the command runs", async () => (await commands()).length > 1)
     owner.kill("SIGKILL")
-    await until("nothing is left", async () => (await place.processes()).length === 0)
+    await waitUntil("nothing is left", async () => (await place.processes()).length === 0)
   })
 
   const failures: [string, string, string][] = [
@@ -264,7 +264,7 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   ]
   for (const [what, prompt, code] of failures) {
     test(`tells ${what} by a code, and is gone`, async () => {
-      await using place = await claudeBench()
+      await using place = await claudeMachine()
       const idleTimeoutMs = code === "stalled" ? 5000 : 30_000
       const { status, error, messages } = await claude({ ...place.options, idleTimeoutMs }).run(prompt).settled
       assert.deepEqual([status, error?.code], ["failed", code], error?.message)
@@ -274,7 +274,7 @@ describe("Claude Code", { skip: requires("claude") }, () => {
   }
 
   test("says so when it does not know a conversation", async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     await using session = await claude(place.options).session()
     await session.send("hello")
     await rm(join(place.home, ".claude", "projects"), { recursive: true })

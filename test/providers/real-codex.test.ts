@@ -5,11 +5,11 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { jsRuntime, ProviderError, tool } from "karst"
 import { codex } from "karst/providers"
-import { codexParser } from "../../src/providers/codex-events.ts"
+import { createCodexParser } from "../../src/providers/codex-events.ts"
 import { requires } from "../system.ts"
-import { resumeElsewhere, startElsewhere } from "./elsewhere.ts"
-import { codexBench, only, until } from "./kit.ts"
-import { readLines, story } from "./recordings.ts"
+import { resumeInChild, startResumingChild } from "./elsewhere.ts"
+import { codexMachine, eventsOfType, waitUntil } from "./kit.ts"
+import { comparableEvents, readLines } from "./recordings.ts"
 
 const shell = (cmd: string) => `[[tool:exec_command ${JSON.stringify({ cmd })}]]`
 const exists = (path: string) =>
@@ -20,7 +20,7 @@ const exists = (path: string) =>
 
 describe("Codex", { skip: requires("codex") }, () => {
   test("tells reasoning and text, and what the price list says it cost", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const { output, usage, trajectory } = await codex({ ...place.options, instructions: "Speak like a test." }).run(
       "[[think]] hello",
     )
@@ -35,7 +35,7 @@ describe("Codex", { skip: requires("codex") }, () => {
       complete: true,
     })
     assert.ok(Math.abs(costUsd - (60 * 1.75 + 40 * 0.175 + 20 * 14) / 1e6) < 1e-9)
-    const [message] = only(trajectory.events, "message-end")
+    const [message] = eventsOfType(trajectory.events, "message-end")
     assert.deepEqual(
       message?.message.parts.map(({ type }) => type),
       ["reasoning", "text"],
@@ -47,7 +47,7 @@ describe("Codex", { skip: requires("codex") }, () => {
   })
 
   test("counts what each turn used, though the CLI counts the whole thread", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const agent = codex(place.options)
     await using session = await agent.session()
     for (const prompt of ["one", "two"]) assert.equal((await session.send(prompt)).usage.input, 100)
@@ -58,20 +58,22 @@ describe("Codex", { skip: requires("codex") }, () => {
   })
 
   test("runs a command with what it wrote and its exit code, and keeps to the folder without more rights", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const agent = codex(place.options)
     const done = await agent.run(shell("echo made | tee made.txt; exit 3"))
-    const [call] = only(done.trajectory.events, "tool-end")
+    const [call] = eventsOfType(done.trajectory.events, "tool-end")
     assert.deepEqual([call?.name, call?.ok, call?.text], ["command_execution", false, "made\n\n(exit code 3)"])
     assert.ok(await exists(join(place.cwd, "made.txt")))
     const refused = await agent.run(shell("touch refused.txt"), { allow: ["read"] })
     assert.equal(await exists(join(place.cwd, "refused.txt")), false)
-    const [warning] = only(refused.trajectory.events, "warning-raised").filter(({ code }) => code === "not-enforced")
+    const [warning] = eventsOfType(refused.trajectory.events, "warning-raised").filter(
+      ({ code }) => code === "not-enforced",
+    )
     assert.match(warning?.message ?? "", /"exec"/)
   })
 
   test("keeps its sandbox when a conversation goes on", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     await using session = await codex({ ...place.options, allow: ["read"] }).session()
     await session.send("hello")
     await session.send(shell("touch refused.txt"))
@@ -79,16 +81,16 @@ describe("Codex", { skip: requires("codex") }, () => {
   })
 
   test("names the files it changed", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: n.txt\n+hi\n*** End Patch\nEOF"
     const result = await codex(place.options).run(shell(patch))
     assert.deepEqual(result.files, [join(place.cwd, "n.txt")])
     assert.equal(await readFile(join(place.cwd, "n.txt"), "utf8"), "hi\n")
-    assert.equal(only(result.trajectory.events, "tool-start")[0]?.name, "file_change")
+    assert.equal(eventsOfType(result.trajectory.events, "tool-start")[0]?.name, "file_change")
   })
 
   test("uses a tool of ours and works on live objects, of which the token is in no argument", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const given: unknown[] = []
     let seen: string[] = []
     const weigh = tool({
@@ -108,7 +110,7 @@ describe("Codex", { skip: requires("codex") }, () => {
     assert.deepEqual(given, [{ what: "stone" }])
     assert.match(output, /3 kg.*42/s)
     assert.deepEqual(
-      only(trajectory.events, "tool-end").map(({ name, ok }) => [name, ok]),
+      eventsOfType(trajectory.events, "tool-end").map(({ name, ok }) => [name, ok]),
       [
         ["mcp__karst__weigh", true],
         ["mcp__karst__run", true],
@@ -119,38 +121,38 @@ describe("Codex", { skip: requires("codex") }, () => {
   })
 
   test("goes on in another process by its handle alone, and by its id with the archive", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const archive = join(place.home, "archive")
     const session = await codex(place.options).session({ archive })
     await session.send("my number is 7")
     const { handle, id } = session
     await session.close()
-    assert.deepEqual(await resumeElsewhere("codex", place, { resume: handle }, "again"), {
+    assert.deepEqual(await resumeInChild("codex", place, { resume: handle }, "again"), {
       output: "pong: again",
       messages: 4,
     })
-    assert.equal((await resumeElsewhere("codex", place, { resume: id, archive }, "and again")).messages, 6)
+    assert.equal((await resumeInChild("codex", place, { resume: id, archive }, "and again")).messages, 6)
     const heard = JSON.stringify(place.model.requests.at(-1)?.body.input)
     assert.ok(heard.includes("my number is 7") && heard.includes("again"))
   })
 
   test("tells the same events live as its lines tell when they are read again", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const { trajectory, usage, output } = await codex(place.options).run(`[[think]] ${shell("echo one; exit 2")}`)
-    const lines = only(trajectory.events, "raw-received").map(({ data }) => data)
-    const parser = codexParser({
+    const lines = eventsOfType(trajectory.events, "raw-received").map(({ data }) => data)
+    const parser = createCodexParser({
       before: { input: 0, cached: 0, written: 0, output: 0, reasoning: 0 },
       timeoutMs: undefined,
       idleTimeoutMs: undefined,
     })
     const read = readLines(parser, lines.filter((line) => typeof line === "object") as never)
-    assert.deepEqual(story(read.events), story(trajectory.events))
+    assert.deepEqual(comparableEvents(read.events), comparableEvents(trajectory.events))
     assert.deepEqual([read.end?.usage.input, read.events.at(-1)?.type], [usage.input, "cycle-end"])
     assert.match(output, /one/)
   })
 
   test("sees images", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
     await codex(place.options).run([
       { type: "text", text: "what is it" },
@@ -160,7 +162,7 @@ describe("Codex", { skip: requires("codex") }, () => {
   })
 
   test("goes on after a turn that was aborted in its first moments", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     await using session = await codex(place.options).session()
     const run = session.send("[[hang]]")
     for await (const event of run) if (event.type === "raw-received") break
@@ -171,10 +173,10 @@ describe("Codex", { skip: requires("codex") }, () => {
 
   for (const allow of [undefined, ["read", "write", "exec"] as const]) {
     test(`leaves no process when it is aborted in the middle of a command, ${allow ? "in" : "without"} its sandbox`, async () => {
-      await using place = await codexBench()
+      await using place = await codexMachine()
       const run = codex({ ...place.options, allow }).run(shell("(sleep 300 &) ; setsid sleep 300 & sleep 300"))
       const commands = async () => (await place.processes()).filter((line) => line.startsWith("sleep"))
-      await until("the command runs", async () => (await commands()).length > 1)
+      await waitUntil("the command runs", async () => (await commands()).length > 1)
       run.abort()
       const { status } = await run.settled
       assert.equal(status, "aborted")
@@ -183,12 +185,12 @@ describe("Codex", { skip: requires("codex") }, () => {
   }
 
   test("ends with its owner, though that is killed at once", { skip: process.platform !== "linux" }, async () => {
-    await using place = await codexBench()
-    const owner = startElsewhere("codex", place, {}, shell("setsid sleep 300 & sleep 300"))
+    await using place = await codexMachine()
+    const owner = startResumingChild("codex", place, {}, shell("setsid sleep 300 & sleep 300"))
     const commands = async () => (await place.processes()).filter((line) => line.startsWith("sleep"))
-    await until("the command runs", async () => (await commands()).length > 1)
+    await waitUntil("the command runs", async () => (await commands()).length > 1)
     owner.kill("SIGKILL")
-    await until("nothing is left", async () => (await place.processes()).length === 0)
+    await waitUntil("nothing is left", async () => (await place.processes()).length === 0)
   })
 
   const failures: [string, string, RegExp][] = [
@@ -200,7 +202,7 @@ describe("Codex", { skip: requires("codex") }, () => {
   ]
   for (const [what, prompt, code] of failures) {
     test(`tells ${what} by a code, and is gone`, async () => {
-      await using place = await codexBench()
+      await using place = await codexMachine()
       const idleTimeoutMs = prompt === "[[hang]]" ? 5000 : 30_000
       const { status, error } = await codex({ ...place.options, idleTimeoutMs }).run(prompt).settled
       assert.equal(status, "failed")
@@ -210,7 +212,7 @@ describe("Codex", { skip: requires("codex") }, () => {
   }
 
   test("tells when a usage limit is over", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     const { error } = await codex(place.options).run("[[status:429 usage_limit_reached]]").settled
     assert.ok(error?.cause instanceof ProviderError)
     assert.equal(error.cause.code, "rate-limited")
@@ -219,7 +221,7 @@ describe("Codex", { skip: requires("codex") }, () => {
   })
 
   test("says so when it does not know a conversation", async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     await using session = await codex(place.options).session()
     await session.send("hello")
     const stranger = codex({ ...place.options, env: { ...place.options.env, CODEX_HOME: place.cwd } })

@@ -5,10 +5,10 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { claude, codex, fallback } from "karst/providers"
 import { requires } from "../system.ts"
-import { bench, only } from "./kit.ts"
+import { createCliMachine, eventsOfType } from "./kit.ts"
 
 const claudeBench = () =>
-  bench("claude", async (model) => ({
+  createCliMachine("claude", async (model) => ({
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: "none",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
@@ -16,7 +16,7 @@ const claudeBench = () =>
   }))
 
 const codexBench = () =>
-  bench("codex", async (model, home) => {
+  createCliMachine("codex", async (model, home) => {
     await mkdir(join(home, ".codex"))
     const name = ['model = "gpt-5.2"', 'model_provider = "loopback"', "[model_providers.loopback]", 'name = "loopback"']
     const wire = [`base_url = "${model.url}/v1"`, 'env_key = "LOOPBACK_KEY"', 'wire_api = "responses"']
@@ -33,7 +33,7 @@ describe("Claude Code and Codex together", { skip: requires("claude", "codex") }
     await using session = await agent.session()
     const result = await session.send("hello")
     assert.equal(result.output, "pong: hello")
-    const [change] = only(result.trajectory.events, "provider-changed")
+    const [change] = eventsOfType(result.trajectory.events, "provider-changed")
     assert.deepEqual([change?.from, change?.to], ["claude", "codex"])
     await using again = await agent.session({ resume: session.handle })
     assert.equal((await again.send("more")).output, "pong: more")
@@ -59,9 +59,9 @@ describe("Claude Code and Codex together", { skip: requires("claude", "codex") }
     const helper = claude({ ...first.options, name: "helper", description: "Helps." })
     const boss = codex({ ...second.options, tools: [helper] })
     const result = await boss.run('[[tool:mcp__karst:helper {"prompt":"hello"}]]')
-    const [end] = only(result.trajectory.events, "tool-end")
+    const [end] = eventsOfType(result.trajectory.events, "tool-end")
     assert.deepEqual([end?.ok, end?.text], [true, "pong: hello"])
-    const [child] = only(result.trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
+    const [child] = eventsOfType(result.trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
     assert.deepEqual([child?.agent, child?.parent, child?.metadata.call], ["helper", result.id, end?.id])
   })
 })

@@ -1,12 +1,12 @@
 // test lane: clis
 import { gemini } from "karst/providers"
 import { slowSuite } from "./real-slow.ts"
-import { geminiBench } from "./slow-benches.ts"
+import { geminiMachine } from "./slow-benches.ts"
 
 slowSuite({
   name: "gemini",
   title: "Gemini CLI",
-  bench: geminiBench,
+  bench: geminiMachine,
   agent: (options) => gemini({ model: "gemini-2.5-flash", ...options }),
   shell: (command) => `[[tool:run_shell_command ${JSON.stringify({ command, description: "x" })}]]`,
   ours: (tool) => `mcp_karst_${tool}`,

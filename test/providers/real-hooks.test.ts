@@ -6,13 +6,13 @@ import { describe, test } from "node:test"
 import { type CliAgent, type CliOptions, claude, codex, gemini, opencode } from "karst/providers"
 import type { CliName } from "../../scripts/clis.ts"
 import { requires } from "../system.ts"
-import { type Bench, claudeBench, codexBench } from "./kit.ts"
-import { geminiBench, opencodeBench } from "./slow-benches.ts"
+import { type CliMachine, claudeMachine, codexMachine } from "./kit.ts"
+import { geminiMachine, opencodeMachine } from "./slow-benches.ts"
 
-const touch = (place: Bench) => `touch ${join(place.cwd, "ran.txt")}`
+const touch = (place: CliMachine) => `touch ${join(place.cwd, "ran.txt")}`
 
 /** What a repository may hold that runs when a CLI is started in it, by its path. */
-const repositories: Record<CliName, (place: Bench) => Record<string, string>> = {
+const repositories: Record<CliName, (place: CliMachine) => Record<string, string>> = {
   claude(place) {
     const hook = [{ hooks: [{ type: "command", command: touch(place) }] }]
     const settings = {
@@ -40,11 +40,11 @@ const repositories: Record<CliName, (place: Bench) => Record<string, string>> = 
   },
 }
 
-const clis: [CliName, () => Promise<Bench>, (options: CliOptions) => CliAgent][] = [
-  ["claude", claudeBench, claude],
-  ["codex", codexBench, codex],
-  ["opencode", opencodeBench, opencode],
-  ["gemini", geminiBench, gemini],
+const clis: [CliName, () => Promise<CliMachine>, (options: CliOptions) => CliAgent][] = [
+  ["claude", claudeMachine, claude],
+  ["codex", codexMachine, codex],
+  ["opencode", opencodeMachine, opencode],
+  ["gemini", geminiMachine, gemini],
 ]
 
 for (const [name, bench, agent] of clis) {

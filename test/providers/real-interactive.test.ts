@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises"
 import { claude } from "karst/providers"
 import { findCli, testedVersions } from "../../scripts/clis.ts"
 import { requires } from "../system.ts"
-import { bench } from "./kit.ts"
+import { createCliMachine } from "./kit.ts"
 import { taskCommand } from "./terminal.ts"
 import { openTmux } from "./tmux.ts"
 
@@ -21,7 +21,7 @@ describe("Claude Code itself in a terminal", { skip: requires("claude", "node-pt
         findCli("claude", version) === undefined &&
         `claude ${version} is not installed: KARST_REQUIRE_ALL=1 npm test installs it`,
     }, async () => {
-      await using place = await bench(
+      await using place = await createCliMachine(
         "claude",
         async (model, home) => {
           // What it asks a person at its first start.

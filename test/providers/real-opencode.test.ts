@@ -4,14 +4,14 @@ import { describe, test } from "node:test"
 import { opencode } from "karst/providers"
 import { requires } from "../system.ts"
 import { slowSuite } from "./real-slow.ts"
-import { opencodeBench } from "./slow-benches.ts"
+import { opencodeMachine } from "./slow-benches.ts"
 
 const shell = (command: string) => `[[tool:bash ${JSON.stringify({ command, description: "x" })}]]`
 
 slowSuite({
   name: "opencode",
   title: "opencode",
-  bench: opencodeBench,
+  bench: opencodeMachine,
   agent: opencode,
   shell,
   ours: (tool) => `karst_${tool}`,
@@ -23,7 +23,7 @@ slowSuite({
 
 describe("opencode that is silent or cut off", { skip: requires("opencode") }, () => {
   test("does not take a long command for silence", { timeout: 120_000 }, async () => {
-    await using place = await opencodeBench()
+    await using place = await opencodeMachine()
     const agent = opencode({ ...place.options, idleTimeoutMs: 25_000 })
     const { status, output, error } = await agent.run(shell("sleep 28; echo late")).settled
     assert.deepEqual([status, error?.message], ["done", undefined])
@@ -33,7 +33,7 @@ describe("opencode that is silent or cut off", { skip: requires("opencode") }, (
   test("fails where the answers of its model are cut off, and does not ask for ever", {
     timeout: 120_000,
   }, async () => {
-    await using place = await opencodeBench()
+    await using place = await opencodeMachine()
     const agent = opencode({ ...place.options, idleTimeoutMs: 60_000 })
     const { status, error } = await agent.run("[[cut]] hello").settled
     assert.deepEqual([status, error?.code], ["failed", "connection"])

@@ -6,22 +6,22 @@ import { describe, test } from "node:test"
 import { acp, type CliAgent, type CliOptions, claude, codex, gemini, opencode } from "karst/providers"
 import type { CliName } from "../../scripts/clis.ts"
 import { requires } from "../system.ts"
-import { type Bench, claudeBench, codexBench, only } from "./kit.ts"
-import { geminiBench, opencodeBench } from "./slow-benches.ts"
+import { type CliMachine, claudeMachine, codexMachine, eventsOfType } from "./kit.ts"
+import { geminiMachine, opencodeMachine } from "./slow-benches.ts"
 
 interface Tested {
   name: CliName
-  bench(): Promise<Bench>
+  bench(): Promise<CliMachine>
   agent(options: CliOptions): CliAgent
   /** Words of its own system prompt. */
   words: RegExp
 }
 
 const clis: Tested[] = [
-  { name: "claude", bench: claudeBench, agent: claude, words: /IMPORTANT: Assist with autho/ },
-  { name: "codex", bench: codexBench, agent: codex, words: /You are (Codex|GPT|a coding agent)/ },
-  { name: "opencode", bench: opencodeBench, agent: opencode, words: /You are opencode/i },
-  { name: "gemini", bench: geminiBench, agent: gemini, words: /You are Gemini CLI/ },
+  { name: "claude", bench: claudeMachine, agent: claude, words: /IMPORTANT: Assist with autho/ },
+  { name: "codex", bench: codexMachine, agent: codex, words: /You are (Codex|GPT|a coding agent)/ },
+  { name: "opencode", bench: opencodeMachine, agent: opencode, words: /You are opencode/i },
+  { name: "gemini", bench: geminiMachine, agent: gemini, words: /You are Gemini CLI/ },
 ]
 
 for (const { name, bench, agent, words } of clis) {
@@ -62,7 +62,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 
 describe("the user's own MCP servers", () => {
   test("reach Claude Code by name alone", { skip: requires("claude") }, async () => {
-    await using place = await claudeBench()
+    await using place = await claudeMachine()
     await writeFile(join(place.home, "server.cjs"), server)
     const notes = { command: process.execPath, args: [join(place.home, "server.cjs")] }
     const file = join(place.home, ".claude.json")
@@ -72,13 +72,13 @@ describe("the user's own MCP servers", () => {
     const used = await claude({ ...place.options, userServers: ["notes"] }).run("[[tool:mcp__notes__greet {}]]")
     assert.match(used.output, /hello from the user's own server/)
     const { trajectory } = await claude(place.options).run("[[tool:mcp__notes__greet {}]]")
-    assert.equal(only(trajectory.events, "tool-end")[0]?.ok, false)
+    assert.equal(eventsOfType(trajectory.events, "tool-end")[0]?.ok, false)
     const { error } = await claude({ ...place.options, userServers: ["nots"] }).run("hello").settled
     assert.match(error?.message ?? "", /"nots".*There are: notes, other/)
   })
 
   test("reach Codex by name alone", { skip: requires("codex") }, async () => {
-    await using place = await codexBench()
+    await using place = await codexMachine()
     await writeFile(join(place.home, "server.cjs"), server)
     const table = `\n[mcp_servers.notes]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(join(place.home, "server.cjs"))}]\n`
     await appendFile(join(place.home, ".codex", "config.toml"), table)

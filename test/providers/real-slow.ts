@@ -6,14 +6,14 @@ import { jsRuntime, tool } from "karst"
 import type { CliAgent, CliOptions } from "karst/providers"
 import type { CliName } from "../../scripts/clis.ts"
 import { requires } from "../system.ts"
-import { resumeElsewhere } from "./elsewhere.ts"
-import { type Bench, only, until } from "./kit.ts"
+import { resumeInChild } from "./elsewhere.ts"
+import { type CliMachine, eventsOfType, waitUntil } from "./kit.ts"
 
 /** A CLI whose every turn takes seconds: what must hold for it, in few turns. */
 export interface SlowCli {
   name: CliName & ("opencode" | "gemini")
   title: string
-  bench(): Promise<Bench>
+  bench(): Promise<CliMachine>
   agent(options: CliOptions): CliAgent
   /** What it calls a command of its shell, and tools of ours. */
   shell(command: string): string
@@ -68,7 +68,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       const { output, trajectory } = await agent({ ...options, tools: [weigh], runtime }).run(prompt)
       assert.match(output, /3 kg.*42/s)
       assert.deepEqual(
-        only(trajectory.events, "tool-end").map(({ ok }) => ok),
+        eventsOfType(trajectory.events, "tool-end").map(({ ok }) => ok),
         [true, true, true],
       )
       assert.deepEqual(await runtime.retrieve("light"), { level: 42 })
@@ -84,7 +84,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       await using _ = place
       const { trajectory } = await agent({ ...options, allow: ["read"] }).run(shell("touch refused.txt"))
       assert.deepEqual(
-        only(trajectory.events, "tool-end").map(({ ok }) => ok),
+        eventsOfType(trajectory.events, "tool-end").map(({ ok }) => ok),
         [false],
       )
       await assert.rejects(access(join(place.cwd, "refused.txt")))
@@ -97,7 +97,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       await session.send("my number is 7")
       const { handle } = session
       await session.close()
-      const there = await resumeElsewhere(name, { ...place, options }, { resume: handle }, "again")
+      const there = await resumeInChild(name, { ...place, options }, { resume: handle }, "again")
       assert.equal(there.output, "pong: again")
       assert.ok(JSON.stringify(place.model.requests.at(-1)?.body).includes("my number is 7"))
     })
@@ -106,7 +106,7 @@ export function slowSuite({ name, title, bench, agent, shell, ours, systemOf, si
       const { place, options } = await open()
       await using _ = place
       const run = agent(options).run(shell("sleep 300"))
-      await until(
+      await waitUntil(
         "the command runs",
         async () => (await place.processes()).some((line) => /^sleep/.test(line)),
         patience,

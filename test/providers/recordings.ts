@@ -3,13 +3,13 @@ import { join } from "node:path"
 import type { AgentEvent, EventOf, EventType, Json } from "karst"
 import { newId } from "../../src/core/message.ts"
 import type { LineParser } from "../../src/providers/line-cli.ts"
-import type { Step, TurnEnd } from "../../src/providers/provider.ts"
-import { teller } from "../../src/providers/told.ts"
+import type { Step, TurnResult } from "../../src/providers/provider.ts"
+import { createStepRecorder } from "../../src/providers/told.ts"
 
 type Line = { [key: string]: Json }
 
 /** The lines that a real CLI wrote: test/fixtures/recordings. */
-export function recording(name: string): Line[] {
+export function readCliRecording(name: string): Line[] {
   const file = join(import.meta.dirname, "..", "fixtures", "recordings", `${name}.jsonl`)
   return readFileSync(file, "utf8")
     .split("\n")
@@ -19,7 +19,7 @@ export function recording(name: string): Line[] {
 
 export interface Read {
   steps: Step[]
-  end: TurnEnd | undefined
+  end: TurnResult | undefined
   /** What a run would tell of it. */
   events: AgentEvent[]
   of<T extends EventType>(type: T): EventOf<T>[]
@@ -27,7 +27,7 @@ export interface Read {
 
 /** The events of a run without what differs each time it is told: ids, times, deltas and raw lines, who answered, and the usage of
  *  each answer, which comes in lines that are not kept. */
-export function story(events: readonly AgentEvent[]): unknown[] {
+export function comparableEvents(events: readonly AgentEvent[]): unknown[] {
   const ids = new Map<string, string>()
   const named = (text: string) => ids.get(text) ?? ids.set(text, `id-${ids.size}`).get(text)
   const shown = events.filter(({ type }) => !/^(run-|raw-|approval-|call-)|-delta$/.test(type))
@@ -42,24 +42,24 @@ export function story(events: readonly AgentEvent[]): unknown[] {
 export function readLines(parser: LineParser, lines: readonly Line[]): Read {
   const steps: Step[] = []
   const events: AgentEvent[] = []
-  let end: TurnEnd | undefined
+  let end: TurnResult | undefined
   const forward = (event: AgentEvent) => void events.push(event)
-  const emit = (body: Parameters<Parameters<typeof teller>[0]["control"]["emit"]>[0]): AgentEvent => {
+  const emit = (body: Parameters<Parameters<typeof createStepRecorder>[0]["control"]["emit"]>[0]): AgentEvent => {
     const event: AgentEvent = Object.assign(body, { run: "run", seq: events.length, at: 0 })
     events.push(event)
     return event
   }
-  const told = teller({ control: { id: newId("run"), emit, forward }, source: "test", now: () => 0 })
+  const told = createStepRecorder({ control: { id: newId("run"), emit, forward }, source: "test", now: () => 0 })
   for (const line of lines) {
     if (end) break
     const parsed = parser.read(line)
     for (const step of parsed.steps) {
       steps.push(step)
-      told.tell(step)
+      told.record(step)
     }
     end = parsed.end
   }
-  told.end()
+  told.finish()
   return {
     steps,
     end,

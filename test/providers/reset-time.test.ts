@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import { resetTime } from "../../src/providers/reset-time.ts"
+import { parseResetTime } from "../../src/providers/reset-time.ts"
 
 const now = Date.UTC(2026, 10, 15, 9, 30, 20)
 const minute = 60_000
@@ -27,12 +27,12 @@ describe("the time at which a limit is over", () => {
     ["retry-after: 30", new Date(now + 30_000).toISOString()],
   ] as const) {
     test(`is read from "${words}"`, () => {
-      assert.equal(new Date(resetTime(words, now) ?? 0).toISOString(), new Date(at).toISOString())
+      assert.equal(new Date(parseResetTime(words, now) ?? 0).toISOString(), new Date(at).toISOString())
     })
   }
 
   test("is today's where it has just passed, also over midnight", () => {
-    const at = (words: string, now: string) => new Date(resetTime(words, Date.parse(now)) ?? 0).toISOString()
+    const at = (words: string, now: string) => new Date(parseResetTime(words, Date.parse(now)) ?? 0).toISOString()
     assert.equal(at("resets 9:29am (UTC)", "2026-11-15T09:30:20Z"), "2026-11-15T09:29:00.000Z")
     assert.equal(at("try again at 8:45 AM (UTC)", "2026-11-15T09:30:20Z"), "2026-11-15T08:45:00.000Z")
     assert.equal(at("resets 11:59pm (UTC)", "2026-11-15T00:00:30Z"), "2026-11-14T23:59:00.000Z")
@@ -48,7 +48,8 @@ describe("the time at which a limit is over", () => {
       "resets 25:00",
       "resets 3pm (Mars/Base)",
     ]
-    for (const words of [...silent, "try again in a while", ""]) assert.equal(resetTime(words, now), undefined, words)
+    for (const words of [...silent, "try again in a while", ""])
+      assert.equal(parseResetTime(words, now), undefined, words)
   })
 
   const zones = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia"]
@@ -59,14 +60,14 @@ describe("the time at which a limit is over", () => {
     fc.assert(
       fc.property(anyTime, clock, (now, { hour, minute: past, zone }) => {
         const half = `${hour % 12 || 12}:${String(past).padStart(2, "0")}${hour < 12 ? "am" : "pm"}`
-        const found = resetTime(`resets ${half} (${zone})`, now)
+        const found = parseResetTime(`resets ${half} (${zone})`, now)
         assert.ok(found !== undefined)
         // A day is at most 25 hours long, and an hour that is left out moves it on by one.
         assert.ok(found >= now - 60 * minute && found <= now + 26 * 60 * minute, `${new Date(found).toISOString()}`)
         const shown = showing(found, zone)
         const isLeftOut = shown !== `${String(hour).padStart(2, "0")}:${String(past).padStart(2, "0")}`
         if (isLeftOut) assert.notEqual(showing(found - 90 * minute, zone).slice(0, 2), shown.slice(0, 2))
-        assert.equal(resetTime(`resets at ${hour}:${String(past).padStart(2, "0")} (${zone})`, now), found)
+        assert.equal(parseResetTime(`resets at ${hour}:${String(past).padStart(2, "0")} (${zone})`, now), found)
       }),
       { numRuns: 1000 },
     )
@@ -75,7 +76,7 @@ describe("the time at which a limit is over", () => {
   test("never throws, whatever the words are", () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom("resets ", "try again at ", "try again in ", ""), (words, before) => {
-        const found = resetTime(before + words, now)
+        const found = parseResetTime(before + words, now)
         assert.ok(found === undefined || Number.isFinite(found))
       }),
     )

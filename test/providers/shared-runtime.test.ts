@@ -3,14 +3,14 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent, jsRuntime, scripted } from "karst"
 import { claude, codex } from "karst/providers"
-import { actorMachine } from "./actors.ts"
-import { only } from "./kit.ts"
+import { createPlannedCliMachine } from "./actors.ts"
+import { eventsOfType } from "./kit.ts"
 
 const cell = (code: string) => ({ tool: "run", input: { code } })
 
 describe("one runtime of several CLIs and agents", () => {
   test("is worked on by two CLIs at once, a cell at a time", async () => {
-    await using machine = await actorMachine({ Count: Array.from({ length: 5 }, () => cell("total += 1")) })
+    await using machine = await createPlannedCliMachine({ Count: Array.from({ length: 5 }, () => cell("total += 1")) })
     const runtime = jsRuntime({ total: 0 })
     const options = { runtime, cwd: machine.cwd, env: machine.env }
     await Promise.all([claude(options).run("Count"), codex(options).run("Count")])
@@ -18,7 +18,7 @@ describe("one runtime of several CLIs and agents", () => {
   })
 
   test("lets a CLI in while a cell of it waits for that CLI", async () => {
-    await using machine = await actorMachine({ Double: [cell("total *= 2"), "Doubled."] })
+    await using machine = await createPlannedCliMachine({ Double: [cell("total *= 2"), "Doubled."] })
     const runtime = jsRuntime({ total: 21 })
     const helper = claude({ runtime, cwd: machine.cwd, env: machine.env })
     await runtime.inject({ helper })
@@ -26,12 +26,12 @@ describe("one runtime of several CLIs and agents", () => {
     const { output, trajectory } = await createAgent({ model, runtime }).run("Have it doubled.")
     assert.equal(output, "It is 42.")
     assert.equal(await runtime.retrieve("total"), 42)
-    const results = only(trajectory.events, "tool-end").map(({ name, ok }) => [name, ok])
+    const results = eventsOfType(trajectory.events, "tool-end").map(({ name, ok }) => [name, ok])
     assert.deepEqual(results, [["mcp__karst__run", true]])
   })
 
   test("lets a session in that was opened before", async () => {
-    await using machine = await actorMachine({ Double: [cell("total *= 2"), "Doubled."] })
+    await using machine = await createPlannedCliMachine({ Double: [cell("total *= 2"), "Doubled."] })
     const runtime = jsRuntime({ total: 21 })
     await using session = await claude({ runtime, cwd: machine.cwd, env: machine.env }).session()
     await session.send("Double")

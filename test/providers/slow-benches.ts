@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type Bench, bench } from "./kit.ts"
+import { type CliMachine, createCliMachine } from "./kit.ts"
 
 /** A machine for opencode, with a loopback model. */
-export function opencodeBench(): Promise<Bench> {
-  return bench("opencode", async (model, home) => {
+export function opencodeMachine(): Promise<CliMachine> {
+  return createCliMachine("opencode", async (model, home) => {
     const config = {
       model: "loopback/small",
       small_model: "loopback/small",
@@ -23,8 +23,8 @@ export function opencodeBench(): Promise<Bench> {
 }
 
 /** A machine for Gemini CLI, with a loopback model. */
-export function geminiBench(): Promise<Bench> {
-  return bench("gemini", async (model, home) => {
+export function geminiMachine(): Promise<CliMachine> {
+  return createCliMachine("gemini", async (model, home) => {
     const settings = {
       security: { auth: { selectedType: "gemini-api-key" } },
       privacy: { usageStatisticsEnabled: false },

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { type CliAgent, claude, codex, fallback } from "karst/providers"
-import { fakeClis, processIdsWith, until } from "./kit.ts"
+import { fakeCliMachine, processIdsWith, waitUntil } from "./kit.ts"
 
 const turns = 200
 
@@ -22,7 +22,7 @@ function randomFrom(seed: number): () => number {
 test(`${turns} turns over CLIs whose processes are killed at random leave no process, and no memory`, {
   timeout: 600_000,
 }, async (context) => {
-  await using place = await fakeClis()
+  await using place = await fakeCliMachine()
   const options = { ...place.options, idleTimeoutMs: 5000 }
   const random = randomFrom(Number(process.env.KARST_SEED ?? 7))
   const agents: CliAgent[] = [
@@ -60,9 +60,9 @@ test(`${turns} turns over CLIs whose processes are killed at random leave no pro
     await Promise.all([turn(), turn(), turn(), turn()])
     if (done % 40 === 0) heaps.push(heapAfterCollection())
   }
-  await until("no process is left", async () => (await place.processes()).length === 0)
+  await waitUntil("no process is left", async () => (await place.processes()).length === 0)
   // Those that watch over others too, and what has ended unnoticed.
-  await until("this process has no children", async () => (await children()).length === 0)
+  await waitUntil("this process has no children", async () => (await children()).length === 0)
   heaps.push(heapAfterCollection())
   const megabytes = heaps.map((bytes) => Math.round(bytes / 2 ** 20))
   context.diagnostic(`ends: ${JSON.stringify(statuses)}; heap in MB: ${megabytes.join(" ")}`)

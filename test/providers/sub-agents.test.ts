@@ -7,11 +7,11 @@ import { createAgent, jsRuntime, scripted, tool } from "karst"
 import { claude, codex, fallback } from "karst/providers"
 import { agentTool } from "karst/tools"
 import * as z from "zod"
-import { fakeClis, only } from "./kit.ts"
+import { eventsOfType, fakeCliMachine } from "./kit.ts"
 
 describe("a coding CLI as a sub-agent", () => {
   test("of another CLI works in its own folder; its run belongs to the call that made it, and is counted once", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const elsewhere = join(place.folder, "elsewhere")
     await mkdir(elsewhere)
     const coder = codex({ ...place.options, name: "coder", description: "Writes code.", cwd: elsewhere })
@@ -19,21 +19,21 @@ describe("a coding CLI as a sub-agent", () => {
     const boss = claude({ ...place.options, tools: [coder, own] })
     const result = await boss.run("ask coder say_hello ask poet write say done")
     assert.equal(result.output, "done 1")
-    const ends = only(result.trajectory.events, "tool-end")
+    const ends = eventsOfType(result.trajectory.events, "tool-end")
     assert.deepEqual(ends.map(({ id, ok, text }) => [id, ok, text]).sort(), [
       ["toolu_ask_0", true, "hello 1"],
       ["toolu_ask_1", true, "a poem"],
     ])
-    const children = only(result.trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
+    const children = eventsOfType(result.trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
     assert.deepEqual(children.map(({ agent, parent, metadata }) => [agent, parent, metadata.call]).sort(), [
       ["coder", result.id, "toolu_ask_0"],
       ["poet", result.id, "toolu_ask_1"],
     ])
-    const used = only(result.trajectory.events, "run-end").find(
+    const used = eventsOfType(result.trajectory.events, "run-end").find(
       ({ run }) => run === children.find((each) => each.agent === "coder")?.run,
     )
     assert.equal(used?.usage.input, 5)
-    const poet = only(result.trajectory.events, "run-end").find(
+    const poet = eventsOfType(result.trajectory.events, "run-end").find(
       ({ run }) => run === children.find((each) => each.agent === "poet")?.run,
     )
     assert.equal(result.usage.input, 15 + (poet?.usage.input ?? 0))
@@ -42,33 +42,33 @@ describe("a coding CLI as a sub-agent", () => {
   })
 
   test("of an agent of ours fails as a result that the model sees", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await place.tell("codex", "fail 500")
     const call = { type: "tool-call", id: "c1", name: "codex", input: { prompt: "say x" } } as const
     const model = scripted([[call], "It failed."])
     const boss = createAgent({ model, tools: [agentTool(codex(place.options))], noTool: "answer" })
     const result = await boss.run("go")
-    const [end] = only(result.trajectory.events, "tool-end")
+    const [end] = eventsOfType(result.trajectory.events, "tool-end")
     assert.equal(end?.ok, false)
     assert.match(end?.text ?? "", /500/)
   })
 
   test("is refused where runs are nested too deep, whichever kind they are", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const deepest = codex({ ...place.options, name: "deepest" })
     const boss = claude({ ...place.options, tools: [deepest], limits: { depth: 1 } })
     const result = await boss.run("ask deepest say_hello say done")
-    const [end] = only(result.trajectory.events, "tool-end")
+    const [end] = eventsOfType(result.trajectory.events, "tool-end")
     assert.equal(end?.ok, false)
     assert.match(end?.text ?? "", /nested 1 deep/)
     assert.deepEqual(await place.heard("codex"), [])
   })
 
   test("of a fallback belongs to the fallback's own run", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const coder = codex({ ...place.options, name: "coder" })
     const result = await fallback(claude({ ...place.options, tools: [coder] })).run("ask coder say_hello say done")
-    const [child] = only(result.trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
+    const [child] = eventsOfType(result.trajectory.events, "run-start").filter(({ parent }) => parent !== undefined)
     assert.deepEqual([child?.parent, child?.metadata.call], [result.id, "toolu_ask_0"])
     assert.equal(result.usage.input, 15)
   })

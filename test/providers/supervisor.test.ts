@@ -5,22 +5,22 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { type ChildOptions, startChild } from "../../src/providers/supervisor.ts"
-import { processesWith, until } from "./kit.ts"
+import { type CliProcessOptions, startCliProcess } from "../../src/providers/supervisor.ts"
+import { processesWith, waitUntil } from "./kit.ts"
 
 /** Runs a shell script under the supervisor and gives its lines and its end. */
-async function supervise(script: string, options: Partial<ChildOptions> & { input?: string } = {}) {
+async function supervise(script: string, options: Partial<CliProcessOptions> & { input?: string } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "karst-supervised-"))
   const lines: string[] = []
   const { input, ...rest } = options
-  const child = startChild({
+  const child = startCliProcess({
     program: "/bin/sh",
     args: ["-c", script],
     cwd: "/",
     env: { PATH: process.env.PATH ?? "", KARST_TEST: folder },
     folder,
     signal: new AbortController().signal,
-    line: (text) => lines.push(text),
+    onLine: (text) => lines.push(text),
     ...rest,
   })
   if (input !== undefined) child.write(input)
@@ -95,7 +95,7 @@ describe("a child under supervision", () => {
 
   test("is ended when the signal fires, and at once where it has", async () => {
     const controller = new AbortController()
-    const running = supervise("echo begun; sleep 300", { signal: controller.signal, line: () => controller.abort() })
+    const running = supervise("echo begun; sleep 300", { signal: controller.signal, onLine: () => controller.abort() })
     const { end, left } = await running
     assert.equal(end.stopped, "abort")
     assert.deepEqual(left, [])
@@ -122,9 +122,9 @@ describe("a child under supervision", () => {
     )
     const owner = spawn(process.execPath, [...process.execArgv, program], { stdio: "inherit" })
     const sleeps = async () => (await processesWith(`KARST_TEST=${folder}`)).filter((line) => line.startsWith("sleep"))
-    await until("both sleep", async () => (await sleeps()).length === 2)
+    await waitUntil("both sleep", async () => (await sleeps()).length === 2)
     owner.kill("SIGKILL")
-    await until("none is left", async () => (await processesWith(`KARST_TEST=${folder}`)).length === 0)
+    await waitUntil("none is left", async () => (await processesWith(`KARST_TEST=${folder}`)).length === 0)
     await rm(folder, { recursive: true, force: true })
   })
 })

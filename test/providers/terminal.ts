@@ -3,7 +3,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import type { InteractiveOptions, InteractiveResult } from "karst/providers"
-import { processesWith, until } from "./kit.ts"
+import { processesWith, waitUntil } from "./kit.ts"
 
 /** What a program in a terminal is told to do: see `in-terminal.ts`. */
 export interface Task {
@@ -28,7 +28,7 @@ export interface TestTerminal {
   ended(): Promise<{ result: InteractiveResult | undefined; threw: string | undefined; restored: boolean }>
 }
 
-export interface TerminalBench extends AsyncDisposable {
+export interface TerminalMachine extends AsyncDisposable {
   readonly home: string
   readonly cwd: string
   /** What a program there has in its environment. */
@@ -40,7 +40,7 @@ export interface TerminalBench extends AsyncDisposable {
 }
 
 /** A machine on which the CLIs with these names are installed: each is test/fixtures/fake-tui.ts. */
-export async function terminalBench(...installed: string[]): Promise<TerminalBench> {
+export async function createTerminalMachine(...installed: string[]): Promise<TerminalMachine> {
   const folder = await mkdtemp(join(tmpdir(), "karst-terminal-"))
   const [home, cwd, bin] = ["home", "work", "bin"].map((name) => join(folder, name)) as [string, string, string]
   for (const each of [home, cwd, bin]) await mkdir(each)
@@ -98,13 +98,13 @@ function startTerminal(task: Task, env: Record<string, string>): TestTerminal {
       return shown
     },
     sees: (text) =>
-      until(`${text} is shown, and not ${JSON.stringify(shown.slice(-2000))}`, () =>
+      waitUntil(`${text} is shown, and not ${JSON.stringify(shown.slice(-2000))}`, () =>
         typeof text === "string" ? shown.includes(text) : text.test(shown),
       ),
     type: (keys) => pty.write(keys),
     resize: (columns, rows) => pty.resize(columns, rows),
     async ended() {
-      await until("the terminal ends", () => isOver)
+      await waitUntil("the terminal ends", () => isOver)
       const [before, after] = [...shown.matchAll(/\[([\da-f:]+)\]/g)].map(([, state]) => state)
       const [, json] = /RESULT (\{.*\})/.exec(shown) ?? []
       const [, threw] = /THREW (.*)/.exec(shown) ?? []

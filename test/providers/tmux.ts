@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { until } from "./kit.ts"
+import { waitUntil } from "./kit.ts"
 
 /** A terminal as a person would see it: tmux keeps the screen. */
 export interface Tmux extends AsyncDisposable {
@@ -31,7 +31,7 @@ export async function openTmux(cwd: string, env: Record<string, string>): Promis
   return {
     screen,
     sees: (text) =>
-      until(`${text} is on the screen`, () => {
+      waitUntil(`${text} is on the screen`, () => {
         const shown = screen()
         return typeof text === "string" ? shown.includes(text) : text.test(shown)
       }).catch((error: Error) => {

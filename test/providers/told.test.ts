@@ -4,11 +4,11 @@ import { describe, test } from "node:test"
 import fc from "fast-check"
 import { type AgentEvent, type EventOf, trajectory } from "karst"
 import type { Step } from "../../src/providers/provider.ts"
-import { teller } from "../../src/providers/told.ts"
+import { createStepRecorder } from "../../src/providers/told.ts"
 
 function tellAll(steps: readonly Step[], mayAnswer?: (count: number) => boolean) {
   const events: AgentEvent[] = []
-  const told = teller({
+  const told = createStepRecorder({
     control: {
       id: "run_1",
       emit(body) {
@@ -20,10 +20,10 @@ function tellAll(steps: readonly Step[], mayAnswer?: (count: number) => boolean)
     },
     source: "test",
     now: () => 0,
-    ...(mayAnswer && { mayAnswer }),
+    ...(mayAnswer && { mayStartCycle: mayAnswer }),
   })
-  for (const step of steps) told.tell(step)
-  told.end()
+  for (const step of steps) told.record(step)
+  told.finish()
   return { events, told }
 }
 

@@ -5,12 +5,12 @@ import { claudeProvider } from "../../src/providers/claude.ts"
 import { codexProvider } from "../../src/providers/codex.ts"
 import { geminiProvider } from "../../src/providers/gemini.ts"
 import { opencodeProvider } from "../../src/providers/opencode.ts"
-import type { Settings, ToolGroup } from "../../src/providers/provider.ts"
+import type { ToolGroup, TurnSettings } from "../../src/providers/provider.ts"
 
 describe("what is not allowed and cannot be kept from a CLI", () => {
-  for (const { title, unenforced } of [claudeProvider, opencodeProvider, geminiProvider]) {
+  for (const { title, unenforcedGroups: unenforced } of [claudeProvider, opencodeProvider, geminiProvider]) {
     test(`is, in ${title}, all that its shell can do, unless each command is asked about`, () => {
-      const told = (allow: ToolGroup[], permissions: Settings["permissions"] = "allow") =>
+      const told = (allow: ToolGroup[], permissions: TurnSettings["permissions"] = "allow") =>
         unenforced({ allow: new Set(allow), permissions })
       assert.deepEqual(told(["exec"]), ["read", "write", "web"])
       assert.deepEqual(told(["read", "exec", "web"]), ["write"])
@@ -20,7 +20,7 @@ describe("what is not allowed and cannot be kept from a CLI", () => {
   }
 
   test("is, in Codex, reading and commands that change nothing: its sandbox keeps the rest", () => {
-    const told = (allow: ToolGroup[]) => codexProvider.unenforced({ allow: new Set(allow), permissions: "allow" })
+    const told = (allow: ToolGroup[]) => codexProvider.unenforcedGroups({ allow: new Set(allow), permissions: "allow" })
     assert.deepEqual(told([]), ["read", "exec"])
     assert.deepEqual(told(["read", "exec"]), [])
   })

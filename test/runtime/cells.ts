@@ -1,15 +1,15 @@
 import assert from "node:assert/strict"
-import type { ExecuteOptions, Execution, NotExecuted, Runtime } from "../../src/runtime/runtime.ts"
+import type { CellExecution, CellNotExecuted, CellOptions, Runtime } from "../../src/runtime/runtime.ts"
 
 /** The value of a cell that must work. */
-export async function cellValue(runtime: Runtime, code: string, options?: ExecuteOptions): Promise<unknown> {
+export async function cellValue(runtime: Runtime, code: string, options?: CellOptions): Promise<unknown> {
   const execution = await runtime.execute(code, options)
   assert.ok(execution.ok, execution.ok ? "" : execution.error.message)
   return execution.value
 }
 
 /** The error of an execution that must have failed. */
-export function errorOf(execution: Execution): NotExecuted["error"] {
+export function errorOf(execution: CellExecution): CellNotExecuted["error"] {
   assert.ok(!execution.ok, "the cell should have failed")
   return execution.error
 }

@@ -156,7 +156,7 @@ test("the host state of a snapshot may not hold code", async () => {
   await using source = jsRuntime()
   await ran(source, "function attack() { return 1 }")
   const { data } = await source.snapshot()
-  const { withHostState } = await import("../../src/runtime/host-state.ts")
+  const { prependHostState: withHostState } = await import("../../src/runtime/host-state.ts")
   await using runtime = processRuntime({ charts: new Charts() }, { codecs: inPlace })
   const forged = withHostState(await runtime.snapshot(), data)
   await assert.rejects(runtime.restore(forged), /the state of its host objects holds code/)

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import type { Guard } from "../../src/runtime/compile.ts"
+import type { LoopGuard } from "../../src/runtime/compile.ts"
 import { patientGuard, repl } from "./repl.ts"
 
 /** Stops cells after a number of guarded steps, for good. */
-function stoppingGuard(steps: number): Guard {
+function stoppingGuard(steps: number): LoopGuard {
   let stopped = false
   const stop = () => {
     stopped = true
     guard.left = 0
     throw new Error("stopped")
   }
-  const guard: Guard = {
+  const guard: LoopGuard = {
     left: steps,
     tick: () => (stopped || guard.left < 0 ? stop() : undefined),
     resume: (value) => (stopped ? stop() : value),
@@ -26,7 +26,7 @@ function stoppingGuard(steps: number): Guard {
 }
 
 /** Stops cells at the nth await. */
-function stoppingAwait(nth: number): Guard {
+function stoppingAwait(nth: number): LoopGuard {
   let awaits = 0
   return patientGuard({
     resume(value) {

@@ -48,7 +48,7 @@ export function build({ kinds, links }: Plan): object[] {
 }
 
 /** Does to containers whatever a plan says, as a program would. */
-export function disturb(nodes: object[], { links, kinds }: Plan): void {
+export function mutateGraph(nodes: object[], { links, kinds }: Plan): void {
   const fresh = kinds.map(create)
   for (const each of links) apply(each.isPlain ? nodes : [...nodes, ...fresh], each)
   for (const { from, key } of links) {

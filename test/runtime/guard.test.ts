@@ -5,7 +5,7 @@ import { type Bindings, type MethodGuard, variable } from "../../src/runtime/bin
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
-import type { Call, Runtime } from "../../src/runtime/runtime.ts"
+import type { Runtime, RuntimeCall } from "../../src/runtime/runtime.ts"
 import { requires } from "../system.ts"
 
 class Vault {
@@ -81,7 +81,7 @@ describe("a guard", () => {
       }
       const guard = { wipe: { approve: true, maxCalls: 3, timeoutMs: 1000 } }
       await using runtime = open({ safe: new Safe(), find: () => vault, vault: variable(vault, { guard }) })
-      const calls: Call[] = []
+      const calls: RuntimeCall[] = []
       const code =
         runtime.language === "python"
           ? "found = find()\n[v.wipe('x') for v in [vault, found, safe.inner, safe.open()]]"
@@ -104,7 +104,7 @@ describe("a guard", () => {
     test(`is kept in ${name} when the name gets another object, which must have the methods`, { skip }, async () => {
       await using runtime = open({ vault: variable(new Vault(), { guard: { wipe: { approve: true } } }) })
       await runtime.update({ vault: new Vault() })
-      let asked: Call["approve"] = false
+      let asked: RuntimeCall["approve"] = false
       const code = runtime.language === "python" ? "vault.wipe('x')" : "await vault.wipe('x')"
       await runtime.execute(code, {
         call(call, next) {
@@ -120,7 +120,7 @@ describe("a guard", () => {
   test("holds in a process for a method that a cell reads off its object", async () => {
     const vault = { wipe: () => "wiped" }
     await using runtime = processRuntime({ vault: variable(vault, { guard: { wipe: { approve: true } } }) })
-    const calls: Call[] = []
+    const calls: RuntimeCall[] = []
     await runtime.execute("const wipe = vault.wipe; await wipe()", {
       call(call, next) {
         calls.push(call)

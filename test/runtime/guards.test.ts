@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { type CallOptions, type MethodGuard, variable } from "../../src/runtime/bindings.ts"
-import { createGuards, type Guarded } from "../../src/runtime/guard.ts"
+import { createMethodGuards, type GuardedMethod } from "../../src/runtime/guard.ts"
 import { mergeCallOptions } from "../../src/runtime/merge-call-options.ts"
-import type { Call } from "../../src/runtime/runtime.ts"
+import type { RuntimeCall } from "../../src/runtime/runtime.ts"
 
 class Light {
   wipe() {
@@ -14,12 +14,12 @@ class Light {
   }
 }
 
-const call: Call = { id: "1", binding: "x", args: [], approve: false, signal: new AbortController().signal }
-const text = (guarded: Guarded | undefined) => guarded?.subject
+const call: RuntimeCall = { id: "1", binding: "x", args: [], approve: false, signal: new AbortController().signal }
+const text = (guarded: GuardedMethod | undefined) => guarded?.subject
 
 /** The guards of objects by name, each guarding `wipe`. */
 function guardsOf(objects: Record<string, object>, options: CallOptions = { approve: true }) {
-  const guards = createGuards()
+  const guards = createMethodGuards()
   const guard = { wipe: options } as MethodGuard
   for (const [name, object] of Object.entries(objects)) guards.add(name, variable<object>(object, { guard }))
   return guards
@@ -79,7 +79,7 @@ describe("a guard is found", () => {
 
 describe("two guards", () => {
   test("of one object under two names are one, with the stricter of each option", () => {
-    const guards = createGuards()
+    const guards = createMethodGuards()
     const light = new Light()
     guards.add("a", variable(light, { guard: { wipe: { approve: false, maxCalls: 5, timeoutMs: 10 } } }))
     guards.add("b", variable(light, { guard: { wipe: { approve: true, maxCalls: 9 }, dim: {} } }))
@@ -90,7 +90,7 @@ describe("two guards", () => {
   })
 
   test("of two objects under one name, one after the other, have different subjects", () => {
-    const guards = createGuards()
+    const guards = createMethodGuards()
     const [first, second] = [new Light(), new Light()]
     for (const light of [first, second, first]) guards.add("light", variable(light, { guard: { wipe: {} } }))
     assert.equal(text(guards.find(first, "wipe", first.wipe)), "light.wipe")
@@ -98,7 +98,7 @@ describe("two guards", () => {
   })
 
   test("of two objects that share a method both hold when it is unknown on which it is called", () => {
-    const guards = createGuards()
+    const guards = createMethodGuards()
     const [a, b] = [new Light(), new Light()]
     guards.add("a", variable(a, { guard: { wipe: { maxCalls: 2 } } }))
     guards.add("b", variable(b, { guard: { wipe: { approve: true } } }))

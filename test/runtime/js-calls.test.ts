@@ -5,14 +5,14 @@ import { z } from "zod"
 import { ConfigError } from "../../src/core/errors.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { Call, CallGate } from "../../src/runtime/runtime.ts"
+import type { CallGate, RuntimeCall } from "../../src/runtime/runtime.ts"
 import { settle } from "./cells.ts"
 
 const add = (a: number, b: number) => a + b
 
 /** A gate that lets everything through and remembers it. */
-function watching(): { gate: CallGate; calls: Call[] } {
-  const calls: Call[] = []
+function watching(): { gate: CallGate; calls: RuntimeCall[] } {
+  const calls: RuntimeCall[] = []
   return {
     calls,
     gate: (call, next) => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { NotExecuted, Runtime } from "../../src/runtime/runtime.ts"
+import type { CellNotExecuted, Runtime } from "../../src/runtime/runtime.ts"
 
-async function failureOf(runtime: Runtime, code: string): Promise<NotExecuted> {
+async function failureOf(runtime: Runtime, code: string): Promise<CellNotExecuted> {
   const execution = await runtime.execute(code)
   assert.ok(!execution.ok, "the cell should have failed")
   return execution

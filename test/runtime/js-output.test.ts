@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { OutputChunk } from "../../src/runtime/runtime.ts"
+import type { CellOutput } from "../../src/runtime/runtime.ts"
 
 test("what a cell prints is captured by stream and in order", async () => {
   const runtime = jsRuntime()
@@ -58,7 +58,7 @@ test("console.trace and printed errors show only frames that say something", asy
 
 test("output is streamed as it is printed", async () => {
   const runtime = jsRuntime()
-  const chunks: OutputChunk[] = []
+  const chunks: CellOutput[] = []
   await runtime.execute("console.log('a'); await 1; console.error('b')", { output: (chunk) => chunks.push(chunk) })
   assert.deepEqual(chunks, [
     { stream: "stdout", text: "a\n" },
@@ -110,7 +110,7 @@ test("output of a timer that fires after its cell goes to the next cell", async 
   await fired.promise
   clearInterval(alive)
   assert.equal(first.output, "now\n")
-  const chunks: OutputChunk[] = []
+  const chunks: CellOutput[] = []
   const second = await runtime.execute("console.log('next')", { output: (chunk) => chunks.push(chunk) })
   assert.equal(second.output, "late\nnext\n")
   assert.equal(chunks[0]?.text, "late\n")

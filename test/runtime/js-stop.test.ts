@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { CallGate, Execution, Runtime } from "../../src/runtime/runtime.ts"
+import type { CallGate, CellExecution, Runtime } from "../../src/runtime/runtime.ts"
 import { errorOf, settle } from "./cells.ts"
 
 const endless: { [what: string]: string } = {
@@ -171,7 +171,7 @@ test("what a cell changed before its time-out stays and is told", async () => {
 
 test("a cell within a cell ends with it", async () => {
   const inner = jsRuntime()
-  const results: Execution[] = []
+  const results: CellExecution[] = []
   const outer: Runtime = jsRuntime({
     nested: async (code: string) => results.push(await inner.execute(code)),
   })

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { z } from "zod"
 import { AgentError } from "../../src/core/errors.ts"
-import { fn, type, variable } from "../../src/runtime/bindings.ts"
+import { classType, fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import type { ProcessRuntime } from "../../src/runtime/process.ts"
 import type { PythonRuntime } from "../../src/runtime/python.ts"
@@ -28,7 +28,7 @@ test("retrieve knows the types of what was put in", async () => {
     empty: [],
     addTask: fn(addTask),
     wipe: addTask,
-    Light: type(Light),
+    Light: classType(Light),
     Bare: Light,
     light: new Light(),
   })

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { AgentError, ConfigError } from "../../src/core/errors.ts"
-import { fn, type, variable } from "../../src/runtime/bindings.ts"
+import { classType, fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { functionRule, type Rule } from "../../src/runtime/rules/rules.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
@@ -100,7 +100,7 @@ test("instanceof holds in both directions for host and cell objects", async () =
 
 test("classes, enums and records that were injected are usable", async () => {
   const Color = { Red: "red", Green: "green" } as const
-  const runtime = jsRuntime({ Light: type(Light), Color, things: [new Light(), "text", new Light()] })
+  const runtime = jsRuntime({ Light: classType(Light), Color, things: [new Light(), "text", new Light()] })
   assert.equal(await cellValue(runtime, "things.filter((thing) => thing instanceof Light).length"), 2)
   assert.equal(await cellValue(runtime, "new Light().dim(5).brightness"), 5)
   assert.equal(await cellValue(runtime, "Color.Green"), "green")

@@ -2,10 +2,10 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ConfigError } from "../../src/core/errors.ts"
 import { createAmbient } from "../../src/runtime/cells/cell-env.ts"
-import type { Shared } from "../../src/runtime/cells/running-cell.ts"
-import { createTimers } from "../../src/runtime/cells/timers.ts"
+import type { SharedCellState } from "../../src/runtime/cells/running-cell.ts"
+import { createCellTimers } from "../../src/runtime/cells/timers.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import { ambientNames, createNameMaker, nameProblem } from "../../src/runtime/names.ts"
+import { ambientNames, createNameGenerator, nameProblem } from "../../src/runtime/names.ts"
 
 const ambient = new Set(["console", "globalThis"])
 
@@ -27,23 +27,30 @@ test("what is no identifier, a reserved word or the platform's own is no name", 
 
 test("fresh names count up, skip what is taken and never come twice", () => {
   const taken = new Set(["_output_1"])
-  const maker = createNameMaker((name) => taken.has(name))
-  maker.seen("_output_3")
-  assert.equal(maker.fresh("_output"), "_output_2")
+  const maker = createNameGenerator((name) => taken.has(name))
+  maker.markUsed("_output_3")
+  assert.equal(maker.createName("_output"), "_output_2")
   taken.clear()
-  assert.equal(maker.fresh("_output"), "_output_4")
-  assert.equal(maker.fresh("result"), "result_1")
+  assert.equal(maker.createName("_output"), "_output_4")
+  assert.equal(maker.createName("result"), "result_1")
 })
 
 test("a prefix that cannot begin an identifier is refused", () => {
-  const maker = createNameMaker(() => false)
-  assert.throws(() => maker.fresh("1st"), ConfigError)
-  assert.throws(() => maker.fresh("my output"), ConfigError)
+  const maker = createNameGenerator(() => false)
+  assert.throws(() => maker.createName("1st"), ConfigError)
+  assert.throws(() => maker.createName("my output"), ConfigError)
 })
 
 test("the names refused when a runtime is made are just those that cells find besides their namespace", () => {
-  const shared: Shared = { cells: new Set(), gate: undefined, late: [], lateLength: 0, epoch: 0, onStop() {} }
-  const ambient = createAmbient({ shared, timers: createTimers(shared), cwd: ".", scope: () => ({}) })
+  const shared: SharedCellState = {
+    cells: new Set(),
+    gate: undefined,
+    lateOutput: [],
+    lateOutputLength: 0,
+    epoch: 0,
+    onCellStopped() {},
+  }
+  const ambient = createAmbient({ shared, timers: createCellTimers(shared), cwd: ".", scope: () => ({}) })
   assert.deepEqual(Object.keys(ambient).sort(), [...ambientNames].sort())
   for (const name of ambientNames) assert.throws(() => jsRuntime({ [name]: 1 }), ConfigError)
 })

@@ -1,10 +1,10 @@
-import { type CompiledCell, compileCell, type Guard, type Scope } from "../../src/runtime/compile.ts"
+import { type CompiledCell, compileCell, type LoopGuard, type Scope } from "../../src/runtime/compile.ts"
 import { parseCell } from "../../src/runtime/syntax.ts"
 
 /** The smallest thing that runs cells one after another: a scope that knows only what was put in, and a trivial guard. */
 export interface Repl {
   scope: Scope
-  guard: Guard
+  guard: LoopGuard
   compile(code: string): CompiledCell
   /** Runs the cells in turn; the value of the last one. */
   run(...cells: string[]): Promise<unknown>
@@ -12,7 +12,7 @@ export interface Repl {
 
 export interface ReplOptions {
   ambient?: Record<string, unknown>
-  guard?: Guard
+  guard?: LoopGuard
 }
 
 export function repl(options: ReplOptions = {}): Repl {
@@ -53,8 +53,8 @@ export function evaluate(...cells: string[]): Promise<unknown> {
 }
 
 /** A guard that never stops anything. */
-export function patientGuard(changes: Partial<Guard> = {}): Guard {
-  const guard: Guard = {
+export function patientGuard(changes: Partial<LoopGuard> = {}): LoopGuard {
+  const guard: LoopGuard = {
     left: 1_000_000,
     tick() {
       guard.left = 1_000_000

@@ -2,12 +2,12 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { z } from "zod"
 import { ConfigError } from "../../src/core/errors.ts"
-import { type Bindings, fn, type } from "../../src/runtime/bindings.ts"
+import { type Bindings, classType, fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import type { StandardSchema } from "../../src/runtime/runtime.ts"
-import { check } from "../../src/runtime/schema.ts"
+import { validateMaybeSync } from "../../src/runtime/schema.ts"
 import { tool } from "../../src/tools/tool.ts"
 import { requires } from "../system.ts"
 import { declared } from "./declare/declare-text.ts"
@@ -30,7 +30,7 @@ describe("the type of a schema is declared", () => {
   test("a schema whose library cannot convert it is unknown, in a declaration and as a type", () => {
     const opaque: StandardSchema = { "~standard": { version: 1, vendor: "other", validate: (value) => ({ value }) } }
     assert.equal(
-      declared({ f: fn((value: unknown) => value, { input: opaque, output: opaque }), T: type(opaque) }),
+      declared({ f: fn((value: unknown) => value, { input: opaque, output: opaque }), T: classType(opaque) }),
       "declare function f(value: unknown): Promise<unknown>\ntype T = unknown",
     )
   })
@@ -46,8 +46,8 @@ describe("the type of a schema is declared", () => {
 describe("a call is validated against a schema", () => {
   for (const [title, { schema, good, ...kind }] of kinds) {
     test(title, async () => {
-      if (good !== noGoodValue) assert.equal((await check(schema, good)).ok, true)
-      if ("bad" in kind) assert.equal((await check(schema, kind.bad)).ok, false)
+      if (good !== noGoodValue) assert.equal((await validateMaybeSync(schema, good)).ok, true)
+      if ("bad" in kind) assert.equal((await validateMaybeSync(schema, kind.bad)).ok, false)
     })
   }
 })
@@ -65,7 +65,7 @@ describe("a tool takes a schema that JSON can carry, and refuses another when it
 const functions: Bindings = Object.fromEntries(
   kinds.map(([, { schema }], index) => [`f${index}`, fn((value: unknown) => value, { input: schema, output: schema })]),
 )
-const types: Bindings = Object.fromEntries(kinds.map(([, { schema }], index) => [`T${index}`, type(schema)]))
+const types: Bindings = Object.fromEntries(kinds.map(([, { schema }], index) => [`T${index}`, classType(schema)]))
 
 for (const [name, make] of Object.entries({ jsRuntime, processRuntime })) {
   test(`${name}: every kind of schema is described, for functions and as a type`, async () => {

@@ -3,7 +3,7 @@ import { test } from "node:test"
 import { z } from "zod"
 import { ConfigError } from "../../src/core/errors.ts"
 import type { JsonSchema } from "../../src/core/json.ts"
-import { mismatches } from "../../src/runtime/json-schema.ts"
+import { findMismatches } from "../../src/runtime/json-schema.ts"
 import type { StandardSchema } from "../../src/runtime/runtime.ts"
 import { isTuple, toJsonSchema, validate } from "../../src/runtime/schema.ts"
 
@@ -109,8 +109,8 @@ const fits: [string, JsonSchema, unknown[], unknown[]][] = [
 
 for (const [what, schema, good, bad] of fits) {
   test(`JSON Schema: ${what}`, () => {
-    for (const value of good) assert.deepEqual(mismatches(schema, value), [], JSON.stringify(value))
-    for (const value of bad) assert.notDeepEqual(mismatches(schema, value), [], JSON.stringify(value))
+    for (const value of good) assert.deepEqual(findMismatches(schema, value), [], JSON.stringify(value))
+    for (const value of bad) assert.notDeepEqual(findMismatches(schema, value), [], JSON.stringify(value))
   })
 }
 

@@ -3,7 +3,7 @@ import { test } from "node:test"
 import type { Bindings } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { functionRule } from "../../src/runtime/rules/rules.ts"
-import type { Lost, Runtime } from "../../src/runtime/runtime.ts"
+import type { Runtime, RuntimeLoss } from "../../src/runtime/runtime.ts"
 import { cellValue } from "./cells.ts"
 
 /** A fresh runtime with what a snapshot of other cells holds. */
@@ -20,7 +20,8 @@ async function copyOf(first: Runtime, runtime: Runtime) {
   return { runtime, lost, value: (code: string) => cellValue(runtime, code) }
 }
 
-const told = (lost: Lost[] | undefined) => lost?.map(({ name, path = "", reason }) => `${name}${path}: ${reason}`)
+const told = (lost: RuntimeLoss[] | undefined) =>
+  lost?.map(({ name, path = "", reason }) => `${name}${path}: ${reason}`)
 
 test("functions of every form come back from their source and see the restored names", async () => {
   const { value, lost } = await moved([

@@ -3,12 +3,12 @@ import { describe, test } from "node:test"
 import { inspect } from "node:util"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { Lost, Runtime } from "../../src/runtime/runtime.ts"
+import type { Runtime, RuntimeLoss } from "../../src/runtime/runtime.ts"
 import type { Codec } from "../../src/runtime/snapshot/codec.ts"
 import { cellValue } from "./cells.ts"
 
 /** What a cell sees of what another made, before and after its runtime was snapshotted and restored. */
-async function carried(made: string, seen: string): Promise<{ before: string; after: string; lost: Lost[] }> {
+async function carried(made: string, seen: string): Promise<{ before: string; after: string; lost: RuntimeLoss[] }> {
   await using one = jsRuntime({ box: {} })
   await using other = jsRuntime({ box: {} })
   const look = async (runtime: Runtime) => inspect(await cellValue(runtime, seen), { depth: 5 })

@@ -4,12 +4,12 @@ import { serialize } from "node:v8"
 import fc from "fast-check"
 import { AgentError } from "../../src/core/errors.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { Lost, Runtime, Snapshot } from "../../src/runtime/runtime.ts"
+import type { Runtime, RuntimeLoss, RuntimeSnapshot } from "../../src/runtime/runtime.ts"
 import type { Payload } from "../../src/runtime/snapshot/payload.ts"
-import { hashOf, pack } from "../../src/runtime/snapshot/wire.ts"
+import { encodeSnapshot, hashOf } from "../../src/runtime/snapshot/wire.ts"
 import { cellValue } from "./cells.ts"
 
-async function snapshotOf(code: string): Promise<Snapshot> {
+async function snapshotOf(code: string): Promise<RuntimeSnapshot> {
   const runtime = jsRuntime()
   await cellValue(runtime, code)
   const snapshot = await runtime.snapshot?.()
@@ -17,12 +17,12 @@ async function snapshotOf(code: string): Promise<Snapshot> {
   return snapshot
 }
 
-function signed(data: Uint8Array): Snapshot {
+function signed(data: Uint8Array): RuntimeSnapshot {
   return { version: 1, language: "typescript", data, hash: hashOf(data), lost: [] }
 }
 
 /** A snapshot that somebody made up, with a hash that fits. */
-function forged(parts: { [key in keyof Payload]?: unknown }): Snapshot {
+function forged(parts: { [key in keyof Payload]?: unknown }): RuntimeSnapshot {
   const empty: Payload = {
     names: [],
     contents: [],
@@ -36,10 +36,10 @@ function forged(parts: { [key in keyof Payload]?: unknown }): Snapshot {
     statics: [],
     closed: [],
   }
-  return signed(pack({ ...empty, ...parts }))
+  return signed(encodeSnapshot({ ...empty, ...parts }))
 }
 
-async function restored(runtime: Runtime, snapshot: Snapshot): Promise<Lost[]> {
+async function restored(runtime: Runtime, snapshot: RuntimeSnapshot): Promise<RuntimeLoss[]> {
   const lost = await runtime.restore?.(snapshot)
   assert.ok(lost)
   return lost
@@ -48,7 +48,7 @@ async function restored(runtime: Runtime, snapshot: Snapshot): Promise<Lost[]> {
 const invalid = (error: unknown) => error instanceof AgentError && error.code === "invalid-snapshot"
 
 /** Declares something out of a forged snapshot; nothing of it may run. */
-async function declaring(source: string, name = "evil"): Promise<Lost[]> {
+async function declaring(source: string, name = "evil"): Promise<RuntimeLoss[]> {
   const runtime = jsRuntime({ tick: () => assert.fail("it ran") })
   const entry = [name, undefined]
   const lost = await restored(
@@ -85,8 +85,8 @@ test("another version, another language, no bytes and foreign bytes are refused 
     [signed(new Uint8Array()), /first bytes/],
     [signed(serialize({ names: [] })), /first bytes/],
     [signed(snapshot.data.subarray(0, 40)), /damaged/],
-    [signed(pack("text")), /form/],
-    [signed(pack({ names: [] })), /form/],
+    [signed(encodeSnapshot("text")), /form/],
+    [signed(encodeSnapshot({ names: [] })), /form/],
   ]
   for (const [parts, message] of wrong) {
     await assert.rejects(restored(runtime, { ...snapshot, ...parts }), (error) => {

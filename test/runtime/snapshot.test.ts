@@ -3,8 +3,8 @@ import { test } from "node:test"
 import { ConfigError } from "../../src/core/errors.ts"
 import type { Bindings } from "../../src/runtime/bindings.ts"
 import { type JsRuntimeOptions, jsRuntime } from "../../src/runtime/js.ts"
-import type { Lost, Snapshot } from "../../src/runtime/runtime.ts"
-import { unpack } from "../../src/runtime/snapshot/wire.ts"
+import type { RuntimeLoss, RuntimeSnapshot } from "../../src/runtime/runtime.ts"
+import { decodeSnapshot } from "../../src/runtime/snapshot/wire.ts"
 import { cellValue } from "./cells.ts"
 
 class Light {
@@ -26,13 +26,14 @@ async function moved(code: string, bindings: () => Bindings = () => ({}), option
   return { runtime, snapshot, lost, value }
 }
 
-async function taken(runtime: { snapshot?(): Promise<Snapshot> }): Promise<Snapshot> {
+async function taken(runtime: { snapshot?(): Promise<RuntimeSnapshot> }): Promise<RuntimeSnapshot> {
   const snapshot = await runtime.snapshot?.()
   assert.ok(snapshot)
   return snapshot
 }
 
-const told = (lost: Lost[] | undefined) => lost?.map(({ name, path = "", reason }) => `${name}${path}: ${reason}`)
+const told = (lost: RuntimeLoss[] | undefined) =>
+  lost?.map(({ name, path = "", reason }) => `${name}${path}: ${reason}`)
 
 test("plain values of every kind come back", async () => {
   const { value, lost } = await moved(`
@@ -387,7 +388,7 @@ test("a snapshot of what was restored holds the same", async () => {
     "const map = new Map([[{}, light]]); class A { #no = 1 } class B extends Array {} const b = B.from([1, light]); function f() {} f.n = b; const a = [new A()]"
   const { runtime, snapshot } = await moved(code, () => ({ light: new Light() }))
   const second = await taken(runtime)
-  assert.deepEqual(unpack(second.data), unpack(snapshot.data))
+  assert.deepEqual(decodeSnapshot(second.data), decodeSnapshot(snapshot.data))
   assert.deepEqual(
     snapshot.lost.map(({ name, path = "" }) => name + path),
     ["a[0]", "light"],
@@ -445,7 +446,7 @@ test("a fork has the same names and host objects and its own data", async () => 
 
 test("a snapshot waits for the cell that is running, and restore and reset are refused within one", async () => {
   const runtime = jsRuntime({
-    back: (snapshot: Snapshot) => runtime.restore?.(snapshot),
+    back: (snapshot: RuntimeSnapshot) => runtime.restore?.(snapshot),
     take: () => runtime.snapshot?.(),
   })
   const cell = runtime.execute("let n = 1; await new Promise((done) => setTimeout(done, 5)); n = 2")

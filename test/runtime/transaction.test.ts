@@ -4,7 +4,7 @@ import { AgentError } from "../../src/core/errors.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { functionRule } from "../../src/runtime/rules/rules.ts"
-import type { ExecuteOptions, NotExecuted, Runtime } from "../../src/runtime/runtime.ts"
+import type { CellNotExecuted, CellOptions, Runtime } from "../../src/runtime/runtime.ts"
 import { cellValue, errorOf, settle } from "./cells.ts"
 
 class Light {
@@ -24,7 +24,7 @@ class Safe {
 }
 
 /** The execution of a transaction that must fail. */
-async function failed(runtime: Runtime, code: string, options: ExecuteOptions = {}): Promise<NotExecuted> {
+async function failed(runtime: Runtime, code: string, options: CellOptions = {}): Promise<CellNotExecuted> {
   const execution = await runtime.execute(code, { transaction: true, ...options })
   assert.ok(!execution.ok, "the cell should have failed")
   return execution

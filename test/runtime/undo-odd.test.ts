@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { inspect } from "node:util"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { Lost } from "../../src/runtime/runtime.ts"
+import type { RuntimeLoss } from "../../src/runtime/runtime.ts"
 
 interface Odd {
   /** A cell that makes it. */
@@ -129,7 +129,7 @@ describe("a transaction that fails brings back", () => {
   }
 })
 
-const isNamed: { [what: string]: { made: string; change: string; lost: Omit<Lost, "reason">; why: RegExp } } = {
+const isNamed: { [what: string]: { made: string; change: string; lost: Omit<RuntimeLoss, "reason">; why: RegExp } } = {
   "#private fields of a kind of array": {
     made: "class Stack extends Array { #n = 0; up() { return ++this.#n } }; const s = new Stack()",
     change: "s.up()",
@@ -182,7 +182,7 @@ describe("a transaction that fails names", () => {
   }
 })
 
-async function rolledBack(runtime: ReturnType<typeof jsRuntime>, change: string): Promise<Lost[]> {
+async function rolledBack(runtime: ReturnType<typeof jsRuntime>, change: string): Promise<RuntimeLoss[]> {
   const execution = await runtime.execute(`${change}\nthrow new Error("no")`, { transaction: true })
   assert.ok(!execution.ok)
   assert.equal(execution.error.message.split("\n")[0], "Error: no")

@@ -3,8 +3,8 @@ import { test } from "node:test"
 import fc from "fast-check"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import { undoImage } from "../../src/runtime/undo.ts"
-import { build, contentsOf, disturb, plans } from "./graphs.ts"
+import { createUndoImage } from "../../src/runtime/undo.ts"
+import { build, contentsOf, mutateGraph, plans } from "./graphs.ts"
 
 test("whatever is done to a heap, its image brings back every object with what it held, in order", () => {
   fc.assert(
@@ -12,8 +12,8 @@ test("whatever is done to a heap, its image brings back every object with what i
       const nodes = build(plan)
       const scope: Record<string, unknown> = { first: nodes[0], all: nodes, count: nodes.length }
       const before = contentsOf(Object.values(scope))
-      const image = undoImage(scope)
-      disturb(nodes, changes)
+      const image = createUndoImage(scope)
+      mutateGraph(nodes, changes)
       nodes.length = 0
       delete scope.first
       scope.count = 0
@@ -31,7 +31,7 @@ test("a transaction that does anything and then throws leaves the same objects w
     fc.asyncProperty(plans, plans, async (plan, changes) => {
       const nodes = build(plan)
       const before = contentsOf([nodes])
-      await using runtime = jsRuntime({ nodes, change: fn(() => disturb(nodes, changes), { sync: true }) })
+      await using runtime = jsRuntime({ nodes, change: fn(() => mutateGraph(nodes, changes), { sync: true }) })
       const execution = await runtime.execute("change(); nodes.length = 0; nodes = 1; throw new Error('no')", {
         transaction: true,
       })

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict"
 import { EventEmitter } from "node:events"
 import { test } from "node:test"
-import { type UndoOptions, undoImage } from "../../src/runtime/undo.ts"
+import { createUndoImage, type UndoOptions } from "../../src/runtime/undo.ts"
 
 /** Does something to a value and undoes it; what could not be undone. */
 function undone<T>(value: T, change: (value: T) => void, options?: UndoOptions) {
-  const image = undoImage({ value }, options)
+  const image = createUndoImage({ value }, options)
   change(value)
-  return { beyond: image.beyond, lost: image.restore() }
+  return { beyond: image.uncaptured, lost: image.restore() }
 }
 
 test("names come back with their values and in their order, and new ones go", () => {
   const scope: Record<string, unknown> = { b: 1, a: undefined, c: "x" }
-  const image = undoImage(scope)
+  const image = createUndoImage(scope)
   delete scope.b
   scope.a = 2
   scope.d = 4
@@ -298,7 +298,7 @@ test("a proxy is not entered and is named with its place", () => {
     },
   ])
   const { beyond: none } = undone({ deep: [proxy] }, () => undefined, {
-    behind: (value) => (value === proxy ? null : undefined),
+    proxyTarget: (value) => (value === proxy ? null : undefined),
   })
   assert.deepEqual(none, [])
 })
@@ -345,9 +345,9 @@ test("built-ins that hide their state are named and not entered; the platform's 
 
 test("a promise is named only when it was settled meanwhile", async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const kept = undoImage({ promise, done: Promise.resolve(1) })
+  const kept = createUndoImage({ promise, done: Promise.resolve(1) })
   assert.deepEqual(kept.restore(), [])
-  const image = undoImage({ promise, done: Promise.resolve(1) })
+  const image = createUndoImage({ promise, done: Promise.resolve(1) })
   resolve()
   await promise
   assert.deepEqual(image.restore(), [{ name: "promise", reason: "a promise that was settled stays so" }])
@@ -364,9 +364,9 @@ test("of many alike things that cannot be undone a few are named, and how many m
 
 test("what the host puts in meanwhile stays", () => {
   const scope: Record<string, unknown> = { a: 1 }
-  const image = undoImage(scope)
+  const image = createUndoImage(scope)
   scope.b = 2
-  image.put("b", 2)
+  image.updateName("b", 2)
   scope.c = 3
   image.restore()
   assert.deepEqual(scope, { a: 1, b: 2 })
@@ -389,7 +389,7 @@ test("a chain of a hundred thousand objects overflows no stack", () => {
 test("what several names share is put back once and stays shared", () => {
   const shared = { list: [1] }
   const scope: Record<string, unknown> = { a: shared, b: [shared, shared.list] }
-  const image = undoImage(scope)
+  const image = createUndoImage(scope)
   shared.list.push(2)
   shared.list = []
   image.restore()

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { AgentError, ConfigError, ConflictError, ModelError } from "../../src/core/errors.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
@@ -18,7 +18,7 @@ import { cell, freshFolder } from "./kit.ts"
 describe("an archived session", () => {
   test("is a folder of events, a line each, without deltas", async () => {
     await using folder = await freshFolder()
-    const agent = createAgent({ model: scripted(["Grüße, 世界 🌍"]) })
+    const agent = createAgent({ model: scriptedModel(["Grüße, 世界 🌍"]) })
     await using session = await agent.session({ archive: folder.path })
     await session.send("Say hello in ünicode 🌍")
     assert.equal(session.directory, join(folder.path, "sessions", session.id))
@@ -33,14 +33,17 @@ describe("an archived session", () => {
     await using folder = await freshFolder()
     const factory = () => jsRuntime({ tasks: [] as string[] })
     const first = createAgent({
-      model: scripted([cell("tasks.push('a'); const best = new Map([['May', 3]]); const shared = { best }"), "Done."]),
+      model: scriptedModel([
+        cell("tasks.push('a'); const best = new Map([['May', 3]]); const shared = { best }"),
+        "Done.",
+      ]),
       runtime: factory,
     })
     const session = await first.session({ archive: folder.path })
     await session.send("Work")
     await session.close()
 
-    const model = scripted([cell("[tasks.length, best.get('May'), shared.best === best]"), "Three."])
+    const model = scriptedModel([cell("[tasks.length, best.get('May'), shared.best === best]"), "Three."])
     await using resumed = await createAgent({ model, runtime: factory }).session({ resume: session.handle })
     const result = await resumed.send("And?")
     assert.equal(resumed.id, session.id)
@@ -58,12 +61,12 @@ describe("an archived session", () => {
   test("tells the model by name what did not come back", async () => {
     await using folder = await freshFolder()
     const first = createAgent({
-      model: scripted([cell("const pending = new (class Socket { #s = 1 })(); const n = 1"), "ok"]),
+      model: scriptedModel([cell("const pending = new (class Socket { #s = 1 })(); const n = 1"), "ok"]),
     })
     const session = await first.session({ archive: folder.path })
     await session.send("x")
     await session.close()
-    const model = scripted(["ok", "ok"])
+    const model = scriptedModel(["ok", "ok"])
     await using resumed = await createAgent({ model }).session({ resume: session.id, archive: folder.path })
     await resumed.send("y")
     await resumed.send("z")
@@ -75,11 +78,11 @@ describe("an archived session", () => {
 
   test("tells that objects of a shared runtime were not kept", async () => {
     await using folder = await freshFolder()
-    const first = createAgent({ model: scripted([cell("const n = 1"), "ok"]), runtime: jsRuntime() })
+    const first = createAgent({ model: scriptedModel([cell("const n = 1"), "ok"]), runtime: jsRuntime() })
     const session = await first.session({ archive: folder.path })
     await session.send("x")
     await session.close()
-    const model = scripted(["ok"])
+    const model = scriptedModel(["ok"])
     await using resumed = await createAgent({ model, runtime: jsRuntime() }).session({ resume: session.handle })
     await resumed.send("y")
     assert.match(JSON.stringify(model.requests[0]?.messages), /- n: the runtime is shared/)
@@ -88,7 +91,7 @@ describe("an archived session", () => {
   test("comes back in a process of its own, and says that a shared runtime is not kept", async () => {
     const store = memoryStore()
     const factory = () => processRuntime({ add: (a: number, b: number) => a + b })
-    const model = scripted([
+    const model = scriptedModel([
       cell("const rows = [1, await add(1, 1)]"),
       "ok",
       cell("rows.concat(await add(2, 2))"),
@@ -104,7 +107,7 @@ describe("an archived session", () => {
     assert.ok(!trajectory.events.some(({ type }) => type === "warning-raised"))
 
     await using runtime = jsRuntime()
-    await using shared = await createAgent({ model: scripted(["a", "b"]), runtime }).session({ archive: store })
+    await using shared = await createAgent({ model: scriptedModel(["a", "b"]), runtime }).session({ archive: store })
     const warnings = async (prompt: string) => {
       const { events } = (await shared.send(prompt)).trajectory
       return events.flatMap((event) => (event.type === "warning-raised" ? [event.code] : []))
@@ -114,7 +117,7 @@ describe("an archived session", () => {
 
   test("keeps no recording where none is wanted", async () => {
     await using folder = await freshFolder()
-    await using session = await createAgent({ model: scripted(["a"]) }).session({
+    await using session = await createAgent({ model: scriptedModel(["a"]) }).session({
       archive: folder.path,
       recording: false,
     })
@@ -134,7 +137,7 @@ describe("an archived session", () => {
     }
     let effects = 0
     const runtime = () => jsRuntime({ effect: () => ++effects })
-    const model = scripted([
+    const model = scriptedModel([
       () => {
         isFull = true
         return cell("await effect()")
@@ -161,8 +164,8 @@ describe("an archived session", () => {
 
   test("keeps images and the events of sub-agents", async () => {
     const store = memoryStore()
-    const helper = createAgent({ model: scripted(["helped"]), name: "helper", description: "Helps" })
-    const model = scripted([cell("await helper.run('help')"), "ok"])
+    const helper = createAgent({ model: scriptedModel(["helped"]), name: "helper", description: "Helps" })
+    const model = scriptedModel([cell("await helper.run('help')"), "ok"])
     const agent = createAgent({ model, runtime: () => jsRuntime({ helper }) })
     const session = await agent.session({ archive: store })
     await session.send([
@@ -184,7 +187,7 @@ describe("an archived session", () => {
       asked.push(binding)
       return "always" as const
     }
-    const script = () => scripted([cell("await wipe()"), "ok"])
+    const script = () => scriptedModel([cell("await wipe()"), "ok"])
     const session = await createAgent({ model: script(), runtime: factory, approve }).session({ archive: store })
     await session.send("x")
     await session.close()
@@ -198,14 +201,14 @@ describe("an archived session", () => {
 
   test("is not there before its first send", async () => {
     await using folder = await freshFolder()
-    const session = await createAgent({ model: scripted([]) }).session({ archive: folder.path })
+    const session = await createAgent({ model: scriptedModel([]) }).session({ archive: folder.path })
     await session.close()
     assert.deepEqual(await listSessions(folder.path), [])
   })
 
   test("forks into another one with the same past, each on its own from there", async () => {
     await using folder = await freshFolder()
-    const model = scripted([cell("let n = 1"), "ok", cell("n = 2"), "two", cell("n"), "one"])
+    const model = scriptedModel([cell("let n = 1"), "ok", cell("n = 2"), "two", cell("n"), "one"])
     await using session = await createAgent({ model }).session({ archive: folder.path })
     await session.send("x")
     await using fork = await (session.fork?.() ?? assert.fail("no fork"))
@@ -221,7 +224,7 @@ describe("an archived session", () => {
 describe("handles", () => {
   test("name a folder, and no store", async () => {
     await using folder = await freshFolder()
-    const agent = createAgent({ model: scripted(["a", "b"]) })
+    const agent = createAgent({ model: scriptedModel(["a", "b"]) })
     await using inFolder = await agent.session({ archive: folder.path })
     await using inStore = await agent.session({ archive: memoryStore() })
     assert.equal(inFolder.handle, `karst:1:${inFolder.id}@${folder.path}`)
@@ -239,7 +242,7 @@ describe("handles", () => {
   test("work with another archive that is given beside them", async () => {
     await using folder = await freshFolder()
     const store = memoryStore()
-    const agent = createAgent({ model: scripted(["a", "b"]) })
+    const agent = createAgent({ model: scriptedModel(["a", "b"]) })
     const session = await agent.session({ archive: store })
     await session.send("x")
     await session.close()
@@ -251,7 +254,11 @@ describe("handles", () => {
 describe("the archive", () => {
   test("lists the newest first, searches what was said, and deletes", async () => {
     await using folder = await freshFolder()
-    const agent = createAgent({ name: "teller", model: scripted(["the Rhine", "the Danube"]), metadata: { team: "a" } })
+    const agent = createAgent({
+      name: "teller",
+      model: scriptedModel(["the Rhine", "the Danube"]),
+      metadata: { team: "a" },
+    })
     for (const prompt of ["A river in Germany?", "One in Austria?"]) {
       const session = await agent.session({ archive: folder.path })
       await session.send(prompt)
@@ -276,7 +283,7 @@ describe("the archive", () => {
 
   test("marks a session whose last run met the account's limit", async () => {
     const store = memoryStore()
-    const model = scripted([new ModelError("Too many requests", { code: "rate-limited" }), "fine"])
+    const model = scriptedModel([new ModelError("Too many requests", { code: "rate-limited" }), "fine"])
     const session = await createAgent({ model }).session({ archive: store })
     await session.send("x").settled
     assert.equal(session.trajectory().usageLimited, true)
@@ -290,7 +297,7 @@ describe("the archive", () => {
 
   test("loads to read only, from an id, a handle, a folder or a saved file", async () => {
     await using folder = await freshFolder()
-    const session = await createAgent({ model: scripted(["a"]) }).session({ archive: folder.path })
+    const session = await createAgent({ model: scriptedModel(["a"]) }).session({ archive: folder.path })
     await session.send("x")
     const file = join(folder.path, "saved.json")
     const closed = await session.close()
@@ -325,7 +332,7 @@ describe("a session under way", () => {
         return await store.commit(changes, guard)
       },
     }
-    const agent = createAgent({ model: scripted([cell("1"), "ok", "ok"]) })
+    const agent = createAgent({ model: scriptedModel([cell("1"), "ok", "ok"]) })
     await using session = await agent.session({ archive: slow, recording: false })
     await Promise.all([session.send("x"), session.followUp("y")])
     const ends = commits.filter((types) => types.length > 0).map((types) => types.at(-1))
@@ -340,7 +347,7 @@ describe("a session under way", () => {
     t.mock.timers.enable({ apis: ["setInterval"] })
     const store = memoryStore()
     const { promise, resolve } = Promise.withResolvers<string>()
-    await using session = await createAgent({ model: scripted([() => promise]) }).session({ archive: store })
+    await using session = await createAgent({ model: scriptedModel([() => promise]) }).session({ archive: store })
     const run = session.send("x")
     for await (const event of run) if (event.type === "cycle-start") break
     const revision = async () => (await store.get(`sessions/${session.id}/session`))?.revision ?? 0
@@ -359,7 +366,7 @@ describe("a session under way", () => {
 describe("two at one session", () => {
   test("cannot both write: who resumes has it, and the other is told the cure", async () => {
     await using folder = await freshFolder()
-    const agent = createAgent({ model: scripted(["a", "b", "c"]) })
+    const agent = createAgent({ model: scriptedModel(["a", "b", "c"]) })
     await using first = await agent.session({ archive: folder.path })
     await first.send("x")
     await using second = await agent.session({ resume: first.handle })
@@ -375,7 +382,7 @@ describe("two at one session", () => {
   test("cannot meet in the middle of a run: whoever comes is refused until it has ended", async () => {
     await using folder = await freshFolder()
     const { promise, resolve } = Promise.withResolvers<string>()
-    const agent = createAgent({ model: scripted([() => promise, "b"]) })
+    const agent = createAgent({ model: scriptedModel([() => promise, "b"]) })
     await using first = await agent.session({ archive: folder.path })
     const run = first.send("x")
     for await (const event of run) if (event.type === "cycle-start") break
@@ -396,7 +403,7 @@ describe("a session whose process ended in a run", () => {
     const store = memoryStore()
     const never = () => new Promise<string>(() => {})
     const agent = createAgent({
-      model: scripted([cell("let kept = 1"), "ok", cell("kept = 2; const made = 3"), never]),
+      model: scriptedModel([cell("let kept = 1"), "ok", cell("kept = 2; const made = 3"), never]),
     })
     const session = await agent.session({ archive: store })
     await session.send("first")
@@ -406,7 +413,7 @@ describe("a session whose process ended in a run", () => {
     while (!(await isThere())) await new Promise(setImmediate)
     await abandon(store, session.id)
 
-    const model = scripted(["go on"])
+    const model = scriptedModel(["go on"])
     await using resumed = await createAgent({ model }).session({ resume: session.id, archive: store })
     await resumed.send("third")
     const { runs } = resumed.trajectory()
@@ -426,7 +433,7 @@ describe("a session whose process ended in a run", () => {
     assert.equal(await resumed.runtime?.retrieve("kept"), 1)
     await resumed.close()
 
-    const later = scripted(["ok"])
+    const later = scriptedModel(["ok"])
     await using again = await createAgent({ model: later }).session({ resume: session.id, archive: store })
     await again.send("fourth")
     const often = JSON.stringify(later.requests[0]?.messages).match(/- made/g)?.length

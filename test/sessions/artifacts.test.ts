@@ -9,7 +9,7 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import type { RunResult } from "../../src/core/agent.ts"
 import { messageText } from "../../src/core/message.ts"
 import type { ModelPart } from "../../src/models/model.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { deleteSession } from "../../src/sessions/archive.ts"
 import { memoryStore } from "../../src/stores/memory.ts"
 import { call, calls, finish, resultsIn } from "../agent/tooling.ts"
@@ -18,7 +18,7 @@ import { freshFolder } from "./kit.ts"
 
 const report = (month: string) => call("report", { month })
 const read = (name: string) => call("read_artifact", { name })
-const clerk = (...answers: ModelPart[][]) => createAgent({ model: scripted(answers), tools: clerkTools() })
+const clerk = (...answers: ModelPart[][]) => createAgent({ model: scriptedModel(answers), tools: clerkTools() })
 
 describe("a session that is resumed by another agent object", () => {
   test("has its artifacts, numbers new ones on, and has the state and the todos of its tools", async () => {
@@ -113,11 +113,11 @@ describe("the artifacts of a session", () => {
     })
     const asking = clerk(calls(report("May"), call("count")), calls(call("ask", { question: "Go on?" })))
     const task = calls(call("delegate", { tasks: [{ agent: "clerk", prompt: "Compare" }] }))
-    const first = await createAgent({ model: scripted([task]), agents: { clerk: asking } }).session({ archive })
+    const first = await createAgent({ model: scriptedModel([task]), agents: { clerk: asking } }).session({ archive })
     assert.equal((await first.send("Go")).status, "waiting")
     await first.close()
     const answer = calls(call("delegate", { tasks: [{ continue: "t1", prompt: "Yes." }] }))
-    const lead = createAgent({ model: scripted([answer, calls(finish())]), agents: agents() })
+    const lead = createAgent({ model: scriptedModel([answer, calls(finish())]), agents: agents() })
     await using second = await lead.session({ archive, resume: first.id })
     const { trajectory } = await second.send("Yes.")
     const ends = trajectory.events.flatMap((event) => (event.type === "tool-end" ? [event] : []))

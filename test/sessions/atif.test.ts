@@ -2,14 +2,14 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { toAtif } from "../../src/sessions/atif.ts"
 import { cell } from "./kit.ts"
 
 describe("the Agent Trajectory Interchange Format", () => {
   test("has a step for each message, and results with the step that asked for them", async () => {
     const usage = { input: 10, output: 5, cacheRead: 4, complete: true }
-    const model = scripted([`Let me see.\n${cell("1 + 1")}`, "Two."], { usage, id: "test/model" })
+    const model = scriptedModel([`Let me see.\n${cell("1 + 1")}`, "Two."], { usage, id: "test/model" })
     await using session = await createAgent({ model, name: "adder" }).session()
     await session.send("1 + 1?")
     const atif = toAtif(session.trajectory(), { version: "1.0.0" })

@@ -6,7 +6,7 @@ import { describe, test } from "node:test"
 import { type Agent, createAgent, listSessions, memoryStore, scripted, tool } from "karst"
 import { claude, fallback } from "karst/providers"
 import * as z from "zod"
-import { fakeClis, until } from "../providers/kit.ts"
+import { fakeCliMachine, waitUntil } from "../providers/kit.ts"
 import { freshFolder } from "./kit.ts"
 
 /** A session as a process leaves it that is killed now is what the archive has of it now. */
@@ -14,7 +14,7 @@ describe("a session that is killed during its first run", () => {
   for (const kind of ["agent", "CLI", "fallback"] as const) {
     test(`is listed with its title and metadata: ${kind}`, async () => {
       await using folder = await freshFolder()
-      await using place = await fakeClis()
+      await using place = await fakeCliMachine()
       const gate = Promise.withResolvers<string>()
       let isWorking = false
       const wait = () => {
@@ -32,8 +32,8 @@ describe("a session that is killed during its first run", () => {
       await using session = await agents[kind].session(archive)
       const prompt = "ask gate now say done"
       const run = session.send(prompt)
-      await until("the run is under way", () => isWorking)
-      await until("the run is saved", async () => (await listSessions(folder.path))[0]?.title !== "", 2000)
+      await waitUntil("the run is under way", () => isWorking)
+      await waitUntil("the run is saved", async () => (await listSessions(folder.path))[0]?.title !== "", 2000)
       const [info] = await listSessions(folder.path)
       assert.deepEqual([info?.title, info?.metadata, info?.runs], [prompt, { ticket: 7 }, 0])
       const stored = JSON.parse(await readFile(join(session.directory ?? "", "session.json"), "utf8"))
@@ -51,7 +51,7 @@ describe("a session that is killed during its first run", () => {
     await using session = await createAgent({ model }).session({ archive: store })
     await session.send("First", { metadata: { a: 1 } })
     const second = session.send("Second", { metadata: { b: 2 } })
-    await until("the second run is under way", () => model.requests.length === 2)
+    await waitUntil("the second run is under way", () => model.requests.length === 2)
     const [info] = await listSessions(store)
     assert.deepEqual([info?.title, info?.metadata, info?.runs], ["First", { a: 1, b: 2 }, 1])
     gate.resolve("two")

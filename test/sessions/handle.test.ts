@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import { cliHandleOf, handleOf, parseHandle } from "../../src/sessions/handle.ts"
+import { cliSessionHandle, parseSessionHandle, sessionHandle } from "../../src/sessions/handle.ts"
 
 describe("the handle of a session", () => {
   test("says what was put in, whatever the folders and keys are called", () => {
@@ -11,24 +11,24 @@ describe("the handle of a session", () => {
     const parts = fc.record({ id: text, folder: maybe, provider: maybe, key: maybe, cwd: maybe })
     fc.assert(
       fc.property(parts, (given) => {
-        const handle = cliHandleOf(given)
+        const handle = cliSessionHandle(given)
         assert.match(handle, /^karst:2:[\w-]+$/)
         // What is undefined is not there.
-        assert.deepEqual({ ...parseHandle(handle) }, JSON.parse(JSON.stringify(given)))
+        assert.deepEqual({ ...parseSessionHandle(handle) }, JSON.parse(JSON.stringify(given)))
       }),
     )
   })
 
   test("of the first version is still one", () => {
-    assert.deepEqual(parseHandle(handleOf("s_1", "/a@b")), { id: "s_1", folder: "/a@b" })
-    assert.deepEqual(parseHandle("karst:1:s_1"), { id: "s_1", folder: undefined })
-    assert.deepEqual(parseHandle("s_1"), { id: "s_1" })
+    assert.deepEqual(parseSessionHandle(sessionHandle("s_1", "/a@b")), { id: "s_1", folder: "/a@b" })
+    assert.deepEqual(parseSessionHandle("karst:1:s_1"), { id: "s_1", folder: undefined })
+    assert.deepEqual(parseSessionHandle("s_1"), { id: "s_1" })
   })
 
   test("that is damaged, or of a version to come, is refused with the cure", () => {
     for (const damaged of ["karst:1:", "karst:2:", "karst:2:e30", "karst:2:%%%", "karst:2:eyJpZCI6NX0"]) {
-      assert.throws(() => parseHandle(damaged), /names no session/)
+      assert.throws(() => parseSessionHandle(damaged), /names no session/)
     }
-    assert.throws(() => parseHandle("karst:3:x"), /of version 3.*Update karst/)
+    assert.throws(() => parseSessionHandle("karst:3:x"), /of version 3.*Update karst/)
   })
 })

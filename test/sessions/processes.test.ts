@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConflictError } from "../../src/core/errors.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { loadSession } from "../../src/sessions/load.ts"
 import { cell, freshFolder } from "./kit.ts"
 
@@ -18,7 +18,7 @@ describe("a session of another process", () => {
     await using folder = await freshFolder()
     const child = fork(writer, [folder.path], { execArgv: ["--conditions=karst-source"] })
     const [handle] = await once(child, "message")
-    const model = scripted([cell("rows.length"), "Three."])
+    const model = scriptedModel([cell("rows.length"), "Three."])
     const agent = createAgent({ model })
     await assert.rejects(agent.session({ resume: handle }), (error) => {
       assert.ok(error instanceof ConflictError)

@@ -15,7 +15,7 @@ import {
 } from "karst"
 import { claude, fallback } from "karst/providers"
 import { askTool } from "karst/tools"
-import { fakeClis, only } from "../providers/kit.ts"
+import { eventsOfType, fakeCliMachine } from "../providers/kit.ts"
 import { cell } from "./kit.ts"
 
 describe("the system prompt of a resumed session", () => {
@@ -119,7 +119,7 @@ describe("the system prompt of an engine's session", () => {
 
 describe("the instructions of a session with a coding CLI", () => {
   test("are the current ones of the agent, or with keepPrompt those it began with", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     const archive = memoryStore()
     const agent = (instructions: string) => claude({ ...place.options, instructions })
     const session = await agent("Be plain.").session({ archive })
@@ -134,7 +134,7 @@ describe("the instructions of a session with a coding CLI", () => {
   })
 
   test("cannot be kept by a fallback, which does not store those of its agents", async () => {
-    await using place = await fakeClis()
+    await using place = await fakeCliMachine()
     await assert.rejects(fallback(claude(place.options)).session({ keepPrompt: true }), /keepPrompt/)
   })
 })
@@ -154,7 +154,8 @@ async function copyOf(store: Store): Promise<Store> {
   return copy
 }
 
-const startOf = (events: readonly AgentEvent[]) => only(events, "run-start").at(-1) ?? assert.fail("no run-start")
+const startOf = (events: readonly AgentEvent[]) =>
+  eventsOfType(events, "run-start").at(-1) ?? assert.fail("no run-start")
 
 /** Sessions of an agent whose definition may change between them, all in one archive. */
 function sessions(definition: Partial<AgentOptions>) {

@@ -5,7 +5,7 @@ import { createAgent, type Message, messageText, type ScriptedStep, type Session
 import { claude, fallback } from "karst/providers"
 import { askTool } from "karst/tools"
 import * as z from "zod"
-import { fakeClis, until } from "../providers/kit.ts"
+import { fakeCliMachine, waitUntil } from "../providers/kit.ts"
 
 for (const kind of ["agent", "CLI", "fallback"] as const) {
   describe(`the queue of a session of kind ${kind}`, () => {
@@ -148,7 +148,7 @@ async function open(kind: "agent" | "CLI" | "fallback"): Promise<Opened> {
   }
   const common = {
     slow: (word: string) => `ask gate now say ${word}`,
-    isWorking: () => until("the first run is under way", () => isWorking),
+    isWorking: () => waitUntil("the first run is under way", () => isWorking),
     release: () => gate.resolve("open"),
   }
   if (kind === "agent") {
@@ -161,7 +161,7 @@ async function open(kind: "agent" | "CLI" | "fallback"): Promise<Opened> {
     const session = await createAgent({ model }).session()
     return { ...common, session, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() }
   }
-  const place = await fakeClis()
+  const place = await fakeCliMachine()
   const gated = tool({ name: "gate", description: "", input: z.object({ prompt: z.string() }), run: wait })
   const cli = claude({ ...place.options, tools: [gated] })
   const session = await (kind === "CLI" ? cli : fallback(cli)).session()

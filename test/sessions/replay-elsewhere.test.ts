@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
@@ -27,10 +27,10 @@ const kinds: { name: string; runtime(): Runtime; fenced: string; skip?: string |
 for (const { name, runtime, fenced, skip } of kinds) {
   test(`a recording of cells in a ${name} replays with the times and the randomness they saw`, { skip }, async () => {
     const store = memoryStore()
-    const session = await createAgent({ model: scripted([fenced, "Seen."]), runtime }).session({ archive: store })
+    const session = await createAgent({ model: scriptedModel([fenced, "Seen."]), runtime }).session({ archive: store })
     await session.send("Look")
     await session.close()
-    const offline = createAgent({ model: scripted(() => assert.fail("a model was asked")), runtime })
+    const offline = createAgent({ model: scriptedModel(() => assert.fail("a model was asked")), runtime })
     await assertReplays(offline, { archive: store, id: session.id })
   })
 }

@@ -6,7 +6,7 @@ import { describe, test } from "node:test"
 import { z } from "zod"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ModelError } from "../../src/core/errors.ts"
-import { type ScriptedStep, scripted } from "../../src/models/scripted.ts"
+import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { memoryStore } from "../../src/stores/memory.ts"
@@ -14,7 +14,7 @@ import { assertReplays, replayRecording } from "../../src/testing/replay.ts"
 import { tool } from "../../src/tools/tool.ts"
 import { cell, freshFolder } from "./kit.ts"
 
-const noModel = scripted(() => assert.fail("a model was asked"))
+const noModel = scriptedModel(() => assert.fail("a model was asked"))
 
 describe("a recording", () => {
   test("replays with no model and no call, and cells see the same values, times and randomness", async () => {
@@ -31,7 +31,10 @@ describe("a recording", () => {
       "console.log(m.get('tea'), seen, Date.now(), Math.random(), crypto.randomUUID())",
     ].join("\n")
     const factory = () => jsRuntime({ price: fn(price) })
-    const agent = createAgent({ model: scripted([cell(code), "3.", cell("m.get('tea') * 2"), "6."]), runtime: factory })
+    const agent = createAgent({
+      model: scriptedModel([cell(code), "3.", cell("m.get('tea') * 2"), "6."]),
+      runtime: factory,
+    })
     const session = await agent.session({ archive: store })
     await session.send("What is tea?")
     await session.send("And two?")
@@ -48,7 +51,7 @@ describe("a recording", () => {
   test("shows the first divergence as a diff", async () => {
     await using folder = await freshFolder()
     const total = (rows: number[]) => rows.reduce((sum, row) => sum + row, 0)
-    const model = scripted([cell("total([1, 2])"), "Three."])
+    const model = scriptedModel([cell("total([1, 2])"), "Three."])
     const session = await createAgent({
       model,
       runtime: () => jsRuntime({ total: fn(total, { sync: true }) }),
@@ -68,7 +71,7 @@ describe("a recording", () => {
 
   test("can be copied: its two files are all it takes", async () => {
     await using folder = await freshFolder()
-    const session = await createAgent({ model: scripted(["Hi."]) }).session({ archive: folder.path })
+    const session = await createAgent({ model: scriptedModel(["Hi."]) }).session({ archive: folder.path })
     await session.send("Hello")
     await session.close()
     const copy = join(folder.path, "fixture")
@@ -95,7 +98,7 @@ describe("a recording", () => {
       [{ type: "tool-call", id: "3", name: "finish", input: { message: "ok" } }],
     ]
     const approve = ({ args: [input] }: { args: readonly unknown[] }) => JSON.stringify(input).includes("a")
-    const agent = createAgent({ model: scripted(steps as ScriptedStep[]), tools: [mail], approve })
+    const agent = createAgent({ model: scriptedModel(steps as ScriptedStep[]), tools: [mail], approve })
     const session = await agent.session({ archive: store })
     await session.send("Write")
     await session.close()
@@ -117,7 +120,7 @@ describe("a recording", () => {
     const factory = () => jsRuntime({ slow, start: fn(start) })
     const code =
       "const all = [slow('a'), slow('b'), slow('c')]\nawait start(['b', 'c', 'a'])\nconst first = await Promise.race(all)\nfirst"
-    const session = await createAgent({ model: scripted([cell(code), "ok"]), runtime: factory }).session({
+    const session = await createAgent({ model: scriptedModel([cell(code), "ok"]), runtime: factory }).session({
       archive: store,
     })
     const { messages } = await session.send("Race")
@@ -133,7 +136,7 @@ describe("a recording", () => {
     const quick = tool({ name: "quick", description: "", parallel: true, run: () => "q".repeat(20_000) })
     const calls: ScriptedStep = ["slow", "quick"].map((name) => ({ type: "tool-call", id: name, name, input: {} }))
     const tools = [slow, quick]
-    const session = await createAgent({ model: scripted([calls, "ok"]), tools, noTool: "answer" }).session({
+    const session = await createAgent({ model: scriptedModel([calls, "ok"]), tools, noTool: "answer" }).session({
       archive: store,
     })
     const run = session.send("Race")
@@ -155,7 +158,7 @@ describe("a recording", () => {
     }
     const factory = () => jsRuntime({ light: () => new Light(), one: () => 1 })
     const session = await createAgent({
-      model: scripted([cell("(await light()).on && await one()"), "ok"]),
+      model: scriptedModel([cell("(await light()).on && await one()"), "ok"]),
       runtime: factory,
     }).session({ archive: store })
     await session.send("x")
@@ -178,7 +181,7 @@ describe("a recording", () => {
         return await new Promise<string>(() => {})
       },
     ]
-    const session = await createAgent({ model: scripted(steps) }).session({ archive: store })
+    const session = await createAgent({ model: scriptedModel(steps) }).session({ archive: store })
     await session.send("fails").settled
     await session.send("steered", {
       onEvent: (event) => event.type === "code-end" && session.steer("Make it blue"),
@@ -193,9 +196,9 @@ describe("a recording", () => {
 
   test("replays a run over sub-agents without running them", async () => {
     const store = memoryStore()
-    const helper = (model = scripted(["helped"])) => createAgent({ model, name: "helper", description: "Helps" })
+    const helper = (model = scriptedModel(["helped"])) => createAgent({ model, name: "helper", description: "Helps" })
     const code = cell("(await helper.run('help')).output")
-    const agent = createAgent({ model: scripted([code, "ok"]), runtime: () => jsRuntime({ helper: helper() }) })
+    const agent = createAgent({ model: scriptedModel([code, "ok"]), runtime: () => jsRuntime({ helper: helper() }) })
     const session = await agent.session({ archive: store })
     const { messages } = await session.send("x")
     assert.match(JSON.stringify(messages), /helped/)
@@ -207,7 +210,7 @@ describe("a recording", () => {
   test("replays a session that was resumed and forked", async () => {
     const store = memoryStore()
     const steps = [cell("let n = Math.random()"), "ok", cell("n += 1; n"), "ok", cell("n *= 2; n"), "ok"]
-    const agent = createAgent({ model: scripted(steps) })
+    const agent = createAgent({ model: scriptedModel(steps) })
     const session = await agent.session({ archive: store })
     await session.send("a")
     await session.close()
@@ -227,7 +230,7 @@ describe("a recording", () => {
     const store = memoryStore()
     let count = 0
     const factory = () => jsRuntime({ next: fn(() => ++count, { sync: true }) })
-    const session = await createAgent({ model: scripted([cell("next()"), "ok"]), runtime: factory }).session({
+    const session = await createAgent({ model: scriptedModel([cell("next()"), "ok"]), runtime: factory }).session({
       archive: store,
     })
     await session.send("x")

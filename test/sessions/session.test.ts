@@ -5,14 +5,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n`
 
 describe("a session", () => {
   test("keeps the conversation and the objects from send to send", async () => {
-    const model = scripted([cell("const best = 'May'"), "May.", cell("best"), "Still May."])
+    const model = scriptedModel([cell("const best = 'May'"), "May.", cell("best"), "Still May."])
     await using session = await createAgent({ model }).session()
     await session.send("Which month was best?")
     const second = await session.send("And now?")
@@ -23,7 +23,7 @@ describe("a session", () => {
 
   test("freezes the system prompt, so that prompt caches hit", async () => {
     const runtime = jsRuntime({ a: 1 })
-    const model = scripted(["one", "two"])
+    const model = scriptedModel(["one", "two"])
     await using session = await createAgent({ model, runtime }).session()
     await session.send("x")
     await runtime.inject({ b: 2 })
@@ -33,7 +33,7 @@ describe("a session", () => {
 
   test("announces what was injected later, in a message and once", async () => {
     const runtime = jsRuntime({ early: 1 })
-    const model = scripted(["one", "two", "three"])
+    const model = scriptedModel(["one", "two", "three"])
     await using session = await createAgent({ model, runtime }).session()
     await session.send("x")
     await runtime.inject({ late: (name: string) => name })
@@ -47,7 +47,7 @@ describe("a session", () => {
 
   test("runs its sends one after the other", async () => {
     const order: string[] = []
-    const model = scripted((request) => {
+    const model = scriptedModel((request) => {
       order.push(JSON.stringify(request.messages.findLast((message) => message.role === "user")?.parts[0]))
       return "ok"
     })
@@ -61,7 +61,7 @@ describe("a session", () => {
   })
 
   test("goes on after a send that failed", async () => {
-    const model = scripted([new Error("down"), "up"])
+    const model = scriptedModel([new Error("down"), "up"])
     await using session = await createAgent({ model }).session()
     assert.equal((await session.send("x").settled).status, "failed")
     assert.equal((await session.send("y")).output, "up")
@@ -69,7 +69,7 @@ describe("a session", () => {
 
   test("does not hear of a send that was aborted before its turn", async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<string>()
-    const model = scripted([() => gate, "third"])
+    const model = scriptedModel([() => gate, "third"])
     await using session = await createAgent({ model }).session()
     const first = session.send("first")
     const second = session.send("second")
@@ -82,7 +82,7 @@ describe("a session", () => {
   })
 
   test("steers the run under way, or the next one", async () => {
-    const model = scripted(["a", "b"])
+    const model = scriptedModel(["a", "b"])
     await using session = await createAgent({ model }).session()
     session.steer("in French")
     await session.send("hello")
@@ -92,7 +92,7 @@ describe("a session", () => {
   test("has a trajectory that adds up its runs, and saves it as JSON", async () => {
     const folder = await mkdtemp(join(tmpdir(), "karst-"))
     const usage = { input: 10, output: 1, complete: true }
-    await using session = await createAgent({ model: scripted(["a", "b"], { usage }) }).session()
+    await using session = await createAgent({ model: scriptedModel(["a", "b"], { usage }) }).session()
     await session.send("x")
     await session.send("y")
     const path = join(folder, "session.json")
@@ -105,7 +105,7 @@ describe("a session", () => {
   })
 
   test("closes twice without complaint, and refuses to send afterwards", async () => {
-    const session = await createAgent({ model: scripted(["a"]) }).session()
+    const session = await createAgent({ model: scriptedModel(["a"]) }).session()
     await session.send("x")
     const closed = await session.close()
     assert.equal(closed.runs.length, 1)
@@ -115,12 +115,12 @@ describe("a session", () => {
 
   test("closes the runtime it made, and leaves alone the one it was given", async () => {
     const shared = jsRuntime({ x: 1 })
-    const given = await createAgent({ model: scripted([]), runtime: shared }).session()
+    const given = await createAgent({ model: scriptedModel([]), runtime: shared }).session()
     await given.close()
     assert.equal(await shared.retrieve("x"), 1)
     let made: ReturnType<typeof jsRuntime> | undefined
     const own = await createAgent({
-      model: scripted([]),
+      model: scriptedModel([]),
       runtime: () => {
         made = jsRuntime()
         return made

@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { AgentError, ConfigError, createAgent, fn, jsRuntime, listSessions, loadSession, scripted } from "karst"
 import { assertReplays } from "karst/testing"
-import { checkedKey } from "../../src/providers/cli-head.ts"
-import { cliHandleOf, handleOf } from "../../src/sessions/handle.ts"
+import { requireSafeKey } from "../../src/providers/cli-head.ts"
+import { cliSessionHandle, sessionHandle } from "../../src/sessions/handle.ts"
 import { refuseForeignCwd } from "../../src/sessions/handle-folder.ts"
 import { cell, freshFolder } from "./kit.ts"
 
@@ -142,15 +142,15 @@ describe("a folder that only a handle names is refused", () => {
   })
 
   test("when it is no full path", async () => {
-    await assert.rejects(() => wiper().session({ resume: handleOf("s_1", "relative") }), /is no full path/)
-    await assert.rejects(() => loadSession(cliHandleOf({ id: "s_1", folder: "../up" })), /is no full path/)
+    await assert.rejects(() => wiper().session({ resume: sessionHandle("s_1", "relative") }), /is no full path/)
+    await assert.rejects(() => loadSession(cliSessionHandle({ id: "s_1", folder: "../up" })), /is no full path/)
   })
 
   test("when it is not there and anybody could make it", async () => {
     await using folder = await freshFolder()
     await mkdir(join(folder.path, "open"))
     await chmod(join(folder.path, "open"), 0o777)
-    const handle = handleOf("s_1", join(folder.path, "open/deep/.karst"))
+    const handle = sessionHandle("s_1", join(folder.path, "open/deep/.karst"))
     await assert.rejects(() => wiper().session({ resume: handle }), /open", which is not trusted/)
   })
 })
@@ -165,12 +165,12 @@ describe("the working folder of a coding CLI that only a handle names is refused
   })
   for (const key of ["--dangerously-skip-permissions", "-p", "a b", "a\nb", "*", "../x", "", "{a,b}", "\u0000"]) {
     test(`and the key ${JSON.stringify(key)} as well`, () => {
-      assert.throws(() => checkedKey(key), /cannot be one of a CLI/)
+      assert.throws(() => requireSafeKey(key), /cannot be one of a CLI/)
     })
   }
   test("but not the keys that CLIs have", () => {
     for (const key of ["0199a213-81c0-7800-8aa1-bbab2a035a53", "ses_4f9a", "a:b/c=", undefined]) {
-      assert.equal(checkedKey(key), key)
+      assert.equal(requireSafeKey(key), key)
     }
   })
 })

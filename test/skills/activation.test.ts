@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { ConfigError, createAgent, fn, jsRuntime, type Message, messageText, scripted, skill, variable } from "karst"
-import { folderOf, skillText } from "./folders.ts"
+import { skillText, temporaryFolder } from "./folders.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const texts = (messages: readonly Message[]) => messages.map((message) => `${message.role}: ${messageText(message)}`)
@@ -150,7 +150,7 @@ describe("an agent with skills", () => {
   })
 
   test("fails with every problem of its skills at once, and tells warnings", async (t) => {
-    const root = await folderOf(t, {
+    const root = await temporaryFolder(t, {
       "a/SKILL.md": "x",
       "b/SKILL.md": skillText("c"),
       "good/SKILL.md": skillText("good\nmodel: opus"),
@@ -270,7 +270,7 @@ describe("an injection module", () => {
   `
 
   test("runs at activation and not before, and what it exports is declared, injected and retrieved", async (t) => {
-    const root = await folderOf(t, { "greet/SKILL.md": skillText("greet"), "package.json": '{"type":"module"}' })
+    const root = await temporaryFolder(t, { "greet/SKILL.md": skillText("greet"), "package.json": '{"type":"module"}' })
     const marker = join(root, "ran")
     await writeFile(join(root, "greet/injection.ts"), module(marker))
     const runtime = jsRuntime()
@@ -309,7 +309,7 @@ describe("an injection module", () => {
   ]
   for (const [what, source, says] of broken) {
     test(`that ${what} is an error the model sees, binds nothing, and may be tried again`, async (t) => {
-      const root = await folderOf(t, { "bad/SKILL.md": skillText("bad"), "bad/injection.mjs": source })
+      const root = await temporaryFolder(t, { "bad/SKILL.md": skillText("bad"), "bad/injection.mjs": source })
       const runtime = jsRuntime({ taken: 1 })
       const attempt = cell('await activateSkill("bad")')
       const model = scripted([attempt, attempt, "Done."])
@@ -324,7 +324,7 @@ describe("an injection module", () => {
 
   test("whose default export is a function makes each runtime its own", async (t) => {
     const source = "export default () => ({ list: [] })"
-    const root = await folderOf(t, { "own/SKILL.md": skillText("own"), "own/injection.mjs": source })
+    const root = await temporaryFolder(t, { "own/SKILL.md": skillText("own"), "own/injection.mjs": source })
     const lists = await Promise.all(
       [1, 2].map(async (number) => {
         const runtime = jsRuntime()
@@ -337,14 +337,14 @@ describe("an injection module", () => {
   })
 
   test("for another language is named and not run", async (t) => {
-    const root = await folderOf(t, { "py/SKILL.md": skillText("py"), "py/injection.py": "raise Exception" })
+    const root = await temporaryFolder(t, { "py/SKILL.md": skillText("py"), "py/injection.py": "raise Exception" })
     const model = scripted([cell('await activateSkill("py")'), "Done."])
     const { messages } = await createAgent({ model, skills: [root] }).run("Go")
     assert.match(texts(messages)[3] ?? "", /injection\.py provides is for another language/)
   })
 
   test("in a folder that cells can write is never run", async (t) => {
-    const root = await folderOf(t, {
+    const root = await temporaryFolder(t, {
       "work/evil/SKILL.md": skillText("evil"),
       "work/evil/injection.mjs": "export const x = 1",
     })

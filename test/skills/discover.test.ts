@@ -4,13 +4,13 @@ import { mkdir, symlink } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { test } from "node:test"
 import { loadSkills, skill } from "karst"
-import { folderOf, skillText } from "./folders.ts"
+import { skillText, temporaryFolder } from "./folders.ts"
 
 const names = async (...sources: Parameters<typeof loadSkills>[0]) =>
   (await loadSkills(sources)).skills.map(({ name }) => name)
 
 test("a source is a SKILL.md, a skill's folder, or a folder of them however deep, and the order is that of the paths", async (t) => {
-  const root = await folderOf(t, {
+  const root = await temporaryFolder(t, {
     "zeta/SKILL.md": skillText("zeta"),
     "alpha/SKILL.md": skillText("alpha"),
     "group/inner/beta/SKILL.md": skillText("beta"),
@@ -23,7 +23,7 @@ test("a source is a SKILL.md, a skill's folder, or a folder of them however deep
 })
 
 test("hidden folders, node_modules and what is inside a skill are not looked into", async (t) => {
-  const root = await folderOf(t, {
+  const root = await temporaryFolder(t, {
     "a/SKILL.md": skillText("a"),
     "a/references/b/SKILL.md": skillText("b"),
     ".hidden/c/SKILL.md": skillText("c"),
@@ -33,7 +33,7 @@ test("hidden folders, node_modules and what is inside a skill are not looked int
 })
 
 test("every bad skill is reported and the good ones are loaded", async (t) => {
-  const root = await folderOf(t, {
+  const root = await temporaryFolder(t, {
     "bad/SKILL.md": "no front matter",
     "good/SKILL.md": skillText("good"),
     "wrong/SKILL.md": skillText("right"),
@@ -50,7 +50,7 @@ test("every bad skill is reported and the good ones are loaded", async (t) => {
 })
 
 test("a file that is no SKILL.md is refused, and an empty folder is told of", async (t) => {
-  const root = await folderOf(t, { "notes.md": "x" })
+  const root = await temporaryFolder(t, { "notes.md": "x" })
   const { problems } = await loadSkills([join(root, "notes.md"), root])
   assert.match(problems[0]?.message ?? "", /is not a SKILL.md/)
   assert.deepEqual(
@@ -60,7 +60,7 @@ test("a file that is no SKILL.md is refused, and an empty folder is told of", as
 })
 
 test("of two skills with one name the first is used, and that is said", async (t) => {
-  const root = await folderOf(t, {
+  const root = await temporaryFolder(t, {
     "ours/pdf/SKILL.md": skillText("pdf", "Ours."),
     "theirs/pdf/SKILL.md": skillText("pdf", "Theirs."),
   })
@@ -77,8 +77,8 @@ test("of two skills with one name the first is used, and that is said", async (t
 })
 
 test("a link that leads outside, to itself, to a folder it is in or nowhere is reported and not followed", async (t) => {
-  const elsewhere = await folderOf(t, { "out/SKILL.md": skillText("out") })
-  const root = await folderOf(t, { "group/in/SKILL.md": skillText("in") })
+  const elsewhere = await temporaryFolder(t, { "out/SKILL.md": skillText("out") })
+  const root = await temporaryFolder(t, { "group/in/SKILL.md": skillText("in") })
   await symlink(elsewhere, join(root, "a-outside"))
   await symlink("b-itself", join(root, "b-itself"))
   await symlink("..", join(root, "group/c-loop"))
@@ -95,7 +95,7 @@ test("a link that leads outside, to itself, to a folder it is in or nowhere is r
 })
 
 test("a link that stays inside is followed, once", async (t) => {
-  const root = await folderOf(t, { "store/pdf/SKILL.md": skillText("pdf") })
+  const root = await temporaryFolder(t, { "store/pdf/SKILL.md": skillText("pdf") })
   await symlink("store/pdf", join(root, "again"))
   const { skills, problems } = await loadSkills([root])
   assert.deepEqual(
@@ -106,15 +106,15 @@ test("a link that stays inside is followed, once", async (t) => {
 })
 
 test("a source may itself be a link, because its owner named it", async (t) => {
-  const root = await folderOf(t, { "pdf/SKILL.md": skillText("pdf") })
-  const link = join(await folderOf(t), "link")
+  const root = await temporaryFolder(t, { "pdf/SKILL.md": skillText("pdf") })
+  const link = join(await temporaryFolder(t), "link")
   await symlink(root, link)
   assert.deepEqual(await names(link), ["pdf"])
 })
 
 test("a SKILL.md that is a link outside, a folder or a pipe is an error and hangs nothing", async (t) => {
-  const elsewhere = await folderOf(t, { "SKILL.md": skillText("linked") })
-  const root = await folderOf(t)
+  const elsewhere = await temporaryFolder(t, { "SKILL.md": skillText("linked") })
+  const root = await temporaryFolder(t)
   for (const name of ["linked", "folder", "pipe"]) await mkdir(join(root, name))
   await symlink(join(elsewhere, "SKILL.md"), join(root, "linked/SKILL.md"))
   await mkdir(join(root, "folder/SKILL.md"))
@@ -128,14 +128,14 @@ test("a SKILL.md that is a link outside, a folder or a pipe is an error and hang
 })
 
 test("a tree that is too deep is told of where it was left", async (t) => {
-  const root = await folderOf(t, { "1/2/3/4/5/6/7/pdf/SKILL.md": skillText("pdf") })
+  const root = await temporaryFolder(t, { "1/2/3/4/5/6/7/pdf/SKILL.md": skillText("pdf") })
   const { problems } = await loadSkills([root])
   assert.match(problems[0]?.message ?? "", /more than 6 folders down/)
 })
 
 test("the files of a skill are listed and read; what is outside, hidden by dots or too large is not", async (t) => {
-  const elsewhere = await folderOf(t, { "secret.txt": "secret" })
-  const root = await folderOf(t, {
+  const elsewhere = await temporaryFolder(t, { "secret.txt": "secret" })
+  const root = await temporaryFolder(t, {
     "pdf/SKILL.md": skillText("pdf"),
     "pdf/injection.ts": "export const x = 1",
     "pdf/references/forms.md": "forms",
@@ -182,7 +182,7 @@ test("a skill made in code is checked at once, with every problem", () => {
 })
 
 test("a skill made in code has files and stands beside those from folders", async (t) => {
-  const root = await folderOf(t, { "pdf/SKILL.md": skillText("pdf") })
+  const root = await temporaryFolder(t, { "pdf/SKILL.md": skillText("pdf") })
   const made = skill({ name: "made", description: "Made.", instructions: "Do.", files: { "b.md": "b", "a.md": "aa" } })
   assert.deepEqual(await names(made, root, made), ["made", "pdf"])
   assert.deepEqual(await made.files(), [

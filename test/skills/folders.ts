@@ -4,7 +4,10 @@ import { dirname, join } from "node:path"
 import type { TestContext } from "node:test"
 
 /** A temporary folder with these files in it, without links in its path, which is removed after the test. */
-export async function folderOf(t: TestContext, files: Record<string, string | Uint8Array> = {}): Promise<string> {
+export async function temporaryFolder(
+  t: TestContext,
+  files: Record<string, string | Uint8Array> = {},
+): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "karst-skills-test-")))
   t.after(() => rm(folder, { recursive: true, force: true }))
   for (const [path, content] of Object.entries(files)) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import fc from "fast-check"
 import { parseSkillText } from "../../src/skills/front-matter.ts"
-import { checkProperties } from "../../src/skills/properties.ts"
+import { checkSkillProperties } from "../../src/skills/properties.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -53,7 +53,7 @@ test("whatever stands in the front matter, reading it gives fields or a problem 
     fc.asyncProperty(yamlText, fc.string({ unit: "grapheme" }), async (front, body) => {
       const read = await parseSkillText(bytes(`---\n${front}\n---\n${body}`))
       if ("problem" in read) return assert.ok(read.problem.length > 0)
-      const { findings } = checkProperties(read.fields, "folder")
+      const { findings } = checkSkillProperties(read.fields, "folder")
       for (const { message } of findings) assert.ok(message.length > 0)
     }),
     { numRuns: 500 },
@@ -91,7 +91,7 @@ test("a name that is accepted is what NFKC makes of it, lower case and at most 6
   const parts = fc.constantFrom("a", "z", "9", "-", "é", "ß", "技", "A", "_", " ", "ﬁ", "Ⅷ", "ª", "İ")
   fc.assert(
     fc.property(fc.array(parts, { maxLength: 70 }), (given) => {
-      const { properties, findings } = checkProperties({ name: given.join(""), description: "x" }, undefined)
+      const { properties, findings } = checkSkillProperties({ name: given.join(""), description: "x" }, undefined)
       if (findings.length > 0) return
       const { name } = properties
       assert.equal(name, name.normalize("NFKC").toLowerCase())

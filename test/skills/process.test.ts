@@ -6,7 +6,7 @@ import { describe, test } from "node:test"
 import { createAgent, type Message, messageText, scripted } from "karst"
 import { processRuntime } from "karst/process"
 import { requires } from "../system.ts"
-import { folderOf, skillText } from "./folders.ts"
+import { skillText, temporaryFolder } from "./folders.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const texts = (messages: readonly Message[]) => messages.map((message) => messageText(message))
@@ -31,7 +31,7 @@ const activate = cell('await activateSkill("greet")')
 
 describe("a skill's module in a processRuntime", () => {
   test("runs in the child; its names are declared, used, retrieved and injected", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     await using runtime = processRuntime({ seed: 1 })
     const model = scripted([
       activate,
@@ -63,7 +63,7 @@ describe("a skill's module in a processRuntime", () => {
   })
 
   test("is loaded again after a crash and a reset, and what cells did to it is told as lost", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     await using runtime = processRuntime()
     const model = scripted([
       activate,
@@ -83,7 +83,7 @@ describe("a skill's module in a processRuntime", () => {
   })
 
   test("that is gone after a crash takes its names with it and nothing else", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     await using runtime = processRuntime({ seed: 1 })
     const model = scripted([activate, cell(crash), cell("seed + 1"), "Done."])
     const agent = createAgent({
@@ -102,7 +102,7 @@ describe("a skill's module in a processRuntime", () => {
   })
 
   test("comes along into a copy", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     await using runtime = processRuntime()
     await runtime.load?.(join(root, "greet/injection.ts"))
     assert.deepEqual(await runtime.load?.(join(root, "greet/injection.ts")), [
@@ -120,7 +120,7 @@ describe("a skill's module in a processRuntime", () => {
   })
 
   test("runs on the host when its source is trusted: live objects, and calls that pass the gate", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     await using runtime = processRuntime()
     const model = scripted([
       activate,
@@ -148,7 +148,7 @@ describe("a skill's module in a processRuntime", () => {
   ]
   for (const [what, source, says] of broken) {
     test(`that ${what} is an error the model sees, and binds nothing`, async (t) => {
-      const root = await folderOf(t, { "bad/SKILL.md": skillText("bad"), "bad/injection.mjs": source })
+      const root = await temporaryFolder(t, { "bad/SKILL.md": skillText("bad"), "bad/injection.mjs": source })
       await using runtime = processRuntime({ taken: 1 })
       const model = scripted([cell('await activateSkill("bad")'), "Done."])
       const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
@@ -159,7 +159,7 @@ describe("a skill's module in a processRuntime", () => {
   }
 
   test("in the working folder or a folder that cells may write is never run", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     for (const options of [{ cwd: root }, { isolation: "auto", write: [root] } as const]) {
       await using runtime = processRuntime({}, options)
       const model = scripted([activate, "Done."])
@@ -171,7 +171,7 @@ describe("a skill's module in a processRuntime", () => {
   test("is read inside a sandbox where that is allowed, and told how to be otherwise", {
     skip: requires("bwrap"),
   }, async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     const run = async (read: string[]) => {
       await using runtime = processRuntime({}, { isolation: "os", read })
       const model = scripted([activate, cell('await hello({ name: "Bo" })'), "Done."])

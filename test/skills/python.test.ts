@@ -6,7 +6,7 @@ import { describe, test } from "node:test"
 import { createAgent, type Message, messageText, scripted } from "karst"
 import { pythonRuntime } from "karst/python"
 import { requires } from "../system.ts"
-import { folderOf, skillText } from "./folders.ts"
+import { skillText, temporaryFolder } from "./folders.ts"
 
 const cell = (code: string) => `\`\`\`python\n${code}\n\`\`\``
 const texts = (messages: readonly Message[]) => messages.map((message) => messageText(message))
@@ -38,7 +38,7 @@ __exports__ = [
 
 describe("a skill's module in a pythonRuntime", { skip: requires("python") }, () => {
   test("runs at activation in the kernel; what __exports__ names is declared, used and retrieved", async (t) => {
-    const root = await folderOf(t, {
+    const root = await temporaryFolder(t, {
       "stats/SKILL.md": skillText("stats"),
       "stats/injection.py": module,
       "stats/references/a.md": "read me",
@@ -79,7 +79,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
   })
 
   test("is run again after the kernel died and after a reset, and comes along into a copy", async (t) => {
-    const root = await folderOf(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
+    const root = await temporaryFolder(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
     await using runtime = pythonRuntime()
     const model = scripted([
       activate,
@@ -100,7 +100,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
   })
 
   test("that is gone when the kernel is started again takes its names with it", async (t) => {
-    const root = await folderOf(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
+    const root = await temporaryFolder(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
     await using runtime = pythonRuntime({ seed: 1 })
     await runtime.load?.(join(root, "stats/injection.py"))
     await rm(root, { recursive: true })
@@ -141,7 +141,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
   ]
   test("that cannot be loaded is an error the model sees, and binds nothing", async (t) => {
     const names = broken.map((_, index) => `bad-${index}`)
-    const root = await folderOf(
+    const root = await temporaryFolder(
       t,
       Object.fromEntries(
         broken.flatMap(([, source], index) => [
@@ -160,7 +160,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
   })
 
   test("needs no leave to be read inside a sandbox", { skip: requires("bwrap") }, async (t) => {
-    const root = await folderOf(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
+    const root = await temporaryFolder(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
     await using runtime = pythonRuntime({}, { isolation: "os" })
     const model = scripted([activate, cell("analyze_data([3]).mean"), "Done."])
     const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")
@@ -168,7 +168,7 @@ describe("a skill's module in a pythonRuntime", { skip: requires("python") }, ()
   })
 
   test("in the working folder is never run", async (t) => {
-    const root = await folderOf(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
+    const root = await temporaryFolder(t, { "stats/SKILL.md": skillText("stats"), "stats/injection.py": module })
     await using runtime = pythonRuntime({}, { cwd: root })
     const model = scripted([activate, "Done."])
     const { messages } = await createAgent({ model, runtime, skills: [root] }).run("Go")

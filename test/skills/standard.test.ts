@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { loadSkills, type Skill } from "karst"
-import { folderOf, skillText } from "./folders.ts"
+import { skillText, temporaryFolder } from "./folders.ts"
 
 const description = "description: Does a thing."
 const text = (front: string, body = "Do it.") => `---\n${front}\n---\n${body}\n`
@@ -172,7 +172,7 @@ const cases: Record<string, Case> = {
 describe("a SKILL.md with", () => {
   for (const [what, { folder = "pdf", content, error, warning, holds }] of Object.entries(cases)) {
     test(`${what} is ${error ? "refused, with the reason" : "loaded"}`, async (t) => {
-      const root = await folderOf(t, { [`${folder}/SKILL.md`]: content })
+      const root = await temporaryFolder(t, { [`${folder}/SKILL.md`]: content })
       const { skills, problems } = await loadSkills([root])
       const told = (severity: string) =>
         problems.filter((problem) => problem.severity === severity).map(({ message }) => message)
@@ -190,7 +190,9 @@ describe("a SKILL.md with", () => {
   }
 
   test("several things wrong is told of each of them", async (t) => {
-    const root = await folderOf(t, { "pdf/SKILL.md": text("name: Pdf--x\ncompatibility: [a]\nmetadata: 1\nmodel: x") })
+    const root = await temporaryFolder(t, {
+      "pdf/SKILL.md": text("name: Pdf--x\ncompatibility: [a]\nmetadata: 1\nmodel: x"),
+    })
     const { problems } = await loadSkills([root])
     assert.deepEqual(
       problems.map(({ severity, message }) => `${severity}: ${message}`),

@@ -18,7 +18,7 @@ import {
 } from "karst"
 import { processRuntime } from "karst/process"
 import { call, calls, finish } from "../agent/tooling.ts"
-import { folderOf, skillText } from "./folders.ts"
+import { skillText, temporaryFolder } from "./folders.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const texts = (messages: readonly Message[]) => messages.map((message) => messageText(message))
@@ -69,7 +69,7 @@ describe("a skill's code that would run on the host is refused", () => {
   ]
   for (const [what, workspace] of places) {
     test(what, async (t) => {
-      const root = await folderOf(t, { ...files, "skills/pay/data/extra.mjs": "export const extra = 1" })
+      const root = await temporaryFolder(t, { ...files, "skills/pay/data/extra.mjs": "export const extra = 1" })
       const chosen = await workspace(root)
       for (const trusted of [true, false]) {
         const result = await activation({ workspace: chosen, skills: [{ path: join(root, "skills/pay"), trusted }] })
@@ -79,7 +79,7 @@ describe("a skill's code that would run on the host is refused", () => {
   }
 
   test("in the workspace of the agent that gave it the task", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     const skills = [{ path: join(root, "skills"), trusted: true }]
     const child = createAgent({ model: scripted([activate, "Done."]), runtime: () => jsRuntime(), skills })
     const shown: string[] = []
@@ -98,7 +98,7 @@ describe("a skill's code that would run on the host is refused", () => {
   })
 
   test("when trusted, whatever confines the cells", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     await using runtime = processRuntime()
     const skills = [{ path: join(root, "skills"), trusted: true }]
     assert.match(await activation({ runtime, skills, workspace: localWorkspace(root) }), /was not run: the agent can/)
@@ -115,14 +115,14 @@ describe("a skill's code runs", () => {
   ]
   for (const [what, workspace] of places) {
     test(what, async (t) => {
-      const root = await folderOf(t, files)
+      const root = await temporaryFolder(t, files)
       const skills = [{ path: join(root, "skills"), trusted: true }]
       assert.match(await activation({ workspace: workspace(root), skills }), /"pay" is active/)
     })
   }
 
   test("from the workspace where it gets no more rights than cells have", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     await using runtime = processRuntime()
     const skills = [join(root, "skills")]
     assert.match(await activation({ runtime, skills, workspace: localWorkspace(root) }), /"pay" is active/)
@@ -157,7 +157,7 @@ describe("the code of a skill is the one that was there when it was loaded", () 
   ]
   for (const [what, command, says] of changes) {
     test(`a shell that is not confined is refused: ${what}`, async (t) => {
-      const root = await folderOf(t, files)
+      const root = await temporaryFolder(t, files)
       const workspace = localWorkspace(join(root, "work"))
       const runtime = jsRuntime()
       const model = scripted([shellWrites(`cd .. && ${command}`), activate, "Done."])
@@ -176,7 +176,7 @@ describe("the code of a skill is the one that was there when it was loaded", () 
   }
 
   test("also where a function of it imports a file later", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     const runtime = jsRuntime()
     const skills = [{ path: join(root, "skills"), trusted: true }]
     assert.match(await activation({ runtime, skills }), /is active/)
@@ -187,7 +187,7 @@ describe("the code of a skill is the one that was there when it was loaded", () 
   })
 
   test("and one of CommonJS, with what it requires", async (t) => {
-    const root = await folderOf(t, {
+    const root = await temporaryFolder(t, {
       "skills/pay/SKILL.md": skillText("pay"),
       "skills/pay/package.json": '{"type":"commonjs"}',
       "skills/pay/injection.js": 'exports.pay = () => require("./rate.cjs").rate',
@@ -203,7 +203,7 @@ describe("the code of a skill is the one that was there when it was loaded", () 
   })
 
   test("what its folder imports from the program around it is the program's", async (t) => {
-    const root = await folderOf(t, {
+    const root = await temporaryFolder(t, {
       "package.json": '{"type":"module"}',
       "app/rates.ts": "export const rate = 2",
       "skills/pay/SKILL.md": skillText("pay"),
@@ -217,7 +217,7 @@ describe("the code of a skill is the one that was there when it was loaded", () 
   })
 
   test("a change that is the owner's is taken by an agent that loads it anew", async (t) => {
-    const root = await folderOf(t, files)
+    const root = await temporaryFolder(t, files)
     const path = join(root, "skills/pay")
     const first = createAgent({
       model: scripted(["Nothing.", activate, "Done."]),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { sqliteStore } from "karst"
-import { groupCommits } from "../../src/stores/sqlite-commits.ts"
+import { createCommitBatcher } from "../../src/stores/sqlite-commits.ts"
 import { openDatabase } from "../../src/stores/sqlite-database.ts"
 
 test("commits of one moment are made in their order, and one whose guard does not hold keeps no other from it", async () => {
@@ -37,7 +37,7 @@ test("one that the file cannot take does not take the others with it", async () 
     if (change.type === "put") throw new Error("It does not fit.")
     queries.apply(change, revision)
   }
-  const commits = groupCommits(async () => ({ ...database, queries: { ...queries, apply } }))
+  const commits = createCommitBatcher(async () => ({ ...database, queries: { ...queries, apply } }))
   const outcomes = await Promise.allSettled([
     commits.add([{ type: "append", log: "l", items: ["1"] }], undefined),
     commits.add(

@@ -5,7 +5,7 @@ import { type DeclareTest, type StoreCase, testStore } from "karst/testing"
 import { ConfigError } from "../../src/core/errors.ts"
 import type { Json } from "../../src/core/json.ts"
 import { memoryStore } from "../../src/stores/memory.ts"
-import type { Change, Store } from "../../src/stores/store.ts"
+import type { Store, StoreChange } from "../../src/stores/store.ts"
 
 type Breaks = (sound: Store) => Partial<Store>
 
@@ -139,12 +139,12 @@ function oneByOne(commit: Store["commit"]): Store["commit"] {
   }
 }
 
-function appendsLast(a: Change, b: Change): number {
+function appendsLast(a: StoreChange, b: StoreChange): number {
   return Number(a.type === "append") - Number(b.type === "append")
 }
 
-async function deepened(changes: readonly Change[], keys: Store["keys"]): Promise<Change[]> {
-  const all: Change[] = []
+async function deepened(changes: readonly StoreChange[], keys: Store["keys"]): Promise<StoreChange[]> {
+  const all: StoreChange[] = []
   for (const change of changes) {
     if (change.type !== "delete") all.push(change)
     else for await (const key of keys(change.key)) all.push({ type: "delete", key })

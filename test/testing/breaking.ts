@@ -1,21 +1,21 @@
-import type { CallGate, ExecuteOptions, Execution, NotExecuted, Runtime } from "../../src/runtime/runtime.ts"
+import type { CallGate, CellExecution, CellNotExecuted, CellOptions, Runtime } from "../../src/runtime/runtime.ts"
 
 /** What a runtime does otherwise than it should. */
 export type Breaks = (sound: Runtime) => Partial<Runtime>
 
-export function ran(change: (execution: Execution) => Execution): Breaks {
+export function ran(change: (execution: CellExecution) => CellExecution): Breaks {
   return ({ execute }) => ({ execute: async (code, options) => change(await execute(code, options)) })
 }
 
-export function changing(change: (execution: Extract<Execution, { ok: true }>) => Execution): Breaks {
+export function changing(change: (execution: Extract<CellExecution, { ok: true }>) => CellExecution): Breaks {
   return ran((execution) => (execution.ok ? change(execution) : execution))
 }
 
-export function failing(change: (error: NotExecuted["error"]) => NotExecuted["error"]): Breaks {
+export function failing(change: (error: CellNotExecuted["error"]) => CellNotExecuted["error"]): Breaks {
   return ran((execution) => (execution.ok ? execution : { ...execution, error: change(execution.error) }))
 }
 
-export function changed(change: (changes: Execution["changes"]) => Execution["changes"]): Breaks {
+export function changed(change: (changes: CellExecution["changes"]) => CellExecution["changes"]): Breaks {
   return ran((execution) => ({ ...execution, changes: change(execution.changes) }))
 }
 
@@ -27,7 +27,7 @@ export function refuses(code: RegExp): Breaks {
   return rewriting((text) => (code.test(text) ? "throw new SyntaxError('It is declared already.')" : text))
 }
 
-export function withOptions(change: (options: ExecuteOptions) => ExecuteOptions | Promise<ExecuteOptions>): Breaks {
+export function withOptions(change: (options: CellOptions) => CellOptions | Promise<CellOptions>): Breaks {
   return ({ execute }) => ({ execute: async (code, options = {}) => execute(code, await change(options)) })
 }
 
@@ -59,7 +59,7 @@ export function onlySays({ execute }: Runtime): Partial<Runtime> {
       if (timeoutMs === undefined) return running
       const error = { kind: "timeout" as const, message: `It ran longer than ${timeoutMs} ms.` }
       const changes = { created: [], reassigned: [], removed: [] }
-      const stopped: NotExecuted = {
+      const stopped: CellNotExecuted = {
         ok: false,
         error,
         stdout: "",
@@ -68,7 +68,7 @@ export function onlySays({ execute }: Runtime): Partial<Runtime> {
         durationMs: timeoutMs,
         changes,
       }
-      return Promise.race([running, new Promise<Execution>((resolve) => setTimeout(resolve, timeoutMs, stopped))])
+      return Promise.race([running, new Promise<CellExecution>((resolve) => setTimeout(resolve, timeoutMs, stopped))])
     },
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { RuntimeCase } from "karst/testing"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import type { CallGate, Execution, NotExecuted } from "../../src/runtime/runtime.ts"
+import type { CallGate, CellExecution, CellNotExecuted } from "../../src/runtime/runtime.ts"
 import {
   type Breaks,
   changed,
@@ -312,7 +312,7 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
   },
   "failure-in-line": {
     "is spoilt by a failure": (sound) => {
-      let failed: Execution | undefined
+      let failed: CellExecution | undefined
       return ran((execution) => {
         if (!execution.ok) failed = execution
         return failed ?? execution
@@ -458,6 +458,6 @@ export const mutants: { [C in RuntimeCase]?: { [what: string]: Breaks } } = {
   },
 }
 
-function withoutLine({ line, ...error }: NotExecuted["error"], message: string): NotExecuted["error"] {
+function withoutLine({ line, ...error }: CellNotExecuted["error"], message: string): CellNotExecuted["error"] {
   return line === undefined || error.message.includes(message) ? error : { ...error, line }
 }

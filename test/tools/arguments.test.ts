@@ -3,7 +3,7 @@ import { describe, test } from "node:test"
 import * as z from "zod"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Json } from "../../src/core/json.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { createArtifacts } from "../../src/tools/artifacts.ts"
 import { builtinTools } from "../../src/tools/builtin.ts"
@@ -12,15 +12,15 @@ import { commands } from "../../src/tools/shell/commands.ts"
 import { checkCommandTool, shellTool } from "../../src/tools/shell.ts"
 import { tool } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { call, calls, codeOf, toolEnds } from "../agent/tooling.ts"
+import { call, calls, errorCodeOf, toolEnds } from "../agent/tooling.ts"
 import { connect, serve, textOf } from "../mcp/clients.ts"
 
-const helper = createAgent({ name: "helper", model: scripted(["Done."]), tools: [] })
+const helper = createAgent({ name: "helper", model: scriptedModel(["Done."]), tools: [] })
 const shell = commands({})
 
 const builtin = [
   ...builtinTools({
-    ends: true,
+    endsByTool: true,
     artifacts: createArtifacts(),
     workspace: memoryWorkspace(),
     images: true,
@@ -34,7 +34,7 @@ const builtin = [
 ]
 
 async function toolEndOf(given: Parameters<typeof createAgent>[0]["tools"], name: string, input: Json) {
-  const model = scripted([calls(call(name, input)), "Done."])
+  const model = scriptedModel([calls(call(name, input)), "Done."])
   const workspace = memoryWorkspace()
   await workspace.write("a.txt", "old")
   const agent = createAgent({ model, tools: given, workspace, noTool: "answer" })
@@ -56,7 +56,7 @@ describe("an argument that a built-in tool does not declare", () => {
 
   test("leaves the file as it was", async () => {
     const { end, text } = await toolEndOf([], "write_file", { path: "a.txt", content: "new", mode: "append" })
-    assert.equal(codeOf(end), "invalid-input")
+    assert.equal(errorCodeOf(end), "invalid-input")
     assert.match(end.text, /unknown argument "mode"\. Accepted: path, content, append/)
     assert.equal(text, "old")
   })
@@ -115,12 +115,12 @@ describe("arguments that are encoded twice", () => {
   })
 
   test("are refused as before where the text is something else", async () => {
-    assert.equal(codeOf((await given('{"ids": [1')).end), "invalid-json")
-    assert.equal(codeOf((await given("[1]")).end), "invalid-json")
+    assert.equal(errorCodeOf((await given('{"ids": [1')).end), "invalid-json")
+    assert.equal(errorCodeOf((await given("[1]")).end), "invalid-json")
     const { end } = await given({ ids: "one, two" })
-    assert.equal(codeOf(end), "invalid-input")
+    assert.equal(errorCodeOf(end), "invalid-input")
     assert.match(end.text, /ids: .*expected array, received string/)
-    assert.equal(codeOf((await given('{"ids":["x"]}')).end), "invalid-input")
+    assert.equal(errorCodeOf((await given('{"ids":["x"]}')).end), "invalid-input")
     assert.match((await given({ ids: '["x"]' })).end.text, /ids\[0\]: .*expected (int|number)/)
   })
 

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { type ScriptedStep, scripted } from "../../src/models/scripted.ts"
+import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { askTool } from "../../src/tools/control.ts"
 import { agentTool, handoffTool } from "../../src/tools/delegate/agent.ts"
 import { tool } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { cell, runsOf, story } from "../agent/family.ts"
+import { cell, collectRun, runIdsOf } from "../agent/family.ts"
 import { call, delegate, finish, resultIn, saidIn } from "./delegate-case.ts"
 
 const look = tool({ name: "look", description: "Looks", run: () => "nothing" })
 
 /** A sub-agent that asks once, and then says what it was answered. */
 function asker(name: string, question = "Which colour?", options: string[] = ["red", "blue"]) {
-  const model = scripted((request) => {
+  const model = scriptedModel((request) => {
     const answered = request.messages.some(({ parts }) => parts.some((part) => part.type === "tool-result"))
     if (!answered) return call("ask", { question, options }, `ask-${name}`)
     return finish(`${name} takes ${saidIn(request)}`)
@@ -30,7 +30,7 @@ const passOn =
 
 describe("a question of a sub-agent", () => {
   test("makes the run wait with that question, and the answer goes on to the sub-agent", async () => {
-    const model = scripted([delegate(["painter: paint"]), passOn("t1"), finish("Painted.")])
+    const model = scriptedModel([delegate(["painter: paint"]), passOn("t1"), finish("Painted.")])
     const agent = createAgent({ name: "lead", model, agents: { painter: asker("painter") } })
     await using session = await agent.session()
     const asked = await session.send("Paint the shed")
@@ -45,7 +45,7 @@ describe("a question of a sub-agent", () => {
   })
 
   test("is answered in the same way when the run is continued by its result", async () => {
-    const model = scripted([delegate(["painter: paint"]), passOn("t1"), finish("Painted.")])
+    const model = scriptedModel([delegate(["painter: paint"]), passOn("t1"), finish("Painted.")])
     const agent = createAgent({ name: "lead", model, agents: { painter: asker("painter") } })
     const asked = await agent.run("Paint the shed")
     const { status } = await agent.run("red", { from: asked })
@@ -54,7 +54,7 @@ describe("a question of a sub-agent", () => {
   })
 
   test("is answered in the same way when the run is continued with other files", async () => {
-    const model = scripted([delegate(["painter: paint"]), passOn("t1"), call("list_files"), finish("Painted.")])
+    const model = scriptedModel([delegate(["painter: paint"]), passOn("t1"), call("list_files"), finish("Painted.")])
     const agent = createAgent({ name: "lead", model, agents: { painter: asker("painter") } })
     const asked = await agent.run("Paint the shed")
     const workspace = memoryWorkspace()
@@ -68,7 +68,7 @@ describe("a question of a sub-agent", () => {
   test("the sub-agent goes on in its own conversation and runtime", async () => {
     const painter = createAgent({
       name: "painter",
-      model: scripted([
+      model: scriptedModel([
         cell("const area = 12; area"),
         call("ask", { question: "Which colour?" }),
         cell("area * 2"),
@@ -78,7 +78,7 @@ describe("a question of a sub-agent", () => {
       // Agents that write code have none by themselves.
       tools: [askTool()],
     })
-    const model = scripted([delegate(["painter: paint"]), passOn("t1"), finish("Done.")])
+    const model = scriptedModel([delegate(["painter: paint"]), passOn("t1"), finish("Done.")])
     const agent = createAgent({ model, agents: { painter } })
     await using session = await agent.session()
     assert.equal((await session.send("go")).status, "waiting")
@@ -91,7 +91,7 @@ describe("a question of a sub-agent", () => {
     const painter = (name: string) =>
       createAgent({
         name,
-        model: scripted([call("ask", { question: "Which?" }), "Done."]),
+        model: scriptedModel([call("ask", { question: "Which?" }), "Done."]),
         tools: [askTool()],
         runtime() {
           const runtime = jsRuntime()
@@ -105,7 +105,7 @@ describe("a question of a sub-agent", () => {
         },
       })
     const steps = [delegate(["a: go", "b: go"]), passOn("t1"), finish("Done.")]
-    const agent = createAgent({ model: scripted(steps), agents: { a: painter("a"), b: painter("b") } })
+    const agent = createAgent({ model: scriptedModel(steps), agents: { a: painter("a"), b: painter("b") } })
     const session = await agent.session()
     await session.send("go")
     assert.deepEqual(closed, [])
@@ -116,8 +116,8 @@ describe("a question of a sub-agent", () => {
   })
 
   test("several questions of one batch are asked together, next to the answers of the others", async () => {
-    const agents = { a: asker("a", "Size?", []), b: asker("b"), c: createAgent({ model: scripted(["ready"]) }) }
-    const model = scripted([delegate(["a: go", "b: go", "c: go"]), passOn("t1", "t2"), finish("Done.")])
+    const agents = { a: asker("a", "Size?", []), b: asker("b"), c: createAgent({ model: scriptedModel(["ready"]) }) }
+    const model = scriptedModel([delegate(["a: go", "b: go", "c: go"]), passOn("t1", "t2"), finish("Done.")])
     const agent = createAgent({ model, agents })
     await using session = await agent.session()
     const { pending } = await session.send("go")
@@ -134,7 +134,7 @@ describe("a question of a sub-agent", () => {
       call("delegate_status", {}, "again"),
       finish("It still waits."),
     ]
-    const model = scripted(steps)
+    const model = scriptedModel(steps)
     const agent = createAgent({ model, agents: { painter: asker("painter") } })
     await using session = await agent.session()
     const { status, pending } = await session.send("go")
@@ -144,7 +144,7 @@ describe("a question of a sub-agent", () => {
   })
 
   test("can be left unanswered: the model does something else instead", async () => {
-    const model = scripted([delegate(["painter: paint"]), finish("Left as it is.")])
+    const model = scriptedModel([delegate(["painter: paint"]), finish("Left as it is.")])
     const agent = createAgent({ model, agents: { painter: asker("painter") } })
     await using session = await agent.session()
     await session.send("Paint the shed")
@@ -157,13 +157,13 @@ describe("a question of a sub-agent", () => {
       call("delegate", { tasks: [{ continue: "t1", prompt: "blue" }] }),
       finish("Done."),
     ]
-    const model = scripted(steps)
-    await createAgent({ model, agents: { w: createAgent({ model: scripted(["ready"]) }) } }).run("go")
+    const model = scriptedModel(steps)
+    await createAgent({ model, agents: { w: createAgent({ model: scriptedModel(["ready"]) }) } }).run("go")
     assert.match(resultIn(model.requests[2]), /not-waiting.*t1 asked nothing, it is done\. Give it as a new task/)
   })
 
   test("has one answer, not two in one call", async () => {
-    const model = scripted([delegate(["painter: paint"]), passOn("t1", "t1"), passOn("t1"), finish("Done.")])
+    const model = scriptedModel([delegate(["painter: paint"]), passOn("t1", "t1"), passOn("t1"), finish("Done.")])
     const agent = createAgent({ model, agents: { painter: asker("painter") } })
     await using session = await agent.session()
     await session.send("go")
@@ -173,9 +173,9 @@ describe("a question of a sub-agent", () => {
   })
 
   test("climbs through every level, and the answer goes down the same way", async () => {
-    const middleModel = scripted([delegate(["painter: go"]), passOn("t1"), finish("All painted.")])
+    const middleModel = scriptedModel([delegate(["painter: go"]), passOn("t1"), finish("All painted.")])
     const middle = createAgent({ name: "middle", model: middleModel, agents: { painter: asker("painter") } })
-    const model = scripted([delegate(["middle: go"]), passOn("t1"), finish("Done.")])
+    const model = scriptedModel([delegate(["middle: go"]), passOn("t1"), finish("Done.")])
     const agent = createAgent({ name: "lead", model, agents: { middle } })
     await using session = await agent.session()
     const { pending } = await session.send("go")
@@ -192,9 +192,9 @@ describe("agentTool", () => {
     const poet = createAgent({
       name: "poet",
       description: "Writes poems",
-      model: scripted(({ messages }) => `Ode (${messages.length})`),
+      model: scriptedModel(({ messages }) => `Ode (${messages.length})`),
     })
-    const model = scripted([call("poet", { prompt: "An ode" }), finish("Done.")])
+    const model = scriptedModel([call("poet", { prompt: "An ode" }), finish("Done.")])
     await createAgent({ model, tools: [agentTool(poet)] }).run("go")
     assert.equal(resultIn(model.requests[1]), "Ode (1)")
     const spec = model.requests[0]?.tools?.find(({ name }) => name === "poet")
@@ -202,7 +202,7 @@ describe("agentTool", () => {
   })
 
   test("may be called and described otherwise, and makes a word of any name", () => {
-    const agent = createAgent({ name: "2nd poet!", model: scripted([]) })
+    const agent = createAgent({ name: "2nd poet!", model: scriptedModel([]) })
     assert.equal(agentTool(agent).name, "agent_2nd_poet_")
     const named = agentTool(agent, { name: "verse", description: "Verses", timeoutMs: 5 })
     assert.deepEqual([named.name, named.description, named.options.timeoutMs], ["verse", "Verses", 5])
@@ -210,8 +210,8 @@ describe("agentTool", () => {
   })
 
   test("a failure is a result with a code, and a question one that the user is asked", async () => {
-    const broken = createAgent({ name: "broken", model: scripted([new Error("no wires")]) })
-    const model = scripted([
+    const broken = createAgent({ name: "broken", model: scriptedModel([new Error("no wires")]) })
+    const model = scriptedModel([
       call("broken", { prompt: "go" }),
       call("painter", { prompt: "go" }),
       (request) => call("painter", { continue: "t2", prompt: saidIn(request) }),
@@ -231,18 +231,18 @@ describe("agentTool", () => {
   test("a call that is out of time ends the run behind it", async () => {
     const slow = createAgent({
       name: "slow",
-      model: scripted([
+      model: scriptedModel([
         async ({ signal }) => {
           await new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()))
           return "late"
         },
       ]),
     })
-    const model = scripted([call("slow", { prompt: "go" }), finish("Done.")])
+    const model = scriptedModel([call("slow", { prompt: "go" }), finish("Done.")])
     const run = createAgent({ name: "lead", model, tools: [agentTool(slow, { timeoutMs: 1 })] }).run("go")
-    const { events } = await story(run)
+    const { events } = await collectRun(run)
     assert.match(resultIn(model.requests[1]), /Error \(timeout\)/)
-    const [id] = runsOf(events, "slow")
+    const [id] = runIdsOf(events, "slow")
     const end = events.find((event) => event.type === "run-end" && event.run === id)
     assert.equal(end?.type === "run-end" && end.status, "aborted")
   })
@@ -250,9 +250,9 @@ describe("agentTool", () => {
 
 describe("handoffTool", () => {
   test("ends the run with what the other agent says, which knows the conversation", async () => {
-    const expert = scripted([finish("The refund is on its way.")])
+    const expert = scriptedModel([finish("The refund is on its way.")])
     const refunds = createAgent({ name: "refunds", description: "Handles refunds", model: expert, tools: [look] })
-    const model = scripted([call("look"), call("transfer_to_refunds", { prompt: "They want it fast." })])
+    const model = scriptedModel([call("look"), call("transfer_to_refunds", { prompt: "They want it fast." })])
     const agent = createAgent({ name: "desk", model, tools: [look, handoffTool(refunds)] })
     const result = await agent.run("I want my money back")
     assert.deepEqual(
@@ -270,15 +270,15 @@ describe("handoffTool", () => {
   })
 
   test("where the other agent fails, the run goes on", async () => {
-    const broken = createAgent({ name: "broken", model: scripted([new Error("no wires")]) })
-    const model = scripted([call("transfer_to_broken"), finish("I did it myself.")])
+    const broken = createAgent({ name: "broken", model: scriptedModel([new Error("no wires")]) })
+    const model = scriptedModel([call("transfer_to_broken"), finish("I did it myself.")])
     const { output, completion } = await createAgent({ model, tools: [handoffTool(broken)] }).run("go")
     assert.equal(output, "I did it myself.")
     assert.equal(completion.by, "tool")
   })
 
   test("the other agent may ask, and goes on with the answer", async () => {
-    const model = scripted([
+    const model = scriptedModel([
       call("transfer_to_painter"),
       (request) => call("transfer_to_painter", { continue: "t1", prompt: saidIn(request) }, "again"),
     ])
@@ -290,19 +290,21 @@ describe("handoffTool", () => {
   })
 
   test("agents that hand each other over for ever come to an end at the depth limit", async () => {
-    const model = scripted((request) =>
+    const model = scriptedModel((request) =>
       /too-deep/.test(resultIn(request)) ? finish("Enough.") : call("transfer_to_pong"),
     )
     const pong = createAgent({
       name: "pong",
-      model: scripted((request) => (/too-deep/.test(resultIn(request)) ? finish("Enough.") : call("transfer_to_ping"))),
+      model: scriptedModel((request) =>
+        /too-deep/.test(resultIn(request)) ? finish("Enough.") : call("transfer_to_ping"),
+      ),
       tools: [
         handoffTool({ ...createAgent({ model }), name: "ping", run: (prompt, options) => ping.run(prompt, options) }),
       ],
     })
     const ping = createAgent({ name: "ping", model, tools: [handoffTool(pong)] })
-    const { events, result } = await story(ping.run("go"))
+    const { events, result } = await collectRun(ping.run("go"))
     assert.equal(result.output, "Enough.")
-    assert.equal(runsOf(events).size, 5)
+    assert.equal(runIdsOf(events).size, 5)
   })
 })

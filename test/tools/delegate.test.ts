@@ -5,24 +5,24 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Agent } from "../../src/core/agent.ts"
 import { ConfigError, ModelError } from "../../src/core/errors.ts"
 import type { Json } from "../../src/core/json.ts"
-import { type ScriptedAnswer, type ScriptedStep, scripted } from "../../src/models/scripted.ts"
+import { type ScriptedAnswer, type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { delegateTools } from "../../src/tools/delegate.ts"
 import { isToolResult, type Tool, type ToolContext, tool } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { cell, endless, only, runsOf, story } from "../agent/family.ts"
+import { cell, collectRun, endlessStep, onlyEvent, runIdsOf } from "../agent/family.ts"
 import { call, delegate, finish, resultIn, saidIn } from "./delegate-case.ts"
 
 const usage = { input: 10, output: 5, complete: true }
 
 /** A sub-agent that answers what the function makes of its prompt. */
 function worker(name: string, answer: (prompt: string) => ScriptedStep | Promise<ScriptedStep>, options = {}) {
-  const model = scripted((request) => answer(saidIn(request)), { usage })
+  const model = scriptedModel((request) => answer(saidIn(request)), { usage })
   return createAgent({ name, description: `Does ${name} work`, model, ...options })
 }
 
 function lead(steps: readonly ScriptedStep[], agents: Parameters<typeof createAgent>[0]["agents"], options = {}) {
-  const model = scripted(steps, { usage })
+  const model = scriptedModel(steps, { usage })
   return { model, agent: createAgent({ name: "lead", model, agents, ...options }) }
 }
 
@@ -59,7 +59,7 @@ describe("delegate", () => {
     await agent.run("go")
     const spec = model.requests[0]?.tools?.find(({ name }) => name === "delegate")
     assert.match(spec?.description ?? "", /- writer: Does writer work/)
-    const none = scripted([finish("Done.")])
+    const none = scriptedModel([finish("Done.")])
     await createAgent({ model: none, tools: [tool({ name: "look", description: "Looks", run: () => "" })] }).run("go")
     assert.ok(!none.requests[0]?.tools?.some(({ name }) => name.startsWith("delegate")))
   })
@@ -88,7 +88,7 @@ describe("delegate", () => {
     const down = new ModelError("It is down.", { code: "overloaded" })
     const agents = { w: worker("w", (prompt) => (prompt === "bad" ? down : "fine"), { limits: { cycles: 3 } }) }
     const { model, agent } = lead([delegate(["w: bad", "w: good"]), delegate(["w: bad"]), finish("Done.")], agents)
-    const { events } = await story(agent.run("go"))
+    const { events } = await collectRun(agent.run("go"))
     assert.equal(resultIn(model.requests[1]), "[t1 w] failed (overloaded): It is down.\n\n[t2 w] done.\nfine")
     const ends = events.filter((event) => event.type === "tool-end" && event.name === "delegate")
     assert.deepEqual(
@@ -100,7 +100,7 @@ describe("delegate", () => {
   test("a sub-agent that reaches its limit says so, with its last words", async () => {
     const looping = createAgent({
       name: "w",
-      model: scripted(() => `Still at it.\n${cell("1")}`),
+      model: scriptedModel(() => `Still at it.\n${cell("1")}`),
       limits: { cycles: 2 },
     })
     const { model, agent } = lead([delegate(["w: go"]), finish("Done.")], { w: looping })
@@ -137,22 +137,22 @@ describe("delegate", () => {
 
   test("runs side by side on one shared runtime are refused with the cure, one at a time they are not", async () => {
     const runtime = jsRuntime({ n: 0 })
-    const shared = createAgent({ name: "w", model: scripted(() => "x"), runtime })
-    const own = createAgent({ name: "o", model: scripted(() => "y"), runtime: () => jsRuntime() })
+    const shared = createAgent({ name: "w", model: scriptedModel(() => "x"), runtime })
+    const own = createAgent({ name: "o", model: scriptedModel(() => "y"), runtime: () => jsRuntime() })
     const steps = [delegate(["w: a", "w: b"]), delegate(["w: a"]), delegate(["o: a", "o: b"]), finish("Done.")]
     const { model, agent } = lead(steps, { w: shared, o: own })
-    const { events } = await story(agent.run("go"))
+    const { events } = await collectRun(agent.run("go"))
     assert.match(
       resultIn(model.requests[1]),
       /Error \(config\).*share one runtime.*createAgent\(\{ runtime: \(\) => jsRuntime/s,
     )
     assert.equal(resultIn(model.requests[2]), "[t1 w] done.\nx")
     assert.match(resultIn(model.requests[3]), /\[t2 o\] done.*\[t3 o\] done/s)
-    assert.equal(runsOf(events, "w").size, 1)
+    assert.equal(runIdsOf(events, "w").size, 1)
   })
 
   test("names that are no words and things that are no agents are refused when the agent is made", () => {
-    const model = scripted([])
+    const model = scriptedModel([])
     assert.throws(() => createAgent({ model, agents: { "a b": worker("w", () => "") } }), ConfigError)
     assert.throws(() => createAgent({ model, agents: { a: {} as never } }), /agents\.a: this is no agent/)
   })
@@ -195,11 +195,11 @@ describe("in the background", () => {
   })
 
   test("nothing is left running after the run: what runs and what is queued ends with it", async () => {
-    const { step, begun } = endless()
+    const { step, begun } = endlessStep()
     let started = 0
     const slow = createAgent({
       name: "slow",
-      model: scripted((request) => {
+      model: scriptedModel((request) => {
         started++
         return typeof step === "function" ? step(request) : step
       }),
@@ -210,7 +210,7 @@ describe("in the background", () => {
       return finish("Done.")
     }
     const { agent } = lead([delegate(tasks, { background: true }), answer], { slow }, { maxParallelTools: 2 })
-    const { events, result } = await story(agent.run("go"))
+    const { events, result } = await collectRun(agent.run("go"))
     assert.equal(result.status, "done")
     assert.equal(started, 2, "what was queued is never begun")
     const ends = events.filter((event) => event.type === "run-end")
@@ -222,8 +222,8 @@ describe("in the background", () => {
   })
 
   test("in the next run of a session, what ended with the last one is told as interrupted", async () => {
-    const { step, begun } = endless()
-    const slow = createAgent({ name: "slow", model: scripted([step]) })
+    const { step, begun } = endlessStep()
+    const slow = createAgent({ name: "slow", model: scriptedModel([step]) })
     const steps: ScriptedStep[] = [
       delegate(["slow: go"], { background: true }),
       async () => {
@@ -265,11 +265,11 @@ test("tasks that an earlier process knew are told as lost, and new ones get othe
 
 test("one set of delegate tools in agents at several levels does not wait for itself", async () => {
   const low = worker("low", () => "deep")
-  const middleModel = scripted([delegate(["low: go"]), finish("from below")])
+  const middleModel = scriptedModel([delegate(["low: go"]), finish("from below")])
   const agents: Record<string, Agent> = { low }
   const tools = delegateTools({ low, middle: later(() => agents.middle) }, { maxParallel: 1 })
   agents.middle = createAgent({ name: "middle", model: middleModel, tools })
-  const model = scripted([delegate(["middle: go"]), finish("Done.")])
+  const model = scriptedModel([delegate(["middle: go"]), finish("Done.")])
   await createAgent({ model, tools }).run("go")
   assert.equal(resultIn(model.requests[1]), "[t1 middle] done.\nfrom below")
 })
@@ -292,8 +292,8 @@ describe("what sub-agents have from the run that starts them", () => {
   test("its files, where they have none, also when they were given nothing at all", async () => {
     const workspace = memoryWorkspace({ "note.txt": "from the lead" })
     const { write } = guarded()
-    const child = createAgent({ name: "w", model: scripted([call("write"), finish("Done.")]), tools: [write] })
-    const bare = scripted([finish("I only have tools.")])
+    const child = createAgent({ name: "w", model: scriptedModel([call("write"), finish("Done.")]), tools: [write] })
+    const bare = scriptedModel([finish("I only have tools.")])
     const { agent } = lead(
       [delegate(["w: go"]), delegate(["bare: go"]), finish("Done.")],
       { w: child, bare: createAgent({ name: "bare", model: bare }) },
@@ -311,10 +311,10 @@ describe("what sub-agents have from the run that starts them", () => {
     const [outer, inner] = [memoryWorkspace(), memoryWorkspace()]
     const { write } = guarded()
     const steps = [call("write"), finish("Done.")]
-    const child = createAgent({ name: "w", model: scripted(steps), tools: [write], workspace: inner })
+    const child = createAgent({ name: "w", model: scriptedModel(steps), tools: [write], workspace: inner })
     const coder = createAgent({
       name: "c",
-      model: scripted([cell("n + 1"), "Done."]),
+      model: scriptedModel([cell("n + 1"), "Done."]),
       runtime: () => jsRuntime({ n: 1 }),
     })
     const { model, agent } = lead(
@@ -331,7 +331,7 @@ describe("what sub-agents have from the run that starts them", () => {
   test("its tool policy, narrowed by theirs and never widened", async () => {
     const { made, write } = guarded()
     const steps = [call("write"), finish("Could not.")]
-    const model = scripted(steps)
+    const model = scriptedModel(steps)
     const child = createAgent({ name: "w", model, tools: [write], toolPolicy: { allow: ["write", "finish"] } })
     const { agent } = lead([delegate(["w: go"]), finish("Done.")], { w: child }, { toolPolicy: { deny: ["write"] } })
     await agent.run("go")
@@ -344,7 +344,11 @@ describe("what sub-agents have from the run that starts them", () => {
   test("its hooks: a guard on the lead sees and stops the calls of a child", async () => {
     const { made, write } = guarded()
     const seen: string[] = []
-    const child = createAgent({ name: "w", model: scripted([call("write"), finish("Could not.")]), tools: [write] })
+    const child = createAgent({
+      name: "w",
+      model: scriptedModel([call("write"), finish("Could not.")]),
+      tools: [write],
+    })
     const hooks = {
       beforeCall({ binding }: { binding: string }, { agent }: { agent: string }) {
         seen.push(`${agent} ${binding}`)
@@ -358,7 +362,7 @@ describe("what sub-agents have from the run that starts them", () => {
   })
 
   test("its budgets: a child is stopped when the lead's tokens are spent", async () => {
-    const child = createAgent({ name: "w", model: scripted(() => cell("1"), { usage }) })
+    const child = createAgent({ name: "w", model: scriptedModel(() => cell("1"), { usage }) })
     const { model, agent } = lead([delegate(["w: go"]), finish("Done.")], { w: child }, { limits: { tokens: 60 } })
     const { status, reason } = await agent.run("go")
     assert.deepEqual([status, reason, model.requests.length], ["stopped", "tokens", 1])
@@ -367,7 +371,7 @@ describe("what sub-agents have from the run that starts them", () => {
   test("its answerer for approvals", async () => {
     const asked: string[] = []
     const wipe = tool({ name: "wipe", description: "Wipes", approve: true, run: () => "wiped" })
-    const child = createAgent({ name: "w", model: scripted([call("wipe"), finish("Wiped.")]), tools: [wipe] })
+    const child = createAgent({ name: "w", model: scriptedModel([call("wipe"), finish("Wiped.")]), tools: [wipe] })
     const approve = ({ binding }: { binding: string }) => {
       asked.push(binding)
       return "allow" as const
@@ -379,22 +383,22 @@ describe("what sub-agents have from the run that starts them", () => {
   })
 
   test("its end: an abort of the lead ends all tasks, also those that have not begun", async () => {
-    const { step, begun } = endless()
-    const model = scripted((request) => (typeof step === "function" ? step(request) : step))
+    const { step, begun } = endlessStep()
+    const model = scriptedModel((request) => (typeof step === "function" ? step(request) : step))
     const child = createAgent({ name: "w", model })
     const { agent } = lead([delegate(["w: a", "w: b", "w: c"])], { w: child }, { maxParallelTools: 2 })
     const run = agent.run("go")
     void begun.then(() => run.abort())
-    const { events } = await story(run)
+    const { events } = await collectRun(run)
     assert.ok(events.filter((event) => event.type === "run-end").every(({ status }) => status === "aborted"))
     assert.ok(model.requests.length <= 2)
-    const end = only(events, "tool-end", "lead")
+    const end = onlyEvent(events, "tool-end", "lead")
     assert.equal(end.error?.code, "aborted")
   })
 
   test("its depth: one level too many is a result that names the chain", async () => {
     const low = worker("low", () => "never")
-    const middleModel = scripted([delegate(["low: go"]), finish("Could not.")])
+    const middleModel = scriptedModel([delegate(["low: go"]), finish("Could not.")])
     const middle = createAgent({ name: "middle", model: middleModel, agents: { low } })
     const { agent } = lead([delegate(["middle: go"]), finish("Done.")], { middle }, { limits: { depth: 2 } })
     await agent.run("go")
@@ -420,7 +424,7 @@ test("whatever becomes of sub-agents, every task has one report in its place and
         return wanted === "stop" ? "hm" : finish("ok")
       }
       const look = tool({ name: "look", description: "Looks", run: () => "" })
-      const w = createAgent({ name: "w", model: scripted(answer), tools: [look], limits: { cycles: 2 } })
+      const w = createAgent({ name: "w", model: scriptedModel(answer), tools: [look], limits: { cycles: 2 } })
       const steps = [
         plan.flatMap(({ tasks, background }, n) =>
           call("delegate", { tasks: tasks.map((task) => ({ agent: "w", prompt: task })), background }, `c${n}`),
@@ -428,7 +432,7 @@ test("whatever becomes of sub-agents, every task has one report in its place and
         call("delegate_status", { wait: true }),
         finish("Done."),
       ]
-      const model = scripted(steps)
+      const model = scriptedModel(steps)
       const agent = createAgent({ name: "lead", model, agents: { w }, maxParallelTools })
       await using session = await agent.session()
       const first = await session.send("go")

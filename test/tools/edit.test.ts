@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { editFileTool } from "../../src/tools/edit.ts"
-import { findAll, replaceAll } from "../../src/tools/files/edit-bytes.ts"
+import { findMatches, replaceMatches } from "../../src/tools/files/edit-bytes.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
 import type { Workspace } from "../../src/workspace/workspace.ts"
 import { failure, stored, textOf, use, workspaces } from "./use.ts"
@@ -129,10 +129,10 @@ describe("the bytes of an edit", () => {
         const ended = (part: string) => (crlf ? part.replaceAll("\n", "\r\n") : part)
         const name = encoding === "utf-8" ? "utf8" : "utf16le"
         const bytes = Buffer.from(ended(text), name)
-        const found = findAll(bytes, oldText, encoding)
+        const found = findMatches(bytes, oldText, encoding)
         const isCrlf = crlf && text.includes("\n")
         const expected = ended(text).replaceAll(ended(oldText), () => (isCrlf ? ended(newText) : newText))
-        assert.equal(replaceAll(bytes, found, newText, encoding)?.toString(name), expected)
+        assert.equal(replaceMatches(bytes, found, newText, encoding)?.toString(name), expected)
         const once = ended(text).split(ended(oldText)).length === 2
         if (once && !found[0]?.overlaps) assert.equal(found.length, 1)
       }),
@@ -143,8 +143,8 @@ describe("the bytes of an edit", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.uint8Array({ maxLength: 60 }), (head, tail) => {
         const bytes = Buffer.concat([head, Buffer.from("<needle>"), tail])
-        const found = findAll(bytes, "<needle>", "utf-8")
-        const changed = replaceAll(bytes, found, "x", "utf-8")
+        const found = findMatches(bytes, "<needle>", "utf-8")
+        const changed = replaceMatches(bytes, found, "x", "utf-8")
         assert.deepEqual(changed, Buffer.concat([head, Buffer.from("x"), tail]))
       }),
     )

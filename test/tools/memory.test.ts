@@ -2,9 +2,9 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { messageText } from "../../src/core/message.ts"
-import { type ScriptedStep, scripted } from "../../src/models/scripted.ts"
+import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { tool } from "../../src/tools/tool.ts"
-import { good } from "../memory/helpers.ts"
+import { goodSummary } from "../memory/helpers.ts"
 import { call, finish } from "./delegate-case.ts"
 
 const read = tool({
@@ -17,11 +17,15 @@ const read = tool({
 const pages = (count: number): ScriptedStep[] =>
   Array.from({ length: count }, (_, page) => call("read", { page }, `page-${page}`))
 
-const summarising = () => scripted(() => good("- pages seen"), { id: "scripted/summariser" })
+const summarising = () => scriptedModel(() => goodSummary("- pages seen"), { id: "scripted/summariser" })
 
 test("compact_memory has older messages replaced by a summary before the next request", async () => {
   const summariser = summarising()
-  const model = scripted([...pages(8), call("compact_memory", { notes: "Page 3 has the key 4711." }), finish("Done.")])
+  const model = scriptedModel([
+    ...pages(8),
+    call("compact_memory", { notes: "Page 3 has the key 4711." }),
+    finish("Done."),
+  ])
   const run = createAgent({ model, tools: [read], memory: { model: summariser }, limits: { cycles: 20 } }).run("Read")
   const events = await Array.fromAsync(run)
   const { messages, status } = await run
@@ -39,7 +43,7 @@ test("the wish is granted once: later requests are left alone", async () => {
   const summariser = summarising()
   const steps = [...pages(8), call("compact_memory", { notes: "n" }), ...pages(2), finish("Done.")]
   const agent = createAgent({
-    model: scripted(steps),
+    model: scriptedModel(steps),
     tools: [read],
     memory: { model: summariser },
     limits: { cycles: 20 },
@@ -53,7 +57,7 @@ test("the wish is granted once: later requests are left alone", async () => {
 test("a hook is told that the model asked for it", async () => {
   const reasons: string[] = []
   const agent = createAgent({
-    model: scripted([...pages(6), call("compact_memory", { notes: "n" }), finish("Done.")]),
+    model: scriptedModel([...pages(6), call("compact_memory", { notes: "n" }), finish("Done.")]),
     tools: [read],
     memory: { model: summarising() },
     hooks: {
@@ -68,7 +72,7 @@ test("a hook is told that the model asked for it", async () => {
 
 test("with hardly anything said, nothing is made shorter and the run goes on", async () => {
   const summariser = summarising()
-  const model = scripted([call("compact_memory", { notes: "n" }), finish("Done.")])
+  const model = scriptedModel([call("compact_memory", { notes: "n" }), finish("Done.")])
   const { status, trajectory } = await createAgent({ model, tools: [read], memory: { model: summariser } }).run("Hi")
   assert.equal(status, "done")
   assert.ok(!trajectory.events.some(({ type }) => type === "memory-compacted"))
@@ -76,7 +80,7 @@ test("with hardly anything said, nothing is made shorter and the run goes on", a
 })
 
 test("the calls that stay after it keep their results", async () => {
-  const model = scripted([...pages(8), call("compact_memory", { notes: "n" }), ...pages(1), finish("Done.")])
+  const model = scriptedModel([...pages(8), call("compact_memory", { notes: "n" }), ...pages(1), finish("Done.")])
   const agent = createAgent({ model, tools: [read], memory: { model: summarising() }, limits: { cycles: 20 } })
   const { messages } = await agent.run("Read")
   const calls = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? part.id : [])))

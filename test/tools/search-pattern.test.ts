@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { after, describe, test } from "node:test"
 import fc from "fast-check"
 import { type MatchOptions, matchFile } from "../../src/tools/search/lines.ts"
-import { compilePattern, type Pattern } from "../../src/tools/search/pattern.ts"
+import { compilePattern, type SearchPattern } from "../../src/tools/search/pattern.ts"
 import { filesByRipgrep, findRipgrep } from "../../src/tools/search/ripgrep.ts"
 import { requires } from "../system.ts"
 
@@ -117,11 +117,11 @@ describe("a pattern", () => {
 
   test("is about lines, unless it names a line break", () => {
     for (const text of ["a\\nb", "a[\\n\\r]b", "a[\\s\\S]*b", "a[^]b", "a\nb", "(?s)a.b"]) {
-      assert.equal(compilePattern(text, plain).spans, true, text)
+      assert.equal(compilePattern(text, plain).isMultiline, true, text)
     }
     for (const text of ["a.b", "a\\s+b", "[^\\n]*", '[^"]*', "\\W"])
-      assert.equal(compilePattern(text, plain).spans, false, text)
-    assert.equal(compilePattern("a\nb", { ...plain, literal: true }).spans, true)
+      assert.equal(compilePattern(text, plain).isMultiline, false, text)
+    assert.equal(compilePattern("a\nb", { ...plain, literal: true }).isMultiline, true)
   })
 })
 
@@ -203,13 +203,13 @@ function asBytes(text: string, kind: string): Buffer {
   return Buffer.from(text)
 }
 
-function found({ source, flags, spans }: Pattern, bytes: Uint8Array): boolean {
-  const options: MatchOptions = { source, flags, spans, mode: "files", context: 0 }
+function found({ source, flags, isMultiline: spans }: SearchPattern, bytes: Uint8Array): boolean {
+  const options: MatchOptions = { source, flags, isMultiline: spans, mode: "files", context: 0 }
   const regex = new RegExp(source, spans ? `g${flags}` : flags)
   return matchFile("x", bytes, regex, options, 1) !== undefined
 }
 
-async function namedBy(pattern: Pattern, directory: string): Promise<string[] | undefined> {
+async function namedBy(pattern: SearchPattern, directory: string): Promise<string[] | undefined> {
   const command = findRipgrep() ?? assert.fail("ripgrep is not on the PATH.")
   const { signal } = new AbortController()
   const search = { command, pattern, directory, folder: "", hidden: true, glob: undefined, signal }

@@ -8,7 +8,7 @@ import type { Json } from "../../src/core/json.ts"
 import { searchFilesTool } from "../../src/tools/search.ts"
 import type { Tool } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { scoped } from "../../src/workspace/scoped.ts"
+import { scopedWorkspace } from "../../src/workspace/scoped.ts"
 import type { Workspace } from "../../src/workspace/workspace.ts"
 import { requires } from "../system.ts"
 import { type Files, failure, folderWith, textOf, use } from "./use.ts"
@@ -95,7 +95,7 @@ for (const [name, tool] of [
       assert.equal(await search({ glob: "!*.js" }), "a.ts\nsrc/c.md")
       assert.equal(await search({ type: "md" }), "src/c.md")
       assert.equal(await search({ type: "js", glob: "src/**" }), "src/b.js")
-      const inner = scoped(workspace, "src")
+      const inner = scopedWorkspace(workspace, "src")
       assert.equal(await textOf(tool, { pattern: "needle", mode: "files" }, inner), "b.js")
     })
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { memoryStore } from "../../src/stores/memory.ts"
 import { localWorkspace } from "../../src/workspace/local.ts"
 import { call, calls, finish, resultsIn } from "../agent/tooling.ts"
@@ -41,7 +41,7 @@ describe("a command in the background", () => {
     t.after(() => rmSync(root, { recursive: true, force: true }))
     const archive = memoryStore()
     const agent = createAgent({
-      model: scripted(() => calls(call("shell", { command: "true", background: true }), finish())),
+      model: scriptedModel(() => calls(call("shell", { command: "true", background: true }), finish())),
       workspace: localWorkspace(root),
       shell: { approve: false },
     })

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import { preview, readable } from "../../src/tools/shell/preview.ts"
-import { readOnly } from "../../src/workspace/read-only.ts"
+import { createPreview, toReadableText } from "../../src/tools/shell/preview.ts"
+import { readOnlyWorkspace } from "../../src/workspace/read-only.ts"
 import { shellCase, until } from "./shell-case.ts"
 
 const withoutProc = existsSync("/proc/self/fd") ? undefined : "by design: only Linux says what a pipe is called"
@@ -60,7 +60,7 @@ describe("output", () => {
 
   test("that cannot be kept is said to be lost, and the command ends well", async (t) => {
     const { run, root, workspace } = shellCase(t)
-    const { text, ok } = await run({ command: "seq 1 50000" }, { workspace: { ...readOnly(workspace), root } })
+    const { text, ok } = await run({ command: "seq 1 50000" }, { workspace: { ...readOnlyWorkspace(workspace), root } })
     assert.equal(ok, true)
     assert.match(text, /could not be kept: .*read-only/)
   })
@@ -101,7 +101,7 @@ describe("output", () => {
 
   test("of a terminal is shown as people would see it", () => {
     const text = "\u001b[32mok\u001b[0m\r\n10%\r20%\r100%\nbell\u0007 rung\n"
-    assert.equal(readable(Buffer.from(text)), "ok\n100%\nbell\u{fffd} rung\n")
+    assert.equal(toReadableText(Buffer.from(text)), "ok\n100%\nbell\u{fffd} rung\n")
   })
 
   test("with a log is not left behind elsewhere", { skip: withoutProc }, async (t) => {
@@ -124,9 +124,9 @@ describe("a preview", () => {
   test("does not depend on how the output was cut into pieces", () => {
     fc.assert(
       fc.property(bytes, fc.array(fc.nat(40)), fc.integer({ min: 12, max: 400 }), (all, cuts, limit) => {
-        const whole = preview(limit)
+        const whole = createPreview(limit)
         whole.add(all)
-        const inPieces = preview(limit)
+        const inPieces = createPreview(limit)
         for (const piece of pieces(all, cuts)) inPieces.add(piece)
         assert.deepEqual(inPieces.take(true), whole.take(true))
       }),
@@ -137,7 +137,7 @@ describe("a preview", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 200 }), fc.integer({ min: 12, max: 400 }), (text, limit) => {
         const all = Buffer.from(text.replace(/\p{Cc}|\u{feff}|\u{fffd}/gu, ""))
-        const shown = preview(limit)
+        const shown = createPreview(limit)
         shown.add(all)
         const { head, tail, leftOut } = shown.take(true)
         const whole = all.toString()
@@ -153,7 +153,7 @@ describe("a preview", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 200 }), fc.array(fc.nat(7)), (text, cuts) => {
         const all = Buffer.from(text.replace(/\p{Cc}|\u{feff}|\u{fffd}/gu, ""))
-        const shown = preview(2000)
+        const shown = createPreview(2000)
         let seen = ""
         for (const piece of pieces(all, cuts)) {
           shown.add(piece)

@@ -2,10 +2,10 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { type Message, messageText } from "../../src/core/message.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { skill } from "../../src/skills.ts"
 import { tool } from "../../src/tools/tool.ts"
-import { folderOf, skillText } from "../skills/folders.ts"
+import { skillText, temporaryFolder } from "../skills/folders.ts"
 import { call, finish, resultIn } from "./delegate-case.ts"
 
 const look = tool({ name: "look", description: "Looks", run: () => "nothing" })
@@ -21,14 +21,14 @@ const greet = () =>
 const texts = (messages: readonly Message[]) => messages.map((message) => `${message.role}: ${messageText(message)}`)
 
 test("an agent without a runtime is told of its skills and how to call for one", async () => {
-  const agent = createAgent({ model: scripted([]), tools: [look], skills: [greet()] })
+  const agent = createAgent({ model: scriptedModel([]), tools: [look], skills: [greet()] })
   const prompt = await agent.describe()
   assert.match(prompt, /# Skills\n\n.*call activate_skill with its name.*\n\n- greet: Greets people\./)
   assert.doesNotMatch(prompt, /activateSkill|a cell/)
 })
 
 test("activate_skill has the instructions told after all results of the answer, once", async () => {
-  const model = scripted([
+  const model = scriptedModel([
     [...call("activate_skill", { name: "greet" }), ...call("look")],
     call("activate_skill", { name: "greet" }, "again"),
     finish("Hello."),
@@ -48,7 +48,12 @@ test("activate_skill has the instructions told after all results of the answer, 
 
 test("activate_skill reads the files of a skill, and says what is there where it cannot", async () => {
   const read = (file: string) => call("activate_skill", { name: "greet", file }, file)
-  const model = scripted([read("references/titles.md"), read("../secret"), read("assets/logo.png"), finish("Done.")])
+  const model = scriptedModel([
+    read("references/titles.md"),
+    read("../secret"),
+    read("assets/logo.png"),
+    finish("Done."),
+  ])
   await createAgent({ model, tools: [look], skills: [greet()] }).run("go")
   const seen = model.requests.slice(1).map((request) => resultIn(request))
   assert.equal(seen[0], "Dr, Prof")
@@ -57,7 +62,7 @@ test("activate_skill reads the files of a skill, and says what is there where it
 })
 
 test("an unknown skill is refused with the names there are", async () => {
-  const model = scripted([call("activate_skill", { name: "dance" }), finish("Done.")])
+  const model = scriptedModel([call("activate_skill", { name: "dance" }), finish("Done.")])
   await createAgent({ model, tools: [look], skills: [greet()] }).run("go")
   assert.match(resultIn(model.requests[1]), /Error \(invalid-input\).*greet/)
 })
@@ -73,11 +78,11 @@ test("a skill whose functions need a runtime says so, and nothing of it is run",
       return {}
     },
   })
-  const folder = await folderOf(context, {
+  const folder = await temporaryFolder(context, {
     "stored/SKILL.md": skillText("stored"),
     "stored/injection.ts": "throw new Error('it ran')",
   })
-  const model = scripted([
+  const model = scriptedModel([
     [...call("activate_skill", { name: "bound" }), ...call("activate_skill", { name: "stored" }, "two")],
     finish("Done."),
   ])
@@ -90,7 +95,7 @@ test("a skill whose functions need a runtime says so, and nothing of it is run",
 
 test("activate_skill is offered only where there are skills and no runtime", async () => {
   const offered = async (options: object) => {
-    const model = scripted([finish("Done."), "Done."])
+    const model = scriptedModel([finish("Done."), "Done."])
     await createAgent({ model, tools: [look], ...options }).run("go")
     return model.requests[0]?.tools?.some(({ name }) => name === "activate_skill")
   }
@@ -106,10 +111,10 @@ test("activate_skill is offered only where there are skills and no runtime", asy
 })
 
 test("a sub-agent has the skills that it was given, and is told of no others", async () => {
-  const childModel = scripted([call("activate_skill", { name: "greet" }), finish("Hello.")])
+  const childModel = scriptedModel([call("activate_skill", { name: "greet" }), finish("Hello.")])
   const child = createAgent({ name: "w", model: childModel, tools: [look], skills: [greet()] })
   const other = skill({ name: "count", description: "Counts.", instructions: "Count." })
-  const model = scripted([call("delegate", { tasks: [{ agent: "w", prompt: "go" }] }), finish("Done.")])
+  const model = scriptedModel([call("delegate", { tasks: [{ agent: "w", prompt: "go" }] }), finish("Done.")])
   await createAgent({ model, tools: [look], skills: [other], agents: { w: child } }).run("go")
   assert.match(childModel.requests[0]?.system ?? "", /- greet/)
   assert.doesNotMatch(childModel.requests[0]?.system ?? "", /- count/)

@@ -3,7 +3,7 @@ import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import type { Todo } from "../../src/core/agent.ts"
 import type { Json } from "../../src/core/json.ts"
-import { scripted } from "../../src/models/scripted.ts"
+import { scriptedModel } from "../../src/models/scripted.ts"
 import { readTodos, todosTool } from "../../src/tools/todos.ts"
 import { isToolResult, type ToolContext, type ToolResult } from "../../src/tools/tool.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
@@ -60,7 +60,7 @@ describe("write_todos", () => {
   })
 
   test("is for every agent that changes nothing outside", async () => {
-    const model = scripted([calls(call("write_todos", { todos: [] })), calls(finish())])
+    const model = scriptedModel([calls(call("write_todos", { todos: [] })), calls(finish())])
     const toolPolicy = {
       only: (tool: { options: { sideEffect?: boolean | undefined } }) => tool.options.sideEffect === false,
     }

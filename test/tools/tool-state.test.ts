@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { createState } from "../../src/tools/tool-state.ts"
+import { createToolState } from "../../src/tools/tool-state.ts"
 
 describe("the state that tools share", () => {
   test("has copies that nobody can change: a tool gives set what it has changed", () => {
-    const state = createState()
+    const state = createToolState()
     const rows = [1]
     state.set("rows", rows)
     rows.push(2)
@@ -21,7 +21,7 @@ describe("the state that tools share", () => {
     "a Map within": { inside: [new Map()] },
   })) {
     test(`refuses ${kind}, and keeps what was there`, () => {
-      const state = createState({ key: 1 })
+      const state = createToolState({ key: 1 })
       // A tool in plain JavaScript may give anything.
       assert.throws(
         () => Reflect.apply(state.set, undefined, ["key", value]),
@@ -32,7 +32,7 @@ describe("the state that tools share", () => {
   }
 
   test("knows a circle by name, and takes a key such as __proto__ for a key", () => {
-    const state = createState()
+    const state = createToolState()
     const circle: { self?: unknown } = {}
     circle.self = circle
     assert.throws(() => Reflect.apply(state.set, undefined, ["key", circle]), /a circular reference/)
@@ -43,19 +43,19 @@ describe("the state that tools share", () => {
   })
 
   test("records the changes of the work alone that made them, also of what that work has called", async () => {
-    const state = createState()
+    const state = createToolState()
     const inner = async () => {
       await null
       state.set("inner", 1)
     }
-    const one = state.recorded(async () => {
+    const one = state.recordChanges(async () => {
       state.set("one", 1)
-      const nested = state.recorded(inner)
+      const nested = state.recordChanges(inner)
       await nested.done
       assert.deepEqual(Object.keys(nested.changes() ?? {}), ["inner"])
     })
-    const two = state.recorded(async () => state.set("two", 2))
-    const none = state.recorded(async () => undefined)
+    const two = state.recordChanges(async () => state.set("two", 2))
+    const none = state.recordChanges(async () => undefined)
     state.set("outside", 0)
     await Promise.all([one.done, two.done, none.done])
     assert.deepEqual(Object.keys(one.changes() ?? {}).sort(), ["inner", "one"])
@@ -64,29 +64,29 @@ describe("the state that tools share", () => {
   })
 
   test("gives changes again in the order in which they were made, whichever call ended first", async () => {
-    const first = createState()
+    const first = createToolState()
     const slow = Promise.withResolvers<void>()
-    const one = first.recorded(async () => {
+    const one = first.recordChanges(async () => {
       first.set("last", "one")
       await slow.promise
     })
-    const two = first.recorded(async () => first.set("last", "two"))
+    const two = first.recordChanges(async () => first.set("last", "two"))
     await two.done
     slow.resolve()
     await one.done
-    const second = createState()
-    second.apply(two.changes())
-    second.apply(one.changes())
+    const second = createToolState()
+    second.applyChanges(two.changes())
+    second.applyChanges(one.changes())
     assert.equal(second.get("last"), "two")
   })
 
   test("lets a recorded change hold over one that was made before it, and a later one over that", async () => {
-    const first = createState()
-    const { done, changes } = first.recorded(async () => first.set("n", 1))
+    const first = createToolState()
+    const { done, changes } = first.recordChanges(async () => first.set("n", 1))
     await done
-    const second = createState()
+    const second = createToolState()
     for (let n = 10; n < 20; n++) second.set("n", n)
-    second.apply(changes())
+    second.applyChanges(changes())
     assert.equal(second.get("n"), 1)
     second.set("n", 2)
     assert.equal(second.get("n"), 2)

@@ -3,7 +3,7 @@ import { describe, test } from "node:test"
 import { writeFileTool } from "../../src/tools/write.ts"
 import { localWorkspace } from "../../src/workspace/local.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { readOnly } from "../../src/workspace/read-only.ts"
+import { readOnlyWorkspace } from "../../src/workspace/read-only.ts"
 import type { FileData, Workspace, WriteOptions } from "../../src/workspace/workspace.ts"
 import { failure, stored, textOf, use, workspaces } from "./use.ts"
 
@@ -69,7 +69,7 @@ describe("write_file", () => {
       assert.match(await failure(write, { path: "a/b.txt/c", content: "" }, workspace), /^path-taken: /)
       assert.match(await failure(write, { path: "../up.txt", content: "" }, workspace), /^invalid-path: /)
       assert.match(await failure(write, { path: "", content: "" }, workspace), /^invalid-path: /)
-      assert.match(await failure(write, { path: "x", content: "" }, readOnly(workspace)), /^read-only: /)
+      assert.match(await failure(write, { path: "x", content: "" }, readOnlyWorkspace(workspace)), /^read-only: /)
     }
     assert.equal((await write.accept({ path: "a" })).ok, false)
   })

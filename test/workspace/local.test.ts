@@ -19,7 +19,7 @@ import { join } from "node:path"
 import { after, describe, test } from "node:test"
 import { testWorkspace } from "karst/testing"
 import { localWorkspace } from "../../src/workspace/local.ts"
-import { localFailure } from "../../src/workspace/local-failure.ts"
+import { toLocalError } from "../../src/workspace/local-failure.ts"
 import type { Workspace } from "../../src/workspace/workspace.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "karst-local-"))
@@ -147,7 +147,7 @@ describe("localWorkspace", () => {
     const { workspace } = await fresh()
     await assert.rejects(workspace.write("x".repeat(300), ""), { code: "invalid-path", message: /too long/ })
     await assert.rejects(workspace.stat("x".repeat(300)), { code: "invalid-path" })
-    const told = (code: string) => localFailure(Object.assign(new Error(code), { code }), "a.txt")
+    const told = (code: string) => toLocalError(Object.assign(new Error(code), { code }), "a.txt")
     assert.match(String(told("ENOSPC")), /"a.txt" is out of reach: the disk or the quota is full. Make room/)
     assert.match(String(told("EROFS")), /read-only file system/)
     assert.match(String(told("EMFILE")), /too many files are open/)

@@ -3,7 +3,7 @@ import { posix } from "node:path"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { AgentError } from "../../src/core/errors.ts"
-import { byPath, cleanPath, isCleanPath } from "../../src/workspace/paths.ts"
+import { cleanPath, comparePaths, isCleanPath } from "../../src/workspace/paths.ts"
 
 describe("a path", () => {
   test("that is taken is in its one spelling, and never leads out", () => {
@@ -62,7 +62,7 @@ describe("a path", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
         if (!a.isWellFormed() || !b.isWellFormed()) return
-        assert.equal(Math.sign(byPath(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))
+        assert.equal(Math.sign(comparePaths(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))
       }),
     )
   })

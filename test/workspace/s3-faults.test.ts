@@ -1,7 +1,7 @@
 // test lane: durable
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { AgentError, ConfigError, ConflictError, isAbort } from "../../src/core/errors.ts"
+import { AgentError, ConfigError, ConflictError, isAbortError } from "../../src/core/errors.ts"
 import { s3Workspace } from "../../src/workspace/s3.ts"
 import type { S3Options } from "../../src/workspace/s3-options.ts"
 import type { Workspace } from "../../src/workspace/workspace.ts"
@@ -169,7 +169,7 @@ describe("s3Workspace, when things go wrong", () => {
       const read = workspace.read("a.txt", { signal: controller.signal })
       await asked.promise
       controller.abort()
-      await assert.rejects(read, isAbort)
+      await assert.rejects(read, isAbortError)
     }
   })
 })

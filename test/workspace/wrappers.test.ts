@@ -7,9 +7,9 @@ import { after, describe, test } from "node:test"
 import { testWorkspace } from "karst/testing"
 import { localWorkspace } from "../../src/workspace/local.ts"
 import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { overlay } from "../../src/workspace/overlay.ts"
-import { readOnly } from "../../src/workspace/read-only.ts"
-import { scoped } from "../../src/workspace/scoped.ts"
+import { overlayWorkspace } from "../../src/workspace/overlay.ts"
+import { readOnlyWorkspace } from "../../src/workspace/read-only.ts"
+import { scopedWorkspace } from "../../src/workspace/scoped.ts"
 import type { Workspace } from "../../src/workspace/workspace.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "karst-wrappers-"))
@@ -18,12 +18,12 @@ after(() => rm(folder, { recursive: true }))
 describe("scoped", () => {
   testWorkspace({
     test,
-    workspace: () => scoped(memoryWorkspace({ "other/a.txt": "", "deep/inner2": "" }), "deep/inner"),
+    workspace: () => scopedWorkspace(memoryWorkspace({ "other/a.txt": "", "deep/inner2": "" }), "deep/inner"),
   })
 
   test("is a folder of the workspace, and knows nothing of the rest", async () => {
     const whole = memoryWorkspace({ "secret.txt": "secret", "team/a.txt": "a" })
-    const team = scoped(whole, "./team/")
+    const team = scopedWorkspace(whole, "./team/")
     await team.write("b/c.txt", "c")
     assert.deepEqual(await paths(team), ["a.txt", "b/c.txt"])
     assert.deepEqual(await paths(whole), ["secret.txt", "team/a.txt", "team/b/c.txt"])
@@ -31,19 +31,19 @@ describe("scoped", () => {
     for (const path of ["../secret.txt", "/secret.txt", "b/../../secret.txt"]) {
       await assert.rejects(team.read(path), { code: "invalid-path" })
     }
-    assert.throws(() => scoped(whole, ".."), { code: "invalid-path" })
-    assert.deepEqual(await paths(scoped(whole, "")), await paths(whole))
+    assert.throws(() => scopedWorkspace(whole, ".."), { code: "invalid-path" })
+    assert.deepEqual(await paths(scopedWorkspace(whole, "")), await paths(whole))
   })
 
   test("has a root where the workspace has one", () => {
-    assert.equal(scoped(localWorkspace(folder), "a/b").root, join(folder, "a/b"))
-    assert.equal(scoped(memoryWorkspace(), "a").root, undefined)
+    assert.equal(scopedWorkspace(localWorkspace(folder), "a/b").root, join(folder, "a/b"))
+    assert.equal(scopedWorkspace(memoryWorkspace(), "a").root, undefined)
   })
 })
 
 describe("readOnly", () => {
   test("shows everything and changes nothing", async () => {
-    const workspace = readOnly(memoryWorkspace({ "a.txt": "text" }))
+    const workspace = readOnlyWorkspace(memoryWorkspace({ "a.txt": "text" }))
     assert.equal(await text(workspace, "a.txt"), "text")
     assert.equal(Buffer.concat(await Array.fromAsync(workspace.stream("a.txt"))).toString(), "text")
     assert.equal((await workspace.stat("a.txt"))?.size, 4)
@@ -57,16 +57,16 @@ describe("readOnly", () => {
   })
 
   test("has no root, where a shell could write", () => {
-    assert.equal(readOnly(localWorkspace(folder)).root, undefined)
+    assert.equal(readOnlyWorkspace(localWorkspace(folder)).root, undefined)
   })
 })
 
 describe("overlay", () => {
   let count = 0
-  testWorkspace({ test, workspace: () => overlay(memoryWorkspace(), memoryWorkspace()) })
+  testWorkspace({ test, workspace: () => overlayWorkspace(memoryWorkspace(), memoryWorkspace()) })
   describe("of memory over a folder", () => {
-    const base = () => readOnly(localWorkspace(join(folder, `base ${count++}`)))
-    testWorkspace({ test, workspace: () => overlay(base(), memoryWorkspace()) })
+    const base = () => readOnlyWorkspace(localWorkspace(join(folder, `base ${count++}`)))
+    testWorkspace({ test, workspace: () => overlayWorkspace(base(), memoryWorkspace()) })
   })
 
   test("shows the base until it is written over, and never changes it", async () => {
@@ -74,7 +74,7 @@ describe("overlay", () => {
     await localWorkspace(root).write("src/a.ts", "old a")
     await localWorkspace(root).write("src/b.ts", "old b")
     const top = memoryWorkspace()
-    const workspace = overlay(localWorkspace(root), top)
+    const workspace = overlayWorkspace(localWorkspace(root), top)
     assert.equal(await text(workspace, "src/a.ts"), "old a")
     await workspace.write("src/a.ts", "new a")
     await workspace.write("src/b.ts", ", more", { append: true })
@@ -90,7 +90,7 @@ describe("overlay", () => {
 
   test("remembers what was removed, until it is written again", async () => {
     const base = memoryWorkspace({ "a.txt": "base a", "b/c.txt": "base c" })
-    const workspace = overlay(base, memoryWorkspace())
+    const workspace = overlayWorkspace(base, memoryWorkspace())
     await workspace.write("a.txt", "top a")
     for (const path of ["a.txt", "b/c.txt"]) await workspace.remove(path)
     assert.deepEqual(await paths(workspace), [])
@@ -106,7 +106,7 @@ describe("overlay", () => {
 
   test("keeps conditions over both", async () => {
     const base = memoryWorkspace({ "a.txt": "one" })
-    const workspace = overlay(base, memoryWorkspace())
+    const workspace = overlayWorkspace(base, memoryWorkspace())
     const etag = (await workspace.stat("a.txt"))?.etag ?? ""
     await assert.rejects(workspace.write("a.txt", "x", { ifMatch: null }), { code: "conflict" })
     await base.write("a.txt", "two")
@@ -119,7 +119,7 @@ describe("overlay", () => {
   })
 
   test("lets no file of one stand where the other has a folder", async () => {
-    const workspace = overlay(memoryWorkspace({ "a/b": "", c: "" }), memoryWorkspace())
+    const workspace = overlayWorkspace(memoryWorkspace({ "a/b": "", c: "" }), memoryWorkspace())
     await assert.rejects(workspace.write("a", ""), { code: "path-taken" })
     await assert.rejects(workspace.write("c/d", ""), { code: "path-taken" })
   })
@@ -129,7 +129,7 @@ describe("overlay", () => {
       ...memoryWorkspace(),
       read: async () => Promise.reject(new Error("the disk is broken")),
     }
-    await assert.rejects(overlay(memoryWorkspace({ a: "base" }), broken).read("a"), /the disk is broken/)
+    await assert.rejects(overlayWorkspace(memoryWorkspace({ a: "base" }), broken).read("a"), /the disk is broken/)
   })
 })
 

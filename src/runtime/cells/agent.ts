@@ -1,20 +1,20 @@
-import { cellAgent } from "../cell-agent.ts"
-import { callByGate, standIn } from "./call.ts"
-import type { Shared } from "./running-cell.ts"
+import { createCellAgent } from "../cell-agent.ts"
+import { callFromCell, registerObjectProxy } from "./call.ts"
+import type { SharedCellState } from "./running-cell.ts"
 
 // What its runs do is recorded call by call, not as one call.
 const options = { journal: false }
 
 /** An agent as the cells of a runtime see it: what they ask of it passes the gate of the cell that asks. */
-export function bindAgent(name: string, agent: object, shared: Shared): object {
+export function createAgentProxy(name: string, agent: object, shared: SharedCellState): object {
   const { epoch } = shared
-  const shown = cellAgent(agent, (method, call) => {
+  const shown = createCellAgent(agent, (method, call) => {
     const member = (...args: unknown[]) => {
       if (shared.epoch !== epoch) throw new Error(`${name}.${method} was not called: its runtime was reset or closed.`)
-      return callByGate({ binding: name, method, options, make: (made) => call(...made) }, args, shared)
+      return callFromCell({ binding: name, method, options, make: (made) => call(...made) }, args, shared)
     }
     return Object.defineProperty(member, "name", { value: method.slice(method.lastIndexOf(".") + 1) })
   })
-  standIn(shown, agent, shared)
+  registerObjectProxy(shown, agent, shared)
   return shown
 }

@@ -3,11 +3,11 @@ import Module from "node:module"
 import { join, resolve } from "node:path"
 import nodeTimers from "node:timers"
 import type { Ambient, Scope } from "../compile.ts"
-import { cellDate, createCrypto, createMath, createPerformance } from "./clock.ts"
-import { createConsole } from "./console.ts"
-import { throughCell } from "./errors.ts"
-import { createProcess } from "./process-facade.ts"
-import { running, type Shared } from "./running-cell.ts"
+import { cellDate, createCellCrypto, createCellMath, createCellPerformance } from "./clock.ts"
+import { createCellConsole } from "./console.ts"
+import { recordCallingCell } from "./errors.ts"
+import { createCellProcess } from "./process-facade.ts"
+import { cellStorage, type SharedCellState } from "./running-cell.ts"
 import type { CellTimers } from "./timers.ts"
 
 /** Where a cell's ambient world comes from. No global is patched: generated code reaches `Date`, `Math.random`,
@@ -31,7 +31,7 @@ export interface CellEnv {
 }
 
 export interface AmbientOptions {
-  shared: Shared
+  shared: SharedCellState
   timers: CellTimers
   /** The namespace as it is now. */
   scope(): Scope
@@ -43,11 +43,11 @@ export interface AmbientOptions {
 export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): Ambient {
   // Made when they are first used, and made anew after a reset: a cell may have changed them.
   const own = <T>(make: () => T) => lazy(make, () => shared.epoch)
-  const consoleOf = own((): Console => createConsole(shared))
-  const processOf = own(() => createProcess(shared, timers))
-  const performanceOf = own(createPerformance)
-  const cryptoOf = own(createCrypto)
-  const importFrom = lazy(() => createImport(cwd))
+  const consoleOf = own((): Console => createCellConsole(shared))
+  const processOf = own(() => createCellProcess(shared, timers))
+  const performanceOf = own(createCellPerformance)
+  const cryptoOf = own(createCellCrypto)
+  const importFrom = lazy(() => createImportFunction(cwd))
   const ownModules = new Map<string, () => object>([
     ["console", consoleOf],
     ["process", processOf],
@@ -69,50 +69,50 @@ export function createAmbient({ shared, timers, scope, cwd }: AmbientOptions): A
     get crypto() {
       return cryptoOf()
     },
-    Math: createMath(),
+    Math: createCellMath(),
     ...timers.globals,
     fetch(...request: Parameters<typeof fetch>) {
-      const cell = running.getStore()
-      cell?.check()
+      const cell = cellStorage.getStore()
+      cell?.throwIfStopped()
       if (cell?.env.fetch) return cell.env.fetch(...request)
       cell?.env.onEffect?.("fetch")
       return fetch(...request)
     },
     async import(specifier: unknown, options?: ImportCallOptions) {
-      const cell = running.getStore()
-      cell?.check()
+      const cell = cellStorage.getStore()
+      cell?.throwIfStopped()
       const name = String(specifier)
       if (cell?.env.import) return cell.env.import(name, options)
       const plainName = name.replace(/^node:/, "")
       const ownModule = ownModules.get(plainName)
-      if (ownModule) return moduleOf(ownModule())
-      if (outsideModules.has(plainName)) cell?.env.onEffect?.(`node:${plainName}`)
+      if (ownModule) return withDefaultExport(ownModule())
+      if (outsideWorldModules.has(plainName)) cell?.env.onEffect?.(`node:${plainName}`)
       const calledAt = new Error()
       try {
         return await importFrom()(name, options)
       } catch (error) {
-        throw throughCell(error, calledAt)
+        throw recordCallingCell(error, calledAt)
       }
     },
   }
-  ambient.globalThis = createGlobal(scope, ambient)
+  ambient.globalThis = createCellGlobal(scope, ambient)
   ambient.global = ambient.globalThis
   return ambient
 }
 
 /** The modules of Node by which a program reaches the outside. */
-const outsideModules = new Set(
+const outsideWorldModules = new Set(
   "child_process cluster dgram dns fs fs/promises http http2 https net sqlite tls worker_threads".split(" "),
 )
 
 /** Undoes what cells did to it; the rest is made anew when it is next used. `Math` is a plain property, as it is used in
  *  the hottest loops. */
-export function renewAmbient(ambient: Ambient): void {
-  ambient.Math = createMath()
+export function resetAmbient(ambient: Ambient): void {
+  ambient.Math = createCellMath()
 }
 
 /** `globalThis` of a cell: reads the namespace, then what is ambient, then the real one; writes to the namespace only. */
-function createGlobal(scope: () => Scope, ambient: Ambient): object {
+function createCellGlobal(scope: () => Scope, ambient: Ambient): object {
   const holder = (key: PropertyKey) =>
     [scope(), ambient].find((candidate) => Object.hasOwn(candidate, key)) ?? globalThis
   return new Proxy(Object.create(null), {
@@ -131,19 +131,19 @@ function createGlobal(scope: () => Scope, ambient: Ambient): object {
   })
 }
 
-type Import = (specifier: string, options?: ImportCallOptions) => Promise<unknown>
+type ImportFunction = (specifier: string, options?: ImportCallOptions) => Promise<unknown>
 
 /** `import()` as a module file in `cwd` would do it: only Node itself knows conditions, attributes and loaders. */
-function createImport(cwd: string): Import {
+function createImportFunction(cwd: string): ImportFunction {
   const filename = join(resolve(cwd), "cell.cjs")
   // A true boundary: `_compile` is how loaders of other file types make modules; its types are not published.
   const module = new Module(filename) as Module & { _compile(code: string, filename: string): void }
   module._compile("module.exports = (specifier, options) => import(specifier, options)", filename)
-  return module.exports as Import
+  return module.exports as ImportFunction
 }
 
 /** An object in the place of the built-in module that has it as its default export. */
-function moduleOf(value: object): object {
+function withDefaultExport(value: object): object {
   return new Proxy(value, {
     get: (target, key) => (key === "default" ? target : Reflect.get(target, key)),
     has: (target, key) => key === "default" || key in target,

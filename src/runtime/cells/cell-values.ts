@@ -1,21 +1,21 @@
 import { types } from "node:util"
 import { type AnyFunction, isClass } from "../bindings.ts"
-import { isStandIn, realOf } from "./call.ts"
-import { type RunningCell, running } from "./running-cell.ts"
+import { isHostProxy, unwrapObjectProxy } from "./call.ts"
+import { cellStorage, type RunningCell } from "./running-cell.ts"
 
 /** Values of cells as guarded objects and functions of the host get them. */
-export interface CellValues {
+export interface CellToHostValues {
   /** The real object for a facade or view. A function of a cell is given as one that is called with what cells may get
    *  (facades and views) and in the name of the cell that gave it; so are the functions in a plain object. Anything
    *  else is itself. */
   toHost(value: unknown): unknown
   /** The cell's own function or object, where a value is what `toHost` gave for it. */
-  back(value: object): object | undefined
+  cellOriginalOf(value: object): object | undefined
   /** Whether a cell gave this object: then cells have it, and need no view of it. */
-  has(value: object): boolean
+  cameFromCell(value: object): boolean
 }
 
-export function createCellValues(show: (value: unknown) => unknown): CellValues {
+export function createCellToHostValues(show: (value: unknown) => unknown): CellToHostValues {
   const given = new WeakSet<object>()
   const forHost = new WeakMap<object, object>()
   const origins = new WeakMap<object, object>()
@@ -33,7 +33,7 @@ export function createCellValues(show: (value: unknown) => unknown): CellValues 
         apply(target, self, args: unknown[]) {
           const call = () => hostResult(Reflect.apply(target, show(self), args.map(show)))
           // The host may call it at any time, also while a cell of another agent is under way.
-          return cell && running.getStore() !== cell ? running.run(cell, call) : call()
+          return cell && cellStorage.getStore() !== cell ? cellStorage.run(cell, call) : call()
         },
       }),
     )
@@ -55,30 +55,30 @@ export function createCellValues(show: (value: unknown) => unknown): CellValues 
       }),
     )
 
-  const values: CellValues = {
+  const values: CellToHostValues = {
     toHost(value) {
       if ((typeof value !== "object" || value === null) && typeof value !== "function") return value
-      const real = realOf(value)
+      const real = unwrapObjectProxy(value)
       if (real !== value) return real
       const known = forHost.get(value)
       if (known) return known
       if (typeof value === "function") {
-        return isStandIn(value) || origins.has(value) || isClass(value)
+        return isHostProxy(value) || origins.has(value) || isClass(value)
           ? value
-          : callback(value as AnyFunction, running.getStore())
+          : callback(value as AnyFunction, cellStorage.getStore())
       }
-      if (holdsFunctions(value, 3)) return holder(value)
+      if (containsFunctions(value, 3)) return holder(value)
       given.add(value)
       return value
     },
-    back: (value) => origins.get(value),
-    has: (value) => given.has(value),
+    cellOriginalOf: (value) => origins.get(value),
+    cameFromCell: (value) => given.has(value),
   }
   return values
 }
 
 /** Whether a plain object or array has functions among its members, or deeper. Nothing of it is run. */
-function holdsFunctions(value: object, depth: number): boolean {
+function containsFunctions(value: object, depth: number): boolean {
   if (depth === 0 || types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null) return false
@@ -87,6 +87,6 @@ function holdsFunctions(value: object, depth: number): boolean {
   return keys.some((key) => {
     const member: unknown = Object.getOwnPropertyDescriptor(value, key)?.value
     if (typeof member === "function") return true
-    return typeof member === "object" && member !== null && holdsFunctions(member, depth - 1)
+    return typeof member === "object" && member !== null && containsFunctions(member, depth - 1)
   })
 }

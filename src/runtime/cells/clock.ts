@@ -1,39 +1,39 @@
-import { running } from "./running-cell.ts"
+import { cellStorage } from "./running-cell.ts"
 
 // Time and randomness of cells. Each of these asks the cell that is running now; where its environment gives neither
 // clock nor dice, the real ones answer.
 
 /** `Math` itself but for its dice; what a cell adds to it stays in its runtime. */
-export function createMath(): Math {
+export function createCellMath(): Math {
   return Object.create(Math, { random: { value: random, writable: true, configurable: true } })
 }
 
 /** The real `Date` wherever the clock is the real one, so that `date.constructor === Date` holds. */
 export function cellDate(): DateConstructor {
-  return running.getStore()?.env.now ? clockedDate : Date
+  return cellStorage.getStore()?.env.now ? recordedDate : Date
 }
 
 /** What a cell writes to it stays in its runtime, as with `Math`: the host's clock and dice are the host's. */
-export function createPerformance(): typeof performance {
-  return facade(performance, {
-    now: () => (running.getStore()?.env.now ? now() : performance.now()),
+export function createCellPerformance(): typeof performance {
+  return overlayMembers(performance, {
+    now: () => (cellStorage.getStore()?.env.now ? now() : performance.now()),
     get timeOrigin() {
-      return running.getStore()?.env.now ? 0 : performance.timeOrigin
+      return cellStorage.getStore()?.env.now ? 0 : performance.timeOrigin
     },
   })
 }
 
-export function createCrypto(): typeof crypto {
-  return facade(crypto, {
+export function createCellCrypto(): typeof crypto {
+  return overlayMembers(crypto, {
     // Typed for one kind of array; it takes every kind that the platform's own takes.
     getRandomValues(array: Uint8Array) {
-      if (!running.getStore()?.env.random) return crypto.getRandomValues(array)
+      if (!cellStorage.getStore()?.env.random) return crypto.getRandomValues(array)
       const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
       for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256
       return array
     },
     randomUUID() {
-      if (!running.getStore()?.env.random) return crypto.randomUUID()
+      if (!cellStorage.getStore()?.env.random) return crypto.randomUUID()
       const digit = (kind: string) =>
         (((random() * 16) & (kind === "y" ? 3 : 15)) | (kind === "y" ? 8 : 0)).toString(16)
       return "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, digit)
@@ -41,12 +41,12 @@ export function createCrypto(): typeof crypto {
   })
 }
 
-const clockedDate: DateConstructor = new Proxy(Date, {
+const recordedDate: DateConstructor = new Proxy(Date, {
   construct(target, args: ConstructorParameters<typeof Date> | [], newTarget: unknown) {
     const made: object = Reflect.construct(
       target,
       args.length === 0 ? [now()] : args,
-      newTarget === clockedDate || typeof newTarget !== "function" ? target : newTarget,
+      newTarget === recordedDate || typeof newTarget !== "function" ? target : newTarget,
     )
     return made
   },
@@ -55,18 +55,18 @@ const clockedDate: DateConstructor = new Proxy(Date, {
 })
 
 function now(): number {
-  const clock = running.getStore()?.env.now
+  const clock = cellStorage.getStore()?.env.now
   return clock ? clock() : Date.now()
 }
 
 function random(): number {
-  const dice = running.getStore()?.env.random
+  const dice = cellStorage.getStore()?.env.random
   return dice ? dice() : Math.random()
 }
 
 /** An object of the platform with some members of our own, on which all that is written stays. Methods of the platform
  *  keep their `this`: they insist on it. */
-function facade<T extends object>(platform: T, members: Partial<Record<keyof T, unknown>>): T {
+function overlayMembers<T extends object>(platform: T, members: Partial<Record<keyof T, unknown>>): T {
   const written: T = Object.create(Object.getPrototypeOf(platform), Object.getOwnPropertyDescriptors(members))
   return new Proxy(written, {
     get(_, key) {

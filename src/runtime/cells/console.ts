@@ -1,30 +1,30 @@
 import { Console } from "node:console"
 import { Writable } from "node:stream"
 import { format } from "node:util"
-import type { OutputChunk } from "../runtime.ts"
-import { trimFrames } from "./errors.ts"
-import { print, running, type Shared } from "./running-cell.ts"
+import type { CellOutput } from "../runtime.ts"
+import { cleanStackText } from "./errors.ts"
+import { cellStorage, printForCell, type SharedCellState } from "./running-cell.ts"
 
 /** A console that prints for the cell that is running, whoever made the closure that calls it. Groups end with the cell
  *  that opened them. */
-export function createConsole(shared: Shared): Console {
-  const sink = (stream: OutputChunk["stream"]) => ({
-    write: (text: string) => print(shared, stream, indented(trimFrames(text))),
+export function createCellConsole(shared: SharedCellState): Console {
+  const sink = (stream: CellOutput["stream"]) => ({
+    write: (text: string) => printForCell(shared, stream, indentLines(cleanStackText(text))),
   })
   // A true boundary: the console only ever calls `write`.
   const [stdout, stderr] = [sink("stdout"), sink("stderr")] as unknown as [Writable, Writable]
   const console = new Console({ stdout, stderr, ignoreErrors: false })
   const group = (...label: unknown[]) => {
     if (label.length > 0) console.log(...label)
-    const cell = running.getStore()
-    if (cell) cell.indent += step
+    const cell = cellStorage.getStore()
+    if (cell) cell.groupIndent += indentStep
   }
   return Object.assign(console, {
     group,
     groupCollapsed: group,
     groupEnd() {
-      const cell = running.getStore()
-      if (cell) cell.indent = cell.indent.slice(step.length)
+      const cell = cellStorage.getStore()
+      if (cell) cell.groupIndent = cell.groupIndent.slice(indentStep.length)
     },
     trace(...data: unknown[]) {
       const { stack = "" } = new Error()
@@ -34,13 +34,13 @@ export function createConsole(shared: Shared): Console {
 }
 
 /** `process.stdout` and `process.stderr` of a cell: streams that end nothing and print for the cell that is running. */
-export function createStream(shared: Shared, stream: OutputChunk["stream"]): Writable {
+export function createCellStream(shared: SharedCellState, stream: CellOutput["stream"]): Writable {
   const writable = new Writable({
     decodeStrings: false,
     write(chunk: unknown, _encoding, done) {
       // Done, whatever happens: what stops one cell must not block the stream for the next.
       try {
-        print(shared, stream, String(chunk))
+        printForCell(shared, stream, String(chunk))
       } finally {
         done()
       }
@@ -57,9 +57,9 @@ export function createStream(shared: Shared, stream: OutputChunk["stream"]): Wri
   })
 }
 
-const step = "  "
+const indentStep = "  "
 
-function indented(text: string): string {
-  const indent = running.getStore()?.indent
+function indentLines(text: string): string {
+  const indent = cellStorage.getStore()?.groupIndent
   return indent ? text.replace(/^(?=.)/gm, indent) : text
 }

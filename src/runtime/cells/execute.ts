@@ -1,24 +1,24 @@
 import { setImmediate } from "node:timers/promises"
-import { type Ambient, type CompiledCell, compileCell, type Guard } from "../compile.ts"
-import { isCut, preview } from "../preview.ts"
+import { type Ambient, type CompiledCell, compileCell, type LoopGuard } from "../compile.ts"
+import { isPreviewCut, preview } from "../preview.ts"
 import { checkRules } from "../rules/check-rules.ts"
 import { explainViolations, type Rule } from "../rules/rules.ts"
-import type { Execution, NotExecuted } from "../runtime.ts"
-import { assignedBy, declaredBy, mentionedBy } from "../snapshot/origins.ts"
+import type { CellExecution, CellNotExecuted } from "../runtime.ts"
+import { assignedNames, cellDeclarations, mentionedNames } from "../snapshot/origins.ts"
 import { CellSyntaxError, parseCell } from "../syntax.ts"
-import type { CellGate } from "../type-gate/cell-gate.ts"
-import { realOf } from "./call.ts"
-import { describeThrown, positionIn, rememberCell, trimFrames } from "./errors.ts"
-import type { Namespace, ReadyCell } from "./namespace.ts"
-import { CellStopped, type RunningCell, running } from "./running-cell.ts"
-import type { Refusal, Transaction } from "./transaction.ts"
+import type { CellTypeGate } from "../type-gate/cell-gate.ts"
+import { unwrapObjectProxy } from "./call.ts"
+import { cleanStackText, describeThrown, positionInCell, registerCellLocator } from "./errors.ts"
+import type { Namespace, PreparedCell } from "./namespace.ts"
+import { CellStopped, cellStorage, type RunningCell } from "./running-cell.ts"
+import type { CellRefusal, Transaction } from "./transaction.ts"
 
 /** Where a cell runs. */
-export interface CellPlace {
+export interface CellContext {
   namespace: Namespace
   ambient: Ambient
   ambientNames: ReadonlySet<string>
-  guard: Guard
+  guard: LoopGuard
   rules: readonly Rule[]
   /** Whether the compiler puts checks around conditions and equalities. */
   checksValues?: boolean | undefined
@@ -30,53 +30,58 @@ export async function executeCell(
   code: string,
   filename: string,
   cell: RunningCell,
-  place: CellPlace,
-  gate?: CellGate,
+  place: CellContext,
+  gate?: CellTypeGate,
   transaction?: Transaction,
-): Promise<Execution> {
+): Promise<CellExecution> {
   const startedAt = performance.now()
-  const prepared = prepare(code, filename, place, gate)
+  const prepared = prepareCell(code, filename, place, gate)
   const { scope } = place.namespace
   const outcome = await new Promise<Outcome>((resolve) => {
     cell.begin((reason) => resolve({ stopped: reason }))
     if (cell.stopped) return
     if ("error" in prepared) return resolve(prepared)
-    place.namespace.noteUse(prepared.mentions)
+    place.namespace.markMentionedObjectsUsed(prepared.mentions)
     // Not `resolve(promise)`: that would wait for the cell even when it is stopped.
     transaction?.begin(prepared)
-    running.run(cell, () => perform(prepared, cell, place, transaction)).then(resolve)
+    cellStorage.run(cell, () => runPreparedCell(prepared, cell, place, transaction)).then(resolve)
   })
   cell.end()
   const notRolledBack = "value" in outcome ? undefined : transaction?.rollBack()
   const compiled = "error" in prepared || notRolledBack ? undefined : prepared
   const { stdout, stderr, output } = cell
-  const changes = place.namespace.changesOf(compiled, scope, "value" in outcome)
+  const changes = place.namespace.recordChanges(compiled, scope, "value" in outcome)
   const hints = cell.hints.length > 0 ? { hints: cell.hints } : undefined
   const ran = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes, ...hints }
   if (!("value" in outcome)) {
     return { ok: false, ...failureOf(outcome, filename), ...(notRolledBack && { notRolledBack }), ...ran }
   }
-  const value = realOf(outcome.value)
+  const value = unwrapObjectProxy(outcome.value)
   if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...ran }
   const text = preview(value)
-  return { ok: true, value, preview: trimFrames(text), ...(isCut(text) && { cut: true }), ...ran }
+  return { ok: true, value, preview: cleanStackText(text), ...(isPreviewCut(text) && { cut: true }), ...ran }
 }
 
 /** The execution of a cell that was stopped before its turn came. */
-export function notStarted(message: string): NotExecuted {
+export function notStartedExecution(message: string): CellNotExecuted {
   const changes = { created: [], reassigned: [], removed: [] }
   return { ok: false, error: { kind: "aborted", message }, stdout: "", stderr: "", output: "", durationMs: 0, changes }
 }
 
 type Outcome = { value: unknown } | Failed
-type Failed = { thrown: unknown; error?: undefined } | { stopped: CellStopped } | Refusal
+type Failed = { thrown: unknown; error?: undefined } | { stopped: CellStopped } | CellRefusal
 
-function failureOf(outcome: Failed, filename: string): Pick<NotExecuted, "error" | "thrown"> {
+function failureOf(outcome: Failed, filename: string): Pick<CellNotExecuted, "error" | "thrown"> {
   if ("stopped" in outcome) return { error: stopError(outcome.stopped, filename) }
   return outcome.error ? outcome : { error: describeThrown(outcome.thrown, filename), thrown: outcome.thrown }
 }
 
-function prepare(code: string, filename: string, place: CellPlace, gate?: CellGate): ReadyCell | Refusal {
+function prepareCell(
+  code: string,
+  filename: string,
+  place: CellContext,
+  gate?: CellTypeGate,
+): PreparedCell | CellRefusal {
   try {
     const parsed = parseCell(code)
     const [violation, ...others] = checkRules(parsed, place.rules)
@@ -90,9 +95,14 @@ function prepare(code: string, filename: string, place: CellPlace, gate?: CellGa
     const known = { has: (name: string) => Object.hasOwn(scope, name) }
     const { ambientNames: ambient, checksValues } = place
     const compiled = compileCell(parsed, { filename, known, constants, ambient, checksValues })
-    rememberCell(filename, compiled.locate)
-    const assigned = assignedBy(parsed, compiled.declares)
-    return { ...compiled, declared: declaredBy(parsed, known), assigned, mentions: () => mentionedBy(parsed, known) }
+    registerCellLocator(filename, compiled.locate)
+    const assigned = assignedNames(parsed, compiled.declares)
+    return {
+      ...compiled,
+      declared: cellDeclarations(parsed, known),
+      assigned,
+      mentions: () => mentionedNames(parsed, known),
+    }
   } catch (error) {
     if (!(error instanceof CellSyntaxError)) throw error
     const { line, column } = error
@@ -100,39 +110,39 @@ function prepare(code: string, filename: string, place: CellPlace, gate?: CellGa
   }
 }
 
-async function perform(
+async function runPreparedCell(
   compiled: CompiledCell,
   cell: RunningCell,
-  place: CellPlace,
+  place: CellContext,
   transaction: Transaction | undefined,
 ): Promise<Outcome> {
   try {
     const value = await compiled.run(place.namespace.scope, place.ambient, place.guard)
-    if (hasOpenCalls(cell)) await unawaited(cell)
+    if (hasOpenCalls(cell)) await waitForOpenCalls(cell)
     // A cell that kept the event loop to its end was late all the same.
-    cell.checkTime()
+    cell.throwIfStoppedOrLate()
     for (const report of cell.endReports) report()
     for (const check of cell.endChecks) check()
-    const refusal = transaction && (await transaction.check())
+    const refusal = transaction && (await transaction.runCheck())
     return refusal ?? { value }
   } catch (thrown) {
-    if (hasOpenCalls(cell)) await unawaited(cell)
+    if (hasOpenCalls(cell)) await waitForOpenCalls(cell)
     if (!cell.stopped) for (const report of cell.endReports) report()
-    return CellStopped.is(thrown) ? { stopped: thrown } : { thrown: realOf(thrown) }
+    return CellStopped.is(thrown) ? { stopped: thrown } : { thrown: unwrapObjectProxy(thrown) }
   }
 }
 
-function hasOpenCalls({ calls, callFailed }: RunningCell): boolean {
+function hasOpenCalls({ openCalls: calls, hasFailedCall: callFailed }: RunningCell): boolean {
   return calls.size > 0 || callFailed
 }
 
 /** A cell ends when every call it started has settled, also those it forgot to await. */
-async function unawaited(cell: RunningCell): Promise<void> {
-  while (cell.calls.size > 0) await Promise.allSettled(cell.calls)
+async function waitForOpenCalls(cell: RunningCell): Promise<void> {
+  while (cell.openCalls.size > 0) await Promise.allSettled(cell.openCalls)
   // The failure of a forgotten call is printed a turn later; it still belongs to this cell.
   await setImmediate()
 }
 
-function stopError(reason: CellStopped, filename: string): NotExecuted["error"] {
-  return { kind: reason.kind, message: reason.message, ...positionIn(filename, reason) }
+function stopError(reason: CellStopped, filename: string): CellNotExecuted["error"] {
+  return { kind: reason.kind, message: reason.message, ...positionInCell(filename, reason) }
 }

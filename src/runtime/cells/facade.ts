@@ -1,16 +1,24 @@
 import { types } from "node:util"
 import { type AnyFunction, isClass } from "../bindings.ts"
-import type { Guarded, Guards } from "../guard.ts"
-import { callByGate, isStandIn, keepOriginal, named, realOf, standFor, standIn } from "./call.ts"
-import { createCellValues } from "./cell-values.ts"
-import { holdsGuarded, type LeadOptions, mayLeadToGuarded } from "./leads.ts"
-import type { Shared, Views } from "./running-cell.ts"
+import type { GuardedMethod, MethodGuards } from "../guard.ts"
+import {
+  callFromCell,
+  createNamedNoop,
+  isHostProxy,
+  proxyFor,
+  registerObjectProxy,
+  registerOriginal,
+  unwrapObjectProxy,
+} from "./call.ts"
+import { createCellToHostValues } from "./cell-values.ts"
+import { containsGuarded, mayReachGuarded, type ReachOptions } from "./leads.ts"
+import type { GuardedValues, SharedCellState } from "./running-cell.ts"
 
-export interface Facades extends Views {
+export interface GuardedProxies extends GuardedValues {
   /** An object with guarded methods as cells get it. */
-  of(object: object): object
+  proxyOf(object: object): object
   /** Notes that cells have this object itself under a name: then they get no view of it. */
-  addBare(value: unknown): void
+  markUnwrapped(value: unknown): void
 }
 
 /** What the cells of a runtime get for the guarded objects in it, and for what these give.
@@ -21,23 +29,23 @@ export interface Facades extends Views {
  *
  *  Values that may lead back to a guarded object are shown by views, Proxies of the same kind without guarded methods:
  *  fields, results, what Promises, iterators and callbacks bring. Plain data is itself. */
-export function createFacades(guards: Guards, shared: Shared): Facades {
+export function createGuardedProxies(guards: MethodGuards, shared: SharedCellState): GuardedProxies {
   const { epoch } = shared
   const bare = new WeakSet<object>()
-  const gatedMethods = new WeakMap<Guarded, AnyFunction>()
+  const gatedMethods = new WeakMap<GuardedMethod, AnyFunction>()
   const gatedFunctions = new WeakMap<object, AnyFunction>()
-  const isGuarded = (value: object) => isStandIn(value) || guards.of(value) !== undefined
-  const fields: LeadOptions = { most: 256, emptyLeads: true, isGuarded }
-  const results: LeadOptions = { most: 50_000, emptyLeads: false, isGuarded }
-  const cellValues = createCellValues((value) => show(value, results))
+  const isGuarded = (value: object) => isHostProxy(value) || guards.methodsOf(value) !== undefined
+  const fields: ReachOptions = { maxMembers: 256, countsEmpty: true, isGuarded }
+  const results: ReachOptions = { maxMembers: 50_000, countsEmpty: false, isGuarded }
+  const cellValues = createCellToHostValues((value) => show(value, results))
 
-  const show = (value: unknown, options: LeadOptions): unknown => {
+  const show = (value: unknown, options: ReachOptions): unknown => {
     if (!isObject(value)) return value
-    const stand = cellValues.back(value) ?? standFor(value, shared)
-    if (stand !== value || isStandIn(value) || bare.has(value) || cellValues.has(value)) return stand
+    const stand = cellValues.cellOriginalOf(value) ?? proxyFor(value, shared)
+    if (stand !== value || isHostProxy(value) || bare.has(value) || cellValues.cameFromCell(value)) return stand
     if (typeof value === "function") return isClass(value) ? value : functionFor(undefined, undefined, value)
     if (isPlainPromise(value)) return value.then((found) => show(found, options), rethrow)
-    return mayLeadToGuarded(value, options) ? viewOf(value) : value
+    return mayReachGuarded(value, options) ? viewOf(value) : value
   }
 
   // For `catch` and for Promises: an error may hold the object too.
@@ -49,58 +57,60 @@ export function createFacades(guards: Guards, shared: Shared): Facades {
     const guarded = guards.find(owner, key, fn)
     if (guarded) return guarded.object === owner && guarded.method === key ? gated(guarded) : gatedFunction(fn, guarded)
     if (Array.isArray(owner) && Reflect.get(Array.prototype, key ?? "") === fn) return fn
-    const known = cellValues.back(fn) ?? standFor(fn, shared)
-    if (known !== fn || isStandIn(fn) || isClass(fn) || platformFunctions.has(fn)) return known
+    const known = cellValues.cellOriginalOf(fn) ?? proxyFor(fn, shared)
+    if (known !== fn || isHostProxy(fn) || isClass(fn) || platformFunctions.has(fn)) return known
     return viewOf(fn)
   }
 
-  const pass = (guarded: Guarded, args: unknown[], make: (args: readonly unknown[]) => unknown) => {
+  const pass = (guarded: GuardedMethod, args: unknown[], make: (args: readonly unknown[]) => unknown) => {
     const { binding, method, options, subject } = guarded
     if (shared.epoch !== epoch) throw new Error(`${binding}.${method} was not called: its runtime was reset or closed.`)
-    return callByGate({ binding, method, options, subject, make }, args, shared).then(
+    return callFromCell({ binding, method, options, subject, make }, args, shared).then(
       (value) => show(value, results),
       rethrow,
     )
   }
 
-  const gated = (guarded: Guarded): AnyFunction => {
+  const gated = (guarded: GuardedMethod): AnyFunction => {
     const known = gatedMethods.get(guarded)
     if (known) return known
     const { object, method } = guarded
     const current = () => Reflect.get(object, method, object) as AnyFunction
     const make = (args: readonly unknown[]) => Reflect.apply(current(), object, args)
-    const stand = new Proxy<AnyFunction>(named(method), { apply: (_, _self, args) => pass(guarded, args, make) })
-    keepOriginal(stand, current)
+    const stand = new Proxy<AnyFunction>(createNamedNoop(method), {
+      apply: (_, _self, args) => pass(guarded, args, make),
+    })
+    registerOriginal(stand, current)
     gatedMethods.set(guarded, stand)
     return stand
   }
 
   /** A guarded function that is not where its guard has it: renamed, or in another object. */
-  const gatedFunction = (fn: object, found: Guarded): AnyFunction => {
+  const gatedFunction = (fn: object, found: GuardedMethod): AnyFunction => {
     const known = gatedFunctions.get(fn)
     if (known) return known
-    const stand = new Proxy<AnyFunction>(named(found.method), {
+    const stand = new Proxy<AnyFunction>(createNamedNoop(found.method), {
       apply: (_, self, args) =>
         pass(guards.find(undefined, undefined, fn) ?? found, args, (made) =>
-          Reflect.apply(fn as AnyFunction, realOf(self), made),
+          Reflect.apply(fn as AnyFunction, unwrapObjectProxy(self), made),
         ),
     })
-    keepOriginal(stand, () => fn)
+    registerOriginal(stand, () => fn)
     gatedFunctions.set(fn, stand)
     return stand
   }
 
   const viewOf = (real: object): object => {
-    const known = standFor(real, shared)
+    const known = proxyFor(real, shared)
     if (known !== real) return known as object
     const view = createView(real)
-    standIn(view, real, shared)
+    registerObjectProxy(view, real, shared)
     return view
   }
 
   const createView = (real: object): object => {
     const refuseGuarded = (key: PropertyKey) => {
-      const guarded = typeof key === "string" ? guards.of(real)?.get(key) : undefined
+      const guarded = typeof key === "string" ? guards.methodsOf(real)?.get(key) : undefined
       if (guarded)
         throw new TypeError(`${guarded.binding}.${String(key)} is guarded, and cannot be replaced from a cell.`)
     }
@@ -118,10 +128,10 @@ export function createFacades(guards: Guards, shared: Shared): Facades {
       known.set(key, { fn: member, shown })
       return shown
     }
-    const target = targetFor(real)
+    const target = proxyTarget(real)
     const view: object = new Proxy(target, {
       get(_, key) {
-        const guarded = typeof key === "string" ? guards.of(real)?.get(key) : undefined
+        const guarded = typeof key === "string" ? guards.methodsOf(real)?.get(key) : undefined
         if (guarded) return gated(guarded)
         const member: unknown = Reflect.get(real, key, real)
         return key === "prototype" && typeof real === "function" ? member : memberOf(key, member)
@@ -163,21 +173,21 @@ export function createFacades(guards: Guards, shared: Shared): Facades {
       construct(_, args: unknown[], maker) {
         const type = maker === view ? real : maker
         const made = Reflect.construct(real as AnyFunction, args.map(cellValues.toHost), type as AnyFunction)
-        return standFor(made, shared) as object
+        return proxyFor(made, shared) as object
       },
     })
     return view
   }
 
   const showData = (value: unknown): unknown => {
-    const stand = standFor(value, shared)
+    const stand = proxyFor(value, shared)
     if (stand !== value || !isObject(value)) return stand
-    return holdsGuarded(value, results.most, isGuarded) ? viewOf(value) : value
+    return containsGuarded(value, results.maxMembers, isGuarded) ? viewOf(value) : value
   }
 
   return {
-    of: viewOf,
-    addBare(value) {
+    proxyOf: viewOf,
+    markUnwrapped(value) {
       if (isObject(value)) bare.add(value)
     },
     toCell: showData,
@@ -188,19 +198,19 @@ export function createFacades(guards: Guards, shared: Shared): Facades {
 /** What a Proxy of an object is made over: the object itself, so that it is printed as it is, unless one of its
  *  properties is fixed. The language lets no Proxy show another value for such a one; then it is an object of the same
  *  class with the same members. */
-function targetFor(value: object): object {
+function proxyTarget(value: object): object {
   if (types.isProxy(value) || types.isMap(value) || types.isSet(value) || typeof value === "function") return value
   if (Array.isArray(value) && Object.isExtensible(value)) return value
   const properties = Object.getOwnPropertyDescriptors(value)
   const keys = Reflect.ownKeys(properties)
-  if (!keys.some((key) => isFixed(Reflect.get(properties, key)))) return value
+  if (!keys.some((key) => isFixedProperty(Reflect.get(properties, key)))) return value
   for (const key of keys) Reflect.set(Reflect.get(properties, key), "configurable", key !== "length")
   const empty = Array.isArray(value) ? [] : Object.create(Object.getPrototypeOf(value))
   if (Array.isArray(value)) Reflect.deleteProperty(properties, "length")
   return Object.defineProperties(empty, properties)
 }
 
-function isFixed({ configurable, writable, value }: PropertyDescriptor): boolean {
+function isFixedProperty({ configurable, writable, value }: PropertyDescriptor): boolean {
   return !configurable && writable === false && isObject(value)
 }
 

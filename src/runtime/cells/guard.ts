@@ -1,14 +1,14 @@
-import type { Guard } from "../compile.ts"
-import { now } from "../deadline.ts"
-import { type RunningCell, running } from "./running-cell.ts"
+import type { LoopGuard } from "../compile.ts"
+import { monotonicNow } from "../deadline.ts"
+import { cellStorage, type RunningCell } from "./running-cell.ts"
 
-export interface CellGuard extends Guard {
+export interface CellLoopGuard extends LoopGuard {
   /** From now on every guard asks, until nothing of this cell is left that could run. */
-  watch(cell: RunningCell): void
+  watchStoppedCell(cell: RunningCell): void
 }
 
 /** Checks of values that may belong to another process. */
-export interface ValueChecks {
+export interface RemoteValueChecks {
   /** Throws for a value that must not decide a condition or an equality. */
   checkValue(value: unknown): void
   /** Throws for an object whose fields cannot be compared with null or undefined before they are awaited. */
@@ -23,9 +23,9 @@ export interface ValueChecks {
 
 /** Stops the cells of one runtime that are out of time or aborted. Asking costs more than counting, so code asks once in
  *  a while: often where iterations are slow, seldom where they are fast. */
-export function createGuard(checks?: ValueChecks): CellGuard {
+export function createLoopGuard(checks?: RemoteValueChecks): CellLoopGuard {
   let zombies = 0
-  let stride = smallest
+  let stride = minStride
   let askedAt = 0
   let skips = 0
   // A stopped cell may wait for something for ever. When the collector takes it, no code of it can run any more.
@@ -33,27 +33,27 @@ export function createGuard(checks?: ValueChecks): CellGuard {
     zombies--
   })
   const chosen = new WeakSet<object>()
-  const guard: CellGuard = {
-    left: smallest,
+  const guard: CellLoopGuard = {
+    left: minStride,
     tick() {
-      const cell = running.getStore()
-      cell?.check()
+      const cell = cellStorage.getStore()
+      cell?.throwIfStopped()
       const watching = zombies > 0
       // Only time can stop code that does not let go of the event loop; where it does not count, nobody has to ask it.
-      if (!cell?.isTimed || (watching && skips-- > 0)) {
-        guard.left = watching ? 0 : untimed
+      if (!cell?.hasDeadline || (watching && skips-- > 0)) {
+        guard.left = watching ? 0 : untimedStride
         return
       }
-      const time = now()
-      cell.checkDeadline(time)
-      stride = time - askedAt < longestMs ? Math.min(stride * 2, largest) : smallest
+      const time = monotonicNow()
+      cell.throwIfPastDeadline(time)
+      stride = time - askedAt < maxIntervalMs ? Math.min(stride * 2, maxStride) : minStride
       askedAt = time
       skips = stride
       guard.left = watching ? 0 : stride
     },
     resume(value) {
-      running.getStore()?.check()
-      if (guard.left > smallest) guard.left = stride = smallest
+      cellStorage.getStore()?.throwIfStopped()
+      if (guard.left > minStride) guard.left = stride = minStride
       return value
     },
     value(value) {
@@ -73,7 +73,7 @@ export function createGuard(checks?: ValueChecks): CellGuard {
     },
     optional: (value) => (typeof value === "function" && checks ? checks.optional(value) : value),
     optionalMethods: (value) => (Object(value) === value && checks ? checks.optionalMethods(value) : value),
-    watch(cell) {
+    watchStoppedCell(cell) {
       zombies++
       guard.left = 0
       collected.register(cell, undefined)
@@ -82,7 +82,7 @@ export function createGuard(checks?: ValueChecks): CellGuard {
   return guard
 }
 
-const smallest = 1
-const largest = 256
-const untimed = 1024
-const longestMs = 1
+const minStride = 1
+const maxStride = 256
+const untimedStride = 1024
+const maxIntervalMs = 1

@@ -1,36 +1,36 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Bindings } from "../bindings.ts"
-import { lookAtAgents } from "../declare/agent.ts"
-import { declare } from "../declare/declare.ts"
+import { describeAgentRuntimes } from "../declare/agent.ts"
+import { declareBindings } from "../declare/declare.ts"
 import type { JsRuntimeOptions } from "../js.ts"
 import { ambientNames } from "../names.ts"
-import { type ExecuteOptions, type Runtime, snapshotBytes } from "../runtime.ts"
-import { validated } from "../schema.ts"
-import type { WholeSnapshot } from "../snapshot.ts"
-import type { OpenCellGate } from "../type-gate/cell-gate.ts"
-import { createAmbient, renewAmbient } from "./cell-env.ts"
+import { type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
+import { validateRetrieved } from "../schema.ts"
+import type { FullSnapshot } from "../snapshot.ts"
+import type { OpenCellTypeGate } from "../type-gate/cell-gate.ts"
+import { createAmbient, resetAmbient } from "./cell-env.ts"
 import { cellFilename } from "./errors.ts"
 import { executeCell } from "./execute.ts"
-import { createGuard, type ValueChecks } from "./guard.ts"
+import { createLoopGuard, type RemoteValueChecks } from "./guard.ts"
 import { createNamespace } from "./namespace.ts"
-import { CellStopped, RunningCell, running, type Shared } from "./running-cell.ts"
-import { watchStrays } from "./strays.ts"
-import { createTimers } from "./timers.ts"
+import { CellStopped, cellStorage, RunningCell, type SharedCellState } from "./running-cell.ts"
+import { captureCellRejections } from "./strays.ts"
+import { createCellTimers } from "./timers.ts"
 import type { Transaction } from "./transaction.ts"
-import { createTurns } from "./turns.ts"
+import { createCellScheduler } from "./turns.ts"
 
 /** A runtime that has everything a runtime may have. */
 export type JsCore = Required<Omit<Runtime, "warnings" | "writable">>
 
 // What only some runtimes use, loaded at the first use. To ask for a module again costs more than a small cell.
-const parts: { transaction?: typeof import("./transaction.ts"); snapshot?: typeof import("../snapshot.ts") } = {}
+const lazyModules: { transaction?: typeof import("./transaction.ts"); snapshot?: typeof import("../snapshot.ts") } = {}
 
 /** What a runtime in a child process adds to its cells, whose objects may be remote. */
-export interface RemoteCells extends ValueChecks {
-  resultOf: NonNullable<Shared["resultOf"]>
+export interface RemoteCellHooks extends RemoteValueChecks {
+  wrapCallResult: NonNullable<SharedCellState["wrapCallResult"]>
   /** Called before a cell runs. */
   onCell(cell: RunningCell): void
-  onBound: NonNullable<Shared["onBound"]>
+  onFunctionBound: NonNullable<SharedCellState["onFunctionBound"]>
 }
 
 /** The runtime behind `jsRuntime`, with everything it needs. */
@@ -38,29 +38,29 @@ export function createJsRuntime(
   bindings: Bindings | undefined,
   options: JsRuntimeOptions,
   loaded = new Map<string, string[]>(),
-  remote?: RemoteCells,
+  remote?: RemoteCellHooks,
 ): JsCore {
   const { rules = [], cwd = process.cwd(), codecs = {} } = options
-  const number = ++runtimes
+  const number = ++runtimeCount
   let cellCount = 0
   let closed = false
   let endWatch: (() => void) | undefined
 
-  const shared: Shared = {
+  const shared: SharedCellState = {
     cells: new Set(),
     gate: undefined,
-    late: [],
-    lateLength: 0,
+    lateOutput: [],
+    lateOutputLength: 0,
     epoch: 0,
-    onStop(cell) {
-      guard.watch(cell)
+    onCellStopped(cell) {
+      guard.watchStoppedCell(cell)
       timers.clear(cell)
     },
-    resultOf: remote?.resultOf,
-    onBound: remote?.onBound,
+    wrapCallResult: remote?.wrapCallResult,
+    onFunctionBound: remote?.onFunctionBound,
   }
-  const guard = createGuard(remote)
-  const timers = createTimers(shared)
+  const guard = createLoopGuard(remote)
+  const timers = createCellTimers(shared)
   const ambient = createAmbient({ shared, timers, cwd, scope: () => namespace.scope })
   const namespace = createNamespace(ambientNames, shared, codecs)
   const place = { namespace, ambient, ambientNames, guard, rules, checksValues: remote !== undefined }
@@ -75,9 +75,9 @@ export function createJsRuntime(
     return namespace
   }
 
-  let openGate: OpenCellGate | undefined
+  let openGate: OpenCellTypeGate | undefined
   const gateFor = async (typeGate: "hint" | "block") => {
-    const { createCellGate } = await import("../type-gate/cell-gate.ts")
+    const { createInProcessTypeGate: createCellGate } = await import("../type-gate/cell-gate.ts")
     open("The cell")
     openGate ??= createCellGate(namespace, ambientNames)
     return openGate(typeGate)
@@ -89,18 +89,18 @@ export function createJsRuntime(
     for (const transaction of undoable) transaction.expire()
     undoable.clear()
   }
-  const transactionFor = async (cell: RunningCell, wanted: ExecuteOptions["transaction"]) => {
-    parts.transaction ??= await import("./transaction.ts")
-    const { createTransaction } = parts.transaction
+  const transactionFor = async (cell: RunningCell, wanted: CellOptions["transaction"]) => {
+    lazyModules.transaction ??= await import("./transaction.ts")
+    const { createTransaction } = lazyModules.transaction
     const check = typeof wanted === "object" ? () => wanted.check(runtime) : undefined
     return createTransaction(cell, namespace, check)
   }
 
-  const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: ExecuteOptions) => {
+  const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: CellOptions) => {
     const { typeGate = "off", transaction: wanted } = executeOptions
     const gate = typeGate === "off" ? undefined : await gateFor(typeGate)
-    endWatch ??= watchStrays()
-    timers.hold(true)
+    endWatch ??= captureCellRejections()
+    timers.keepHostAlive(true)
     // What the last cell left on the counter is not for this one.
     guard.left = 0
     const cell = new RunningCell(shared, parent, executeOptions)
@@ -110,22 +110,22 @@ export function createJsRuntime(
     try {
       const execution = await executeCell(code, cellFilename(number, ++cellCount), cell, place, gate, transaction)
       if (transaction) undoable.add(transaction)
-      const ended = transaction ? transaction.ended(execution) : execution
-      return gate ? gate.ran(ended) : ended
+      const ended = transaction ? transaction.withUndo(execution) : execution
+      return gate ? gate.recordExecution(ended) : ended
     } finally {
-      if (shared.cells.size === 0) timers.hold(false)
+      if (shared.cells.size === 0) timers.keepHostAlive(false)
     }
   }
 
   // The last whole snapshot, where only changes are asked for.
-  const wholeSnapshot: { last?: WholeSnapshot | undefined } = {}
-  const turns = createTurns(shared, open)
+  const wholeSnapshot: { last?: FullSnapshot | undefined } = {}
+  const turns = createCellScheduler(shared, open)
   /** Leaves behind what cells have under way in the namespace as it is. */
   const leave = () => {
     shared.epoch++
-    shared.late.length = shared.lateLength = 0
+    shared.lateOutput.length = shared.lateOutputLength = 0
     timers.clear()
-    renewAmbient(ambient)
+    resetAmbient(ambient)
     expireUndo()
     wholeSnapshot.last = undefined
   }
@@ -140,9 +140,9 @@ export function createJsRuntime(
       open("load()")
       const known = loaded.get(file)
       if (known) return known
-      const { moduleBindings } = await import("../load-module.ts")
+      const { loadModuleBindings: moduleBindings } = await import("../load-module.ts")
       // What the module starts belongs to nobody's cell.
-      const exported = await running.exit(() => moduleBindings(file))
+      const exported = await cellStorage.exit(() => moduleBindings(file))
       const names = loaded.get(file) ?? Object.keys(exported)
       if (!loaded.has(file)) open("load()").inject(exported)
       loaded.set(file, names)
@@ -152,14 +152,14 @@ export function createJsRuntime(
       open("update()").update(values)
     },
     async retrieve(name, schema) {
-      return validated(name, open("retrieve()").retrieve(name), schema)
+      return validateRetrieved(name, open("retrieve()").retrieve(name), schema)
     },
     execute: (code, executeOptions = {}) =>
-      turns.cell((parent) => runCell(code, parent, executeOptions), executeOptions.signal),
+      turns.runCell((parent) => runCell(code, parent, executeOptions), executeOptions.signal),
     async describe(names) {
-      const { described } = open("describe()")
+      const { bindingsToDescribe: described } = open("describe()")
       const wanted = described(names)
-      return declare(wanted, described(undefined), false, await lookAtAgents(wanted.values()))
+      return declareBindings(wanted, described(undefined), false, await describeAgentRuntimes(wanted.values()))
     },
     async names() {
       return open("names()").names()
@@ -169,9 +169,9 @@ export function createJsRuntime(
     },
     async snapshot(limit) {
       open("snapshot()")
-      parts.snapshot ??= await import("../snapshot.ts")
-      const { takeSnapshot } = parts.snapshot
-      return turns.take("snapshot()", async () =>
+      lazyModules.snapshot ??= await import("../snapshot.ts")
+      const { takeSnapshot } = lazyModules.snapshot
+      return turns.runExclusive("snapshot()", async () =>
         takeSnapshot(place, {
           codecs,
           maxBytes: snapshotBytes(options.maxSnapshotBytes, limit),
@@ -182,22 +182,22 @@ export function createJsRuntime(
     },
     async restore(snapshot) {
       open("restore()")
-      turns.refuseWithin("restore()")
+      turns.refuseInsideCell("restore()")
       const { loadSnapshot } = await import("../snapshot.ts")
-      return turns.take("restore()", () => loadSnapshot(snapshot, place, { codecs, leave }))
+      return turns.runExclusive("restore()", () => loadSnapshot(snapshot, place, { codecs, endCells: leave }))
     },
     async fork() {
       open("fork()")
-      const { takeCopy } = await import("../snapshot.ts")
-      const copy = await turns.take("fork()", async () => takeCopy(place, codecs))
-      const other = createJsRuntime(namespace.given(), options, new Map(loaded))
+      const { takeLocalCopy: takeCopy } = await import("../snapshot.ts")
+      const copy = await turns.runExclusive("fork()", async () => takeCopy(place, codecs))
+      const other = createJsRuntime(namespace.injectedBindings(), options, new Map(loaded))
       await other.restore(copy)
       return other
     },
     async reset() {
       open("reset()")
-      turns.refuseWithin("reset()")
-      await turns.take("reset()", async () => {
+      turns.refuseInsideCell("reset()")
+      await turns.runExclusive("reset()", async () => {
         leave()
         namespace.reset()
       })
@@ -205,7 +205,7 @@ export function createJsRuntime(
     async close() {
       if (closed) return
       closed = true
-      turns.end(closedError("The cell"))
+      turns.rejectWaiting(closedError("The cell"))
       for (const cell of shared.cells)
         cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
       shared.epoch++
@@ -218,4 +218,4 @@ export function createJsRuntime(
   return runtime
 }
 
-let runtimes = 0
+let runtimeCount = 0

@@ -1,11 +1,11 @@
 import { types } from "node:util"
 
 /** How much of a value is looked at. */
-export interface LeadOptions {
+export interface ReachOptions {
   /** Beyond so many members the answer is yes. */
-  most: number
+  maxMembers: number
   /** Whether an empty array, object, Map or Set counts as yes, because it may be filled later. */
-  emptyLeads: boolean
+  countsEmpty: boolean
   /** Whether it is a guarded object, or what stands for one in cells. */
   isGuarded(value: object): boolean
 }
@@ -13,7 +13,10 @@ export interface LeadOptions {
 /** Whether code that has a value may get from it to a guarded object. Arrays, plain objects, Maps, Sets and errors are
  *  looked into; anything with code in it (an instance of a class, a function, a getter, a Promise, a Proxy) may lead
  *  anywhere. Nothing of the value is run. */
-export function mayLeadToGuarded(value: object, { most, emptyLeads, isGuarded }: LeadOptions): boolean {
+export function mayReachGuarded(
+  value: object,
+  { maxMembers: most, countsEmpty: emptyLeads, isGuarded }: ReachOptions,
+): boolean {
   if (isFlatRow(value) || isFlatTable(value, most, isGuarded)) return isGuarded(value)
   const seen = new Set<object>([value])
   const open = [value]
@@ -21,7 +24,7 @@ export function mayLeadToGuarded(value: object, { most, emptyLeads, isGuarded }:
   for (let at = open.pop(); at; at = open.pop()) {
     if (isGuarded(at)) return true
     if (!isContainer(at)) {
-      if (isLeaf(at)) continue
+      if (isPlatformData(at)) continue
       return true
     }
     const members = membersOf(at, left)
@@ -38,7 +41,7 @@ export function mayLeadToGuarded(value: object, { most, emptyLeads, isGuarded }:
 }
 
 /** The same for data that a function gave which is not guarded itself: only a guarded object among the data counts. */
-export function holdsGuarded(value: object, most: number, isGuarded: (value: object) => boolean): boolean {
+export function containsGuarded(value: object, most: number, isGuarded: (value: object) => boolean): boolean {
   const seen = new Set<object>([value])
   const open = [value]
   let left = most
@@ -71,7 +74,7 @@ function isFlatRow(value: object): boolean {
 }
 
 /** Whether it is an array of such rows and of primitive values. */
-function isFlatTable(value: object, most: number, isGuarded: LeadOptions["isGuarded"]): boolean {
+function isFlatTable(value: object, most: number, isGuarded: ReachOptions["isGuarded"]): boolean {
   if (!Array.isArray(value) || types.isProxy(value) || Object.getPrototypeOf(value) !== Array.prototype) return false
   // Each row counts as a few values.
   if (value.length === 0 || value.length * 4 > most || Reflect.ownKeys(value).length !== value.length + 1) return false
@@ -96,12 +99,12 @@ function isContainer(value: object): boolean {
 const containerPrototypes = new Set<unknown>([Object.prototype, Array.prototype, Map.prototype, Set.prototype])
 
 // Their data are no objects of the program. Each is checked against the class that the platform has under that name.
-const leafClasses = new Set([
+const platformDataClasses = new Set([
   ...["URL", "URLSearchParams", "Headers", "Request", "Response", "FormData", "Blob", "File", "AbortSignal"],
   ...["AbortController", "TextEncoder", "TextDecoder"],
 ])
 
-function isLeaf(value: object): boolean {
+function isPlatformData(value: object): boolean {
   if (typeof value === "function" || types.isProxy(value)) return false
   if (types.isDate(value) || types.isRegExp(value) || types.isAnyArrayBuffer(value) || ArrayBuffer.isView(value))
     return true
@@ -109,7 +112,7 @@ function isLeaf(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (typeof prototype !== "object" || prototype === null) return false
   const maker: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value
-  if (typeof maker !== "function" || !leafClasses.has(maker.name)) return false
+  if (typeof maker !== "function" || !platformDataClasses.has(maker.name)) return false
   return Reflect.get(globalThis, maker.name) === maker
 }
 

@@ -2,11 +2,11 @@ import { types } from "node:util"
 import { type Binding, boundValue } from "../bindings.ts"
 
 // Whoever passes an object that is deeper inside than this has to bind it, or is asked again.
-const most = 10_000
+const maxVisited = 10_000
 
 /** The name of an object or function that was injected, or the path to it from an injected one: through arrays, Maps and
  *  own properties, of plain objects and of instances. Undefined when there is none. Nothing is run. */
-export function injectedName(value: object, bindings: ReadonlyMap<string, Binding>): string | undefined {
+export function injectedObjectPath(value: object, bindings: ReadonlyMap<string, Binding>): string | undefined {
   for (const [name, binding] of bindings) if (boundValue(binding) === value) return name
   const seen = new Set<unknown>()
   const open: [path: string, value: unknown][] = []
@@ -16,7 +16,7 @@ export function injectedName(value: object, bindings: ReadonlyMap<string, Bindin
     if (at === value) return path
     if (typeof at !== "object" || at === null || types.isProxy(at) || seen.has(at) || ArrayBuffer.isView(at)) continue
     seen.add(at)
-    for (const member of membersOf(path, at)) if (open.length < most) open.push(member)
+    for (const member of membersOf(path, at)) if (open.length < maxVisited) open.push(member)
   }
   return undefined
 }

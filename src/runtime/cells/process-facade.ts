@@ -1,10 +1,10 @@
 import process from "node:process"
-import { createStream } from "./console.ts"
-import { running, type Shared } from "./running-cell.ts"
+import { createCellStream } from "./console.ts"
+import { cellStorage, type SharedCellState } from "./running-cell.ts"
 import type { CellTimers } from "./timers.ts"
 
 /** `process` as a cell sees it: the real one, but what it writes is captured, and it cannot end its host. */
-export function createProcess(shared: Shared, timers: CellTimers): NodeJS.Process {
+export function createCellProcess(shared: SharedCellState, timers: CellTimers): NodeJS.Process {
   const refuse = (call: string) => () => {
     throw new Error(
       `${call} would end the program that runs this cell. End the cell instead: let its code finish or throw.`,
@@ -12,10 +12,10 @@ export function createProcess(shared: Shared, timers: CellTimers): NodeJS.Proces
   }
   const members: { [key: string]: unknown } = {
     get env() {
-      return running.getStore()?.env.variables ?? process.env
+      return cellStorage.getStore()?.env.variables ?? process.env
     },
-    stdout: createStream(shared, "stdout"),
-    stderr: createStream(shared, "stderr"),
+    stdout: createCellStream(shared, "stdout"),
+    stderr: createCellStream(shared, "stderr"),
     exit: refuse("process.exit()"),
     abort: refuse("process.abort()"),
     reallyExit: refuse("process.reallyExit()"),
@@ -25,7 +25,7 @@ export function createProcess(shared: Shared, timers: CellTimers): NodeJS.Proces
       return process.kill(pid, signal)
     },
     nextTick: (callback: (...args: unknown[]) => unknown, ...args: unknown[]) =>
-      process.nextTick(timers.contain(callback), ...args),
+      process.nextTick(timers.wrapCallback(callback), ...args),
     // A cell that failed says so itself: the host's exit code is the host's.
     exitCode: undefined,
   }

@@ -1,4 +1,4 @@
-export interface Queue {
+export interface CellQueue {
   /** Does a job when all jobs before it are done. A signal that fires first makes it leave the queue and reject. */
   enter<T>(job: () => Promise<T>, signal?: AbortSignal | undefined): Promise<T>
   /** Sends everybody who waits home. */
@@ -8,8 +8,8 @@ export interface Queue {
 }
 
 /** First come, first served, one at a time. */
-export function createQueue(): Queue {
-  const waiting = new Set<Turn>()
+export function createCellQueue(): CellQueue {
+  const waiting = new Set<WaitingJob>()
 
   const turn = (signal: AbortSignal | undefined) =>
     new Promise<void>((resolve, reject) => {
@@ -17,12 +17,12 @@ export function createQueue(): Queue {
         waiting.delete(mine)
         reject(signal?.reason)
       }
-      const mine: Turn = {
-        take() {
+      const mine: WaitingJob = {
+        start() {
           signal?.removeEventListener("abort", leave)
           resolve()
         },
-        refuse(error) {
+        reject(error) {
           signal?.removeEventListener("abort", leave)
           reject(error)
         },
@@ -44,19 +44,19 @@ export function createQueue(): Queue {
         // `busy` stays set while the turn changes hands, so that nobody slips in between.
         if (next) {
           waiting.delete(next)
-          next.take()
+          next.start()
         } else queue.busy = false
       }
     },
     refuse(error: Error) {
-      for (const turn of waiting) turn.refuse(error)
+      for (const turn of waiting) turn.reject(error)
       waiting.clear()
     },
   }
   return queue
 }
 
-interface Turn {
-  take(): void
-  refuse(error: Error): void
+interface WaitingJob {
+  start(): void
+  reject(error: Error): void
 }

@@ -1,24 +1,27 @@
-import type { Lost } from "../runtime.ts"
-import { type UndoOptions, undoImage } from "../undo.ts"
-import { originalOf, realOf } from "./call.ts"
+import type { RuntimeLoss } from "../runtime.ts"
+import { createUndoImage, type UndoOptions } from "../undo.ts"
+import { unwrapObjectProxy, unwrapProxy } from "./call.ts"
 import type { Namespace } from "./namespace.ts"
 
 /** What an image of a namespace does not look into. */
-export function imageOptions({ origins }: Namespace): UndoOptions {
-  return { untouched: origins.platformModules(), behind }
+export function undoImageOptions({ origins }: Namespace): UndoOptions {
+  return { skippedObjects: origins.platformModules(), proxyTarget: objectBehindProxy }
 }
 
 // A function of the host keeps nothing that is the namespace's; a guarded object is looked at behind its facade.
-function behind(proxy: object): object | null | undefined {
-  const real = realOf(proxy)
+function objectBehindProxy(proxy: object): object | null | undefined {
+  const real = unwrapObjectProxy(proxy)
   if (typeof real === "object" && real !== null && real !== proxy) return real
-  return originalOf(proxy) === proxy ? undefined : null
+  return unwrapProxy(proxy) === proxy ? undefined : null
 }
 
 /** What no image holds of that which a cell could have changed that speaks of these names: it is reached from their
  *  values, and from the names that the functions among them speak of. Undefined when nobody can tell, because there is
  *  code among them whose text is not known: then it may be anything. */
-export function beyondReachOf(mentioned: readonly string[] | undefined, namespace: Namespace): Lost[] | undefined {
+export function findUncaptured(
+  mentioned: readonly string[] | undefined,
+  namespace: Namespace,
+): RuntimeLoss[] | undefined {
   if (!mentioned) return undefined
   const { scope, origins } = namespace
   const names = new Set(mentioned)
@@ -27,10 +30,13 @@ export function beyondReachOf(mentioned: readonly string[] | undefined, namespac
     const part = Object.fromEntries(
       [...names].filter((name) => Object.hasOwn(scope, name)).map((name) => [name, scope[name]]),
     )
-    const { beyond } = undoImage(part, { ...imageOptions(namespace), onFunction: (value) => functions.add(value) })
+    const { uncaptured: beyond } = createUndoImage(part, {
+      ...undoImageOptions(namespace),
+      onFunction: (value) => functions.add(value),
+    })
     const { size } = names
     for (const value of functions) {
-      const origin = typeof value === "function" ? origins.of(value) : undefined
+      const origin = typeof value === "function" ? origins.originOf(value) : undefined
       if (!origin) continue
       for (const name of origin.known) names.add(name)
       for (const own of [value, ...methodsOf(value)]) functions.delete(own)

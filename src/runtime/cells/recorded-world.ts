@@ -11,17 +11,17 @@ export interface RecordedClock {
 }
 
 // A program that asks for the time in a loop must not fill the journal.
-const mostReads = 1_000
+const maxRecordedReads = 1_000
 
 /** What it is called when it is looked at beyond that. */
-export const unrecordedClock = "the clock, once it was looked at 1,000 times"
+export const unrecordedClockEffect = "the clock, once it was looked at 1,000 times"
 
-export function recordedClock(recorded: readonly number[], onFull: () => void = () => {}): RecordedClock {
+export function createRecordedClock(recorded: readonly number[], onFull: () => void = () => {}): RecordedClock {
   const reads: number[] = []
   let count = 0
   let last = 0
   const note = (read: number) => {
-    if (count <= mostReads) reads.push(read)
+    if (count <= maxRecordedReads) reads.push(read)
     else onFull()
   }
   return {
@@ -43,7 +43,7 @@ export function recordedClock(recorded: readonly number[], onFull: () => void = 
 }
 
 /** Numbers in [0, 1) with 53 random bits each, drawn from blocks of a hash: the same for the same seed. */
-export function randomFrom(seed: string): () => number {
+export function createSeededRandom(seed: string): () => number {
   let block = Buffer.alloc(0)
   let at = 0
   let blocks = 0

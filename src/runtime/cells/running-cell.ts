@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { onAbort } from "../../core/abort.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
-import { cellAborted } from "../abort-text.ts"
-import { type Deadline, now, startDeadline } from "../deadline.ts"
-import type { Call, CallGate, ExecuteOptions, OutputChunk, Pauses } from "../runtime.ts"
+import { abortedCellMessage } from "../abort-text.ts"
+import { type Deadline, monotonicNow, startDeadline } from "../deadline.ts"
+import type { CallGate, CellOptions, CellOutput, PauseSignal, RuntimeCall } from "../runtime.ts"
 import type { CellEnv } from "./cell-env.ts"
 
 /** The cell that the code running now belongs to, also after awaits, in timers and in host functions it called. */
-export const running = new AsyncLocalStorage<RunningCell>()
+export const cellStorage = new AsyncLocalStorage<RunningCell>()
 
 /** What is thrown inside a cell that must not go on. */
 export class CellStopped extends Error {
@@ -29,13 +29,13 @@ export class CellStopped extends Error {
 export type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
 
 /** Turns values of the host into what cells may get, where they lead to guarded objects, and back. */
-export interface Views {
+export interface GuardedValues {
   toCell(value: unknown): unknown
   toHost(value: unknown): unknown
 }
 
 /** What the cells of one runtime share. */
-export interface Shared {
+export interface SharedCellState {
   /** Cells under way, the newest last. */
   readonly cells: Set<RunningCell>
   /** The gate of the newest cell that had one, for calls that nobody can tell which cell they belong to. */
@@ -43,40 +43,40 @@ export interface Shared {
   /** Whose gates there were, where there was one; with several such a call is refused. */
   owner?: object | "several" | undefined
   /** What was printed while no cell was under way; the next cell begins with it. */
-  readonly late: OutputChunk[]
-  lateLength: number
+  readonly lateOutput: CellOutput[]
+  lateOutputLength: number
   /** The names of injected objects, as calls tell them. */
-  nameOf?: Call["nameOf"]
+  pathOf?: RuntimeCall["nameOf"]
   /** Set once a runtime has guarded objects in this process. */
-  views?: Views | undefined
+  guardedValues?: GuardedValues | undefined
   /** Goes up when the namespace is emptied or closed: code of cells from before must not go on. */
   epoch: number
   /** Told of each cell that was stopped, as parts of it may still be waiting somewhere. */
-  onStop(cell: RunningCell): void
+  onCellStopped(cell: RunningCell): void
   /** Told which function cells know a function binding by. */
-  onBound?: ((call: object, cellFunction: object) => void) | undefined
+  onFunctionBound?: ((call: object, cellFunction: object) => void) | undefined
   /** Replaces the promise that a cell gets for a call of a function binding. */
-  resultOf?: ((promise: Promise<unknown>, name: string) => Promise<unknown>) | undefined
+  wrapCallResult?: ((promise: Promise<unknown>, name: string) => Promise<unknown>) | undefined
 }
 
 /** One execution of a cell, as everything that runs because of it sees it. */
 export class RunningCell {
-  readonly shared: Shared
+  readonly shared: SharedCellState
   readonly parent: RunningCell | undefined
   readonly env: Partial<CellEnv>
   readonly gate: CallGate | undefined
   readonly owner: object
-  readonly pauses: Pauses | undefined
+  readonly pauses: PauseSignal | undefined
   /** Whether it, or a cell it belongs to, has a deadline. */
-  readonly isTimed: boolean
+  readonly hasDeadline: boolean
   /** Cells under way that this one started. */
   readonly children = new Set<RunningCell>()
   /** Calls of function bindings that have not settled. */
-  readonly calls = new Set<Promise<unknown>>()
+  readonly openCalls = new Set<Promise<unknown>>()
   /** Whether one of them failed. */
-  callFailed = false
+  hasFailedCall = false
   /** How often function bindings were called, where somebody wants to know. */
-  called: Map<string, number> | undefined
+  callCounts: Map<string, number> | undefined
   /** Run when its code has ended and its calls have settled: what one of them throws fails the cell. */
   readonly endChecks: (() => void)[] = []
   /** Run when its code has ended, however it ended: they may add to `hints`. */
@@ -87,32 +87,32 @@ export class RunningCell {
   stderr = ""
   output = ""
   /** What `console.group` puts before each line. */
-  indent = ""
+  groupIndent = ""
   /** Whether its execution has a result; what still runs of it is a leftover. */
-  over = false
+  hasEnded = false
   stopped: CellStopped | undefined
-  readonly #options: ExecuteOptions
+  readonly #options: CellOptions
   readonly #epoch: number
   #controller: AbortController | undefined
   #deadline: Deadline | undefined
   #unlisten: (() => void) | undefined
   #whenStopped: ((reason: CellStopped) => void) | undefined
 
-  constructor(shared: Shared, parent: RunningCell | undefined, options: ExecuteOptions) {
+  constructor(shared: SharedCellState, parent: RunningCell | undefined, options: CellOptions) {
     this.shared = shared
-    this.parent = nearest(parent)
+    this.parent = nearestActiveCell(parent)
     this.env = options.env ?? parent?.env ?? {}
     this.gate = options.call ?? parent?.gate
-    this.owner = options.owner ?? (options.call ? host : (parent?.owner ?? host))
+    this.owner = options.owner ?? (options.call ? hostOwner : (parent?.owner ?? hostOwner))
     this.pauses = options.pauses ?? parent?.pauses
-    this.isTimed = options.timeoutMs !== undefined || (parent?.isTimed ?? false)
+    this.hasDeadline = options.timeoutMs !== undefined || (parent?.hasDeadline ?? false)
     this.#options = options
     this.#epoch = shared.epoch
   }
 
   /** Takes part in the life of its runtime, its parent and its signal, until `end`. */
   begin(whenStopped: (reason: CellStopped) => void): void {
-    if (this.shared.late.length > 0) this.#takeLate()
+    if (this.shared.lateOutput.length > 0) this.#takeLate()
     this.#whenStopped = whenStopped
     if (this.gate) {
       this.shared.gate = this.gate
@@ -131,7 +131,7 @@ export class RunningCell {
   }
 
   end(): void {
-    this.over = true
+    this.hasEnded = true
     this.#whenStopped = undefined
     this.shared.cells.delete(this)
     this.parent?.children.delete(this)
@@ -150,7 +150,7 @@ export class RunningCell {
   stop(reason: CellStopped): void {
     if (this.stopped) return
     this.stopped = reason
-    this.shared.onStop(this)
+    this.shared.onCellStopped(this)
     // Whoever still holds a function of this cell must not call on in its name.
     if (this.gate && this.shared.gate === this.gate && this.parent?.gate !== this.gate) {
       this.shared.gate = () => Promise.reject(reason)
@@ -161,52 +161,55 @@ export class RunningCell {
   }
 
   /** Throws when the code of this cell must not go on. */
-  check(): void {
+  throwIfStopped(): void {
     if (this.stopped) throw this.stopped
     if (this.#epoch !== this.shared.epoch) throw new CellStopped("aborted", "The runtime was reset or closed.")
   }
 
   /** The same for code that keeps the event loop, and so its timers, from running. */
-  checkTime(): void {
-    if (!this.isTimed) return this.check()
-    this.checkDeadline(now())
+  throwIfStoppedOrLate(): void {
+    if (!this.hasDeadline) return this.throwIfStopped()
+    this.throwIfPastDeadline(monotonicNow())
   }
 
-  checkDeadline(time: number): void {
+  throwIfPastDeadline(time: number): void {
     for (let cell: RunningCell | undefined = this; cell; cell = cell.parent) {
-      if (cell.#deadline && time > cell.#deadline.at && !cell.over) cell.#expire()
+      if (cell.#deadline && time > cell.#deadline.at && !cell.hasEnded) cell.#expire()
     }
-    this.check()
+    this.throwIfStopped()
   }
 
-  write(stream: OutputChunk["stream"], text: string): void {
+  write(stream: CellOutput["stream"], text: string): void {
     if (text === "") return
-    this.check()
+    this.throwIfStopped()
     this[stream] += text
     this.output += text
-    if (this.output.length > maxPrinted) {
+    if (this.output.length > maxOutputLength) {
       this.stop(
-        new CellStopped("memory", `The cell was stopped: it printed more than ${maxPrinted / 1e6} million characters.`),
+        new CellStopped(
+          "memory",
+          `The cell was stopped: it printed more than ${maxOutputLength / 1e6} million characters.`,
+        ),
       )
     }
     this.#options.output?.({ stream, text })
   }
 
   /** Takes note of a call of a function binding, for itself and the cells it belongs to. */
-  noteCall(name: string): void {
-    this.called?.set(name, (this.called.get(name) ?? 0) + 1)
-    this.parent?.noteCall(name)
+  countCall(name: string): void {
+    this.callCounts?.set(name, (this.callCounts.get(name) ?? 0) + 1)
+    this.parent?.countCall(name)
   }
 
   /** Whether it is a cell of that runtime, or was started by one: under way, or a leftover that a cell may wait for. */
-  belongsTo(shared: Shared): boolean {
-    return this.shared === shared || (this.parent?.belongsTo(shared) ?? false)
+  belongsToRuntime(shared: SharedCellState): boolean {
+    return this.shared === shared || (this.parent?.belongsToRuntime(shared) ?? false)
   }
 
   // What leftovers printed while no cell was under way.
   #takeLate(): void {
-    this.shared.lateLength = 0
-    for (const { stream, text } of this.shared.late.splice(0)) this.write(stream, text)
+    this.shared.lateOutputLength = 0
+    for (const { stream, text } of this.shared.lateOutput.splice(0)) this.write(stream, text)
   }
 
   #expire = (): void => {
@@ -214,34 +217,34 @@ export class RunningCell {
   }
 
   #abort = (): void => {
-    this.stop(new CellStopped("aborted", cellAborted(this.#options.signal?.reason)))
+    this.stop(new CellStopped("aborted", abortedCellMessage(this.#options.signal?.reason)))
   }
 }
 
 /** Prints for the cell that is running now; what a leftover of an ended cell prints goes to the cell under way, or waits
  *  for the next. */
-export function print(shared: Shared, stream: OutputChunk["stream"], text: string): void {
-  const cell = running.getStore()
-  if (cell && !cell.over) return cell.write(stream, text)
-  cell?.check()
+export function printForCell(shared: SharedCellState, stream: CellOutput["stream"], text: string): void {
+  const cell = cellStorage.getStore()
+  if (cell && !cell.hasEnded) return cell.write(stream, text)
+  cell?.throwIfStopped()
   const owner = cell?.shared ?? shared
   const newest = [...owner.cells].at(-1)
   if (newest) return newest.write(stream, text)
-  if (owner.lateLength > maxLate) return
-  owner.lateLength += text.length
-  owner.late.push({
+  if (owner.lateOutputLength > maxLateOutputLength) return
+  owner.lateOutputLength += text.length
+  owner.lateOutput.push({
     stream,
-    text: owner.lateLength > maxLate ? `${text}[more was printed later, and is left out]\n` : text,
+    text: owner.lateOutputLength > maxLateOutputLength ? `${text}[more was printed later, and is left out]\n` : text,
   })
 }
 
 /** Who a new cell belongs to: leftovers of a cell that has ended act for the one it belonged to itself. */
-function nearest(cell: RunningCell | undefined): RunningCell | undefined {
-  return cell?.over && !cell.stopped ? nearest(cell.parent) : cell
+function nearestActiveCell(cell: RunningCell | undefined): RunningCell | undefined {
+  return cell?.hasEnded && !cell.stopped ? nearestActiveCell(cell.parent) : cell
 }
 
 // Whose cells those are that the host runs without saying whose.
-const host = {}
+const hostOwner = {}
 
-const maxPrinted = 16_000_000
-const maxLate = 100_000
+const maxOutputLength = 16_000_000
+const maxLateOutputLength = 100_000

@@ -2,7 +2,7 @@ import type { NameChanges } from "../../core/event.ts"
 import type { Scope } from "../compile.ts"
 
 /** An object that only knows what was put in: any other name is not defined. */
-export function createScope(): Scope {
+export function createScopeObject(): Scope {
   const nothing = new Proxy(Object.create(null), {
     get(_, key) {
       if (typeof key === "symbol") return undefined
@@ -15,7 +15,7 @@ export function createScope(): Scope {
 
 /** Brings what is known of a scope up to date and tells what has changed. One pass over the names, and nothing is copied:
  *  this runs after every cell, however many names there are. */
-export function settle(settled: Map<string, unknown>, scope: Scope): NameChanges {
+export function takeNameChanges(settled: Map<string, unknown>, scope: Scope): NameChanges {
   const changes: NameChanges = { created: [], reassigned: [], removed: [] }
   const names = Object.keys(scope)
   for (const name of names) {

@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
-import { uncaughtText } from "./errors.ts"
-import { CellStopped, print, type RunningCell, running, type Shared } from "./running-cell.ts"
+import { formatUncaught } from "./errors.ts"
+import { CellStopped, cellStorage, printForCell, type RunningCell, type SharedCellState } from "./running-cell.ts"
 
 export interface CellTimers {
   /** What cells see under the usual names. */
@@ -8,26 +8,26 @@ export interface CellTimers {
   /** Ends what a cell, or every cell, still has waiting. */
   clear(cell?: RunningCell): void
   /** Whether what is waiting keeps the host alive: it does while a cell is under way, as that cell may wait for it. */
-  hold(host: boolean): void
+  keepHostAlive(host: boolean): void
   /** Wraps a callback that Node would call on its own: it does not run once its cell was stopped, and what it throws is
    *  printed instead of ending the host. */
-  contain(callback: Callback): Callback
+  wrapCallback(callback: Callback): Callback
 }
 
 type Callback = (...args: unknown[]) => unknown
 type Timer = NodeJS.Timeout | NodeJS.Immediate
 
 /** Timers whose callbacks belong to the cell that set them. */
-export function createTimers(shared: Shared): CellTimers {
+export function createCellTimers(shared: SharedCellState): CellTimers {
   const waiting = new Map<Timer, RunningCell | undefined>()
 
   const contain = (callback: Callback): Callback => {
     if (typeof callback !== "function") throw new TypeError(`The callback must be a function, not ${typeof callback}.`)
-    const cell = running.getStore()
-    const report = (error: unknown) => reportStray(shared, error)
+    const cell = cellStorage.getStore()
+    const report = (error: unknown) => printUncaught(shared, error)
     return (...args) => {
       try {
-        cell?.check()
+        cell?.throwIfStopped()
         const result = callback(...args)
         if (result instanceof Promise) result.catch(report)
       } catch (error) {
@@ -37,7 +37,7 @@ export function createTimers(shared: Shared): CellTimers {
   }
 
   const add = <T extends Timer>(timer: T): T => {
-    const cell = running.getStore()
+    const cell = cellStorage.getStore()
     waiting.set(timer, cell)
     if (shared.cells.size === 0) timer.unref()
     return timer
@@ -86,18 +86,18 @@ export function createTimers(shared: Shared): CellTimers {
         waiting.delete(timer)
       }
     },
-    hold(host) {
+    keepHostAlive(host) {
       for (const timer of waiting.keys()) host ? timer.ref() : timer.unref()
     },
-    contain,
+    wrapCallback: contain,
   }
 }
 
 /** Prints what a leftover of a cell threw where nobody could catch it. */
-export function reportStray(shared: Shared, error: unknown): void {
+export function printUncaught(shared: SharedCellState, error: unknown): void {
   if (CellStopped.is(error)) return
   try {
-    print(shared, "stderr", `${uncaughtText(error)}\n`)
+    printForCell(shared, "stderr", `${formatUncaught(error)}\n`)
   } catch (stopped) {
     if (!CellStopped.is(stopped)) throw stopped
   }

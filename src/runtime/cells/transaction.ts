@@ -1,30 +1,30 @@
 import { AgentError } from "../../core/errors.ts"
-import type { Execution, Lost, NotExecuted } from "../runtime.ts"
-import { watchSharedClasses } from "../undo/shared-classes.ts"
-import { undoImage } from "../undo.ts"
-import { thrownMessage } from "./errors.ts"
-import type { Namespace, NamespaceImage, ReadyCell } from "./namespace.ts"
-import { beyondReachOf, imageOptions } from "./reach.ts"
+import type { CellExecution, CellNotExecuted, RuntimeLoss } from "../runtime.ts"
+import { watchBuiltInClasses } from "../undo/shared-classes.ts"
+import { createUndoImage } from "../undo.ts"
+import { formatThrown } from "./errors.ts"
+import type { Namespace, NamespaceImage, PreparedCell } from "./namespace.ts"
+import { findUncaptured, undoImageOptions } from "./reach.ts"
 import { CellStopped, type RunningCell } from "./running-cell.ts"
 
 /** What makes a cell leave nothing behind when it fails. */
 export interface Transaction {
   /** Remembers everything as it is. Comes right before the cell's first line; without it there is nothing to undo. */
-  begin(ready: ReadyCell): void
+  begin(ready: PreparedCell): void
   /** Why the cell must not stand although it ran to its end; undefined when it may. */
-  check(): Promise<Refusal | undefined>
+  runCheck(): Promise<CellRefusal | undefined>
   /** Puts everything back, stops what is left of the cell, and gives what could not be put back: parts of the heap, and
    *  calls that were made. */
-  rollBack(): Lost[]
+  rollBack(): RuntimeLoss[]
   /** The execution of its cell, with `undo` where there is something to undo. */
-  ended(execution: Execution): Execution
+  withUndo(execution: CellExecution): CellExecution
   /** From now on nothing can be undone. */
   expire(): void
 }
 
 /** Why a cell must not run, or must not stand. */
-export interface Refusal {
-  error: NotExecuted["error"]
+export interface CellRefusal {
+  error: CellNotExecuted["error"]
   thrown?: unknown
 }
 
@@ -34,11 +34,11 @@ export function createTransaction(
   check: (() => unknown) | undefined,
 ): Transaction {
   let image: NamespaceImage | undefined
-  let mentions: ReadyCell["mentions"] = () => []
-  let added: () => Lost[] = () => []
+  let mentions: PreparedCell["mentions"] = () => []
+  let added: () => RuntimeLoss[] = () => []
   let ending: string | undefined
   const called = new Map<string, number>()
-  cell.called = called
+  cell.callCounts = called
 
   const rollBack = () => {
     // What the cell left behind, waiting for a timer or a promise, would go on as if it had succeeded.
@@ -46,28 +46,29 @@ export function createTransaction(
     const lost = image?.restore() ?? []
     // Named is only what the cell could have changed; what the host did in a call, nobody knows.
     const mentioned = called.size === 0 ? mentions() : undefined
-    const beyond = image && image.beyond.length > 0 ? (beyondReachOf(mentioned, namespace) ?? image.beyond) : []
+    const beyond =
+      image && image.uncaptured.length > 0 ? (findUncaptured(mentioned, namespace) ?? image.uncaptured) : []
     image = undefined
-    return [...beyond, ...lost, ...added(), ...[...called].map(([name, count]) => calledAlready(name, count))]
+    return [...beyond, ...lost, ...added(), ...[...called].map(([name, count]) => callNotUndone(name, count))]
   }
 
   return {
     begin(ready) {
       mentions = ready.mentions
-      added = watchSharedClasses()
-      image = namespace.image((scope) => undoImage(scope, imageOptions(namespace)))
+      added = watchBuiltInClasses()
+      image = namespace.takeImage((scope) => createUndoImage(scope, undoImageOptions(namespace)))
     },
-    async check() {
+    async runCheck() {
       try {
         if ((await check?.()) !== false) return undefined
         return { error: { kind: "refused", message: "The check of the transaction gave false." } }
       } catch (thrown) {
-        const message = `The check of the transaction failed: ${thrownMessage(thrown)}`
+        const message = `The check of the transaction failed: ${formatThrown(thrown)}`
         return { error: { kind: "refused", message }, thrown }
       }
     },
     rollBack,
-    ended(execution) {
+    withUndo(execution) {
       if (!execution.ok) return execution
       const undo = async () => {
         if (ending !== undefined) throw new AgentError(`undo() came too late: ${ending}.`, { code: "too-late" })
@@ -84,7 +85,7 @@ export function createTransaction(
   }
 }
 
-function calledAlready(name: string, count: number): Lost {
+function callNotUndone(name: string, count: number): RuntimeLoss {
   const times = count === 1 ? "once" : `${count} times`
   return {
     name,

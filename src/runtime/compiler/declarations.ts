@@ -1,23 +1,23 @@
 import type { AnyNode, Identifier, VariableDeclaration } from "acorn"
 import type { ImportEquals } from "../ast.ts"
 import { rewriteClass, rewriteFunction } from "./functions.ts"
-import { scopeObject } from "./homes.ts"
+import { scopeVariable } from "./homes.ts"
 import { lowerEnum, lowerNamespace } from "./lower.ts"
-import { bindProperty, bindVariable, type Rewriting } from "./rewriting.ts"
-import { find } from "./strip.ts"
+import { bindProperty, bindVariable, type RewriteContext } from "./rewriting.ts"
+import { findToken } from "./strip.ts"
 import { rewritePattern } from "./targets.ts"
 
 // A declaration can hold no expression of its own, so that the check of a `var` is the value of this one.
-const checkedName = "$$checked"
+const checkVariable = "$$checked"
 
 /** A declaration whose names are properties of `home`, or ordinary variables where there is none. */
-export function declare(rewriting: Rewriting, node: AnyNode, home: string | undefined): void {
+export function rewriteDeclaration(rewriting: RewriteContext, node: AnyNode, home: string | undefined): void {
   const { out } = rewriting
   switch (node.type) {
     case "VariableDeclaration":
       rewriteVariables(rewriting, node, home)
-      rewriting.terminate(node)
-      return checkDeclared(rewriting, node, home)
+      rewriting.endStatement(node)
+      return writeDefaultsCheck(rewriting, node, home)
     case "FunctionDeclaration":
       // The engine hoists it; whoever owns the home takes it from there.
       return rewriteFunction(rewriting, node)
@@ -40,12 +40,12 @@ export function declare(rewriting: Rewriting, node: AnyNode, home: string | unde
 }
 
 /** A `var` belongs to the cell wherever in the cell it stands, unless inside a function. */
-export function variableHome({ depth }: Rewriting, { kind }: VariableDeclaration): string | undefined {
-  return kind === "var" && depth === 0 ? scopeObject : undefined
+export function variableStorage({ depth }: RewriteContext, { kind }: VariableDeclaration): string | undefined {
+  return kind === "var" && depth === 0 ? scopeVariable : undefined
 }
 
 /** The declarators of a declaration, without what ends the statement. */
-export function rewriteVariables(rewriting: Rewriting, node: VariableDeclaration, home: string | undefined): void {
+export function rewriteVariables(rewriting: RewriteContext, node: VariableDeclaration, home: string | undefined): void {
   if (!home) {
     for (const { id, init } of node.declarations) {
       rewritePattern(rewriting, id, bindVariable(rewriting))
@@ -53,15 +53,15 @@ export function rewriteVariables(rewriting: Rewriting, node: VariableDeclaration
       const check = node.kind === "var" ? rewriting.checkDefaults([id]) : undefined
       if (!check || !init) continue
       rewriting.out.copyTo(init.end)
-      rewriting.out.write(`,${checkedName}=${check}`)
+      rewriting.out.write(`,${checkVariable}=${check}`)
     }
-  } else if (node.kind === "using" || node.kind === "await using") keepResources(rewriting, node, home)
+  } else if (node.kind === "using" || node.kind === "await using") declareResources(rewriting, node, home)
   else assignProperties(rewriting, node, home)
 }
 
 /** `let` and `const` are never the only statement of an `if`, so that another statement may follow. */
-function checkDeclared(
-  rewriting: Rewriting,
+function writeDefaultsCheck(
+  rewriting: RewriteContext,
   { kind, declarations }: VariableDeclaration,
   home: string | undefined,
 ): void {
@@ -70,7 +70,7 @@ function checkDeclared(
 }
 
 /** `let a = 1, { b } = c` becomes `home.a = 1, void({ b: home.b } = c)`. */
-function assignProperties(rewriting: Rewriting, node: VariableDeclaration, home: string): void {
+function assignProperties(rewriting: RewriteContext, node: VariableDeclaration, home: string): void {
   const { out } = rewriting
   out.copyTo(node.start)
   for (const { id, init, start, end } of node.declarations) {
@@ -79,7 +79,7 @@ function assignProperties(rewriting: Rewriting, node: VariableDeclaration, home:
     const { type } = id
     if (type === "Identifier" && init) {
       bindProperty(rewriting, home)(id, false)
-      rewriting.named(id.name, init)
+      rewriting.emitNamed(id.name, init)
     } else if (type === "Identifier" && node.kind !== "var") {
       bindProperty(rewriting, home)(id, false)
       out.write("=void 0")
@@ -100,7 +100,7 @@ function assignProperties(rewriting: Rewriting, node: VariableDeclaration, home:
 }
 
 /** `using a = b` stays what it is, so that the resource is disposed of when the cell ends, and is published as well. */
-function keepResources(rewriting: Rewriting, node: VariableDeclaration, home: string): void {
+function declareResources(rewriting: RewriteContext, node: VariableDeclaration, home: string): void {
   const { out } = rewriting
   node.declarations.forEach(({ id, init, start, end }, index) => {
     if (index > 0) {
@@ -116,13 +116,13 @@ function keepResources(rewriting: Rewriting, node: VariableDeclaration, home: st
 }
 
 /** `import a = B.c` */
-function rewriteAlias(rewriting: Rewriting, node: ImportEquals, home: string | undefined): void {
+function rewriteAlias(rewriting: RewriteContext, node: ImportEquals, home: string | undefined): void {
   const { out, code } = rewriting
   out.copyTo(node.start)
   out.write(home ? `${home}.${node.id.name}=` : `const ${node.id.name}=`)
-  out.skipTo(find(code, "=", node.id.end) + 1)
+  out.skipTo(findToken(code, "=", node.id.end) + 1)
   let name: AnyNode = node.moduleReference
   while (name.type === "TSQualifiedName") name = name.left
   rewriting.emit(name)
-  rewriting.terminate(node)
+  rewriting.endStatement(node)
 }

@@ -1,9 +1,9 @@
 import type { AnyNode, Class, Function as FunctionNode, MethodDefinition, PropertyDefinition, Statement } from "acorn"
-import { bindVariable, countdown, type Rewriting } from "./rewriting.ts"
+import { bindVariable, countdownCode, type RewriteContext } from "./rewriting.ts"
 import {
   arrowOffset,
-  find,
-  skip,
+  findToken,
+  skipNode,
   stripClassHead,
   stripMemberType,
   stripModifiers,
@@ -12,7 +12,7 @@ import {
 import { rewritePattern } from "./targets.ts"
 
 /** A function of any form: types removed, a guard at its entry. */
-export function rewriteFunction(rewriting: Rewriting, node: FunctionNode, derived = false): void {
+export function rewriteFunction(rewriting: RewriteContext, node: FunctionNode, derived = false): void {
   const { code, out } = rewriting
   const isArrow = node.type === "ArrowFunctionExpression"
   rewriting.depth++
@@ -20,19 +20,19 @@ export function rewriteFunction(rewriting: Rewriting, node: FunctionNode, derive
     // No line break may come between `async` or `return` and the parenthesis.
     out.copyTo(node.typeParameters.start)
     out.write("(")
-    out.skipTo(find(code, "(", node.typeParameters.end) + 1)
-  } else skip(out, node.typeParameters)
+    out.skipTo(findToken(code, "(", node.typeParameters.end) + 1)
+  } else skipNode(out, node.typeParameters)
   rewriteParameters(rewriting, node)
   if (isArrow) rewriteArrow(rewriting, node)
   else {
-    skip(out, node.returnType)
+    skipNode(out, node.returnType)
     rewriteBody(rewriting, node, derived)
   }
   rewriting.depth--
 }
 
 /** A class from its keyword to its end. */
-export function rewriteClass(rewriting: Rewriting, node: Class): void {
+export function rewriteClass(rewriting: RewriteContext, node: Class): void {
   const { code, out } = rewriting
   refuseDecorators(rewriting, node)
   stripClassHead(out, code, node, () => node.superClass && rewriting.emit(node.superClass))
@@ -41,36 +41,36 @@ export function rewriteClass(rewriting: Rewriting, node: Class): void {
     else if (member.type === "MethodDefinition") rewriteMethod(rewriting, member, Boolean(node.superClass))
     else if (member.type === "StaticBlock") {
       rewriting.depth++
-      rewriting.statements(member.body)
+      rewriting.emitStatements(member.body)
       rewriting.depth--
-    } else skip(out, member)
+    } else skipNode(out, member)
   }
 }
 
-function rewriteField(rewriting: Rewriting, node: PropertyDefinition): void {
+function rewriteField(rewriting: RewriteContext, node: PropertyDefinition): void {
   const { code, out } = rewriting
   refuseDecorators(rewriting, node)
   if (node.accessor) rewriting.fail("`accessor` fields are not supported in a cell; write a getter and a setter", node)
-  if (node.abstract || node.declare) return skip(out, node)
+  if (node.abstract || node.declare) return skipNode(out, node)
   stripModifiers(out, code, node)
   if (node.computed) rewriting.emit(node.key)
   stripMemberType(out, code, node)
   if (node.value) rewriting.emit(node.value)
-  rewriting.terminate(node)
+  rewriting.endStatement(node)
 }
 
-function rewriteMethod(rewriting: Rewriting, node: MethodDefinition, derived: boolean): void {
+function rewriteMethod(rewriting: RewriteContext, node: MethodDefinition, derived: boolean): void {
   const { code, out } = rewriting
   refuseDecorators(rewriting, node)
   const value: AnyNode = node.value
-  if (value.type !== "FunctionExpression") return skip(out, node)
+  if (value.type !== "FunctionExpression") return skipNode(out, node)
   stripModifiers(out, code, node)
   if (node.computed) rewriting.emit(node.key)
   stripMemberType(out, code, node)
   rewriteFunction(rewriting, value, derived && node.kind === "constructor")
 }
 
-function rewriteParameters(rewriting: Rewriting, node: FunctionNode): void {
+function rewriteParameters(rewriting: RewriteContext, node: FunctionNode): void {
   const { code, out } = rewriting
   stripThisParameter(out, code, node)
   for (const param of node.params) {
@@ -79,7 +79,7 @@ function rewriteParameters(rewriting: Rewriting, node: FunctionNode): void {
   }
 }
 
-function rewriteArrow(rewriting: Rewriting, node: FunctionNode): void {
+function rewriteArrow(rewriting: RewriteContext, node: FunctionNode): void {
   const { code, out } = rewriting
   const arrow = arrowOffset(code, node)
   if (node.returnType) {
@@ -88,8 +88,8 @@ function rewriteArrow(rewriting: Rewriting, node: FunctionNode): void {
     out.write("=>")
     out.skipTo(arrow + 2)
   } else out.copyTo(arrow + 2)
-  const entry = entryOf(rewriting, node)
-  if (node.body.type === "BlockStatement") return rewriting.block(node.body, entry)
+  const entry = functionEntryCode(rewriting, node)
+  if (node.body.type === "BlockStatement") return rewriting.emitBlock(node.body, entry)
   out.write(`{${entry}return(`)
   rewriting.emit(node.body)
   out.copyTo(node.end)
@@ -97,25 +97,25 @@ function rewriteArrow(rewriting: Rewriting, node: FunctionNode): void {
 }
 
 /** What a function does first: it counts down, and checks the default values of its parameters. */
-function entryOf(rewriting: Rewriting, { body, params }: FunctionNode): string {
+function functionEntryCode(rewriting: RewriteContext, { body, params }: FunctionNode): string {
   const check = rewriting.checkDefaults(params)
-  return countdown(body) + (check ? `${check};` : "")
+  return countdownCode(body) + (check ? `${check};` : "")
 }
 
-function rewriteBody(rewriting: Rewriting, node: FunctionNode, derived: boolean): void {
+function rewriteBody(rewriting: RewriteContext, node: FunctionNode, derived: boolean): void {
   if (node.body.type !== "BlockStatement") return
-  const guard = entryOf(rewriting, node)
+  const guard = functionEntryCode(rewriting, node)
   const properties = node.params.map(parameterProperty).filter((name) => name !== undefined)
   const assignments = properties.map((name) => `this.${name}=${name};`).join("")
-  if (!derived || !assignments) return rewriting.block(node.body, guard + assignments)
+  if (!derived || !assignments) return rewriting.emitBlock(node.body, guard + assignments)
   // In a derived class there is no `this` before the call of `super`.
   const after = node.body.body.findIndex(callsSuper) + 1
   if (after === 0) {
     rewriting.fail("A constructor with parameter properties must call super() in a statement of its own", node)
   }
-  rewriting.block({ ...node.body, body: node.body.body.slice(0, after) }, guard)
+  rewriting.emitBlock({ ...node.body, body: node.body.body.slice(0, after) }, guard)
   rewriting.out.write(assignments)
-  rewriting.statements(node.body.body.slice(after))
+  rewriting.emitStatements(node.body.body.slice(after))
 }
 
 function parameterProperty(param: AnyNode): string | undefined {
@@ -130,7 +130,7 @@ function callsSuper(statement: Statement): boolean {
   return statement.expression.type === "CallExpression" && statement.expression.callee.type === "Super"
 }
 
-function refuseDecorators(rewriting: Rewriting, { decorators }: { decorators?: { start: number }[] }): void {
+function refuseDecorators(rewriting: RewriteContext, { decorators }: { decorators?: { start: number }[] }): void {
   const first = decorators?.[0]
   if (first) rewriting.fail("Decorators are not supported in a cell; call the function on the class instead", first)
 }

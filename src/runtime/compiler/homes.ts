@@ -2,11 +2,11 @@ import type { CompileOptions } from "../compile.ts"
 import type { DeclarationKind, Reference, ScopeAnalysis } from "../scope.ts"
 
 /** Where the names of a cell live when it runs. */
-export interface Homes {
+export interface NameStorage {
   /** The text of the object that has the name as a property; undefined when the name stands for itself. */
-  of(reference: Reference): string | undefined
+  objectOf(reference: Reference): string | undefined
   /** What stands for the name of an enum or a namespace inside itself. */
-  self(reference: Reference): string | undefined
+  selfObject(reference: Reference): string | undefined
   /** Whether the name may be read only. */
   isConstant(reference: Reference): boolean
   /** What has to be done before the cell's first statement. */
@@ -14,22 +14,22 @@ export interface Homes {
 }
 
 // What generated code is given. A cell may not use these names, nor any that begins with one of them.
-export const scopeObject = "$$scope"
-export const ambientObject = "$$ambient"
-export const guardObject = "$$guard"
-export const cellObject = "$$cell"
-export const reservedNames = [scopeObject, ambientObject, guardObject, cellObject]
+export const scopeVariable = "$$scope"
+export const ambientVariable = "$$ambient"
+export const guardVariable = "$$guard"
+export const helpersVariable = "$$cell"
+export const reservedPrefixes = [scopeVariable, ambientVariable, guardVariable, helpersVariable]
 
 /** The object that an enum or a namespace is built as. */
-export function memberObject(node: { start: number }): string {
-  return `${cellObject}_${node.start}`
+export function generatedVariable(node: { start: number }): string {
+  return `${helpersVariable}_${node.start}`
 }
 
 export function isConstantKind(kind: DeclarationKind): boolean {
   return kind === "const" || kind === "using" || kind === "await using" || kind === "import"
 }
 
-export function findHomes({ cell, references }: ScopeAnalysis, options: CompileOptions): Homes {
+export function createNameStorage({ cell, references }: ScopeAnalysis, options: CompileOptions): NameStorage {
   const { known, ambient, constants } = options
   // Names of the surroundings that this cell assigns to become names of its own: nobody else's world is changed.
   const taken = new Set<string>()
@@ -38,18 +38,18 @@ export function findHomes({ cell, references }: ScopeAnalysis, options: CompileO
   }
 
   const surroundings = (name: string): string | undefined => {
-    if (ambient.has(name)) return ambientObject
-    return name in globalThis ? undefined : scopeObject
+    if (ambient.has(name)) return ambientVariable
+    return name in globalThis ? undefined : scopeVariable
   }
 
   return {
-    of({ name, declaration, scope }) {
-      if (!declaration || !scope) return known.has(name) || taken.has(name) ? scopeObject : surroundings(name)
-      if (scope === cell) return scopeObject
-      return scope.self?.members?.get(name) === declaration ? memberObject(scope.node) : undefined
+    objectOf({ name, declaration, scope }) {
+      if (!declaration || !scope) return known.has(name) || taken.has(name) ? scopeVariable : surroundings(name)
+      if (scope === cell) return scopeVariable
+      return scope.self?.members?.get(name) === declaration ? generatedVariable(scope.node) : undefined
     },
-    self: ({ declaration, scope }) =>
-      scope?.self && scope.self === declaration ? memberObject(scope.node) : undefined,
+    selfObject: ({ declaration, scope }) =>
+      scope?.self && scope.self === declaration ? generatedVariable(scope.node) : undefined,
     isConstant({ name, declaration, scope }) {
       if (declaration) return scope === cell && isConstantKind(declaration.kind)
       return constants.has(name)
@@ -58,11 +58,11 @@ export function findHomes({ cell, references }: ScopeAnalysis, options: CompileO
       let text = ""
       for (const name of taken) {
         const from = surroundings(name)
-        text += `${scopeObject}.${name}=${from ? `${from}.` : ""}${name};`
+        text += `${scopeVariable}.${name}=${from ? `${from}.` : ""}${name};`
       }
       for (const { name, kind } of cell.names?.values() ?? []) {
-        if (kind === "function") text += `${scopeObject}.${name}=${name};`
-        else if (kind === "var" && !known.has(name)) text += `${scopeObject}.${name}=void 0;`
+        if (kind === "function") text += `${scopeVariable}.${name}=${name};`
+        else if (kind === "var" && !known.has(name)) text += `${scopeVariable}.${name}=void 0;`
       }
       return text
     },

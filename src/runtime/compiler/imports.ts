@@ -1,7 +1,7 @@
 import type { AnyNode, ImportDeclaration } from "acorn"
 import type { ImportEquals } from "../ast.ts"
-import { ambientObject, cellObject, guardObject, memberObject, scopeObject } from "./homes.ts"
-import type { Rewriting } from "./rewriting.ts"
+import { ambientVariable, generatedVariable, guardVariable, helpersVariable, scopeVariable } from "./homes.ts"
+import type { RewriteContext } from "./rewriting.ts"
 
 /** `import … from "x"` or `import x = require("x")`. */
 export function isImport(node: AnyNode): node is ImportDeclaration | ImportEquals {
@@ -11,16 +11,20 @@ export function isImport(node: AnyNode): node is ImportDeclaration | ImportEqual
 
 /** Loads the module and puts its names on the scope: right here while only imports came before, else before the cell's
  *  first statement. */
-export function rewriteImport(rewriting: Rewriting, node: ImportDeclaration | ImportEquals, inPlace: boolean): void {
+export function rewriteImport(
+  rewriting: RewriteContext,
+  node: ImportDeclaration | ImportEquals,
+  inPlace: boolean,
+): void {
   const { out } = rewriting
-  const text = node.type === "ImportDeclaration" ? importText(node) : requireText(node)
+  const text = node.type === "ImportDeclaration" ? importCode(node) : requireCode(node)
   out.copyTo(node.start)
   if (inPlace) out.write(text)
   else rewriting.hoisted += text
   out.skipTo(node.end)
 }
 
-function importText(node: ImportDeclaration): string {
+function importCode(node: ImportDeclaration): string {
   const { source, specifiers } = node
   // The parser leaves the field out when there is no `with`.
   const attributes = node.attributes ?? []
@@ -30,26 +34,26 @@ function importText(node: ImportDeclaration): string {
   if (names.length === 0 && specifiers.length > 0) return ""
   const from = JSON.stringify(source.value)
   const pairs = attributes.map(({ key, value }) => `${JSON.stringify(nameOf(key))}:${JSON.stringify(value.value)}`)
-  const loaded = load(attributes.length > 0 ? `${from},{with:{${pairs.join()}}}` : from)
+  const loaded = loadCode(attributes.length > 0 ? `${from},{with:{${pairs.join()}}}` : from)
   if (names.length === 0) return `${loaded};`
-  const module = memberObject(node)
+  const module = generatedVariable(node)
   const assignments = names.map((specifier) => {
-    const target = `${scopeObject}.${specifier.local.name}`
+    const target = `${scopeVariable}.${specifier.local.name}`
     if (specifier.type === "ImportNamespaceSpecifier") return `${target}=${module};`
     const name = specifier.type === "ImportSpecifier" ? nameOf(specifier.imported) : "default"
-    return `${target}=${cellObject}.pick(${module},${JSON.stringify(name)},${from});`
+    return `${target}=${helpersVariable}.pick(${module},${JSON.stringify(name)},${from});`
   })
   return `const ${module}=${loaded};${assignments.join("")}`
 }
 
-function requireText({ id, moduleReference }: ImportEquals): string {
+function requireCode({ id, moduleReference }: ImportEquals): string {
   if (moduleReference.type !== "TSExternalModuleReference") return ""
   const from = JSON.stringify(moduleReference.expression.value)
-  return `${scopeObject}.${id.name}=${cellObject}.required(${load(from)});`
+  return `${scopeVariable}.${id.name}=${helpersVariable}.required(${loadCode(from)});`
 }
 
-function load(parameters: string): string {
-  return `${guardObject}.resume(await ${ambientObject}.import(${parameters}))`
+function loadCode(parameters: string): string {
+  return `${guardVariable}.resume(await ${ambientVariable}.import(${parameters}))`
 }
 
 function nameOf(node: AnyNode): string {

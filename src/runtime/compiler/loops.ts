@@ -8,20 +8,20 @@ import type {
   Identifier,
   WhileStatement,
 } from "acorn"
-import { rewriteVariables, variableHome } from "./declarations.ts"
-import { cellObject, memberObject } from "./homes.ts"
-import { bindProperty, bindVariable, checkpoint, countdown, type Rewriting } from "./rewriting.ts"
-import { copyName } from "./strip.ts"
-import { assignedName, rewritePattern, rewriteTarget } from "./targets.ts"
+import { rewriteVariables, variableStorage } from "./declarations.ts"
+import { generatedVariable, helpersVariable } from "./homes.ts"
+import { bindProperty, bindVariable, countdownCode, type RewriteContext, stopCheckCode } from "./rewriting.ts"
+import { copyNameWithoutType } from "./strip.ts"
+import { assignedNameReader, rewritePattern, rewriteTarget } from "./targets.ts"
 
 type Loop = ForStatement | ForInStatement | ForOfStatement | WhileStatement | DoWhileStatement
 
 /** The body of a loop, as a block that begins with a guard. */
-export function rewriteLoopBody(rewriting: Rewriting, loop: Loop, first = ""): void {
+export function rewriteLoopBody(rewriting: RewriteContext, loop: Loop, first = ""): void {
   const { out } = rewriting
   const node: AnyNode = loop.body
-  const guard = first + countdown(loop)
-  if (node.type === "BlockStatement") return rewriting.block(node, guard)
+  const guard = first + countdownCode(loop)
+  if (node.type === "BlockStatement") return rewriting.emitBlock(node, guard)
   out.copyTo(node.start)
   out.write(`{${guard}`)
   rewriting.emit(node)
@@ -30,16 +30,16 @@ export function rewriteLoopBody(rewriting: Rewriting, loop: Loop, first = ""): v
 }
 
 /** What a loop does before its first turn. */
-export function rewriteLoopStart(rewriting: Rewriting, node: AnyNode): void {
+export function rewriteLoopStart(rewriting: RewriteContext, node: AnyNode): void {
   if (node.type !== "VariableDeclaration") return rewriting.emit(node)
-  rewriteVariables(rewriting, node, variableHome(rewriting, node))
+  rewriteVariables(rewriting, node, variableStorage(rewriting, node))
 }
 
 /** What a for-of or for-in loop sets at each turn. */
-export function rewriteLoopTarget(rewriting: Rewriting, node: AnyNode): void {
+export function rewriteLoopTarget(rewriting: RewriteContext, node: AnyNode): void {
   const { out } = rewriting
   if (node.type !== "VariableDeclaration") return rewriteTarget(rewriting, node)
-  const home = variableHome(rewriting, node)
+  const home = variableStorage(rewriting, node)
   for (const { id } of node.declarations) {
     if (home) {
       out.copyTo(node.start)
@@ -50,31 +50,33 @@ export function rewriteLoopTarget(rewriting: Rewriting, node: AnyNode): void {
 }
 
 /** A statement for the start of a loop's body that checks the default values in the head of the loop. */
-export function loopDefaultsCheck(rewriting: Rewriting, head: AnyNode | null | undefined): string {
+export function loopDefaultsCheck(rewriting: RewriteContext, head: AnyNode | null | undefined): string {
   if (!head) return ""
   const isDeclaration = head.type === "VariableDeclaration"
-  const home = isDeclaration ? variableHome(rewriting, head) : undefined
-  const read = isDeclaration ? ({ name }: Identifier) => (home ? `${home}.${name}` : name) : assignedName(rewriting)
+  const home = isDeclaration ? variableStorage(rewriting, head) : undefined
+  const read = isDeclaration
+    ? ({ name }: Identifier) => (home ? `${home}.${name}` : name)
+    : assignedNameReader(rewriting)
   const patterns = isDeclaration ? head.declarations.map(({ id }) => id) : [head]
   const check = rewriting.checkDefaults(patterns, read)
   return check ? `${check};` : ""
 }
 
 /** A stopped cell must not go on in a handler, and what is caught there should speak of the cell's own code. */
-export function rewriteHandler(rewriting: Rewriting, { param, body }: CatchClause): void {
+export function rewriteHandler(rewriting: RewriteContext, { param, body }: CatchClause): void {
   const { out, code } = rewriting
-  if (!param) return rewriting.block(body, checkpoint)
+  if (!param) return rewriting.emitBlock(body, stopCheckCode)
   out.copyTo(param.start)
   if (param.type === "Identifier") {
-    copyName(out, code, param)
-    return rewriting.block(body, `${checkpoint}${cellObject}.caught(${param.name});`)
+    copyNameWithoutType(out, code, param)
+    return rewriting.emitBlock(body, `${stopCheckCode}${helpersVariable}.caught(${param.name});`)
   }
-  const thrown = memberObject(param)
-  out.write(`${thrown}){${checkpoint}const `)
+  const thrown = generatedVariable(param)
+  out.write(`${thrown}){${stopCheckCode}const `)
   rewritePattern(rewriting, param, bindVariable(rewriting))
   out.copyTo(param.end)
   const check = rewriting.checkDefaults([param])
-  out.write(`=${cellObject}.caught(${thrown});${check ? `${check};` : ""}`)
+  out.write(`=${helpersVariable}.caught(${thrown});${check ? `${check};` : ""}`)
   out.skipTo(body.start + 1)
-  rewriting.statements(body.body)
+  rewriting.emitStatements(body.body)
 }

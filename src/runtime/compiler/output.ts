@@ -2,7 +2,7 @@ import { isLineBreak } from "./positions.ts"
 
 /** The text of a compiled cell, written from left to right: the source is copied up to a place, changed there, and
  *  copied on. Every line of the source stays the line it was. */
-export interface Output {
+export interface CodeOutput {
   /** Copies the source up to an offset; nothing happens when it is behind. */
   copyTo(offset: number): void
   /** Writes text that is not in the source; it must not contain line breaks. */
@@ -10,13 +10,13 @@ export interface Output {
   /** Leaves out the source up to an offset, but for its line breaks. */
   skipTo(offset: number): void
   /** Lets the next character that is copied stand for another place in the source. */
-  anchor(offset: number): void
+  mapNextCharacterTo(offset: number): void
   text(): string
   /** The source offset behind an offset of the text; for text that is not in the source, of what follows it. */
   sourceOffset(offset: number): number
 }
 
-export function createOutput(code: string): Output {
+export function createCodeOutput(code: string): CodeOutput {
   // Joined at the end: the engine would have to flatten a text that grew piece by piece before it compiles it.
   const pieces: string[] = []
   let length = 0
@@ -43,7 +43,7 @@ export function createOutput(code: string): Output {
     skipTo(offset) {
       for (; cursor < offset; cursor++) if (isLineBreak(code.charCodeAt(cursor))) write(code.charAt(cursor))
     },
-    anchor(offset) {
+    mapNextCharacterTo(offset) {
       anchored = offset
     },
     text: () => pieces.join(""),

@@ -1,30 +1,30 @@
 import { tsPlugin } from "@sveltejs/acorn-typescript"
 import { type AnyNode, type Options, Parser, type Program, type TokenType, tokTypes } from "acorn"
-import { firstTokenAt } from "./positions.ts"
+import { firstTokenOffset } from "./positions.ts"
 
 /** Parses a cell as an ES module written in TypeScript. A cell that is only `{ total, average }` is an object, as in
  *  other REPLs, where that makes more sense than a block. Throws a `ParseFailure`. */
 export function parseTypeScript(code: string): Program {
-  if (code[firstTokenAt(code)] !== "{") return parse(code)
+  if (code[firstTokenOffset(code)] !== "{") return parse(code)
   let block: Program | undefined
   try {
     block = parse(code)
     if (!isMeantAsObject(block)) return block
-    return new ObjectParser(options, code).parse()
+    return new ObjectCellParser(options, code).parse()
   } catch (error) {
-    return block ?? objectOr(error, code)
+    return block ?? parseAsObjectOrThrow(error, code)
   }
 }
 
 // A parser is used again: making one takes as long as reading a line, and the engine holds on to each until old memory is
 // collected. One whose parse failed is dropped, wherever it was left.
-let idle: CellParser | undefined
+let idleParser: CellParser | undefined
 
 function parse(code: string): Program {
-  const parser = idle ?? new CellParser(options, "")
-  idle = undefined
-  const program = parser.read(code)
-  idle = parser
+  const parser = idleParser ?? new CellParser(options, "")
+  idleParser = undefined
+  const program = parser.parseCode(code)
+  idleParser = parser
   return program
 }
 
@@ -105,8 +105,8 @@ class CellParser extends Base {
   work = 0
 
   /** Parses another text: everything is as in a new parser. */
-  read(code: string): Program {
-    Object.assign(this, beginning)
+  parseCode(code: string): Program {
+    Object.assign(this, initialFields)
     this.input = code
     this.context = this.initialContext()
     this.labels = []
@@ -130,7 +130,7 @@ class CellParser extends Base {
   }
 
   override raise(position: number, message: string): void {
-    if (tolerated.has(message)) return
+    if (toleratedErrors.has(message)) return
     const failure: ParseFailure = Object.create(SyntaxError.prototype)
     failure.message = message
     failure.position = position
@@ -179,7 +179,7 @@ class CellParser extends Base {
     if (!this.eat(tokTypes.question)) return test
     const node = this.startNodeAt(start, location)
     node.test = test
-    node.consequent = this.marking(true, () => this.parseMaybeAssign())
+    node.consequent = this.withConditionalMark(true, () => this.parseMaybeAssign())
     this.expect(tokTypes.colon)
     node.alternate = this.parseMaybeAssign(forInit)
     return this.finishNode(node, "ConditionalExpression")
@@ -200,7 +200,7 @@ class CellParser extends Base {
     if (!between && !outside) return super.parseParenAndDistinguishExpression(canBeArrow, forInit)
     this.outsideParenthesis = between
     try {
-      return this.marking(false, () => super.parseParenAndDistinguishExpression(canBeArrow, forInit))
+      return this.withConditionalMark(false, () => super.parseParenAndDistinguishExpression(canBeArrow, forInit))
     } finally {
       this.outsideParenthesis = outside
     }
@@ -208,25 +208,25 @@ class CellParser extends Base {
 
   override parseParenArrowList(start: number, location: unknown, params: unknown, forInit: unknown): AnyNode {
     const read = () => super.parseParenArrowList(start, location, params, forInit)
-    return this.outsideParenthesis ? this.marking(true, read) : read()
+    return this.outsideParenthesis ? this.withConditionalMark(true, read) : read()
   }
 
   override parseExprList(close: TokenType, trailingComma: unknown, empty: unknown, errors: unknown): AnyNode[] {
     if (!this.betweenQuestionAndColon) return super.parseExprList(close, trailingComma, empty, errors)
-    return this.marking(false, () => super.parseExprList(close, trailingComma, empty, errors))
+    return this.withConditionalMark(false, () => super.parseExprList(close, trailingComma, empty, errors))
   }
 
   override parseObj(isPattern: unknown, errors: unknown): AnyNode {
     if (!this.betweenQuestionAndColon) return super.parseObj(isPattern, errors)
-    return this.marking(false, () => super.parseObj(isPattern, errors))
+    return this.withConditionalMark(false, () => super.parseObj(isPattern, errors))
   }
 
   override parseBlock(ownScope: unknown, node: unknown, exitStrict: unknown): AnyNode {
     if (!this.betweenQuestionAndColon) return super.parseBlock(ownScope, node, exitStrict)
-    return this.marking(false, () => super.parseBlock(ownScope, node, exitStrict))
+    return this.withConditionalMark(false, () => super.parseBlock(ownScope, node, exitStrict))
   }
 
-  marking<T>(between: boolean, read: () => T): T {
+  withConditionalMark<T>(between: boolean, read: () => T): T {
     const before = this.betweenQuestionAndColon
     this.betweenQuestionAndColon = between
     try {
@@ -238,7 +238,7 @@ class CellParser extends Base {
 }
 
 /** Reads the brace that a cell begins with as that of an object. */
-class ObjectParser extends CellParser {
+class ObjectCellParser extends CellParser {
   override parseStatement(context: unknown, topLevel: unknown, exports: unknown): AnyNode {
     if (!topLevel) return super.parseStatement(context, topLevel, exports)
     const node = this.startNode()
@@ -246,9 +246,9 @@ class ObjectParser extends CellParser {
   }
 }
 
-function objectOr(failure: unknown, code: string): Program {
+function parseAsObjectOrThrow(failure: unknown, code: string): Program {
   try {
-    return new ObjectParser(options, code).parse()
+    return new ObjectCellParser(options, code).parse()
   } catch {
     throw failure
   }
@@ -265,7 +265,7 @@ function isMeantAsObject({ body: [block, ...more] }: Program): boolean {
   return parts.every((part) => part.type === "Identifier")
 }
 
-const tolerated = new Set([
+const toleratedErrors = new Set([
   // `delete x` removes a name from the namespace; the compiler refuses it for a local variable.
   "Deleting local variable in strict mode",
   // For the type checker to say; the program runs all the same.
@@ -278,7 +278,7 @@ const topScope = 1
 const workPerCharacter = 20
 
 // What a new parser begins with: places, flags and its first token. What a parse changes in place, `read` makes anew.
-const beginning = Object.fromEntries(
+const initialFields = Object.fromEntries(
   Object.entries(new CellParser(options, "")).filter(([key, value]: [string, unknown]) => {
     return Object(value) !== value || key === "type" || key.endsWith("Loc")
   }),

@@ -3,7 +3,7 @@ import type { Path } from "../scope.ts"
 
 /** The names a pattern binds or assigns to, with the way to their values. Default values and computed keys are given
  *  to `expression`. */
-export function eachTarget(
+export function forEachTarget(
   pattern: AnyNode,
   path: Path,
   target: (node: AnyNode, path: Path) => void,
@@ -13,30 +13,31 @@ export function eachTarget(
     case "ObjectPattern":
       for (const property of pattern.properties) {
         if (property.type === "RestElement") {
-          eachTarget(property.argument, [...path, undefined], target, expression)
+          forEachTarget(property.argument, [...path, undefined], target, expression)
           continue
         }
         if (property.computed) expression(property.key)
-        eachTarget(property.value, [...path, keyOf(property)], target, expression)
+        forEachTarget(property.value, [...path, propertyKey(property)], target, expression)
       }
       return
     case "ArrayPattern":
-      for (const element of pattern.elements) if (element) eachTarget(element, [...path, undefined], target, expression)
+      for (const element of pattern.elements)
+        if (element) forEachTarget(element, [...path, undefined], target, expression)
       return
     case "RestElement":
-      return eachTarget(pattern.argument, path, target, expression)
+      return forEachTarget(pattern.argument, path, target, expression)
     case "AssignmentPattern":
-      eachTarget(pattern.left, path, target, expression)
+      forEachTarget(pattern.left, path, target, expression)
       return expression(pattern.right)
     case "TSParameterProperty":
-      return eachTarget(pattern.parameter, path, target, expression)
+      return forEachTarget(pattern.parameter, path, target, expression)
     default:
-      return target(unwrapped(pattern), path)
+      return target(unwrapExpression(pattern), path)
   }
 }
 
 /** The expression itself, without parentheses and the types beside it. */
-export function unwrapped(node: AnyNode): AnyNode {
+export function unwrapExpression(node: AnyNode): AnyNode {
   switch (node.type) {
     case "TSAsExpression":
     case "TSSatisfiesExpression":
@@ -44,13 +45,13 @@ export function unwrapped(node: AnyNode): AnyNode {
     case "TSTypeAssertion":
     case "TSInstantiationExpression":
     case "ParenthesizedExpression":
-      return unwrapped(node.expression)
+      return unwrapExpression(node.expression)
     default:
       return node
   }
 }
 
-function keyOf(property: { computed: boolean; key: AnyNode }): string | undefined {
+function propertyKey(property: { computed: boolean; key: AnyNode }): string | undefined {
   const { computed, key } = property
   if (key.type === "Identifier" && !computed) return key.name
   return key.type === "Literal" ? String(key.value) : undefined

@@ -28,14 +28,14 @@ const lineBreak = /\r\n|[\n\r\u2028\u2029]/
 const lineBreaks = new RegExp(lineBreak, "g")
 
 /** The offset of the first token: behind spaces and comments. */
-export function firstTokenAt(code: string): number {
+export function firstTokenOffset(code: string): number {
   let at = 0
   for (;;) {
-    skipped.lastIndex = at
-    if (!skipped.test(code)) return at
-    at = skipped.lastIndex
+    spaceOrComment.lastIndex = at
+    if (!spaceOrComment.test(code)) return at
+    at = spaceOrComment.lastIndex
   }
 }
 
 // Spaces, or one comment. A comment that does not end is no comment, and the parser says so.
-const skipped = /\s+|\/\/.*|\/\*[\s\S]*?\*\//y
+const spaceOrComment = /\s+|\/\/.*|\/\*[\s\S]*?\*\//y

@@ -1,27 +1,27 @@
 import type { AnyNode, ExportNamedDeclaration, Program } from "acorn"
 import { isTypeOnly } from "../syntax.ts"
-import { scopeObject } from "./homes.ts"
+import { scopeVariable } from "./homes.ts"
 import { isImport, rewriteImport } from "./imports.ts"
-import type { Rewriting } from "./rewriting.ts"
-import { find, skip } from "./strip.ts"
+import type { RewriteContext } from "./rewriting.ts"
+import { findToken, skipNode } from "./strip.ts"
 
 /** The whole cell: what it declares goes to the scope, and an expression at its end is its value. Returns whether there
  *  is one. */
-export function rewriteProgram(rewriting: Rewriting, { body }: Program): boolean {
+export function rewriteProgram(rewriting: RewriteContext, { body }: Program): boolean {
   const { out, code } = rewriting
   if (code.startsWith("#!")) {
     // A first line for the shell is no JavaScript inside a function.
     out.write("//")
   }
   const last = body.findLast((node) => node.type !== "EmptyStatement" && !isTypeOnly(node))
-  const hasValue = last !== undefined && isValue(last)
+  const hasValue = last !== undefined && isExpressionStatement(last)
   let mayImport = true
   for (const node of body) {
-    if (isTypeOnly(node)) skip(out, node)
+    if (isTypeOnly(node)) skipNode(out, node)
     else if (isImport(node)) rewriteImport(rewriting, node, mayImport)
     else {
       mayImport = false
-      if (hasValue && node === last) rewriteExpression(rewriting, node, "return await(")
+      if (hasValue && node === last) wrapExpression(rewriting, node, "return await(")
       else rewriteTopLevel(rewriting, node)
     }
   }
@@ -29,26 +29,26 @@ export function rewriteProgram(rewriting: Rewriting, { body }: Program): boolean
   return hasValue
 }
 
-function rewriteTopLevel(rewriting: Rewriting, node: AnyNode): void {
+function rewriteTopLevel(rewriting: RewriteContext, node: AnyNode): void {
   switch (node.type) {
     case "VariableDeclaration":
     case "ClassDeclaration":
     case "TSEnumDeclaration":
     case "TSModuleDeclaration":
     case "TSImportEqualsDeclaration":
-      return rewriting.declare(node, scopeObject)
+      return rewriting.declare(node, scopeVariable)
     case "ExportNamedDeclaration":
       return rewriteExport(rewriting, node)
     case "ExportDefaultDeclaration": {
       const declaration: AnyNode = node.declaration
-      if (isValue(node)) return rewriteExpression(rewriting, node, "void(")
-      if (isTypeOnly(declaration)) return skip(rewriting.out, node)
+      if (isExpressionStatement(node)) return wrapExpression(rewriting, node, "void(")
+      if (isTypeOnly(declaration)) return skipNode(rewriting.out, node)
       rewriting.out.copyTo(node.start)
       rewriting.out.skipTo(declaration.start)
-      return rewriting.declare(declaration, scopeObject)
+      return rewriting.declare(declaration, scopeVariable)
     }
     case "TSExportAssignment":
-      return rewriteExpression(rewriting, node, "void(")
+      return wrapExpression(rewriting, node, "void(")
     case "ExportAllDeclaration":
       return rewriting.fail("A cell cannot re-export; import what you need instead", node)
     default:
@@ -56,17 +56,17 @@ function rewriteTopLevel(rewriting: Rewriting, node: AnyNode): void {
   }
 }
 
-function rewriteExport(rewriting: Rewriting, node: ExportNamedDeclaration): void {
+function rewriteExport(rewriting: RewriteContext, node: ExportNamedDeclaration): void {
   const { out } = rewriting
   if (node.source) rewriting.fail("A cell cannot re-export; import what you need instead", node)
-  if (!node.declaration || isTypeOnly(node.declaration)) return skip(out, node)
+  if (!node.declaration || isTypeOnly(node.declaration)) return skipNode(out, node)
   out.copyTo(node.start)
   out.skipTo(node.declaration.start)
   rewriteTopLevel(rewriting, node.declaration)
 }
 
 /** Whether a statement is an expression, so that it can be the value of the cell. */
-function isValue(node: AnyNode): boolean {
+function isExpressionStatement(node: AnyNode): boolean {
   if (node.type === "ExpressionStatement" || node.type === "TSExportAssignment") return true
   if (node.type !== "ExportDefaultDeclaration") return false
   const declaration: AnyNode = node.declaration
@@ -75,18 +75,18 @@ function isValue(node: AnyNode): boolean {
 }
 
 /** `expression` and `export default expression`, put into a parenthesis. */
-function rewriteExpression(rewriting: Rewriting, node: AnyNode, before: string): void {
+function wrapExpression(rewriting: RewriteContext, node: AnyNode, before: string): void {
   const { out, code } = rewriting
   out.copyTo(node.start)
   out.write(before)
   if (node.type === "ExportDefaultDeclaration") {
-    out.skipTo(find(code, "default", node.start) + "default".length)
+    out.skipTo(findToken(code, "default", node.start) + "default".length)
     const declaration: AnyNode = node.declaration
     if (declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration") {
       rewriting.declare(declaration, undefined)
     } else rewriting.emit(declaration)
   } else if (node.type === "TSExportAssignment") {
-    out.skipTo(find(code, "=", node.start) + 1)
+    out.skipTo(findToken(code, "=", node.start) + 1)
     rewriting.emit(node.expression)
   } else if (node.type === "ExpressionStatement") rewriting.emit(node.expression)
   const isTerminated = code[node.end - 1] === ";"

@@ -2,10 +2,10 @@ import type { AnyNode, Class, Function as FunctionNode, Identifier, ImportDeclar
 import type { EnumDeclaration, ImportEquals, NamespaceDeclaration } from "../ast.ts"
 import type { Declaration, DeclarationKind, LexicalScope, Path, Reference, ScopeAnalysis } from "../scope.ts"
 import { eachChild, isTypeOnly } from "../syntax.ts"
-import { eachTarget, unwrapped } from "./patterns.ts"
+import { forEachTarget, unwrapExpression } from "./patterns.ts"
 
 export function resolveNames(program: Program): ScopeAnalysis {
-  const cell: LexicalScope = scopeOf("cell", program, undefined)
+  const cell: LexicalScope = createLexicalScope("cell", program, undefined)
   const references = new Map<Identifier, Reference>()
   const continued = new Set<Identifier>()
   const standing: LexicalScope[] = []
@@ -123,7 +123,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
   }
 
   function visitCallee(callee: AnyNode): void {
-    const target = unwrapped(callee)
+    const target = unwrapExpression(callee)
     if (target.type === "Identifier") refer(target, { read: true, call: true })
     else visit(target)
   }
@@ -195,22 +195,22 @@ export function resolveNames(program: Program): ScopeAnalysis {
 
   function declare(pattern: Pattern, kind: DeclarationKind, init?: AnyNode): void {
     if (pattern.type === "Identifier") return void add(pattern, kind, init)
-    eachTarget(pattern, whole, (node, path) => node.type === "Identifier" && add(node, kind, init, path), visit)
+    forEachTarget(pattern, emptyPath, (node, path) => node.type === "Identifier" && add(node, kind, init, path), visit)
   }
 
-  function assign(pattern: AnyNode, use: Use): void {
+  function assign(pattern: AnyNode, use: NameUse): void {
     if (pattern.type === "Identifier") return refer(pattern, use)
-    eachTarget(
+    forEachTarget(
       pattern,
-      whole,
+      emptyPath,
       (node, path) => (node.type === "Identifier" ? refer(node, use, path) : visit(node)),
       visit,
     )
   }
 
-  function add(node: Identifier, kind: DeclarationKind, init?: AnyNode, path: Path = whole): Declaration {
+  function add(node: Identifier, kind: DeclarationKind, init?: AnyNode, path: Path = emptyPath): Declaration {
     let target = scope
-    if (kind === "var") while (!holdsVariables.has(target.kind) && target.parent) target = target.parent
+    if (kind === "var") while (!varScopeKinds.has(target.kind) && target.parent) target = target.parent
     if (exporting && target.self) return addTo(membersOf(target.self), node, kind, init, path)
     target.names ??= new Map()
     return addTo(target.names, node, kind, init, path)
@@ -221,7 +221,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
     node: Identifier,
     kind: DeclarationKind,
     init?: AnyNode,
-    path = whole,
+    path = emptyPath,
   ) {
     const { name } = node
     const existing = names.get(name)
@@ -235,7 +235,11 @@ export function resolveNames(program: Program): ScopeAnalysis {
     return declaration
   }
 
-  function refer(node: Identifier, { read = false, write = false, call = false, value }: Use, path = whole): void {
+  function refer(
+    node: Identifier,
+    { read = false, write = false, call = false, value }: NameUse,
+    path = emptyPath,
+  ): void {
     const { name } = node
     references.set(node, { name, node, declaration: undefined, scope: undefined, read, write, call, value, path })
     standing.push(scope)
@@ -243,7 +247,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
 
   function resolve(reference: Reference, from: LexicalScope | undefined): void {
     for (let at = from; at; at = at.parent) {
-      const declaration = at.names?.get(reference.name) ?? inside(at, reference.name)
+      const declaration = at.names?.get(reference.name) ?? implicitDeclaration(at, reference.name)
       if (!declaration) continue
       reference.declaration = declaration
       reference.scope = at
@@ -254,7 +258,7 @@ export function resolveNames(program: Program): ScopeAnalysis {
 
   function within(kind: LexicalScope["kind"], node: AnyNode, visitInside: () => void): void {
     const [outer, wasExporting] = [scope, exporting]
-    scope = scopeOf(kind, node, outer)
+    scope = createLexicalScope(kind, node, outer)
     exporting = false
     visitInside()
     scope = outer
@@ -262,17 +266,17 @@ export function resolveNames(program: Program): ScopeAnalysis {
   }
 }
 
-interface Use {
+interface NameUse {
   read?: boolean
   write?: boolean
   call?: boolean
   value?: AnyNode
 }
 
-const whole: Path = []
-const holdsVariables = new Set<LexicalScope["kind"]>(["cell", "function", "arrow", "namespace"])
+const emptyPath: Path = []
+const varScopeKinds = new Set<LexicalScope["kind"]>(["cell", "function", "arrow", "namespace"])
 
-function scopeOf(kind: LexicalScope["kind"], node: AnyNode, parent: LexicalScope | undefined): LexicalScope {
+function createLexicalScope(kind: LexicalScope["kind"], node: AnyNode, parent: LexicalScope | undefined): LexicalScope {
   return { kind, node, parent, names: undefined, self: undefined }
 }
 
@@ -283,8 +287,16 @@ function membersOf(declaration: Declaration): Map<string, Declaration> {
 
 /** What a scope knows without declaring it: enums and namespaces themselves and what they export; and every function
  *  but an arrow has `arguments`. */
-function inside({ self, kind }: LexicalScope, name: string): Declaration | undefined {
+function implicitDeclaration({ self, kind }: LexicalScope, name: string): Declaration | undefined {
   if (self) return self.members?.get(name) ?? (self.name === name ? self : undefined)
   if (name !== "arguments" || kind !== "function") return undefined
-  return { name, kind: "arguments", node: undefined, init: undefined, path: whole, references: [], members: undefined }
+  return {
+    name,
+    kind: "arguments",
+    node: undefined,
+    init: undefined,
+    path: emptyPath,
+    references: [],
+    members: undefined,
+  }
 }

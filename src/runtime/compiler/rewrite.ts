@@ -2,58 +2,58 @@ import type { AnyNode, BlockStatement, Identifier, UnaryExpression } from "acorn
 import type { CompileOptions } from "../compile.ts"
 import { analyseScope } from "../scope.ts"
 import { CellSyntaxError, eachChild, isTypeOnly, type ParsedCell } from "../syntax.ts"
-import { declare, variableHome } from "./declarations.ts"
-import { defaultsCheck } from "./default-values.ts"
+import { rewriteDeclaration, variableStorage } from "./declarations.ts"
+import { defaultsCheckCode } from "./default-values.ts"
 import { isNameless, rewriteClass, rewriteFunction } from "./functions.ts"
-import { ambientObject, cellObject, findHomes, guardObject, scopeObject } from "./homes.ts"
+import { ambientVariable, createNameStorage, guardVariable, helpersVariable, scopeVariable } from "./homes.ts"
 import { loopDefaultsCheck, rewriteHandler, rewriteLoopBody, rewriteLoopStart, rewriteLoopTarget } from "./loops.ts"
-import { createOutput, type Output } from "./output.ts"
-import { unwrapped } from "./patterns.ts"
+import { type CodeOutput, createCodeOutput } from "./output.ts"
+import { unwrapExpression } from "./patterns.ts"
 import { positionAt } from "./positions.ts"
 import { rewriteProgram } from "./program.ts"
-import { checkpoint, type Rewriting } from "./rewriting.ts"
-import { copyName, skip, stripTyped } from "./strip.ts"
+import { type RewriteContext, stopCheckCode } from "./rewriting.ts"
+import { copyNameWithoutType, skipNode, stripTyped } from "./strip.ts"
 import { rewriteAssignment, rewriteTarget } from "./targets.ts"
-import { createValueChecks } from "./value-checks.ts"
+import { createRemoteCheckPlan } from "./value-checks.ts"
 
-export interface Rewritten {
-  output: Output
+export interface RewrittenCell {
+  output: CodeOutput
   /** Statements that come before the output. */
   prologue: string
   hasValue: boolean
 }
 
 /** Turns a cell into JavaScript over the scope, ambient and guard objects: types removed, names resolved, guards added. */
-export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritten {
+export function rewriteCell(cell: ParsedCell, options: CompileOptions): RewrittenCell {
   const { code, program } = cell
   const analysis = analyseScope(cell)
-  const homes = findHomes(analysis, options)
-  const out = createOutput(code)
+  const homes = createNameStorage(analysis, options)
+  const out = createCodeOutput(code)
   let nameless: AnyNode | undefined
   let nextName = ""
   let peeked: AnyNode | undefined
   let deleted: AnyNode | undefined
   const checksValues = options.checksValues === true
-  const checks = createValueChecks(checksValues)
+  const checks = createRemoteCheckPlan(checksValues)
 
-  const rewriting: Rewriting = {
+  const rewriting: RewriteContext = {
     code,
     out,
-    homes,
+    storage: homes,
     analysis,
     depth: 0,
     hoisted: "",
     emit,
-    statements,
+    emitStatements: statements,
     declare(node, home) {
       checks.note(node)
-      declare(rewriting, node, home)
+      rewriteDeclaration(rewriting, node, home)
     },
-    block,
-    terminate,
-    named,
-    note: checks.note,
-    checkDefaults: (patterns, read) => (checksValues ? defaultsCheck(patterns, read) : undefined),
+    emitBlock: block,
+    endStatement: terminate,
+    emitNamed: named,
+    noteChecks: checks.note,
+    checkDefaults: (patterns, read) => (checksValues ? defaultsCheckCode(patterns, read) : undefined),
     fail(message, node) {
       throw new CellSyntaxError(message, positionAt(code, node.start))
     },
@@ -65,7 +65,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
     const needed = checks.take(node)
     if (needed.length === 0) return emitNode(node)
     out.copyTo(node.start)
-    for (const check of needed) out.write(`${guardObject}.${check}(`)
+    for (const check of needed) out.write(`${guardVariable}.${check}(`)
     emitNode(node)
     out.copyTo(node.end)
     out.write(")".repeat(needed.length))
@@ -84,11 +84,11 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       case "CallExpression":
       case "NewExpression":
         emit(node.callee)
-        skip(out, node.typeArguments)
+        skipNode(out, node.typeArguments)
         return emitArguments(node.arguments)
       case "TaggedTemplateExpression":
         emit(node.tag)
-        skip(out, node.typeArguments)
+        skipNode(out, node.typeArguments)
         return emit(node.quasi)
       case "TemplateLiteral":
         return emitAll(node.expressions)
@@ -104,13 +104,13 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
         return unary(node)
       case "AwaitExpression":
         out.copyTo(node.start)
-        out.write(`${guardObject}.resume(`)
+        out.write(`${guardVariable}.resume(`)
         emit(node.argument)
         out.copyTo(node.end)
         return out.write(")")
       case "ImportExpression":
         out.copyTo(node.start)
-        out.write(`${ambientObject}.import`)
+        out.write(`${ambientVariable}.import`)
         out.skipTo(node.start + "import".length)
         return eachChild(node, emit)
       case "MetaProperty":
@@ -152,7 +152,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       case "ForOfStatement": {
         rewriteLoopTarget(rewriting, node.left)
         emit(node.right)
-        const resumed = node.await ? `${guardObject}.resume();` : ""
+        const resumed = node.await ? `${guardVariable}.resume();` : ""
         return rewriteLoopBody(rewriting, node, resumed + loopDefaultsCheck(rewriting, node.left))
       }
       case "WhileStatement":
@@ -165,15 +165,15 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
       case "TryStatement":
         emit(node.block)
         if (node.handler) rewriteHandler(rewriting, node.handler)
-        return node.finalizer ? block(node.finalizer, checkpoint) : undefined
+        return node.finalizer ? block(node.finalizer, stopCheckCode) : undefined
       case "VariableDeclaration":
-        return declare(rewriting, node, variableHome(rewriting, node))
+        return rewriteDeclaration(rewriting, node, variableStorage(rewriting, node))
       case "FunctionDeclaration":
       case "ClassDeclaration":
       case "TSEnumDeclaration":
       case "TSModuleDeclaration":
       case "TSImportEqualsDeclaration":
-        return declare(rewriting, node, undefined)
+        return rewriteDeclaration(rewriting, node, undefined)
       default:
         return eachChild(node, emit)
     }
@@ -202,7 +202,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
 
   function statements(nodes: readonly AnyNode[]): void {
     for (const node of nodes) {
-      if (isTypeOnly(node)) skip(out, node)
+      if (isTypeOnly(node)) skipNode(out, node)
       else emit(node)
     }
   }
@@ -220,30 +220,30 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
 
   function homeOf(node: Identifier): string | undefined {
     const reference = analysis.references.get(node)
-    return reference && homes.of(reference)
+    return reference && homes.objectOf(reference)
   }
 
   function name(node: Identifier): void {
     const reference = analysis.references.get(node)
-    if (!reference) return copyName(out, code, node)
-    const home = node === deleted ? scopeObject : homes.of(reference)
-    if (!home) return plainName(node, homes.self(reference))
+    if (!reference) return copyNameWithoutType(out, code, node)
+    const home = node === deleted ? scopeVariable : homes.objectOf(reference)
+    if (!home) return plainName(node, homes.selfObject(reference))
     out.copyTo(node.start)
     if (node === peeked) {
-      out.write(`${cellObject}.peek(${scopeObject},"${node.name}")`)
+      out.write(`${helpersVariable}.peek(${scopeVariable},"${node.name}")`)
       return out.skipTo(node.end)
     }
     // A plain call of a property would pass the object as `this`.
     out.write(reference.call ? `(0,${home}.` : `${home}.`)
-    copyName(out, code, node)
+    copyNameWithoutType(out, code, node)
     if (!reference.call) return
     out.write(")")
     // The engine places such a call at its parenthesis.
-    out.anchor(node.start)
+    out.mapNextCharacterTo(node.start)
   }
 
   function plainName(node: Identifier, instead: string | undefined): void {
-    if (!instead) return copyName(out, code, node)
+    if (!instead) return copyNameWithoutType(out, code, node)
     out.copyTo(node.start)
     out.write(instead)
     out.skipTo(node.end)
@@ -251,7 +251,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
 
   function shorthand(node: Identifier): void {
     const reference = analysis.references.get(node)
-    if (!reference || !(homes.of(reference) ?? homes.self(reference))) return
+    if (!reference || !(homes.objectOf(reference) ?? homes.selfObject(reference))) return
     out.copyTo(node.start)
     // As a plain key this one would set the prototype.
     out.write(node.name === "__proto__" ? `["__proto__"]:` : `${node.name}:`)
@@ -259,10 +259,10 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   }
 
   function unary({ operator, argument }: UnaryExpression): void {
-    const operand = unwrapped(argument)
+    const operand = unwrapExpression(argument)
     if (operand.type !== "Identifier") return emit(argument)
     // Asking for the type of a name that does not exist is no error.
-    if (operator === "typeof" && homeOf(operand) === scopeObject) peeked = operand
+    if (operator === "typeof" && homeOf(operand) === scopeVariable) peeked = operand
     if (operator === "delete") {
       const scope = analysis.references.get(operand)?.scope
       if (scope && scope !== analysis.cell) rewriting.fail("A local variable cannot be deleted", operand)
@@ -272,7 +272,7 @@ export function rewriteCell(cell: ParsedCell, options: CompileOptions): Rewritte
   }
 
   function named(name: string, value: AnyNode): void {
-    const inner = unwrapped(value)
+    const inner = unwrapExpression(value)
     if (isNameless(inner) && name !== "__proto__") {
       nameless = inner
       nextName = name

@@ -1,33 +1,33 @@
 import type { AnyNode, BlockStatement, Identifier } from "acorn"
 import type { ScopeAnalysis } from "../scope.ts"
 import { eachChild } from "../syntax.ts"
-import { guardObject, type Homes } from "./homes.ts"
-import type { Output } from "./output.ts"
-import { copyName } from "./strip.ts"
+import { guardVariable, type NameStorage } from "./homes.ts"
+import type { CodeOutput } from "./output.ts"
+import { copyNameWithoutType } from "./strip.ts"
 
 /** The working state of one rewriting, shared by the functions that each know a part of the language. They go through
  *  the source from left to right; what nobody changes is copied. */
-export interface Rewriting {
+export interface RewriteContext {
   code: string
-  out: Output
-  homes: Homes
+  out: CodeOutput
+  storage: NameStorage
   analysis: ScopeAnalysis
   /** How many functions the node at hand is inside of. */
   depth: number
   /** Statements that must run before the cell's first, such as imports further down. */
   hoisted: string
   emit(node: AnyNode): void
-  statements(nodes: readonly AnyNode[]): void
+  emitStatements(nodes: readonly AnyNode[]): void
   /** A declaration whose names are properties of `home`, or ordinary variables where there is none. */
   declare(node: AnyNode, home: string | undefined): void
   /** A block with a statement put first. */
-  block(node: BlockStatement, first: string): void
+  emitBlock(node: BlockStatement, first: string): void
   /** Copies to the end of a statement and ends it there, so that what is left of it cannot run into the next. */
-  terminate(node: AnyNode): void
+  endStatement(node: AnyNode): void
   /** The value of something called `name`: an anonymous function or class gets that name. */
-  named(name: string, value: AnyNode): void
+  emitNamed(name: string, value: AnyNode): void
   /** Takes note of the checks that parts of a node need which `emit` is not given. */
-  note(node: AnyNode): void
+  noteChecks(node: AnyNode): void
   /** An expression that throws if a name with a default value in the patterns is a remote member that was not awaited;
    *  undefined where no such check is needed. `read` gives the text that reads a name. */
   checkDefaults(patterns: readonly AnyNode[], read?: (name: Identifier) => string): string | undefined
@@ -36,38 +36,38 @@ export interface Rewriting {
 
 /** What a loop does at each turn and a function at its entry. Nobody knows how long code outside the cell takes, so
  *  steps that call some count for many. */
-export function countdown(step: AnyNode): string {
-  return callsOut(step)
-    ? `if((${guardObject}.left-=${callWeight})<0)${guardObject}.tick();`
-    : `if(--${guardObject}.left<0)${guardObject}.tick();`
+export function countdownCode(step: AnyNode): string {
+  return mayCallOutside(step)
+    ? `if((${guardVariable}.left-=${callWeight})<0)${guardVariable}.tick();`
+    : `if(--${guardVariable}.left<0)${guardVariable}.tick();`
 }
 
 const callWeight = 32
 
 /** What a handler does first: a cell that was stopped must not go on in it. */
-export const checkpoint = `${guardObject}.tick();`
+export const stopCheckCode = `${guardVariable}.tick();`
 
 /** Writes the target for an identifier in a pattern. Returns whether the target is a property, not a variable. */
-export type Bind = (node: Identifier, shorthand: boolean) => boolean
+export type BindName = (node: Identifier, shorthand: boolean) => boolean
 
-export function bindVariable({ out, code }: Rewriting): Bind {
+export function bindVariable({ out, code }: RewriteContext): BindName {
   return (node) => {
-    copyName(out, code, node)
+    copyNameWithoutType(out, code, node)
     return false
   }
 }
 
-export function bindProperty({ out, code }: Rewriting, home: string): Bind {
+export function bindProperty({ out, code }: RewriteContext, home: string): BindName {
   return (node, shorthand) => {
     out.copyTo(node.start)
     out.write(shorthand ? `${node.name}:${home}.` : `${home}.`)
-    copyName(out, code, node)
+    copyNameWithoutType(out, code, node)
     return true
   }
 }
 
 /** Whether a node may run code that is not in it. Functions in it count for themselves. */
-function callsOut(node: AnyNode): boolean {
+function mayCallOutside(node: AnyNode): boolean {
   switch (node.type) {
     case "CallExpression":
     case "NewExpression":
@@ -82,7 +82,7 @@ function callsOut(node: AnyNode): boolean {
     default: {
       let found = false
       eachChild(node, (child) => {
-        found ||= callsOut(child)
+        found ||= mayCallOutside(child)
       })
       return found
     }

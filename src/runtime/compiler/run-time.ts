@@ -1,7 +1,7 @@
 import type { Scope } from "../compile.ts"
 
 /** A message of the engine as it would be for the cell's own text. */
-export function withoutGenerated(text: string): string {
+export function removeGeneratedNames(text: string): string {
   if (!text.includes("$$")) return text
   return text
     .replace(/\(0 , (\$\$\w+\.[\w$]+)\)/g, "$1")
@@ -17,8 +17,8 @@ export const cellHelpers = {
     try {
       if (!(thrown instanceof Error) || !thrown.message.includes("$$")) return thrown
       const { message, stack } = thrown
-      thrown.message = withoutGenerated(message)
-      if (typeof stack === "string") thrown.stack = withoutGenerated(stack)
+      thrown.message = removeGeneratedNames(message)
+      if (typeof stack === "string") thrown.stack = removeGeneratedNames(stack)
     } catch {
       // A frozen error keeps its message, and so does one that lets nobody read it.
     }

@@ -1,33 +1,33 @@
 import type { AnyNode, Class, Function as FunctionNode, Identifier, MethodDefinition, PropertyDefinition } from "acorn"
 import type { TypedExpression } from "../ast.ts"
-import type { Output } from "./output.ts"
+import type { CodeOutput } from "./output.ts"
 import { isLineBreak } from "./positions.ts"
 
 // Removing types. What is left must mean the same: a line break may end a statement, so where one is left by a type that
 // spanned lines, it is put where it does not matter.
 
 /** Copies an identifier without `?`, `!` and the type after it. */
-export function copyName(out: Output, code: string, node: Identifier): void {
+export function copyNameWithoutType(out: CodeOutput, code: string, node: Identifier): void {
   const typed = node.typeAnnotation !== undefined || node.optional === true
   out.copyTo(typed ? nameEnd(code, node) : node.end)
   out.skipTo(node.end)
 }
 
 /** Leaves out a node, such as type arguments. */
-export function skip(out: Output, node: { start: number; end: number } | undefined): void {
+export function skipNode(out: CodeOutput, node: { start: number; end: number } | undefined): void {
   if (!node) return
   out.copyTo(node.start)
   out.skipTo(node.end)
 }
 
 /** `x as T`, `x satisfies T`, `x!`, `<T>x`, `x<T>`: emits the expression alone. */
-export function stripTyped(out: Output, code: string, node: TypedExpression, emit: (node: AnyNode) => void): void {
+export function stripTyped(out: CodeOutput, code: string, node: TypedExpression, emit: (node: AnyNode) => void): void {
   out.copyTo(node.start)
   switch (node.type) {
     case "TSTypeAssertion":
       // In parentheses, so that neither `return <A\n>b` nor `<A>{}` at the start of a statement changes its meaning.
       out.write("(")
-      out.skipTo(find(code, ">", node.typeAnnotation?.end ?? node.start) + 1)
+      out.skipTo(findToken(code, ">", node.typeAnnotation?.end ?? node.start) + 1)
       emit(node.expression)
       out.copyTo(node.end)
       return out.write(")")
@@ -37,41 +37,41 @@ export function stripTyped(out: Output, code: string, node: TypedExpression, emi
       return out.skipTo(node.end)
     case "TSInstantiationExpression":
       emit(node.expression)
-      return skip(out, node.typeArguments)
+      return skipNode(out, node.typeArguments)
     default:
       emit(node.expression)
-      out.copyTo(find(code, node.type === "TSAsExpression" ? "as" : "satisfies", node.expression.end))
+      out.copyTo(findToken(code, node.type === "TSAsExpression" ? "as" : "satisfies", node.expression.end))
       out.skipTo(node.end)
   }
 }
 
 /** Leaves out a function's `this` parameter. */
-export function stripThisParameter(out: Output, code: string, node: FunctionNode): void {
+export function stripThisParameter(out: CodeOutput, code: string, node: FunctionNode): void {
   const [first, second] = node.params
   if (first?.type !== "Identifier" || first.name !== "this") return
   out.copyTo(first.start)
-  out.skipTo(second ? second.start : find(code, ")", first.end))
+  out.skipTo(second ? second.start : findToken(code, ")", first.end))
 }
 
 /** `abstract` before `class`, and all that stands between the name and the body but `extends`. */
-export function stripClassHead(out: Output, code: string, node: Class, emitSuper: () => void): void {
+export function stripClassHead(out: CodeOutput, code: string, node: Class, emitSuper: () => void): void {
   if (node.abstract) {
     out.copyTo(node.start)
-    out.skipTo(find(code, "class", node.start))
+    out.skipTo(findToken(code, "class", node.start))
   }
-  skip(out, node.typeParameters)
+  skipNode(out, node.typeParameters)
   emitSuper()
-  skip(out, node.superTypeParameters)
+  skipNode(out, node.superTypeParameters)
   const first = node.implements?.[0]
   const last = node.implements?.at(-1)
   if (!first || !last) return
   const before = node.superTypeParameters ?? node.superClass ?? node.typeParameters ?? node.id
-  out.copyTo(find(code, "implements", before ? before.end : find(code, "class", node.start) + "class".length))
+  out.copyTo(findToken(code, "implements", before ? before.end : findToken(code, "class", node.start) + "class".length))
   out.skipTo(last.end)
 }
 
 /** Leaves out `private`, `readonly` and their like before the name of a class member. */
-export function stripModifiers(out: Output, code: string, node: MethodDefinition | PropertyDefinition): void {
+export function stripModifiers(out: CodeOutput, code: string, node: MethodDefinition | PropertyDefinition): void {
   const { accessibility, readonly, override } = node
   if (!accessibility && !readonly && !override) return
   let at = node.start
@@ -81,33 +81,33 @@ export function stripModifiers(out: Output, code: string, node: MethodDefinition
       out.copyTo(at)
       out.skipTo(end)
     }
-    at = afterTrivia(code, Math.max(end, at + 1))
+    at = skipTrivia(code, Math.max(end, at + 1))
   }
 }
 
 /** Leaves out `?`, `!` and the type after the name of a class member. */
-export function stripMemberType(out: Output, code: string, node: MethodDefinition | PropertyDefinition): void {
+export function stripMemberType(out: CodeOutput, code: string, node: MethodDefinition | PropertyDefinition): void {
   let at = node.key.end
-  if (node.computed) at = find(code, "]", at) + 1
+  if (node.computed) at = findToken(code, "]", at) + 1
   out.copyTo(at)
   if (node.optional || ("definite" in node && node.definite)) {
-    const mark = find(code, node.optional ? "?" : "!", at)
+    const mark = findToken(code, node.optional ? "?" : "!", at)
     out.copyTo(mark)
     out.skipTo(mark + 1)
   }
-  if (node.type === "PropertyDefinition") skip(out, node.typeAnnotation)
-  else skip(out, node.typeParameters)
+  if (node.type === "PropertyDefinition") skipNode(out, node.typeAnnotation)
+  else skipNode(out, node.typeParameters)
 }
 
 /** The arrow of an arrow function. Between it and the offset given are only parentheses, commas and comments. */
 export function arrowOffset(code: string, node: FunctionNode): number {
   const before = node.returnType ?? node.params.at(-1) ?? node.typeParameters
-  return find(code, "=>", before ? before.end : node.start)
+  return findToken(code, "=>", before ? before.end : node.start)
 }
 
 /** Where a text next stands outside comments. */
-export function find(code: string, text: string, from: number): number {
-  for (let at = afterTrivia(code, from); at < code.length; at = afterTrivia(code, at + 1)) {
+export function findToken(code: string, text: string, from: number): number {
+  for (let at = skipTrivia(code, from); at < code.length; at = skipTrivia(code, at + 1)) {
     if (code.startsWith(text, at)) return at
   }
   return code.length
@@ -115,7 +115,7 @@ export function find(code: string, text: string, from: number): number {
 
 const modifiers = new Set(["public", "private", "protected", "readonly", "override"])
 
-function afterTrivia(code: string, from: number): number {
+function skipTrivia(code: string, from: number): number {
   let at = from
   for (;;) {
     if (code.startsWith("/*", at)) at = code.indexOf("*/", at) + 2

@@ -1,23 +1,23 @@
 import type { AnyNode, AssignmentExpression, Identifier, Pattern } from "acorn"
-import { type Bind, bindProperty, bindVariable, type Rewriting } from "./rewriting.ts"
-import { skip, stripTyped } from "./strip.ts"
+import { type BindName, bindProperty, bindVariable, type RewriteContext } from "./rewriting.ts"
+import { skipNode, stripTyped } from "./strip.ts"
 
 /** What an assignment, `++` or the head of a loop writes to. */
-export function rewriteTarget(rewriting: Rewriting, node: AnyNode): void {
-  rewritePattern(rewriting, node, bindAssigned(rewriting))
+export function rewriteTarget(rewriting: RewriteContext, node: AnyNode): void {
+  rewritePattern(rewriting, node, bindAssignmentTarget(rewriting))
 }
 
 /** An assignment, with a check of the default values in its pattern. */
-export function rewriteAssignment(rewriting: Rewriting, { left, right }: AssignmentExpression): void {
-  const { out, homes, analysis } = rewriting
-  const check = rewriting.checkDefaults([left], assignedName(rewriting))
+export function rewriteAssignment(rewriting: RewriteContext, { left, right }: AssignmentExpression): void {
+  const { out, storage: homes, analysis } = rewriting
+  const check = rewriting.checkDefaults([left], assignedNameReader(rewriting))
   if (check) {
     out.copyTo(left.start)
     out.write("[")
   }
   rewriteTarget(rewriting, left)
   const reference = left.type === "Identifier" ? analysis.references.get(left) : undefined
-  if (left.type === "Identifier" && reference && homes.of(reference)) rewriting.named(left.name, right)
+  if (left.type === "Identifier" && reference && homes.objectOf(reference)) rewriting.emitNamed(left.name, right)
   else rewriting.emit(right)
   if (!check) return
   // The value of the assignment is its right side, which is evaluated before the check.
@@ -26,7 +26,7 @@ export function rewriteAssignment(rewriting: Rewriting, { left, right }: Assignm
 }
 
 /** A name or a destructuring pattern, each of its names written by `bind`. */
-export function rewritePattern(rewriting: Rewriting, node: AnyNode, bind: Bind): void {
+export function rewritePattern(rewriting: RewriteContext, node: AnyNode, bind: BindName): void {
   const { out, code } = rewriting
   switch (node.type) {
     case "Identifier":
@@ -41,15 +41,15 @@ export function rewritePattern(rewriting: Rewriting, node: AnyNode, bind: Bind):
           rewritePattern(rewriting, property.value, bind)
         }
       }
-      return skip(out, node.typeAnnotation)
+      return skipNode(out, node.typeAnnotation)
     case "ArrayPattern":
       for (const element of node.elements) if (element) rewritePattern(rewriting, element, bind)
-      return skip(out, node.typeAnnotation)
+      return skipNode(out, node.typeAnnotation)
     case "RestElement":
       rewritePattern(rewriting, node.argument, bind)
-      return skip(out, node.typeAnnotation)
+      return skipNode(out, node.typeAnnotation)
     case "AssignmentPattern":
-      rewriting.note(node)
+      rewriting.noteChecks(node)
       if (node.left.type === "Identifier") return rewriteDefault(rewriting, node, bind(node.left, false))
       rewritePattern(rewriting, node.left, bind)
       return rewriting.emit(node.right)
@@ -69,32 +69,36 @@ export function rewritePattern(rewriting: Rewriting, node: AnyNode, bind: Bind):
   }
 }
 
-function rewriteShorthand(rewriting: Rewriting, node: Pattern, bind: Bind): void {
+function rewriteShorthand(rewriting: RewriteContext, node: Pattern, bind: BindName): void {
   if (node.type === "Identifier") bind(node, true)
   if (node.type !== "AssignmentPattern" || node.left.type !== "Identifier") return
-  rewriting.note(node)
+  rewriting.noteChecks(node)
   rewriteDefault(rewriting, node, bind(node.left, true))
 }
 
-function rewriteDefault(rewriting: Rewriting, { left, right }: { left: Pattern; right: AnyNode }, isProperty: boolean) {
-  if (isProperty && left.type === "Identifier") rewriting.named(left.name, right)
+function rewriteDefault(
+  rewriting: RewriteContext,
+  { left, right }: { left: Pattern; right: AnyNode },
+  isProperty: boolean,
+) {
+  if (isProperty && left.type === "Identifier") rewriting.emitNamed(left.name, right)
   else rewriting.emit(right)
 }
 
 /** The text that reads a name to which a pattern assigned. */
-export function assignedName({ homes, analysis }: Rewriting): (node: Identifier) => string {
+export function assignedNameReader({ storage: homes, analysis }: RewriteContext): (node: Identifier) => string {
   return (node) => {
     const reference = analysis.references.get(node)
-    const home = reference && homes.of(reference)
+    const home = reference && homes.objectOf(reference)
     return home ? `${home}.${node.name}` : node.name
   }
 }
 
-function bindAssigned(rewriting: Rewriting): Bind {
-  const { out, homes, analysis } = rewriting
+function bindAssignmentTarget(rewriting: RewriteContext): BindName {
+  const { out, storage: homes, analysis } = rewriting
   return (node, shorthand) => {
     const reference = analysis.references.get(node)
-    const home = reference && homes.of(reference)
+    const home = reference && homes.objectOf(reference)
     if (!home) return bindVariable(rewriting)(node, shorthand)
     if (!homes.isConstant(reference)) return bindProperty(rewriting, home)(node, shorthand)
     out.copyTo(node.start)

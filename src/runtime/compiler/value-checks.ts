@@ -1,25 +1,25 @@
 import type { AnyNode } from "acorn"
 
 /** Which nodes of a cell a check is put around. */
-export interface ValueChecks {
+export interface RemoteCheckPlan {
   /** Takes note of the parts of a node that need a check. */
   note(node: AnyNode): void
   /** The same, and the checks that the node itself needs: names of methods of the guard, the outermost first. */
-  take(node: AnyNode): readonly Check[]
+  take(node: AnyNode): readonly GuardCheck[]
 }
 
-type Check = "value" | "fields" | "chosen" | "optional" | "optionalMethods"
+type GuardCheck = "value" | "fields" | "chosen" | "optional" | "optionalMethods"
 
-export function createValueChecks(isEnabled: boolean): ValueChecks {
-  const toCheck = new Map<AnyNode, Check[]>()
-  const add = (node: AnyNode, check: Check) => void toCheck.set(node, [...(toCheck.get(node) ?? []), check])
+export function createRemoteCheckPlan(isEnabled: boolean): RemoteCheckPlan {
+  const toCheck = new Map<AnyNode, GuardCheck[]>()
+  const add = (node: AnyNode, check: GuardCheck) => void toCheck.set(node, [...(toCheck.get(node) ?? []), check])
   const note = (node: AnyNode) => {
     if (!isEnabled) return
     for (const operand of operandsToCheck(node)) add(operand, "value")
     for (const object of objectsToCheck(node)) add(object, "fields")
     // A member that is the default value itself is one that the cell chose.
     if (node.type === "AssignmentPattern" && mayBeMember(node.right)) add(node.right, "chosen")
-    noteOptionalStep(node, add)
+    addOptionalStepCheck(node, add)
   }
   return {
     note,
@@ -53,7 +53,7 @@ function objectsToCheck(node: AnyNode): readonly AnyNode[] {
 /** Marks the value before `?.`. A member of a remote object that was not awaited is never null or undefined: the guard
  *  replaces it by one that is undefined, with everything after it, where the remote value is null or undefined. In
  *  `object.method?.()` the object is marked and not the method, which must keep its object. */
-function noteOptionalStep(node: AnyNode, add: (node: AnyNode, check: Check) => void): void {
+function addOptionalStepCheck(node: AnyNode, add: (node: AnyNode, check: GuardCheck) => void): void {
   if (node.type === "MemberExpression" && node.optional && mayBeMember(node.object)) add(node.object, "optional")
   if (node.type !== "CallExpression" || !node.optional) return
   const { callee } = node

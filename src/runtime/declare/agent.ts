@@ -2,47 +2,52 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { types } from "node:util"
 import { type AgentBinding, type Binding, isAgent } from "../bindings.ts"
 import type { Runtime } from "../runtime.ts"
-import type { Block } from "./block.ts"
+import type { DeclarationBlock } from "./block.ts"
 import { jsDoc } from "./type-tree.ts"
 
 /** What is in the runtime of an agent, as its own declarations tell it. */
-export interface AgentObjects {
+export interface AgentRuntimeObjects {
   language: Runtime["language"]
   text: string
 }
 
 /** What is known of the runtimes of agents, by the agent. */
-export type KnownAgents = ReadonlyMap<object, AgentObjects>
+export type AgentDescriptions = ReadonlyMap<object, AgentRuntimeObjects>
 
-export const noAgents: KnownAgents = new Map()
+export const noAgentDescriptions: AgentDescriptions = new Map()
 
 /** Looks into the runtimes that the agents among these bindings share with their owners: the variables, and the types
  *  these name. A runtime that cannot tell is left out. */
-export async function lookAtAgents(bindings: Iterable<Binding>): Promise<KnownAgents> {
+export async function describeAgentRuntimes(bindings: Iterable<Binding>): Promise<AgentDescriptions> {
   const agents = [...bindings].flatMap((binding) => (binding.kind === "agent" ? [binding.agent] : []))
   // Of agents within the runtimes of agents nothing is told; they may have each other.
-  if (agents.length === 0 || looking.getStore()) return noAgents
-  const found = await looking.run(true, () => Promise.all(agents.map(objectsOf)))
+  if (agents.length === 0 || isDescribingAgents.getStore()) return noAgentDescriptions
+  const found = await isDescribingAgents.run(true, () => Promise.all(agents.map(describeRuntimeOf)))
   return new Map(agents.flatMap((agent, at) => (found[at] ? [[agent, found[at]]] : [])))
 }
 
-const looking = new AsyncLocalStorage<true>()
+const isDescribingAgents = new AsyncLocalStorage<true>()
 
 /** What a cell needs of an agent, in TypeScript. */
-export function declareAgent(name: string, { agent }: AgentBinding, block: Block, known: KnownAgents): string {
-  const reply = block.declareText("AgentReply", replyText)
-  const type = block.declareText("Agent", (own) => agentText(own, reply))
+export function declareAgent(
+  name: string,
+  { agent }: AgentBinding,
+  block: DeclarationBlock,
+  known: AgentDescriptions,
+): string {
+  const reply = block.declareOnce("AgentReply", replyText)
+  const type = block.declareOnce("Agent", (own) => agentText(own, reply))
   const objects = known.get(agent)
   const foreign = objects?.language === "python" ? `Its runtime is Python's, and holds:\n${objects.text}` : ""
-  const about = jsDoc([aboutAgent(agent), foreign].filter(Boolean).join("\n"))
+  const about = jsDoc([agentSummary(agent), foreign].filter(Boolean).join("\n"))
   if (!hasRuntime(agent)) return `${about}declare const ${name}: Omit<${type}, "runtime">`
   if (objects?.language !== "typescript") return `${about}declare const ${name}: ${type}`
-  const names = block.declareText(`${capitalised(name)}Objects`, (own) => namespaceText(own, objects.text))
+  const names = block.declareOnce(`${capitalize(name)}Objects`, (own) => namespaceText(own, objects.text))
   return `${about}declare const ${name}: ${type}<typeof ${names}>`
 }
 
 /** The same in Python. */
-export function pythonAgent(name: string, agent: object, known: KnownAgents): string {
+export function declarePythonAgent(name: string, agent: object, known: AgentDescriptions): string {
   const objects = known.get(agent)
   const lines = [
     `${name}.run(prompt: str, {"values": dict}) -> dict: gives it a task and waits; "values" (optional) go into its runtime first.`,
@@ -51,7 +56,7 @@ export function pythonAgent(name: string, agent: object, known: KnownAgents): st
     ...(hasRuntime(agent) ? [`${name}.runtime.update({"name": value}); ${name}.runtime.retrieve("name")`] : []),
     ...(objects ? [`Its runtime (${languages[objects.language]}) holds:`, ...objects.text.split("\n")] : []),
   ]
-  const about = aboutAgent(agent)
+  const about = agentSummary(agent)
   return [
     `${name}: Agent${about ? `  # ${about.replaceAll("\n", " ")}` : ""}`,
     ...lines.map((line) => `# ${line}`),
@@ -60,12 +65,12 @@ export function pythonAgent(name: string, agent: object, known: KnownAgents): st
 
 const languages: Record<Runtime["language"], string> = { typescript: "TypeScript", python: "Python" }
 
-async function objectsOf(agent: object): Promise<AgentObjects | undefined> {
+async function describeRuntimeOf(agent: object): Promise<AgentRuntimeObjects | undefined> {
   const runtime = isAgent(agent) ? ownValue(agent, "runtime") : undefined
   if (!isRuntime(runtime)) return undefined
   const { language } = runtime
   try {
-    const names = [...(await runtime.describe()).matchAll(variables[language])].flatMap(([, name]) => name ?? [])
+    const names = [...(await runtime.describe()).matchAll(variableLines[language])].flatMap(([, name]) => name ?? [])
     return names.length === 0 ? undefined : { language, text: await runtime.describe(names) }
   } catch {
     // Closed, or not to be started here: the agent itself says so when it is used.
@@ -73,7 +78,7 @@ async function objectsOf(agent: object): Promise<AgentObjects | undefined> {
   }
 }
 
-const variables: Record<Runtime["language"], RegExp> = {
+const variableLines: Record<Runtime["language"], RegExp> = {
   typescript: /^declare (?:let|const) ([\w$]+): (?!(?:Omit<)?Agent\d*\b)/gm,
   python: /^([^\W\d]\w*): (?!Agent\b)/gm,
 }
@@ -116,7 +121,7 @@ function namespaceText(name: string, text: string): string {
   return `declare namespace ${name} {\n${lines.join("\n")}\n}`
 }
 
-function aboutAgent(agent: object): string {
+function agentSummary(agent: object): string {
   return [ownValue(agent, "name"), ownValue(agent, "description")]
     .filter((text) => typeof text === "string" && text)
     .join(": ")
@@ -133,6 +138,6 @@ function ownValue(agent: object, key: string): unknown {
   return property && !("value" in property) ? true : property?.value
 }
 
-function capitalised(name: string): string {
+function capitalize(name: string): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1)
 }

@@ -1,59 +1,59 @@
 import type { Binding } from "../bindings.ts"
-import { type Inspection, inspection } from "./inspect.ts"
+import { createInspector, type ValueInspector } from "./inspect.ts"
 import { instanceMembers, isGlobalClass, type LiveClass, nameOfClass } from "./inspect-class.ts"
-import type { TypeNames } from "./json-schema-type.ts"
-import { readSource, type Source } from "./source-types.ts"
-import { typeDeclarationParts } from "./type-parts.ts"
+import type { TypeDeclarer } from "./json-schema-type.ts"
+import { type AuthorSource, readAuthorSource } from "./source-types.ts"
+import { splitTypeDeclaration } from "./type-parts.ts"
 import { isIdentifier, jsDoc, type Member, printMembers, printType, type TypeTree } from "./type-tree.ts"
 
 /** A block of declarations being written: what stands in it and which names mean what. */
-export interface Block extends TypeNames {
+export interface DeclarationBlock extends TypeDeclarer {
   lines: string[]
   /** Looks at live values and declares the classes it meets. Instances of those without a name are shown by their
    *  members, or as `unnamed`. */
-  look(unnamed?: string): Inspection
+  inspector(unnamed?: string): ValueInspector
   /** The name of a class: as it was bound, or as it is bound because an instance was; it is declared by then. */
-  nameOf(type: LiveClass): string | undefined
+  referToClass(type: LiveClass): string | undefined
   /** An instance of a class, if one was injected. */
   instanceOf(type: LiveClass): object | undefined
   /** Declares something under a name like this one, once for the same text, and gives the name. */
-  declareText(like: string, make: (name: string) => string): string
+  declareOnce(like: string, make: (name: string) => string): string
   /** Declares the classes that a text names, as far as they are known only by their instances. */
-  mention(text: string): void
+  declareMentionedClasses(text: string): void
   /** Declares the types that a text names and the source it was taken from declares. `handle` is the name of one whose
    *  values are handles, even if all its members are data. */
-  mentionFrom(source: Source, text: string, handle?: string): void
+  declareMentionedTypes(source: AuthorSource, text: string, handle?: string): void
   /** The members of a class as its author wrote them, found by the name of its binding or by the class itself. */
-  writtenMembers(name: string, type: LiveClass | undefined): Member[] | undefined
+  sourceMembers(name: string, type: LiveClass | undefined): Member[] | undefined
   /** Whether a binding or the class of one has this name. */
-  has(name: string): boolean
+  hasName(name: string): boolean
   /** Whether something in the block is an object of another process. */
   hasHandles: boolean
 }
 
 /** How a block writes types. */
-export interface BlockWriter {
+export interface TypeWriter {
   /** Writes the class of an injected instance when it is first named. */
-  declareClass(name: string, type: LiveClass, block: Block): string
+  declareClass(name: string, type: LiveClass, block: DeclarationBlock): string
   /** Writes an interface or type alias that an author's source declares. Default: as it is. */
-  declareText?(text: string, block: Block, isHandle: boolean): string
+  declareSourceType?(text: string, block: DeclarationBlock, isHandle: boolean): string
 }
 
-export function openBlock(
+export function createDeclarationBlock(
   bindings: ReadonlyMap<string, Binding>,
   among: ReadonlyMap<string, Binding>,
-  writer: BlockWriter,
-): Block {
+  writer: TypeWriter,
+): DeclarationBlock {
   const all = among === bindings ? bindings : new Map([...among, ...bindings])
-  const reached = reachedClasses(all)
-  const implied = impliedNames(all, reached.keys())
+  const reached = injectedClasses(all)
+  const implied = nameImpliedClasses(all, reached.keys())
   const explicit = new Map(
     [...all].flatMap(([name, binding]) => (binding.kind === "type" ? [[binding.type, name]] : [])),
   )
   const classes = new Map([...implied].map(([name, type]) => [type, name]))
   const pending = new Map(implied)
   const declared = new Map<string, string>()
-  const isTaken = (name: string) => all.has(name) || implied.has(name) || ourOwn.has(name)
+  const isTaken = (name: string) => all.has(name) || implied.has(name) || builtInTypeNames.has(name)
 
   const need = (name: string) => {
     const type = pending.get(name)
@@ -61,40 +61,41 @@ export function openBlock(
     block.lines.push(writer.declareClass(name, type, block))
   }
 
-  const block: Block = {
+  const block: DeclarationBlock = {
     lines: [],
-    look: (unnamed) => inspection((type) => block.nameOf(type) ?? unnamed),
-    nameOf(type) {
+    inspector: (unnamed) => createInspector((type) => block.referToClass(type) ?? unnamed),
+    referToClass(type) {
       const name = explicit.get(type) ?? classes.get(type)
       if (name !== undefined) need(name)
       return name
     },
     instanceOf: (type) => reached.get(type),
-    mention(text) {
+    declareMentionedClasses(text) {
       if (pending.size) for (const word of text.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? []) need(word)
     },
     hasHandles: false,
-    has: (name) => all.has(name) || implied.has(name) || declared.has(name),
-    writtenMembers(name, type) {
+    hasName: (name) => all.has(name) || implied.has(name) || declared.has(name),
+    sourceMembers(name, type) {
       const text = declared.get(name)
-      if (text !== undefined) return typeDeclarationParts(text)?.members
+      if (text !== undefined) return splitTypeDeclaration(text)?.members
       const own = all.get(name)
       const found =
         own?.kind === "type" ? own : [...all.values()].find((each) => each.kind === "type" && each.type === type)
       if (found?.kind !== "type" || found.options.source === undefined) return undefined
       const words = [nameOfClass(found.type) ?? name, name]
-      const members = readSource(found.options.source)?.classNamed(words)?.type.members
+      const members = readAuthorSource(found.options.source)?.classNamed(words)?.type.members
       return members?.filter((member) => !member.static && member.form !== "constructor")
     },
-    mentionFrom(source, text, handle) {
-      const found = source.typesIn(text, (name) => isTaken(name) || declared.has(name))
+    declareMentionedTypes(source, text, handle) {
+      const found = source.typesMentionedIn(text, (name) => isTaken(name) || declared.has(name))
       for (const { name, text: own } of found) declared.set(name, own)
       for (const { name, text: own } of found) {
-        block.lines.push(writer.declareText?.(own, block, name === handle) ?? own)
+        block.lines.push(writer.declareSourceType?.(own, block, name === handle) ?? own)
       }
     },
-    declareType: (like, type, doc) => block.declareText(like, (name) => jsDoc(doc) + typeDeclaration(name, type(name))),
-    declareText(like, make) {
+    declareType: (like, type, doc) =>
+      block.declareOnce(like, (name) => jsDoc(doc) + printTypeDeclaration(name, type(name))),
+    declareOnce(like, make) {
       for (let count = 1; ; count++) {
         const name = count === 1 ? like : `${like}${count}`
         const before = declared.get(name)
@@ -115,18 +116,18 @@ export function openBlock(
 
 /** The classes to bind by themselves, because instances of them were injected: named like the class, unless that is no
  *  identifier, a global, or already the name of a binding or of another class. */
-export function impliedTypes(bindings: ReadonlyMap<string, Binding>): Map<string, LiveClass> {
-  return impliedNames(bindings, reachedClasses(bindings).keys())
+export function impliedClasses(bindings: ReadonlyMap<string, Binding>): Map<string, LiveClass> {
+  return nameImpliedClasses(bindings, injectedClasses(bindings).keys())
 }
 
 /** `interface Task { … }` where the type is an object, else `type Task = …`. */
-export function typeDeclaration(name: string, type: TypeTree): string {
+export function printTypeDeclaration(name: string, type: TypeTree): string {
   if (type.kind !== "object" || !type.members.length) return `type ${name} = ${printType(type)}`
   return `interface ${name} {\n${printMembers(type.members, "  ", false)}\n}`
 }
 
 /** Names of types that declarations use themselves. */
-const ourOwn = new Set(
+const builtInTypeNames = new Set(
   `Array AsyncGenerator AsyncIterable AsyncIterator Awaited Date Generator Iterator Map Omit Partial Promise Record RegExp Set any bigint boolean
    never null number object string symbol undefined unknown void`.split(/\s+/),
 )
@@ -135,10 +136,10 @@ const ourOwn = new Set(
 const maxClasses = 20
 
 /** The classes of injected values and, one step further, of what these hold; each with an instance. */
-function reachedClasses(bindings: ReadonlyMap<string, Binding>): Map<LiveClass, object> {
+function injectedClasses(bindings: ReadonlyMap<string, Binding>): Map<LiveClass, object> {
   const reached = new Map<LiveClass, object>()
   const look = () =>
-    inspection((type, instance) => {
+    createInspector((type, instance) => {
       if (reached.size < maxClasses && !reached.has(type)) reached.set(type, instance)
       return "any"
     })
@@ -147,7 +148,10 @@ function reachedClasses(bindings: ReadonlyMap<string, Binding>): Map<LiveClass, 
   return reached
 }
 
-function impliedNames(bindings: ReadonlyMap<string, Binding>, reached: Iterable<LiveClass>): Map<string, LiveClass> {
+function nameImpliedClasses(
+  bindings: ReadonlyMap<string, Binding>,
+  reached: Iterable<LiveClass>,
+): Map<string, LiveClass> {
   const explicit = new Set(
     [...bindings.values()].map((binding) => (binding.kind === "type" ? binding.type : undefined)),
   )
@@ -155,7 +159,8 @@ function impliedNames(bindings: ReadonlyMap<string, Binding>, reached: Iterable<
   for (const type of reached) {
     const name = nameOfClass(type)
     if (name === undefined || explicit.has(type) || isGlobalClass(type) || !isIdentifier(name)) continue
-    if (!bindings.has(name) && !implied.has(name) && !(name in globalThis) && !ourOwn.has(name)) implied.set(name, type)
+    if (!bindings.has(name) && !implied.has(name) && !(name in globalThis) && !builtInTypeNames.has(name))
+      implied.set(name, type)
   }
   return implied
 }

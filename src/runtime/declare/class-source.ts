@@ -1,7 +1,7 @@
 import type { Class, Expression, MethodDefinition, Node, PropertyDefinition } from "acorn"
 import type { ParameterProperty } from "../ast.ts"
 import { parseCell } from "../syntax.ts"
-import { annotated, attempt, child, signatureOf, textOf, writtenType } from "./signatures.ts"
+import { annotatedType, attempt, childNode, expressionType, signatureOf, sourceText } from "./signatures.ts"
 import { any, type Member, propertyName, type TypeTree } from "./type-tree.ts"
 
 /** What the text of a class says of it: public members without bodies. */
@@ -15,36 +15,36 @@ export interface ClassSource {
 }
 
 /** The source that a running class carries; undefined for native ones. JSDoc inside the class is still there, types are not. */
-export function ownSource(type: object): ClassSource | undefined {
+export function runningClassSource(type: object): ClassSource | undefined {
   const known = sources.get(type)
   if (known !== undefined) return known ?? undefined
   const source = attempt(() => {
     const code = `(${Function.prototype.toString.call(type)})`
     const statement = parseCell(code).program.body[0]
     if (statement?.type !== "ExpressionStatement" || statement.expression.type !== "ClassExpression") return undefined
-    return classSource(statement.expression, code)
+    return readClass(statement.expression, code)
   })
   sources.set(type, source ?? null)
   return source
 }
 
-export function classSource(node: Class, code: string): ClassSource {
+export function readClass(node: Class, code: string): ClassSource {
   return {
-    generics: node.typeParameters ? textOf(node.typeParameters, code) : "",
+    generics: node.typeParameters ? sourceText(node.typeParameters, code) : "",
     base: node.superClass?.type === "Identifier" ? node.superClass.name : undefined,
-    baseArguments: node.superTypeParameters ? textOf(node.superTypeParameters, code) : "",
+    baseArguments: node.superTypeParameters ? sourceText(node.superTypeParameters, code) : "",
     abstract: node.abstract === true,
-    members: ordered(overloaded(membersOf(node, code))),
+    members: sortMembers(withoutImplementations(readMembers(node, code))),
   }
 }
 
 /** A name that is not for others: by convention, or because it cannot be reached. */
-export function isHidden(name: string): boolean {
+export function isPrivateName(name: string): boolean {
   return name.startsWith("_") || name.startsWith("#")
 }
 
 /** The text of the last JSDoc comment in the space before a node. */
-export function docBefore(code: string, from: number, to: number): string | undefined {
+export function docCommentBefore(code: string, from: number, to: number): string | undefined {
   const comment = code
     .slice(from, to)
     .match(/\/\*\*(?!\/)([\s\S]*?)(?:\*\/|$)/g)
@@ -56,7 +56,7 @@ export function docBefore(code: string, from: number, to: number): string | unde
 }
 
 /** Members as they are read: made, held, told, done. */
-export function ordered<M extends Member>(members: readonly M[]): M[] {
+export function sortMembers<M extends Member>(members: readonly M[]): M[] {
   const rank = ({ form, static: onClass }: Member) =>
     onClass ? 3 : form === "constructor" ? 0 : form === "method" ? 2 : 1
   return members.toSorted((a, b) => rank(a) - rank(b))
@@ -65,81 +65,90 @@ export function ordered<M extends Member>(members: readonly M[]): M[] {
 const sources = new WeakMap<object, ClassSource | null>()
 
 /** A member and whether it has a body, which hides it where overloads stand before it. */
-type Written = Member & { implemented: boolean }
+type SourceMember = Member & { implemented: boolean }
 
-function membersOf(node: Class, code: string): Written[] {
-  const members: Written[] = []
+function readMembers(node: Class, code: string): SourceMember[] {
+  const members: SourceMember[] = []
   let from = node.body.start + 1
   for (const element of node.body.body) {
-    const doc = docBefore(code, from, element.start)
+    const doc = docCommentBefore(code, from, element.start)
     from = element.end
     if (element.type !== "MethodDefinition" && element.type !== "PropertyDefinition") continue
     if (element.type === "MethodDefinition" && element.kind === "constructor") {
-      members.push(...constructed(element, code, doc))
+      members.push(...constructorMembers(element, code, doc))
       continue
     }
     const key = keyOf(element)
-    if (key === undefined || isHidden(key) || (element.accessibility ?? "public") !== "public") continue
+    if (key === undefined || isPrivateName(key) || (element.accessibility ?? "public") !== "public") continue
     const { optional, abstract, static: onClass } = element
     const shared = { name: propertyName(key), doc, optional, abstract, static: onClass }
     members.push(
       element.type === "MethodDefinition"
-        ? { ...shared, ...method(element, code) }
-        : { ...shared, ...field(element, code) },
+        ? { ...shared, ...readMethod(element, code) }
+        : { ...shared, ...readField(element, code) },
     )
   }
-  return merged(members)
+  return mergeMembers(members)
 }
 
-function method(element: MethodDefinition, code: string): Pick<Written, "form" | "type" | "implemented"> {
+function readMethod(element: MethodDefinition, code: string): Pick<SourceMember, "form" | "type" | "implemented"> {
   const signature = signatureOf(element.value, code)
-  const implemented = child(element.value, "body") !== undefined
+  const implemented = childNode(element.value, "body") !== undefined
   if (element.kind === "get") return { form: "getter", type: signature.returns, implemented: false }
   if (element.kind === "set") return { form: "setter", type: signature.parameters[0]?.type ?? any, implemented: false }
   return { form: "method", type: { kind: "function", signature }, implemented }
 }
 
-function field(element: PropertyDefinition, code: string): Pick<Written, "form" | "type" | "readonly" | "implemented"> {
-  const type = annotated(element, code) ?? writtenType(element.value, code) ?? any
+function readField(
+  element: PropertyDefinition,
+  code: string,
+): Pick<SourceMember, "form" | "type" | "readonly" | "implemented"> {
+  const type = annotatedType(element, code) ?? expressionType(element.value, code) ?? any
   const isMethod = type.kind === "function" && !element.typeAnnotation
   return { form: isMethod ? "method" : "field", type, readonly: !isMethod && element.readonly, implemented: false }
 }
 
 /** The constructor, the fields its parameters declare and, as far as no declaration names them, those it assigns. */
-function constructed(element: MethodDefinition, code: string, doc: string | undefined): Written[] {
+function constructorMembers(element: MethodDefinition, code: string, doc: string | undefined): SourceMember[] {
   const { value } = element
   const signature = signatureOf(value, code)
   const typeOf = new Map(signature.parameters.map((parameter) => [parameter.name, parameter.type]))
   const shared = { form: "field", implemented: false } as const
-  const made: Written[] = []
+  const made: SourceMember[] = []
   if ((element.accessibility ?? "public") === "public") {
     const type: TypeTree = { kind: "function", signature }
-    made.push({ name: "constructor", form: "constructor", type, doc, implemented: child(value, "body") !== undefined })
+    made.push({
+      name: "constructor",
+      form: "constructor",
+      type,
+      doc,
+      implemented: childNode(value, "body") !== undefined,
+    })
   }
   // The tree has parameter properties, of which acorn's own types know nothing.
   for (const param of value.params as (Node | ParameterProperty)[]) {
     if (param.type !== "TSParameterProperty" || !("parameter" in param)) continue
     const name = parameterName(param.parameter)
     const hidden = Reflect.get(param, "accessibility") ?? "public"
-    if (!name || hidden !== "public" || isHidden(name)) continue
+    if (!name || hidden !== "public" || isPrivateName(name)) continue
     const readonly = Reflect.get(param, "readonly") === true
     made.push({ ...shared, name: propertyName(name), type: typeOf.get(name) ?? any, readonly })
   }
-  for (const { name, value: assigned } of assignments(value)) {
-    if (isHidden(name)) continue
+  for (const { name, value: assigned } of thisAssignments(value)) {
+    if (isPrivateName(name)) continue
     const given = assigned.type === "Identifier" ? typeOf.get(assigned.name) : undefined
-    const type = given && given.kind !== "name" ? given : (writtenType(assigned, code) ?? given ?? any)
+    const type = given && given.kind !== "name" ? given : (expressionType(assigned, code) ?? given ?? any)
     made.push({ ...shared, name: propertyName(name), type: isUnknown(type) ? any : type })
   }
   return made
 }
 
 function parameterName(param: Node): string | undefined {
-  const named = param.type === "AssignmentPattern" ? child(param, "left") : param
+  const named = param.type === "AssignmentPattern" ? childNode(param, "left") : param
   return named?.type === "Identifier" && "name" in named && typeof named.name === "string" ? named.name : undefined
 }
 
-function assignments({ body }: MethodDefinition["value"]): { name: string; value: Expression }[] {
+function thisAssignments({ body }: MethodDefinition["value"]): { name: string; value: Expression }[] {
   return (body?.body ?? []).flatMap((statement) => {
     if (statement.type !== "ExpressionStatement" || statement.expression.type !== "AssignmentExpression") return []
     const { left, right } = statement.expression
@@ -149,23 +158,23 @@ function assignments({ body }: MethodDefinition["value"]): { name: string; value
 }
 
 /** One member per name: a getter with its setter is a field, and a declared field wins over an assignment to it. */
-function merged(members: Written[]): Written[] {
-  const found = new Map<string, Written[]>()
+function mergeMembers(members: SourceMember[]): SourceMember[] {
+  const found = new Map<string, SourceMember[]>()
   for (const member of members) {
     const key = `${member.static ? "static " : ""}${member.name}`
     const same = found.get(key) ?? []
     const [first] = same
     found.set(key, same)
     if (!first || (member.form === first.form && member.form !== "field")) same.push(member)
-    else if (first.form === "getter" && member.form === "setter") same[0] = pair(first, member)
-    else if (first.form === "setter" && member.form === "getter") same[0] = pair(member, first)
+    else if (first.form === "getter" && member.form === "setter") same[0] = mergeAccessors(first, member)
+    else if (first.form === "setter" && member.form === "getter") same[0] = mergeAccessors(member, first)
     else if (first.form === "field" && isAny(first.type)) same[0] = { ...member, doc: member.doc ?? first.doc }
     else if (first.form === "field" && !first.doc) same[0] = { ...first, doc: member.doc }
   }
   return [...found.values()].flat()
 }
 
-function pair(getter: Written, setter: Written): Written {
+function mergeAccessors(getter: SourceMember, setter: SourceMember): SourceMember {
   return {
     ...getter,
     form: "field",
@@ -175,7 +184,7 @@ function pair(getter: Written, setter: Written): Written {
 }
 
 /** Overloads stand for their implementation. */
-function overloaded(members: Written[]): Member[] {
+function withoutImplementations(members: SourceMember[]): Member[] {
   const declared = new Set(members.filter((member) => !member.implemented).map((member) => member.name))
   return members
     .filter((member) => !member.implemented || !declared.has(member.name))

@@ -1,31 +1,31 @@
 import { types } from "node:util"
 import type { Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
 import { isTuple } from "../schema.ts"
-import { declareAgent, type KnownAgents, noAgents } from "./agent.ts"
-import { type Block, type BlockWriter, openBlock } from "./block.ts"
-import { declareClass, declareTypeBinding, inferredNote, noted } from "./bound-type.ts"
+import { type AgentDescriptions, declareAgent, noAgentDescriptions } from "./agent.ts"
+import { createDeclarationBlock, type DeclarationBlock, type TypeWriter } from "./block.ts"
+import { declareClass, declareTypeBinding, inferredNote, markInferred } from "./bound-type.ts"
 import { functionSignature } from "./function-head.ts"
 import { guardedType } from "./guarded.ts"
 import { isCopied, isPlain } from "./inspect.ts"
 import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
 import { schemaType } from "./json-schema-type.ts"
 import { declareRemoteClass, declareRemoteType } from "./remote.ts"
-import { arrivingDeclaration, arrivingType, handleType } from "./remote-type.ts"
-import { definedOnly, mayBeUndefined, shownSchema } from "./shown-schema.ts"
+import { handleType, receivedDeclaration, receivedType } from "./remote-type.ts"
+import { acceptsUndefined, declarationSchema, withoutUndefined } from "./shown-schema.ts"
 import { attempt, parseSignature } from "./signatures.ts"
-import { parseVariableType, readSource, type VariableType } from "./source-types.ts"
+import { parseVariableType, readAuthorSource, type VariableType } from "./source-types.ts"
 import {
   any,
   jsDoc,
   type Parameter,
   printSignature,
   printType,
-  promised,
+  promisedResult,
   type Signature,
   type TypeTree,
 } from "./type-tree.ts"
 
-export { impliedTypes } from "./block.ts"
+export { impliedClasses as impliedTypes } from "./block.ts"
 export { describeType } from "./inspect.ts"
 
 /** What the model sees of the bindings: one block of TypeScript declarations, in their order, the same text for the same
@@ -35,26 +35,32 @@ export { describeType } from "./inspect.ts"
  *  `remote`: what has behaviour is in another process than the cells, and each member of it takes an `await`. `agents`:
  *  what is in the runtimes of those among the bindings.
  *  Throws a `ConfigError` for text that is not TypeScript. A schema that has no type text is `unknown`. */
-export function declare(
+export function declareBindings(
   bindings: ReadonlyMap<string, Binding>,
   among = bindings,
   remote = false,
-  agents: KnownAgents = noAgents,
+  agents: AgentDescriptions = noAgentDescriptions,
 ): string {
-  const block = openBlock(bindings, among, remote ? remoteWriter : { declareClass })
+  const block = createDeclarationBlock(bindings, among, remote ? remoteWriter : { declareClass })
   for (const [name, binding] of bindings) {
-    const text = declaration(name, binding, block, remote, agents)
+    const text = declareBinding(name, binding, block, remote, agents)
     if (text) block.lines.push(text)
   }
   return [...(block.hasHandles ? [handleNote] : []), ...block.lines].join("\n")
 }
 
-const remoteWriter: BlockWriter = { declareClass: declareRemoteClass, declareText: arrivingDeclaration }
+const remoteWriter: TypeWriter = { declareClass: declareRemoteClass, declareSourceType: receivedDeclaration }
 
 const handleNote =
   "// Objects of the host: each member takes an `await`. Data is read as a copy; assign it to the member to change it."
 
-function declaration(name: string, binding: Binding, block: Block, remote: boolean, agents: KnownAgents): string {
+function declareBinding(
+  name: string,
+  binding: Binding,
+  block: DeclarationBlock,
+  remote: boolean,
+  agents: AgentDescriptions,
+): string {
   switch (binding.kind) {
     case "function":
       return declareFunction(name, binding, block, remote)
@@ -68,50 +74,60 @@ function declaration(name: string, binding: Binding, block: Block, remote: boole
 }
 
 /** A variable whose value is data may be assigned to; an object with behaviour of its own is kept. */
-function declareVariable(name: string, binding: VariableBinding, block: Block, remote: boolean): string {
+function declareVariable(name: string, binding: VariableBinding, block: DeclarationBlock, remote: boolean): string {
   const { value, description, type, guard } = binding
-  const data = !guard && (remote ? isCopied(value) : isData(value))
+  const data = !guard && (remote ? isCopied(value) : isAssignableData(value))
   const seen = (told: TypeTree) => {
-    if (remote) return data ? arrivingType(told, block) : handleType(told, block)
+    if (remote) return data ? receivedType(told, block) : handleType(told, block)
     return guard ? guardedType(told, value, guard, block) : told
   }
   const declared = `${jsDoc(description)}declare ${data ? "let" : "const"} ${name}: `
   if (type !== undefined) {
-    block.mention(type)
-    const { tree, source } = remembered(variableTypes, binding, () => parseVariableType(type, name))
-    if (source) block.mentionFrom(source, printType(tree), data ? undefined : printType(tree))
+    block.declareMentionedClasses(type)
+    const { tree, source } = cached(parsedVariableTypes, binding, () => parseVariableType(type, name))
+    if (source) block.declareMentionedTypes(source, printType(tree), data ? undefined : printType(tree))
     return declared + printType(seen(tree))
   }
   // An empty variable is there to be filled.
-  const found = value === null || value === undefined ? any : block.look().typeOf(value)
-  const isNamed = printType(found) === nameOfInstance(value, block)
+  const found = value === null || value === undefined ? any : block.inspector().typeOf(value)
+  const isNamed = printType(found) === classNameOfInstance(value, block)
   const text = printType(seen(found))
-  return declared + (isNamed ? text : noted(text))
+  return declared + (isNamed ? text : markInferred(text))
 }
 
-function declareFunction(name: string, { call, options }: FunctionBinding, block: Block, remote: boolean): string {
-  const { signatures, doc, inferred } = signaturesOf(name, call, options, block)
+function declareFunction(
+  name: string,
+  { call, options }: FunctionBinding,
+  block: DeclarationBlock,
+  remote: boolean,
+): string {
+  const { signatures, doc, inferred } = functionSignatures(name, call, options, block)
   const lines = signatures.map((signature) => {
-    const given = remote ? { ...signature, returns: arrivingType(signature.returns, block) } : signature
-    const returns = options.sync ? signature.returns : promised(given)
+    const given = remote ? { ...signature, returns: receivedType(signature.returns, block) } : signature
+    const returns = options.sync ? signature.returns : promisedResult(given)
     return `declare function ${name}${printSignature({ ...signature, returns }, ": ")}`
   })
   return jsDoc(doc) + lines.join("\n") + (inferred ? inferredNote : "")
 }
 
-interface Told {
+interface FunctionSignatures {
   signatures: Signature[]
   doc: string | undefined
   inferred?: boolean
 }
 
-function signaturesOf(name: string, call: object, options: FunctionBinding["options"], block: Block): Told {
+function functionSignatures(
+  name: string,
+  call: object,
+  options: FunctionBinding["options"],
+  block: DeclarationBlock,
+): FunctionSignatures {
   const { description, signature, input, output, source: text } = options
   if (signature !== undefined) {
-    block.mention(signature)
-    return { signatures: [remembered(signatures, options, () => parseSignature(signature, name))], doc: description }
+    block.declareMentionedClasses(signature)
+    return { signatures: [cached(parsedSignatures, options, () => parseSignature(signature, name))], doc: description }
   }
-  const source = text === undefined ? undefined : readSource(text)
+  const source = text === undefined ? undefined : readAuthorSource(text)
   const written = source?.functionNamed([nameOfClass(call) ?? name, name])
   const [own = functionSignature(call)] = written?.signatures ?? []
   const doc = description ?? written?.doc
@@ -120,13 +136,13 @@ function signaturesOf(name: string, call: object, options: FunctionBinding["opti
       ? schemaParameters(name, own, input, block)
       : { parameters: own.parameters, docs: [] }
     const returns = output
-      ? schemaType(shownSchema(output, "output"), block, `${capitalised(name)}Output`)
+      ? schemaType(declarationSchema(output, "output"), block, `${capitalize(name)}Output`)
       : own.returns
     const shown: Signature = { parameters, returns, awaited: output ? undefined : own.awaited }
     return { signatures: [shown], doc: [doc, ...docs].filter((line) => line).join("\n"), inferred: !input && !written }
   }
   if (!source || !written) return { signatures: [own], doc, inferred: true }
-  for (const each of written.signatures) block.mentionFrom(source, printSignature(each, ": "))
+  for (const each of written.signatures) block.declareMentionedTypes(source, printSignature(each, ": "))
   return { signatures: written.signatures, doc }
 }
 
@@ -135,11 +151,11 @@ function schemaParameters(
   name: string,
   own: Signature,
   input: NonNullable<FunctionBinding["options"]["input"]>,
-  block: Block,
+  block: DeclarationBlock,
 ): { parameters: Parameter[]; docs: string[] } {
-  const schema = shownSchema(input, "input")
-  const optional = mayBeUndefined(schema)
-  const type = schemaType(definedOnly(schema), block, `${capitalised(name)}Input`)
+  const schema = declarationSchema(input, "input")
+  const optional = acceptsUndefined(schema)
+  const type = schemaType(withoutUndefined(schema), block, `${capitalize(name)}Input`)
   const nameAt = (index: number, otherwise: string) => {
     const parameter = own.parameters[index]
     return parameter && !parameter.rest ? parameter.name : otherwise
@@ -160,7 +176,7 @@ function schemaParameters(
   return { parameters: rest ? [...parameters, rest] : parameters, docs }
 }
 
-function isData(value: unknown): boolean {
+function isAssignableData(value: unknown): boolean {
   if (typeof value === "function") return false
   if (typeof value !== "object" || value === null) return true
   if (types.isProxy(value) || types.isPromise(value)) return false
@@ -176,20 +192,20 @@ function isData(value: unknown): boolean {
 }
 
 /** The name of the class of an instance, which is known and not inferred. */
-function nameOfInstance(value: unknown, block: Block): string | undefined {
+function classNameOfInstance(value: unknown, block: DeclarationBlock): string | undefined {
   const type = typeof value === "object" && value !== null ? classOf(value) : undefined
-  return type && block.nameOf(type)
+  return type && block.referToClass(type)
 }
 
-function capitalised(name: string): string {
+function capitalize(name: string): string {
   return name.slice(0, 1).toUpperCase() + name.slice(1)
 }
 
 // An author's text is parsed once for as long as the binding lives.
-const signatures = new WeakMap<object, Signature>()
-const variableTypes = new WeakMap<object, VariableType>()
+const parsedSignatures = new WeakMap<object, Signature>()
+const parsedVariableTypes = new WeakMap<object, VariableType>()
 
-function remembered<T>(known: WeakMap<object, T>, key: object, make: () => T): T {
+function cached<T>(known: WeakMap<object, T>, key: object, make: () => T): T {
   const value = known.get(key) ?? make()
   known.set(key, value)
   return value

@@ -1,7 +1,7 @@
 import { types } from "node:util"
 import { tokenizer } from "acorn"
 import { parseCell } from "../syntax.ts"
-import { attempt, parametersOf, resultOf } from "./signatures.ts"
+import { attempt, defaultResult, parametersOf } from "./signatures.ts"
 import { type Signature, unknown } from "./type-tree.ts"
 
 /** What a running function tells of itself: its parameters and whether it is async. Types are gone by then, and a native
@@ -10,20 +10,20 @@ export function functionSignature(call: object): Signature {
   const known = signatures.get(call)
   if (known) return known
   const source = Function.prototype.toString.call(call)
-  const parameters = native.test(source) ? undefined : attempt(() => readParameters(source))
+  const parameters = nativeBody.test(source) ? undefined : attempt(() => readParameters(source))
   const signature: Signature = {
     parameters: parameters ?? [{ name: "args", type: { kind: "array", element: unknown }, rest: true }],
-    returns: resultOf(types.isAsyncFunction(call), types.isGeneratorFunction(call)),
+    returns: defaultResult(types.isAsyncFunction(call), types.isGeneratorFunction(call)),
   }
   signatures.set(call, signature)
   return signature
 }
 
-export function isNative(call: object): boolean {
-  return native.test(Function.prototype.toString.call(call))
+export function isNativeFunction(call: object): boolean {
+  return nativeBody.test(Function.prototype.toString.call(call))
 }
 
-const native = /\{\s*\[native code\]\s*\}$/
+const nativeBody = /\{\s*\[native code\]\s*\}$/
 
 const signatures = new WeakMap<object, Signature>()
 

@@ -2,8 +2,8 @@ import { EventEmitter } from "node:events"
 import * as stream from "node:stream"
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
-import { isHidden, ordered, ownSource } from "./class-source.ts"
-import { functionSignature, isNative } from "./function-head.ts"
+import { isPrivateName, runningClassSource, sortMembers } from "./class-source.ts"
+import { functionSignature, isNativeFunction } from "./function-head.ts"
 import { globalType } from "./signatures.ts"
 import { any, type Member, named, printType, propertyName, type TypeTree } from "./type-tree.ts"
 
@@ -11,51 +11,51 @@ import { any, type Member, named, printType, propertyName, type TypeTree } from 
 export type LiveClass = object
 
 /** What looks at the values that members hold. */
-export interface Looking {
+export interface TypeInspector {
   typeOf(value: unknown, depth: number): TypeTree
 }
 
 export interface ClassShape {
   members: Member[]
   /** Text after the name, such as ` extends Light`. */
-  heritage: string
+  extendsClause: string
 }
 
 /** The public members of a class. Those of the classes it extends are among them, up to one that has a name of its own or
  *  is not the user's. An instance tells the types of the fields. */
 export function classMembers(
   type: LiveClass,
-  look: Looking,
+  look: TypeInspector,
   baseName: (base: LiveClass) => string | undefined,
   instance?: object,
 ): ClassShape {
   const members = new Map<string, Member>()
   const inherited = new Set<string>()
   let heritage = ""
-  for (const current of ancestry(type)) {
-    if (current !== type && !heritage) heritage = heritageOf(current, baseName(current))
-    if (current !== type && isPlatform(current)) break
+  for (const current of classChain(type)) {
+    if (current !== type && !heritage) heritage = extendsClauseOf(current, baseName(current))
+    if (current !== type && isPlatformClass(current)) break
     for (const member of ownMembers(current, look)) {
       if (heritage) inherited.add(memberKey(member))
-      else add(members, member)
+      else addIfMissing(members, member)
     }
   }
   const fields = instance ? instanceFields(instance, look, 2) : []
-  for (const field of fields) if (!inherited.has(memberKey(field))) refine(members, field)
-  return { members: ordered([...members.values()]), heritage }
+  for (const field of fields) if (!inherited.has(memberKey(field))) refineField(members, field)
+  return { members: sortMembers([...members.values()]), extendsClause: heritage }
 }
 
 /** What an object offers, as members of an anonymous type. */
-export function instanceMembers(instance: object, look: Looking, depth: number): Member[] {
+export function instanceMembers(instance: object, look: TypeInspector, depth: number): Member[] {
   const members = new Map<string, Member>()
-  for (const prototype of prototypes(instance)) {
+  for (const prototype of prototypeChain(instance)) {
     const type = constructorOf(prototype)
-    if (type && isPlatform(type) && (members.size || isGlobalClass(type))) break
+    if (type && isPlatformClass(type) && (members.size || isGlobalClass(type))) break
     const own = type ? ownMembers(type, look) : prototypeMembers(prototype, look)
-    for (const member of own) if (!member.static && member.form !== "constructor") add(members, member)
+    for (const member of own) if (!member.static && member.form !== "constructor") addIfMissing(members, member)
   }
-  for (const field of instanceFields(instance, look, depth)) refine(members, field)
-  return ordered([...members.values()])
+  for (const field of instanceFields(instance, look, depth)) refineField(members, field)
+  return sortMembers([...members.values()])
 }
 
 /** The class of an object, found without asking the object. */
@@ -74,34 +74,34 @@ export function nameOfClass(type: LiveClass): string | undefined {
 
 /** Whether a class is one of the language or the platform that any code can name; that of another realm counts. */
 export function isGlobalClass(type: LiveClass): boolean {
-  const known = globals.get(type)
+  const known = knownGlobalClasses.get(type)
   if (known !== undefined) return known
   const name = nameOfClass(type)
   const exists = name !== undefined && Object.hasOwn(globalThis, name)
-  const isGlobal = exists && (Reflect.get(globalThis, name) === type || isNative(type))
-  globals.set(type, isGlobal)
+  const isGlobal = exists && (Reflect.get(globalThis, name) === type || isNativeFunction(type))
+  knownGlobalClasses.set(type, isGlobal)
   return isGlobal
 }
 
-const globals = new WeakMap<LiveClass, boolean>()
+const knownGlobalClasses = new WeakMap<LiveClass, boolean>()
 
 /** Classes that are no user's: what they bring is known, and long. */
-export function isPlatform(type: LiveClass): boolean {
-  return isGlobalClass(type) || type === EventEmitter || streams.has(type) || isNative(type)
+export function isPlatformClass(type: LiveClass): boolean {
+  return isGlobalClass(type) || type === EventEmitter || streamClasses.has(type) || isNativeFunction(type)
 }
 
-const streams = new Set<unknown>(Object.values(stream))
+const streamClasses = new Set<unknown>(Object.values(stream))
 
-function heritageOf(base: LiveClass, name: string | undefined): string {
+function extendsClauseOf(base: LiveClass, name: string | undefined): string {
   if (name !== undefined) return ` extends ${name}`
-  if (!isPlatform(base)) return ""
+  if (!isPlatformClass(base)) return ""
   const own = nameOfClass(base) ?? "a native class"
   const text = isGlobalClass(base) ? globalType(own) : undefined
   if (!text) return ` /* extends ${own.replaceAll("*/", "")} */`
   return ` extends ${printType(text).replace("any[]", "Array<any>")}`
 }
 
-function* ancestry(type: LiveClass): Generator<LiveClass> {
+function* classChain(type: LiveClass): Generator<LiveClass> {
   let current: unknown = type
   while (typeof current === "function" && current !== Function.prototype && !types.isProxy(current)) {
     yield current
@@ -109,7 +109,7 @@ function* ancestry(type: LiveClass): Generator<LiveClass> {
   }
 }
 
-function* prototypes(value: object): Generator<object> {
+function* prototypeChain(value: object): Generator<object> {
   let current: unknown = types.isProxy(value) ? null : Object.getPrototypeOf(value)
   while (typeof current === "object" && current !== null && !types.isProxy(current)) {
     yield current
@@ -124,9 +124,9 @@ function constructorOf(prototype: object): LiveClass | undefined {
 }
 
 /** Members of one class of a chain: those it has, told by its source where it has one. */
-function ownMembers(type: LiveClass, look: Looking): Member[] {
+function ownMembers(type: LiveClass, look: TypeInspector): Member[] {
   const prototype: unknown = Object.getOwnPropertyDescriptor(type, "prototype")?.value
-  const source = ownSource(type)?.members ?? [madeBy(type)]
+  const source = runningClassSource(type)?.members ?? [constructorMember(type)]
   const hasPrototype = typeof prototype === "object" && prototype !== null && !types.isProxy(prototype)
   const live = [
     ...(hasPrototype ? prototypeMembers(prototype, look) : []),
@@ -136,11 +136,11 @@ function ownMembers(type: LiveClass, look: Looking): Member[] {
   return [...source, ...live.filter((member) => !told.has(memberKey(member)))]
 }
 
-function madeBy(type: LiveClass): Member {
+function constructorMember(type: LiveClass): Member {
   return { name: "constructor", form: "constructor", type: { kind: "function", signature: functionSignature(type) } }
 }
 
-function prototypeMembers(prototype: object, look: Looking): Member[] {
+function prototypeMembers(prototype: object, look: TypeInspector): Member[] {
   const symbols = symbolMembers.filter(({ symbol }) => Object.hasOwn(prototype, symbol)).map(({ member }) => member)
   return [...propertiesOf(prototype, look, 1), ...symbols]
 }
@@ -156,20 +156,27 @@ function symbolMember(name: string, returns: string): Member {
   return { name, form: "method", type: { kind: "function", signature: { parameters: [], returns: named(returns) } } }
 }
 
-function instanceFields(instance: object, look: Looking, depth: number): Member[] {
+function instanceFields(instance: object, look: TypeInspector, depth: number): Member[] {
   // The elements of an array or of a typed one are no members.
   if (types.isProxy(instance) || Array.isArray(instance) || ArrayBuffer.isView(instance)) return []
   return propertiesOf(instance, look, depth, Object.keys(instance))
 }
 
 /** Own public properties, accessors among them, none of them read. */
-function propertiesOf(owner: object, look: Looking, depth: number, keys = Object.getOwnPropertyNames(owner)): Member[] {
+function propertiesOf(
+  owner: object,
+  look: TypeInspector,
+  depth: number,
+  keys = Object.getOwnPropertyNames(owner),
+): Member[] {
   return keys.flatMap((key): Member[] => {
     const property = Object.getOwnPropertyDescriptor(owner, key)
-    if (!property || isHidden(key) || key === "constructor") return []
+    if (!property || isPrivateName(key) || key === "constructor") return []
     const name = propertyName(key)
     if (!("value" in property)) {
-      return [{ name, form: property.get ? (property.set ? "field" : "getter") : "setter", type: any, live: true }]
+      return [
+        { name, form: property.get ? (property.set ? "field" : "getter") : "setter", type: any, isAccessor: true },
+      ]
     }
     const type = look.typeOf(property.value, depth)
     if (type.kind === "function" && !isClass(property.value)) return [{ name, form: "method", type }]
@@ -178,26 +185,26 @@ function propertiesOf(owner: object, look: Looking, depth: number, keys = Object
 }
 
 function staticKeys(type: LiveClass): string[] {
-  return Object.getOwnPropertyNames(type).filter((key) => !ownedByFunctions.has(key))
+  return Object.getOwnPropertyNames(type).filter((key) => !builtInFunctionKeys.has(key))
 }
 
-const ownedByFunctions = new Set(["prototype", "length", "name", "arguments", "caller"])
+const builtInFunctionKeys = new Set(["prototype", "length", "name", "arguments", "caller"])
 
-function add(members: Map<string, Member>, member: Member): void {
+function addIfMissing(members: Map<string, Member>, member: Member): void {
   const key = memberKey(member)
   if (!members.has(key)) members.set(key, member)
 }
 
 /** What an instance holds is truer than what the source lets one guess. */
-function refine(members: Map<string, Member>, field: Member): void {
+function refineField(members: Map<string, Member>, field: Member): void {
   const key = memberKey(field)
   const known = members.get(key)
   if (known?.form === "getter" || known?.form === "method") return
-  members.set(key, { ...field, type: keepOpen(field.type, known?.type), doc: known?.doc })
+  members.set(key, { ...field, type: typeOfField(field.type, known?.type), doc: known?.doc })
 }
 
 /** A field that is empty now may be filled later. */
-function keepOpen(type: TypeTree, written: TypeTree | undefined): TypeTree {
+function typeOfField(type: TypeTree, written: TypeTree | undefined): TypeTree {
   const empty = type.kind === "name" && (type.text === "null" || type.text === "undefined")
   return empty ? (written ?? any) : type
 }

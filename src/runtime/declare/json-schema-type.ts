@@ -1,64 +1,71 @@
 import type { Json, JsonSchema } from "../../core/json.ts"
-import { definedOnly, liveTypeOf, mayBeUndefined } from "./shown-schema.ts"
+import { acceptsUndefined, nonJsonTypeOf, withoutUndefined } from "./shown-schema.ts"
 import { isIdentifier, type Member, named, propertyName, type TypeTree, union, unknown } from "./type-tree.ts"
 
 /** Where the types that a schema names are declared. */
-export interface TypeNames {
+export interface TypeDeclarer {
   /** Declares a type once, under the given name or one close to it if that is taken, and gives the name. `type` may be
    *  asked for more than once, each time with another name. */
   declareType(like: string, type: (name: string) => TypeTree, doc: string | undefined): string
 }
 
 /** The TypeScript type of what a JSON Schema admits. `like` names the schema itself, should it need a name. */
-export function schemaType(schema: JsonSchema, names: TypeNames, like: string): TypeTree {
-  const document: SchemaDocument = { root: schema, names, like, known: new Map(), recursive: new Map(), left: maxTypes }
-  return isRecursive("#", document) ? refType("#", document, 0) : typeOf(schema, document, 0)
+export function schemaType(schema: JsonSchema, names: TypeDeclarer, like: string): TypeTree {
+  const document: SchemaDocument = {
+    root: schema,
+    declarer: names,
+    suggestedName: like,
+    declaredNames: new Map(),
+    recursive: new Map(),
+    remainingTypes: maxTypes,
+  }
+  return isRecursive("#", document) ? refType("#", document, 0) : typeOfSchema(schema, document, 0)
 }
 
 interface SchemaDocument {
   root: JsonSchema
-  names: TypeNames
-  like: string
+  declarer: TypeDeclarer
+  suggestedName: string
   /** Names given to places in the document. */
-  known: Map<string, string>
+  declaredNames: Map<string, string>
   /** Places of which it is known whether they contain themselves. */
   recursive: Map<string, boolean>
   /** How many more types are made before the rest is left unknown. */
-  left: number
+  remainingTypes: number
 }
 
 /** Deeper and more than anyone reads, and a stop for a document that contains itself. */
 const maxDepth = 10
 const maxTypes = 1_000
-const deepestSearch = 1_000
+const maxSearchDepth = 1_000
 
 /** More alternatives than these say no more than their common type. */
 const maxLiterals = 60
 
-function typeOf(schema: Json | undefined, document: SchemaDocument, depth: number): TypeTree {
+function typeOfSchema(schema: Json | undefined, document: SchemaDocument, depth: number): TypeTree {
   if (schema === false) return named("never")
-  if (!isSchema(schema) || depth > maxDepth || document.left-- <= 0) return unknown
-  const below = (inner: Json | undefined) => typeOf(inner, document, depth + 1)
+  if (!isSchema(schema) || depth > maxDepth || document.remainingTypes-- <= 0) return unknown
+  const below = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
   const parts: TypeTree[] = []
   if (typeof schema.$ref === "string") parts.push(refType(schema.$ref, document, depth))
-  const own = ownType(schema, document, depth)
+  const own = typeOfKeywords(schema, document, depth)
   if (own) parts.push(own)
   for (const choices of [schema.anyOf, schema.oneOf]) if (Array.isArray(choices)) parts.push(union(choices.map(below)))
   if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map(below))
   const telling = parts.filter((part) => part !== unknown)
   const [first = unknown] = telling
   const type: TypeTree = telling.length > 1 ? { kind: "intersection", parts: telling } : first
-  const absent = [...(schema.nullable === true ? ["null"] : []), ...(mayBeUndefined(schema) ? ["undefined"] : [])]
+  const absent = [...(schema.nullable === true ? ["null"] : []), ...(acceptsUndefined(schema) ? ["undefined"] : [])]
   return type === unknown || absent.length === 0 ? type : union([type, ...absent.map(named)])
 }
 
-function ownType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree | undefined {
-  const live = liveTypeOf(schema)
+function typeOfKeywords(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree | undefined {
+  const live = nonJsonTypeOf(schema)
   if (live) return named(live)
   if (isSchema(schema.not) && Object.keys(schema.not).length === 0) return named("never")
-  if (schema.const !== undefined) return literal(schema.const)
+  if (schema.const !== undefined) return literalType(schema.const)
   if (Array.isArray(schema.enum) && schema.enum.length <= maxLiterals)
-    return union(schema.enum.map((value) => literal(value)))
+    return union(schema.enum.map((value) => literalType(value)))
   const combined = [schema.$ref, schema.anyOf, schema.oneOf, schema.allOf].some((part) => part !== undefined)
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? impliedType(schema)]
   const found = types.flatMap((type) => {
@@ -99,18 +106,18 @@ function keywordType(
 }
 
 function arrayType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree {
-  const below = (inner: Json | undefined) => typeOf(inner, document, depth + 1)
+  const below = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
   // Before draft 2020 the places of a tuple were in `items` and what follows them in `additionalItems`.
   const places = schema.prefixItems ?? schema.items
   if (!Array.isArray(places)) return { kind: "array", element: below(schema.items) }
   const following = schema.prefixItems ? schema.items : schema.additionalItems
   const required = typeof schema.minItems === "number" ? schema.minItems : places.length
-  const parts = places.map((place, index) => below(index < required ? place : whereOptional(place)))
+  const parts = places.map((place, index) => below(index < required ? place : optionalSchema(place)))
   return { kind: "tuple", parts, required, rest: following ? below(following) : undefined }
 }
 
 function objectType(schema: JsonSchema, document: SchemaDocument, depth: number): TypeTree {
-  const below = (inner: Json | undefined) => typeOf(inner, document, depth + 1)
+  const below = (inner: Json | undefined) => typeOfSchema(inner, document, depth + 1)
   const required = Array.isArray(schema.required) ? schema.required : []
   const properties = isSchema(schema.properties) ? Object.entries(schema.properties) : []
   const members = properties.map(([key, property]): Member => {
@@ -120,43 +127,43 @@ function objectType(schema: JsonSchema, document: SchemaDocument, depth: number)
     return {
       name: propertyName(key),
       form: "field",
-      type: below(optional ? whereOptional(property) : property),
+      type: below(optional ? optionalSchema(property) : property),
       optional,
       readonly,
       doc,
     }
   })
-  const others = otherValues(schema).map(below)
+  const others = unlistedValueSchemas(schema).map(below)
   if (!others.length) {
     if (members.length) return { kind: "object", members }
-    return record(named("string"), schema.additionalProperties === false ? named("never") : unknown)
+    return recordType(named("string"), schema.additionalProperties === false ? named("never") : unknown)
   }
   const listed = isSchema(schema.propertyNames) && Array.isArray(schema.propertyNames.enum)
-  const rest = record(listed ? below(schema.propertyNames) : named("string"), union(others))
+  const rest = recordType(listed ? below(schema.propertyNames) : named("string"), union(others))
   const partial = listed && !required.length
   const dictionary: TypeTree = partial ? { kind: "generic", name: "Partial", parts: [rest] } : rest
   return members.length ? { kind: "intersection", parts: [{ kind: "object", members }, dictionary] } : dictionary
 }
 
 /** The schema of a member or place that may be left out, which is said by a `?` beside its name. */
-function whereOptional(schema: Json): Json {
-  return isSchema(schema) ? definedOnly(schema) : schema
+function optionalSchema(schema: Json): Json {
+  return isSchema(schema) ? withoutUndefined(schema) : schema
 }
 
 /** Schemas of the values under keys that are not listed. */
-function otherValues(schema: JsonSchema): Json[] {
+function unlistedValueSchemas(schema: JsonSchema): Json[] {
   const patterns = isSchema(schema.patternProperties) ? Object.values(schema.patternProperties) : []
   const additional = schema.additionalProperties
   return additional === undefined || additional === false ? patterns : [...patterns, additional]
 }
 
-function record(keys: TypeTree, values: TypeTree): TypeTree {
+function recordType(keys: TypeTree, values: TypeTree): TypeTree {
   return { kind: "generic", name: "Record", parts: [keys, values] }
 }
 
-function literal(value: Json, depth = 0): TypeTree {
+function literalType(value: Json, depth = 0): TypeTree {
   if (depth > maxDepth) return unknown
-  const below = (inner: Json) => literal(inner, depth + 1)
+  const below = (inner: Json) => literalType(inner, depth + 1)
   if (Array.isArray(value)) return { kind: "tuple", parts: value.map(below), required: value.length }
   if (typeof value !== "object" || value === null) return named(Object.is(value, -0) ? "0" : JSON.stringify(value))
   const members = Object.entries(value).map(([key, inner]): Member => {
@@ -167,18 +174,18 @@ function literal(value: Json, depth = 0): TypeTree {
 
 /** What a `$ref` means: a name where its author gave one or it contains itself, else what stands there. */
 function refType(pointer: string, document: SchemaDocument, depth: number): TypeTree {
-  const known = document.known.get(pointer)
+  const known = document.declaredNames.get(pointer)
   if (known) return named(known)
-  const target = resolve(pointer, document.root)
+  const target = resolvePointer(pointer, document.root)
   if (!isSchema(target)) return unknown
   const like = nameFor(pointer, target, document)
-  if (!like) return typeOf(target, document, depth + 1)
+  if (!like) return typeOfSchema(target, document, depth + 1)
   const doc = typeof target.description === "string" ? target.description : undefined
   const make = (name: string) => {
-    document.known.set(pointer, name)
-    return typeOf(target, document, 0)
+    document.declaredNames.set(pointer, name)
+    return typeOfSchema(target, document, 0)
   }
-  return named(document.names.declareType(like, make, doc))
+  return named(document.declarer.declareType(like, make, doc))
 }
 
 function nameFor(pointer: string, target: JsonSchema, document: SchemaDocument): string | undefined {
@@ -188,7 +195,7 @@ function nameFor(pointer: string, target: JsonSchema, document: SchemaDocument):
   if (given) return given
   if (!isRecursive(pointer, document)) return undefined
   const title = typeof target.title === "string" ? typeName(target.title) : undefined
-  return title ?? (pointer === "#" ? document.like : `${document.like}Part`)
+  return title ?? (pointer === "#" ? document.suggestedName : `${document.suggestedName}Part`)
 }
 
 function typeName(text: string): string | undefined {
@@ -209,7 +216,7 @@ function containsItself(pointer: string, document: SchemaDocument): boolean {
     if (typeof value !== "object" || value === null || seen.has(value)) return false
     seen.add(value)
     // So deep, nothing of it is shown.
-    if (levels > deepestSearch) return false
+    if (levels > maxSearchDepth) return false
     levels++
     const found = isReached(value)
     levels--
@@ -218,14 +225,14 @@ function containsItself(pointer: string, document: SchemaDocument): boolean {
   const isReached = (value: Json[] | JsonSchema): boolean => {
     if (Array.isArray(value)) return value.some(reaches)
     if (value.$ref === pointer) return true
-    if (typeof value.$ref === "string" && reaches(resolve(value.$ref, document.root))) return true
+    if (typeof value.$ref === "string" && reaches(resolvePointer(value.$ref, document.root))) return true
     // The definitions of a document are not part of what it describes.
     return Object.entries(value).some(([key, inner]) => key !== "$defs" && key !== "definitions" && reaches(inner))
   }
-  return reaches(resolve(pointer, document.root))
+  return reaches(resolvePointer(pointer, document.root))
 }
 
-function resolve(pointer: string, root: JsonSchema): Json | undefined {
+function resolvePointer(pointer: string, root: JsonSchema): Json | undefined {
   if (pointer === "#") return root
   if (!pointer.startsWith("#/")) return undefined
   let place: Json | undefined = root

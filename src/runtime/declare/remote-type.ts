@@ -1,12 +1,12 @@
-import type { Block } from "./block.ts"
-import { typeDeclarationParts, typeParts } from "./type-parts.ts"
+import type { DeclarationBlock } from "./block.ts"
+import { splitType, splitTypeDeclaration } from "./type-parts.ts"
 import {
   any,
   type Member,
   named,
   printMembers,
   printType,
-  promised,
+  promisedResult,
   type Signature,
   type TypeTree,
   union,
@@ -17,21 +17,24 @@ import {
 
 /** The type of a value that arrives in the cell: a copy, in which everything that cannot be copied is a handle. Text in
  *  which nothing changes stays as its author wrote it. */
-export function arrivingType(tree: TypeTree, block: Block): TypeTree {
-  const parts = typeParts(tree)
+export function receivedType(tree: TypeTree, block: DeclarationBlock): TypeTree {
+  const parts = splitType(tree)
   // The copy of a frozen object is not frozen.
-  const copied = parts === tree && tree.kind === "object" ? unfrozen(tree.members) : parts
-  const arriving = arrivingParts(copied, block)
+  const copied = parts === tree && tree.kind === "object" ? withoutReadonly(tree.members) : parts
+  const arriving = receivedParts(copied, block)
   return printType(arriving) === printType(parts) ? tree : arriving
 }
 
-function unfrozen(members: readonly Member[]): TypeTree {
-  return { kind: "object", members: isLive(members) ? [...members] : members.map(({ readonly: _, ...rest }) => rest) }
+function withoutReadonly(members: readonly Member[]): TypeTree {
+  return {
+    kind: "object",
+    members: needsHandle(members) ? [...members] : members.map(({ readonly: _, ...rest }) => rest),
+  }
 }
 
 /** The type of an object that is a handle, whatever its members are. */
-export function handleType(tree: TypeTree, block: Block): TypeTree {
-  const parts = typeParts(tree)
+export function handleType(tree: TypeTree, block: DeclarationBlock): TypeTree {
+  const parts = splitType(tree)
   switch (parts.kind) {
     case "object":
       return { kind: "object", members: handleMembers(parts.members, block) }
@@ -39,38 +42,40 @@ export function handleType(tree: TypeTree, block: Block): TypeTree {
     case "intersection":
       return { ...parts, parts: parts.parts.map((part) => handleType(part, block)) }
     default:
-      return arrivingType(tree, block)
+      return receivedType(tree, block)
   }
 }
 
 /** An interface or a type alias as cells see it. `isHandle`: its values are handles, even if all members are data. */
-export function arrivingDeclaration(text: string, block: Block, isHandle: boolean): string {
-  const found = typeDeclarationParts(text)
+export function receivedDeclaration(text: string, block: DeclarationBlock, isHandle: boolean): string {
+  const found = splitTypeDeclaration(text)
   if (!found) return text
   const { name, generics, bases, members, alias } = found
   if (alias) {
-    const type = isHandle ? handleType(alias, block) : arrivingType(alias, block)
+    const type = isHandle ? handleType(alias, block) : receivedType(alias, block)
     return type === alias ? text : `type ${name}${generics} = ${printType(type)}`
   }
-  const shown = isHandle || isLive(members) ? handleMembers(members, block) : copiedMembers(members, block)
+  const shown = isHandle || needsHandle(members) ? handleMembers(members, block) : copiedMembers(members, block)
   if (printMembers(shown, "  ", false) === printMembers(members, "  ", false)) return text
   const heritage = bases.length > 0 ? ` extends ${bases.join(", ")}` : ""
   return `interface ${name}${generics}${heritage} {\n${printMembers(shown, "  ", false)}\n}`
 }
 
 /** The members of a handle. */
-export function handleMembers(members: readonly Member[], block: Block): Member[] {
+export function handleMembers(members: readonly Member[], block: DeclarationBlock): Member[] {
   block.hasHandles = true
   return members.flatMap((member): Member[] => {
     const { form, name, readonly, optional, doc } = member
-    const type = typeParts(member.type)
+    const type = splitType(member.type)
     if (name.startsWith("[")) return symbolMember(member, type, members, block)
     if (form === "setter") return [member]
     if (type.kind === "function" && (form === "method" || !type.constructs)) {
-      return [{ ...member, form: "method", type: { kind: "function", signature: asked(type.signature, block) } }]
+      return [
+        { ...member, form: "method", type: { kind: "function", signature: remoteSignature(type.signature, block) } },
+      ]
     }
-    const held = arrivingType(member.type, block)
-    const read = promised({ parameters: [], returns: optional ? union([held, named("undefined")]) : held })
+    const held = receivedType(member.type, block)
+    const read = promisedResult({ parameters: [], returns: optional ? union([held, named("undefined")]) : held })
     if (form === "getter" || readonly) return [{ name, form: "getter", type: read, doc }]
     // Read by awaiting and written at once: two types, so two accessors.
     return [
@@ -81,7 +86,7 @@ export function handleMembers(members: readonly Member[], block: Block): Member[
 }
 
 /** `[Symbol.iterator]` is asked from afar, so it is the async one. An index signature covers methods too, so it is open. */
-function symbolMember(member: Member, type: TypeTree, members: readonly Member[], block: Block): Member[] {
+function symbolMember(member: Member, type: TypeTree, members: readonly Member[], block: DeclarationBlock): Member[] {
   const { name } = member
   if (!name.startsWith("[Symbol.")) return [{ ...member, type: any }]
   if (type.kind !== "function") return []
@@ -89,7 +94,7 @@ function symbolMember(member: Member, type: TypeTree, members: readonly Member[]
   if (target === undefined || (target !== name && members.some((other) => other.name === target))) return []
   const { signature } = type
   const isDispose = target === "[Symbol.asyncDispose]"
-  const returns = isDispose ? named("Promise<void>") : asyncIteration(arrivingType(signature.returns, block))
+  const returns = isDispose ? named("Promise<void>") : asyncIteration(receivedType(signature.returns, block))
   return [{ ...member, name: target, type: { kind: "function", signature: { parameters: [], returns } } }]
 }
 
@@ -101,38 +106,38 @@ const asyncSymbols: { [name: string]: string } = {
 }
 
 function asyncIteration(returns: TypeTree): TypeTree {
-  const parts = typeParts(returns)
+  const parts = splitType(returns)
   return parts.kind === "generic" && /^Async\w*(?:Iterator|Generator)\b/.test(parts.name)
     ? returns
     : named("AsyncIterator<any>")
 }
 
 /** A call of the host: it gives a Promise of what arrives. */
-function asked(signature: Signature, block: Block): Signature {
+function remoteSignature(signature: Signature, block: DeclarationBlock): Signature {
   const { returns, awaited } = signature
-  return { ...signature, returns: promised({ parameters: [], returns: arrivingType(returns, block), awaited }) }
+  return { ...signature, returns: promisedResult({ parameters: [], returns: receivedType(returns, block), awaited }) }
 }
 
-function copiedMembers(members: readonly Member[], block: Block): Member[] {
-  return members.map((member) => ({ ...member, type: arrivingType(member.type, block) }))
+function copiedMembers(members: readonly Member[], block: DeclarationBlock): Member[] {
+  return members.map((member) => ({ ...member, type: receivedType(member.type, block) }))
 }
 
 /** Whether an object of these members cannot be copied: it has a method, an accessor or a call signature. */
-function isLive(members: readonly Member[]): boolean {
-  return members.some(({ form, type, optional, live }) => {
+function needsHandle(members: readonly Member[]): boolean {
+  return members.some(({ form, type, optional, isAccessor: live }) => {
     if (live || form === "getter" || form === "setter") return true
-    return !optional && typeParts(type).kind === "function"
+    return !optional && splitType(type).kind === "function"
   })
 }
 
-function arrivingParts(tree: TypeTree, block: Block): TypeTree {
-  const below = (part: TypeTree) => arrivingType(part, block)
+function receivedParts(tree: TypeTree, block: DeclarationBlock): TypeTree {
+  const below = (part: TypeTree) => receivedType(part, block)
   switch (tree.kind) {
     case "name":
     case "text":
-      return arrivingName(tree, block)
+      return receivedName(tree, block)
     case "generic":
-      return arrivingGeneric(tree.name, tree.parts, block)
+      return receivedGeneric(tree.name, tree.parts, block)
     case "array":
       return { kind: "array", element: below(tree.element) }
     case "tuple":
@@ -141,30 +146,30 @@ function arrivingParts(tree: TypeTree, block: Block): TypeTree {
     case "intersection":
       return { kind: tree.kind, parts: tree.parts.map(below) }
     case "function":
-      return { ...tree, signature: asked(tree.signature, block) }
+      return { ...tree, signature: remoteSignature(tree.signature, block) }
     case "object": {
-      const isHandle = isLive(tree.members)
+      const isHandle = needsHandle(tree.members)
       return { kind: "object", members: (isHandle ? handleMembers : copiedMembers)(tree.members, block) }
     }
   }
 }
 
-function arrivingName(tree: Extract<TypeTree, { kind: "name" | "text" }>, block: Block): TypeTree {
+function receivedName(tree: Extract<TypeTree, { kind: "name" | "text" }>, block: DeclarationBlock): TypeTree {
   const { text } = tree
-  if (text === "Function" && !block.has(text)) {
+  if (text === "Function" && !block.hasName(text)) {
     const parameters = [{ name: "args", type: { kind: "array", element: any } as const, rest: true }]
     return { kind: "function", signature: { parameters, returns: named("Promise<any>") } }
   }
-  if (/^typeof [\w$.]+$/.test(text)) return onHost(tree, block)
-  return /^[A-Z]\w*$/.test(text) && isPlatform(text, block) ? onHost(tree, block) : tree
+  if (/^typeof [\w$.]+$/.test(text)) return handleOf(tree, block)
+  return /^[A-Z]\w*$/.test(text) && isHostOnlyClass(text, block) ? handleOf(tree, block) : tree
 }
 
-function arrivingGeneric(name: string, parts: TypeTree[], block: Block): TypeTree {
-  const below = parts.map((part) => arrivingType(part, block))
-  const iterator = block.has(name) ? undefined : asyncTypes[name]
+function receivedGeneric(name: string, parts: TypeTree[], block: DeclarationBlock): TypeTree {
+  const below = parts.map((part) => receivedType(part, block))
+  const iterator = block.hasName(name) ? undefined : asyncTypes[name]
   if (iterator !== undefined) return { kind: "generic", name: iterator, parts: below.slice(0, 1) }
   const tree: TypeTree = { kind: "generic", name, parts: below }
-  return isPlatform(name, block) ? onHost({ kind: "generic", name, parts }, block) : tree
+  return isHostOnlyClass(name, block) ? handleOf({ kind: "generic", name, parts }, block) : tree
 }
 
 const asyncTypes: { [name: string]: string } = {
@@ -180,25 +185,25 @@ const asyncTypes: { [name: string]: string } = {
 }
 
 /** Whether instances of a class of the language or of Node stay on the host. */
-function isPlatform(name: string, block: Block): boolean {
-  if (block.has(name) || copied.has(name) || name.endsWith("Error")) return false
+function isHostOnlyClass(name: string, block: DeclarationBlock): boolean {
+  if (block.hasName(name) || copiedClasses.has(name) || name.endsWith("Error")) return false
   return typeof Object.getOwnPropertyDescriptor(globalThis, name)?.value === "function"
 }
 
-const copied = new Set(
+const copiedClasses = new Set(
   `Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean Buffer DataView Date Float32Array Float64Array Int16Array
    Int32Array Int8Array Map Number Object Promise RegExp Set String Symbol Uint16Array Uint32Array Uint8Array
    Uint8ClampedArray`.split(/\s+/),
 )
 
 /** `Handle<URL>`: the members of the class, each behind a Promise. */
-function onHost(type: TypeTree, block: Block): TypeTree {
+function handleOf(type: TypeTree, block: DeclarationBlock): TypeTree {
   block.hasHandles = true
-  return { kind: "generic", name: block.declareText("Handle", handleText), parts: [type] }
+  return { kind: "generic", name: block.declareOnce("Handle", handleText), parts: [type] }
 }
 
 /** Declarations in which `Handle<…>` is open, for a checker that does not know the classes of Node. */
-export function openHandles(declarations: string): string {
+export function handlesAsAny(declarations: string): string {
   return declarations.replace(/^type (Handle\d*)<T> = \{\n.*\n\} & .*$/gm, "type $1<T> = any")
 }
 

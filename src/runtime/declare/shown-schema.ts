@@ -10,34 +10,34 @@ type Direction = "input" | "output"
 /** The JSON Schema of a value before validation ("input") or after it ("output"), for declarations. Never throws. Unlike
  *  `toJsonSchema`, it marks each value that JSON has no form for, such as a Date: `liveTypeOf` and `mayBeUndefined` read
  *  the marks. A schema whose library cannot convert it is shown as `{}`, which is the type `unknown`. */
-export function shownSchema(schema: SchemaLike, direction: Direction): JsonSchema {
+export function declarationSchema(schema: SchemaLike, direction: Direction): JsonSchema {
   if (!isStandardSchema(schema)) return schema
-  const known = shown[direction].get(schema) ?? convert(schema, direction)
-  shown[direction].set(schema, known)
+  const known = convertedSchemas[direction].get(schema) ?? convert(schema, direction)
+  convertedSchemas[direction].set(schema, known)
   return known
 }
 
 /** The TypeScript type that a mark stands for; undefined where the schema has no mark. */
-export function liveTypeOf(schema: JsonSchema): string | undefined {
-  const type = schema[liveType]
+export function nonJsonTypeOf(schema: JsonSchema): string | undefined {
+  const type = schema[nonJsonTypeKey]
   if (typeof type !== "string") return undefined
-  if (Object.hasOwn(liveTypes, type)) return liveTypes[type]
+  if (Object.hasOwn(nonJsonTypes, type)) return nonJsonTypes[type]
   // A global class that `z.instanceof` names. The name is checked: a schema may come from another program.
-  const found = type.startsWith(classMark) ? globalType(type.slice(classMark.length)) : undefined
+  const found = type.startsWith(classPrefix) ? globalType(type.slice(classPrefix.length)) : undefined
   return found && printType(found)
 }
 
 /** Whether the schema accepts `undefined` besides what it describes. */
-export function mayBeUndefined(schema: JsonSchema): boolean {
-  return schema[optionalMark] === true
+export function acceptsUndefined(schema: JsonSchema): boolean {
+  return schema[acceptsUndefinedKey] === true
 }
 
 /** The schema without the mark for `undefined`, for a place that has its own sign for it: `key?: string`. */
-export function definedOnly({ [optionalMark]: _, ...schema }: JsonSchema): JsonSchema {
+export function withoutUndefined({ [acceptsUndefinedKey]: _, ...schema }: JsonSchema): JsonSchema {
   return schema
 }
 
-const shown = { input: new WeakMap<object, JsonSchema>(), output: new WeakMap<object, JsonSchema>() }
+const convertedSchemas = { input: new WeakMap<object, JsonSchema>(), output: new WeakMap<object, JsonSchema>() }
 
 function convert(schema: StandardSchema, direction: Direction): JsonSchema {
   try {
@@ -50,11 +50,11 @@ function convert(schema: StandardSchema, direction: Direction): JsonSchema {
 }
 
 /** Keywords of our own on a converted schema. */
-const liveType = "x-live-type"
-const optionalMark = "x-live-optional"
-const classMark = "class "
+const nonJsonTypeKey = "x-live-type"
+const acceptsUndefinedKey = "x-live-optional"
+const classPrefix = "class "
 
-const liveTypes: { [type: string]: string } = {
+const nonJsonTypes: { [type: string]: string } = {
   date: "Date",
   bigint: "bigint",
   map: "Map<any, any>",
@@ -90,7 +90,7 @@ function zodOptionsFor(direction: Direction) {
       const { type, values } = _zod.def
       // A default may be a value that JSON cannot hold, and no declaration shows it.
       delete jsonSchema.default
-      if (Object.hasOwn(liveTypes, type)) jsonSchema[liveType] = type
+      if (Object.hasOwn(nonJsonTypes, type)) jsonSchema[nonJsonTypeKey] = type
       if (type === "literal" && values?.some((value) => !isJsonLiteral(value))) {
         delete jsonSchema.const
         delete jsonSchema.enum
@@ -99,21 +99,21 @@ function zodOptionsFor(direction: Direction) {
       }
       if (direction === "input" && _zod.def.coerce) {
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
-        Object.assign(jsonSchema, coerced[type])
+        Object.assign(jsonSchema, coercionInputs[type])
       }
       const { Class } = _zod.bag
-      if (typeof Class === "function") jsonSchema[liveType] = `${classMark}${Class.name}`
-      if (_zod[direction === "input" ? "optin" : "optout"] !== undefined) jsonSchema[optionalMark] = true
-      else delete jsonSchema[optionalMark]
+      if (typeof Class === "function") jsonSchema[nonJsonTypeKey] = `${classPrefix}${Class.name}`
+      if (_zod[direction === "input" ? "optin" : "optout"] !== undefined) jsonSchema[acceptsUndefinedKey] = true
+      else delete jsonSchema[acceptsUndefinedKey]
     },
   }
 }
 
 /** The values that `z.coerce` converts, by the type it converts to. It makes a string or boolean of any value. */
-const coerced: { [type: string]: JsonSchema } = {
+const coercionInputs: { [type: string]: JsonSchema } = {
   number: { type: ["number", "string"] },
-  bigint: { anyOf: [{ type: ["number", "string"] }, { [liveType]: "bigint" }] },
-  date: { anyOf: [{ type: ["number", "string"] }, { [liveType]: "date" }] },
+  bigint: { anyOf: [{ type: ["number", "string"] }, { [nonJsonTypeKey]: "bigint" }] },
+  date: { anyOf: [{ type: ["number", "string"] }, { [nonJsonTypeKey]: "date" }] },
 }
 
 function isJsonLiteral(value: unknown): value is string | number | boolean | null {
@@ -121,5 +121,5 @@ function isJsonLiteral(value: unknown): value is string | number | boolean | nul
 }
 
 function literalSchema(value: unknown): JsonSchema {
-  return isJsonLiteral(value) ? { const: value } : { [liveType]: typeof value }
+  return isJsonLiteral(value) ? { const: value } : { [nonJsonTypeKey]: typeof value }
 }

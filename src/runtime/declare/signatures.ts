@@ -36,7 +36,7 @@ export function parseType(text: string, owner: string): TypeTree {
     if (statement?.type !== "VariableDeclaration" || more) return undefined
     const [declaration, another] = statement.declarations
     if (declaration?.id.type !== "Identifier" || declaration.init || another) return undefined
-    return annotated(declaration.id, code)
+    return annotatedType(declaration.id, code)
   })
   if (tree) return tree
   throw new ConfigError(
@@ -47,20 +47,20 @@ export function parseType(text: string, owner: string): TypeTree {
 /** The signature of a function's node in the code it was parsed from. */
 export function signatureOf(node: FunctionNode, code: string): Signature {
   return {
-    generics: node.typeParameters && textOf(node.typeParameters, code),
+    generics: node.typeParameters && sourceText(node.typeParameters, code),
     parameters: parametersOf(node.params, code),
-    ...resultsOf(node.returnType, code, resultOf(node.async, node.generator)),
+    ...annotatedResult(node.returnType, code, defaultResult(node.async, node.generator)),
   }
 }
 
 /** The type written beside a name, or undefined. */
-export function annotated(node: { typeAnnotation?: TypeNode | undefined }, code: string): TypeTree | undefined {
-  const type = node.typeAnnotation && child(node.typeAnnotation, "typeAnnotation")
-  return type && typeNode(type, code)
+export function annotatedType(node: { typeAnnotation?: TypeNode | undefined }, code: string): TypeTree | undefined {
+  const type = node.typeAnnotation && childNode(node.typeAnnotation, "typeAnnotation")
+  return type && typeFromNode(type, code)
 }
 
 /** The type of a value that the code writes out: `5`, `"x"`, `[…]`, `new Map()`, `x as Task`. */
-export function writtenType(node: AnyNode | null | undefined, code: string): TypeTree | undefined {
+export function expressionType(node: AnyNode | null | undefined, code: string): TypeTree | undefined {
   switch (node?.type) {
     case "Literal":
       if (node.regex) return named("RegExp")
@@ -71,7 +71,9 @@ export function writtenType(node: AnyNode | null | undefined, code: string): Typ
     case "ArrayExpression":
       return { kind: "array", element: any }
     case "UnaryExpression":
-      return node.operator === "!" ? named("boolean") : writtenType(node.operator === "-" ? node.argument : null, code)
+      return node.operator === "!"
+        ? named("boolean")
+        : expressionType(node.operator === "-" ? node.argument : null, code)
     case "ArrowFunctionExpression":
     case "FunctionExpression":
       return { kind: "function", signature: signatureOf(node, code) }
@@ -79,10 +81,10 @@ export function writtenType(node: AnyNode | null | undefined, code: string): Typ
       return node.callee.type === "Identifier" ? globalType(node.callee.name) : undefined
     case "TSAsExpression":
     case "TSSatisfiesExpression": {
-      const type = child(node, "typeAnnotation")
-      return type?.type === "TSTypeReference" && textOf(type, code) === "const"
+      const type = childNode(node, "typeAnnotation")
+      return type?.type === "TSTypeReference" && sourceText(type, code) === "const"
         ? undefined
-        : type && typeNode(type, code)
+        : type && typeFromNode(type, code)
     }
     default:
       return undefined
@@ -91,18 +93,18 @@ export function writtenType(node: AnyNode | null | undefined, code: string): Typ
 
 /** The type of an instance of a global class, its type arguments open; undefined where there is no such class. */
 export function globalType(name: string): TypeTree | undefined {
-  const open = openTypes.get(name)
+  const open = openGenericTypes.get(name)
   if (open) return named(open)
   return Object.hasOwn(globalThis, name) && /^[A-Z]/.test(name) ? named(name) : undefined
 }
 
 /** A node below another, for the nodes of types, which the parser does not describe. */
-export function child(node: object, key: string): Node | undefined {
+export function childNode(node: object, key: string): Node | undefined {
   const value: unknown = Reflect.get(node, key)
   return typeof value === "object" && value !== null && "start" in value ? (value as Node) : undefined
 }
 
-export function textOf(node: Node, code: string): string {
+export function sourceText(node: Node, code: string): string {
   return code.slice(node.start, node.end)
 }
 
@@ -115,7 +117,7 @@ export function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-const openTypes = new Map([
+const openGenericTypes = new Map([
   ["Map", "Map<any, any>"],
   ["Set", "Set<any>"],
   ["Array", "any[]"],
@@ -133,14 +135,14 @@ function readSignature(code: string): Signature | undefined {
   if (statement.type !== "VariableDeclaration") return undefined
   const [declaration, another] = statement.declarations
   if (declaration?.id.type !== "Identifier" || another) return undefined
-  const type = declaration.id.typeAnnotation && child(declaration.id.typeAnnotation, "typeAnnotation")
+  const type = declaration.id.typeAnnotation && childNode(declaration.id.typeAnnotation, "typeAnnotation")
   if (type?.type !== "TSFunctionType") return undefined
-  const generics = child(type, "typeParameters")
+  const generics = childNode(type, "typeParameters")
   const parameters: unknown = Reflect.get(type, "parameters")
   return {
-    generics: generics && textOf(generics, code),
+    generics: generics && sourceText(generics, code),
     parameters: parametersOf(parameters as Pattern[], code),
-    ...resultsOf(child(type, "typeAnnotation"), code, any),
+    ...annotatedResult(childNode(type, "typeAnnotation"), code, any),
   }
 }
 
@@ -155,25 +157,28 @@ function parameterOf(param: Pattern | ParameterProperty, code: string, spare: st
       return parameterOf(param.parameter, code, spare)
     case "AssignmentPattern": {
       const inner = parameterOf(param.left, code, spare)
-      const type = inner.type === unknown ? (writtenType(param.right, code) ?? unknown) : inner.type
+      const type = inner.type === unknown ? (expressionType(param.right, code) ?? unknown) : inner.type
       return { ...inner, type, optional: true }
     }
     case "RestElement": {
-      const type = annotated(param, code) ?? { kind: "array", element: unknown }
+      const type = annotatedType(param, code) ?? { kind: "array", element: unknown }
       return { name: param.argument.type === "Identifier" ? param.argument.name : spare, type, rest: true }
     }
     case "ObjectPattern":
-      return { name: "options", type: annotated(param, code) ?? objectPattern(param.properties, code) }
+      return { name: "options", type: annotatedType(param, code) ?? objectPatternType(param.properties, code) }
     case "Identifier": {
       const name = param.name === "this" || isIdentifier(param.name) ? param.name : spare
-      return { name, type: annotated(param, code) ?? unknown, optional: param.optional }
+      return { name, type: annotatedType(param, code) ?? unknown, optional: param.optional }
     }
     default:
-      return { name: spare, type: ("typeAnnotation" in param && annotated(param, code)) || unknown }
+      return { name: spare, type: ("typeAnnotation" in param && annotatedType(param, code)) || unknown }
   }
 }
 
-function objectPattern(properties: Extract<Pattern, { type: "ObjectPattern" }>["properties"], code: string): TypeTree {
+function objectPatternType(
+  properties: Extract<Pattern, { type: "ObjectPattern" }>["properties"],
+  code: string,
+): TypeTree {
   const members = properties.flatMap((property): Member[] => {
     if (property.type === "RestElement" || property.computed) return []
     const key =
@@ -188,25 +193,25 @@ function objectPattern(properties: Extract<Pattern, { type: "ObjectPattern" }>["
   return members.length ? { kind: "object", members } : unknown
 }
 
-export function resultsOf(
+export function annotatedResult(
   annotation: Node | undefined,
   code: string,
   otherwise: TypeTree,
 ): Pick<Signature, "returns" | "awaited"> {
-  const type = annotation && child(annotation, "typeAnnotation")
+  const type = annotation && childNode(annotation, "typeAnnotation")
   if (!type) return { returns: otherwise }
-  const returns = typeNode(type, code)
+  const returns = typeFromNode(type, code)
   if (type.type !== "TSTypePredicate") return { returns }
   return { returns, awaited: named(Reflect.get(type, "asserts") ? "void" : "boolean") }
 }
 
-export function resultOf(async: boolean, generator: boolean): TypeTree {
+export function defaultResult(async: boolean, generator: boolean): TypeTree {
   if (generator) return named(async ? "AsyncGenerator<any>" : "Generator<any>")
   return async ? named("Promise<any>") : any
 }
 
 /** A type's node as text. A name or keyword needs no parentheses beside others. */
-export function typeNode(node: Node, code: string): TypeTree {
+export function typeFromNode(node: Node, code: string): TypeTree {
   const whole = node.type === "TSTypeReference" || node.type.endsWith("Keyword") || node.type === "TSTypeLiteral"
-  return { kind: whole ? "name" : "text", text: textOf(node, code) }
+  return { kind: whole ? "name" : "text", text: sourceText(node, code) }
 }

@@ -1,12 +1,12 @@
 import type { AnyNode, Class, Function as FunctionNode, Node, Program } from "acorn"
 import type { EnumDeclaration } from "../ast.ts"
 import { parseCell } from "../syntax.ts"
-import { type ClassSource, classSource, docBefore } from "./class-source.ts"
-import { attempt, globalType, parseType, signatureOf, textOf } from "./signatures.ts"
+import { type ClassSource, docCommentBefore, readClass } from "./class-source.ts"
+import { attempt, globalType, parseType, signatureOf, sourceText } from "./signatures.ts"
 import { jsDoc, named, printMembers, type Signature, type TypeTree } from "./type-tree.ts"
 
 /** What an author's source text declares at its top level. */
-export interface Source {
+export interface AuthorSource {
   /** The function of one of these names, or the only one there is; with each of its overloads. */
   functionNamed(names: readonly string[]): { signatures: Signature[]; doc: string | undefined } | undefined
   /** The same for a class. */
@@ -15,7 +15,7 @@ export interface Source {
   /** The names it declares, in their order. */
   names: readonly string[]
   /** The types declared here that a text mentions, and those that they mention in turn. */
-  typesIn(text: string, skip: (name: string) => boolean): SourceType[]
+  typesMentionedIn(text: string, skip: (name: string) => boolean): SourceType[]
 }
 
 export interface SourceType {
@@ -24,26 +24,26 @@ export interface SourceType {
 }
 
 /** Reads a module, a declaration or a function expression. Undefined where it is none of these. */
-export function readSource(text: string): Source | undefined {
+export function readAuthorSource(text: string): AuthorSource | undefined {
   const known = recent.get(text)
   if (known !== undefined) return known ?? undefined
-  const source = attempt(() => parsed(text)) ?? attempt(() => parsed(`(${text})`))
+  const source = attempt(() => parseSource(text)) ?? attempt(() => parseSource(`(${text})`))
   recent.set(text, source ?? null)
   const [oldest] = recent.keys()
-  if (recent.size > keep && oldest !== undefined) recent.delete(oldest)
+  if (recent.size > maxRecent && oldest !== undefined) recent.delete(oldest)
   return source
 }
 
 // One module is given with each of its functions, so the last few are worth remembering.
-const recent = new Map<string, Source | null>()
-const keep = 16
+const recent = new Map<string, AuthorSource | null>()
+const maxRecent = 16
 
-interface Declared {
+interface DeclaredNode {
   node: AnyNode
   doc: string | undefined
 }
 
-function parsed(code: string): Source {
+function parseSource(code: string): AuthorSource {
   const declared = declarations(parseCell(code).program, code)
   const functions = new Map(
     [...declared].flatMap(([name, found]) => {
@@ -65,20 +65,20 @@ function parsed(code: string): Source {
       })
       const found = classes.find(({ name }) => names.includes(name)) ?? (classes.length === 1 ? classes[0] : undefined)
       const type = found && classIn(found.node)
-      return type && { type: classSource(type, code), doc: found.doc }
+      return type && { type: readClass(type, code), doc: found.doc }
     },
     declares: (name) => declared.has(name),
     names: [...declared.keys()],
-    typesIn(text, skip) {
+    typesMentionedIn(text, skip) {
       const found: SourceType[] = []
       const visited = new Set<string>()
       const visit = (mentioning: string) => {
-        for (const name of mentioned(mentioning)) {
+        for (const name of identifiersIn(mentioning)) {
           if (visited.has(name) || skip(name)) continue
           visited.add(name)
           const own = declared
             .get(name)
-            ?.map((each) => typeText(name, each, code, declared))
+            ?.map((each) => typeDeclarationText(name, each, code, declared))
             .filter((each) => each !== undefined)
           if (!own?.length) continue
           const whole = own.join("\n")
@@ -95,23 +95,23 @@ function parsed(code: string): Source {
 export interface VariableType {
   tree: TypeTree
   /** Where the type was given in full, with its name. */
-  source?: Source | undefined
+  source?: AuthorSource | undefined
 }
 
 /** A type as its author wrote it: `Task[]`, or in full as `interface Task { name: string }`, the last one being meant. */
 export function parseVariableType(text: string, owner: string): VariableType {
   const isDeclaration =
     /^\s*(?:\/\*[\s\S]*?\*\/\s*)?(?:export\s+|declare\s+)*(?:interface|type|class|enum)\s+[\w$]/.test(text)
-  const source = isDeclaration ? readSource(text) : undefined
+  const source = isDeclaration ? readAuthorSource(text) : undefined
   const name = source?.names.at(-1)
   return source && name !== undefined ? { tree: named(name), source } : { tree: parseType(text, owner) }
 }
 
-function declarations(program: Program, code: string): Map<string, Declared[]> {
-  const declared = new Map<string, Declared[]>()
+function declarations(program: Program, code: string): Map<string, DeclaredNode[]> {
+  const declared = new Map<string, DeclaredNode[]>()
   let from = 0
   for (const statement of program.body) {
-    const doc = docBefore(code, from, statement.start)
+    const doc = docCommentBefore(code, from, statement.start)
     from = statement.end
     for (const [name, node] of namesOf(statement)) {
       const same = declared.get(name) ?? []
@@ -167,7 +167,10 @@ function classIn(node: AnyNode): Class | undefined {
   return node.type === "ClassDeclaration" || node.type === "ClassExpression" ? node : undefined
 }
 
-function readFunction(found: readonly Declared[], code: string): { signatures: Signature[]; doc: string | undefined } {
+function readFunction(
+  found: readonly DeclaredNode[],
+  code: string,
+): { signatures: Signature[]; doc: string | undefined } {
   const overloads = found.filter(({ node }) => node.type === "TSDeclareFunction")
   const shown = overloads.length ? overloads : found.slice(-1)
   const signatures = shown.flatMap(({ node }) => functionIn(node) ?? []).map((node) => signatureOf(node, code))
@@ -175,20 +178,20 @@ function readFunction(found: readonly Declared[], code: string): { signatures: S
 }
 
 /** A type that is not bound as a value: what a class or an enum admits is shown, not a thing to construct. */
-function typeText(
+function typeDeclarationText(
   name: string,
-  { node, doc }: Declared,
+  { node, doc }: DeclaredNode,
   code: string,
   declared: ReadonlyMap<string, unknown>,
 ): string | undefined {
   const type = classIn(node)
-  if (type) return jsDoc(doc) + instanceText(name, classSource(type, code), declared)
+  if (type) return jsDoc(doc) + instanceInterface(name, readClass(type, code), declared)
   if (node.type === "TSEnumDeclaration") return `${jsDoc(doc)}type ${name} = ${enumText(node, code)}`
   if (node.type !== "TSInterfaceDeclaration" && node.type !== "TSTypeAliasDeclaration") return undefined
-  return jsDoc(doc) + textOf(node, code).replace(/;$/, "")
+  return jsDoc(doc) + sourceText(node, code).replace(/;$/, "")
 }
 
-function instanceText(name: string, type: ClassSource, declared: ReadonlyMap<string, unknown>): string {
+function instanceInterface(name: string, type: ClassSource, declared: ReadonlyMap<string, unknown>): string {
   const members = type.members.filter((member) => !member.static && member.form !== "constructor")
   const isKnown = type.base !== undefined && (declared.has(type.base) || globalType(type.base))
   const heritage = isKnown ? ` extends ${type.base}${type.baseArguments}` : ""
@@ -203,7 +206,7 @@ function instanceText(name: string, type: ClassSource, declared: ReadonlyMap<str
 function enumText({ members }: EnumDeclaration, code: string): string {
   let next: number | undefined = 0
   const values = members.map(({ initializer }) => {
-    const text: string = initializer ? textOf(initializer, code) : String(next)
+    const text: string = initializer ? sourceText(initializer, code) : String(next)
     const value = Number(text)
     next = Number.isFinite(value) ? value + 1 : undefined
     return /^(?:-?[\d.]+|"[^"\\]*"|'[^'\\]*')$/.test(text) ? text : "number"
@@ -211,7 +214,7 @@ function enumText({ members }: EnumDeclaration, code: string): string {
   return [...new Set(values)].join(" | ") || "never"
 }
 
-function mentioned(text: string): Set<string> {
+function identifiersIn(text: string): Set<string> {
   const code = text.replace(/\/\*[\s\S]*?(?:\*\/|$)|\/\/.*|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?/g, " ")
   return new Set(code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu))
 }

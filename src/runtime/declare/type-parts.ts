@@ -1,11 +1,19 @@
 import type { Identifier, Node, Pattern } from "acorn"
 import { parseCell } from "../syntax.ts"
-import { docBefore } from "./class-source.ts"
-import { annotated, attempt, child, parametersOf, resultsOf, textOf, typeNode } from "./signatures.ts"
+import { docCommentBefore } from "./class-source.ts"
+import {
+  annotatedResult,
+  annotatedType,
+  attempt,
+  childNode,
+  parametersOf,
+  sourceText,
+  typeFromNode,
+} from "./signatures.ts"
 import { any, type Member, propertyName, type Signature, type TypeTree } from "./type-tree.ts"
 
 /** An interface or type alias, taken apart. */
-export interface TypeDeclaration {
+export interface SplitTypeDeclaration {
   name: string
   /** Text such as `<T extends Row>`. */
   generics: string
@@ -18,7 +26,7 @@ export interface TypeDeclaration {
 
 /** A type with its outermost parts: text such as `Task[]` or `{ name: string }` is taken apart by one level. Text that has
  *  no parts that declarations need stays as it is. */
-export function typeParts(tree: TypeTree): TypeTree {
+export function splitType(tree: TypeTree): TypeTree {
   if (tree.kind !== "name" && tree.kind !== "text") return tree
   const code = `declare let x: ${tree.text}`
   return (
@@ -26,40 +34,40 @@ export function typeParts(tree: TypeTree): TypeTree {
       const [statement] = parseCell(code).program.body
       const id = statement?.type === "VariableDeclaration" ? statement.declarations[0]?.id : undefined
       const type = id?.type === "Identifier" ? annotationOf(id) : undefined
-      return type && partsOf(type, code)
+      return type && splitNode(type, code)
     }) ?? tree
   )
 }
 
 /** Takes one interface or type alias apart; undefined for any other text. */
-export function typeDeclarationParts(code: string): TypeDeclaration | undefined {
+export function splitTypeDeclaration(code: string): SplitTypeDeclaration | undefined {
   return attempt(() => {
     // The parser's own types do not have TypeScript's statements.
     const [node, more] = parseCell(code).program.body as readonly Node[]
     if (!node || more) return undefined
-    const name = child(node, "id")
-    const generics = child(node, "typeParameters")
-    const shared = { name: name ? textOf(name, code) : "", generics: generics ? textOf(generics, code) : "" }
+    const name = childNode(node, "id")
+    const generics = childNode(node, "typeParameters")
+    const shared = { name: name ? sourceText(name, code) : "", generics: generics ? sourceText(generics, code) : "" }
     if (node.type === "TSTypeAliasDeclaration") {
-      const type = child(node, "typeAnnotation")
-      return type && { ...shared, bases: [], members: [], alias: typeNode(type, code) }
+      const type = childNode(node, "typeAnnotation")
+      return type && { ...shared, bases: [], members: [], alias: typeFromNode(type, code) }
     }
-    const body = node.type === "TSInterfaceDeclaration" ? child(node, "body") : undefined
+    const body = node.type === "TSInterfaceDeclaration" ? childNode(node, "body") : undefined
     if (!body) return undefined
-    const bases = children(node, "extends").map((base) => textOf(base, code))
-    return { ...shared, bases, members: membersOf(children(body, "body"), body.start + 1, code) }
+    const bases = childNodes(node, "extends").map((base) => sourceText(base, code))
+    return { ...shared, bases, members: readTypeMembers(childNodes(body, "body"), body.start + 1, code) }
   })
 }
 
-function partsOf(node: Node, code: string): TypeTree {
+function splitNode(node: Node, code: string): TypeTree {
   const inner = (key: string): TypeTree => {
-    const type = child(node, key)
-    return type ? part(type, code) : any
+    const type = childNode(node, key)
+    return type ? withoutParentheses(type, code) : any
   }
-  const list = (key: string) => children(node, key).map((each) => part(each, code))
+  const list = (key: string) => childNodes(node, key).map((each) => withoutParentheses(each, code))
   switch (node.type) {
     case "TSTypeLiteral":
-      return { kind: "object", members: membersOf(children(node, "members"), node.start + 1, code) }
+      return { kind: "object", members: readTypeMembers(childNodes(node, "members"), node.start + 1, code) }
     case "TSArrayType":
       return { kind: "array", element: inner("elementType") }
     case "TSUnionType":
@@ -67,58 +75,58 @@ function partsOf(node: Node, code: string): TypeTree {
     case "TSIntersectionType":
       return { kind: "intersection", parts: list("types") }
     case "TSParenthesizedType": {
-      const type = child(node, "typeAnnotation")
-      return type ? partsOf(type, code) : typeNode(node, code)
+      const type = childNode(node, "typeAnnotation")
+      return type ? splitNode(type, code) : typeFromNode(node, code)
     }
     case "TSFunctionType":
-      return { kind: "function", signature: signatureIn(node, code) }
+      return { kind: "function", signature: signatureFromNode(node, code) }
     case "TSConstructorType":
-      return { kind: "function", signature: signatureIn(node, code), constructs: true }
+      return { kind: "function", signature: signatureFromNode(node, code), constructs: true }
     case "TSTupleType":
-      return tuple(children(node, "elementTypes"), code) ?? typeNode(node, code)
+      return splitTuple(childNodes(node, "elementTypes"), code) ?? typeFromNode(node, code)
     case "TSTypeReference": {
-      const name = child(node, "typeName")
-      const given = child(node, "typeArguments") ?? child(node, "typeParameters")
-      if (!name || !given) return typeNode(node, code)
-      const parts = children(given, "params").map((each) => part(each, code))
-      return { kind: "generic", name: textOf(name, code), parts }
+      const name = childNode(node, "typeName")
+      const given = childNode(node, "typeArguments") ?? childNode(node, "typeParameters")
+      if (!name || !given) return typeFromNode(node, code)
+      const parts = childNodes(given, "params").map((each) => withoutParentheses(each, code))
+      return { kind: "generic", name: sourceText(name, code), parts }
     }
     default:
-      return typeNode(node, code)
+      return typeFromNode(node, code)
   }
 }
 
 /** Undefined for one with names or spreads that the tree has no place for. */
-function tuple(elements: readonly Node[], code: string): TypeTree | undefined {
+function splitTuple(elements: readonly Node[], code: string): TypeTree | undefined {
   if (elements.some(({ type }) => type === "TSNamedTupleMember" || type === "TSRestType")) return undefined
   const optionalAt = elements.findIndex(({ type }) => type === "TSOptionalType")
   const parts = elements.map((element) => {
-    const type = element.type === "TSOptionalType" ? child(element, "typeAnnotation") : element
-    return type ? part(type, code) : any
+    const type = element.type === "TSOptionalType" ? childNode(element, "typeAnnotation") : element
+    return type ? withoutParentheses(type, code) : any
   })
   return { kind: "tuple", parts, required: optionalAt < 0 ? parts.length : optionalAt }
 }
 
 /** A part of a type. Its own parentheses are left out: the printer sets those that are needed. */
-function part(node: Node, code: string): TypeTree {
-  const inner = node.type === "TSParenthesizedType" ? child(node, "typeAnnotation") : undefined
-  return inner ? part(inner, code) : typeNode(node, code)
+function withoutParentheses(node: Node, code: string): TypeTree {
+  const inner = node.type === "TSParenthesizedType" ? childNode(node, "typeAnnotation") : undefined
+  return inner ? withoutParentheses(inner, code) : typeFromNode(node, code)
 }
 
-function membersOf(nodes: readonly Node[], start: number, code: string): Member[] {
+function readTypeMembers(nodes: readonly Node[], start: number, code: string): Member[] {
   let from = start
   const members = nodes.flatMap((node): Member[] => {
-    const doc = docBefore(code, from, node.start)
+    const doc = docCommentBefore(code, from, node.start)
     from = node.end
     const name = memberName(node, code)
     if (name === undefined) return []
     const optional = Reflect.get(node, "optional") === true
     const readonly = Reflect.get(node, "readonly") === true
     if (node.type === "TSPropertySignature" || node.type === "TSIndexSignature") {
-      const type = annotated(node as Node & Pick<Identifier, "typeAnnotation">, code) ?? any
+      const type = annotatedType(node as Node & Pick<Identifier, "typeAnnotation">, code) ?? any
       return [{ name, form: "field", type, optional, readonly, doc }]
     }
-    const signature = signatureIn(node, code)
+    const signature = signatureFromNode(node, code)
     const kind: unknown = Reflect.get(node, "kind")
     if (kind === "get") return [{ name, form: "getter", type: signature.returns, doc }]
     if (kind === "set") return [{ name, form: "setter", type: signature.parameters[0]?.type ?? any, doc }]
@@ -140,33 +148,35 @@ function memberName(node: Node, code: string): string | undefined {
       // The blank keeps the printer from taking it for a method called `new`.
       return "new "
     case "TSIndexSignature":
-      return `[${children(node, "parameters")
-        .map((each) => textOf(each, code))
+      return `[${childNodes(node, "parameters")
+        .map((each) => sourceText(each, code))
         .join(", ")}]`
     default: {
-      const key = child(node, "key")
+      const key = childNode(node, "key")
       if (!key) return undefined
-      if (Reflect.get(node, "computed") === true) return `[${textOf(key, code)}]`
-      return key.type === "Literal" ? propertyName(String(Reflect.get(key, "value"))) : propertyName(textOf(key, code))
+      if (Reflect.get(node, "computed") === true) return `[${sourceText(key, code)}]`
+      return key.type === "Literal"
+        ? propertyName(String(Reflect.get(key, "value")))
+        : propertyName(sourceText(key, code))
     }
   }
 }
 
-function signatureIn(node: Node, code: string): Signature {
-  const generics = child(node, "typeParameters")
+function signatureFromNode(node: Node, code: string): Signature {
+  const generics = childNode(node, "typeParameters")
   return {
-    generics: generics && textOf(generics, code),
-    parameters: parametersOf(children(node, "parameters") as Pattern[], code),
-    ...resultsOf(child(node, "typeAnnotation"), code, any),
+    generics: generics && sourceText(generics, code),
+    parameters: parametersOf(childNodes(node, "parameters") as Pattern[], code),
+    ...annotatedResult(childNode(node, "typeAnnotation"), code, any),
   }
 }
 
 function annotationOf(node: object): Node | undefined {
-  const annotation = child(node, "typeAnnotation")
-  return annotation && child(annotation, "typeAnnotation")
+  const annotation = childNode(node, "typeAnnotation")
+  return annotation && childNode(annotation, "typeAnnotation")
 }
 
-function children(node: object, key: string): Node[] {
+function childNodes(node: object, key: string): Node[] {
   const value: unknown = Reflect.get(node, key)
   return Array.isArray(value) ? value : []
 }

@@ -38,7 +38,7 @@ export interface Member {
   static?: boolean | undefined
   abstract?: boolean | undefined
   /** Set for a property with a getter and a setter, which a copy of the object would not have. */
-  live?: boolean | undefined
+  isAccessor?: boolean | undefined
   doc?: string | undefined
 }
 
@@ -54,7 +54,7 @@ export function named(text: string): TypeTree {
 export function union(parts: readonly TypeTree[]): TypeTree {
   const [only] = parts
   if (only && parts.every((part) => part === only)) return only
-  const distinct = new Map(parts.flatMap(alternatives).map((part) => [printType(part), part]))
+  const distinct = new Map(parts.flatMap(unionParts).map((part) => [printType(part), part]))
   const covering = distinct.get("any") ?? distinct.get("unknown")
   if (covering) return covering
   if (distinct.size > 1) distinct.delete("never")
@@ -68,7 +68,7 @@ export function union(parts: readonly TypeTree[]): TypeTree {
 }
 
 /** The type a call has once it has passed the gate: a Promise, and only one. */
-export function promised({ returns, awaited = returns }: Signature): TypeTree {
+export function promisedResult({ returns, awaited = returns }: Signature): TypeTree {
   const text = awaited.kind === "name" || awaited.kind === "text" ? awaited.text : ""
   if (awaited.kind === "generic" && awaited.name === "Promise") return awaited
   if (awaited.kind === "name" && /^Promise(Like)?</.test(text)) return named(text.replace(/^PromiseLike/, "Promise"))
@@ -86,7 +86,7 @@ export function printType(tree: TypeTree, indent = ""): string {
     case "generic":
       return `${tree.name}<${tree.parts.map((part) => printType(part, indent)).join(", ")}>`
     case "array":
-      return `${printTight(tree.element, indent)}[]`
+      return `${printOperand(tree.element, indent)}[]`
     case "tuple":
       return printTuple(tree, indent)
     case "union":
@@ -201,14 +201,14 @@ function printParameters(parameters: readonly Parameter[], indent: string): stri
 
 function printTuple({ parts, required, rest }: Extract<TypeTree, { kind: "tuple" }>, indent: string): string {
   const items = parts.map((part, index) =>
-    index < required ? printType(part, indent) : `${printTight(part, indent)}?`,
+    index < required ? printType(part, indent) : `${printOperand(part, indent)}?`,
   )
-  if (rest) items.push(`...${printTight(rest, indent)}[]`)
+  if (rest) items.push(`...${printOperand(rest, indent)}[]`)
   return `[${items.join(", ")}]`
 }
 
 /** Printed so that it holds together before `[]` or `?`. */
-function printTight(tree: TypeTree, indent: string): string {
+function printOperand(tree: TypeTree, indent: string): string {
   const text = printPart(tree, indent)
   return text.startsWith("-") ? `(${text})` : text
 }
@@ -221,6 +221,6 @@ function printPart(tree: TypeTree, indent: string): string {
   return loose ? `(${text})` : text
 }
 
-function alternatives(tree: TypeTree): TypeTree[] {
-  return tree.kind === "union" ? tree.parts.flatMap(alternatives) : [tree]
+function unionParts(tree: TypeTree): TypeTree[] {
+  return tree.kind === "union" ? tree.parts.flatMap(unionParts) : [tree]
 }

@@ -1,11 +1,11 @@
 import { isPeerObject } from "./peer-objects.ts"
-import { pendingOf } from "./pending.ts"
+import { pendingResultOf } from "./pending.ts"
 
 /** Refuses a built-in method of JavaScript that a cell calls with a callback of its own. The built-in calls the callback
  *  at once and does not wait for its answer: `filter` would take the unanswered promise for true. */
 export function refuseBuiltInCallback(method: object, args: readonly unknown[], title: string): void {
   const name = builtIns.get(method)
-  if (name === undefined || !args.some((arg) => isPeerObject(arg) || pendingOf(arg))) return
+  if (name === undefined || !args.some((arg) => isPeerObject(arg) || pendingResultOf(arg))) return
   throw new TypeError(
     `${title} is ${name}, which cannot wait for a function of another process. Read the value first, and call the ` +
       "method on the copy.",

@@ -10,11 +10,11 @@ export interface Caller {
   /** Fires when the cell is stopped. */
   readonly signal: AbortSignal
   /** Throws when the cell must not go on. */
-  check(): void
+  throwIfStopped(): void
   /** Runs host code on behalf of the cell, so that what the code calls is attributed to the cell. */
-  within<T>(work: () => T): T
+  runInContext<T>(work: () => T): T
   /** Makes the cell wait for a promise before it ends. */
-  track(work: Promise<unknown>): void
+  waitFor(work: Promise<unknown>): void
   /** Fails the cell; when it has already ended, the error is printed by the next cell. */
   fail(error: unknown): void
   /** Adds a sentence to the result of the cell; ignored when it has ended. */
@@ -22,4 +22,4 @@ export interface Caller {
 }
 
 /** The caller that the running host code works for, also after awaits. */
-export const callers = new AsyncLocalStorage<Caller>()
+export const currentCaller = new AsyncLocalStorage<Caller>()

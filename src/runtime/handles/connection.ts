@@ -1,22 +1,22 @@
 import { AgentError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
-import { type Caller, callers } from "./caller.ts"
+import { type Caller, currentCaller } from "./caller.ts"
 import { currentDigest } from "./copy-digest.ts"
-import { createExecutions } from "./executions.ts"
+import { createExecutionIds } from "./executions.ts"
 import { createHostObjects, type HostObjects } from "./host-objects.ts"
-import { type HostAccess, type Operation, type Outcome, performOperation } from "./operations.ts"
+import { type HostAccess, type Operation, type OperationResult, performOperation } from "./operations.ts"
 import type { Peer } from "./peer-objects.ts"
 import { readOperation } from "./read-operation.ts"
-import { createReferences, type NameLive, unnamed } from "./references.ts"
+import { createReferenceCodec, type NameReference, nameUnbound } from "./references.ts"
 import {
-  type Codec,
-  Forged,
+  appendMember,
+  expectId,
+  expectList,
+  expectRecord,
+  ForgedMessage,
   type Frame,
   type FrameLink,
-  idIn,
-  listIn,
-  memberPath,
-  recordIn,
+  type WireCodec,
   type WireObject,
 } from "./wire.ts"
 
@@ -25,35 +25,35 @@ import {
 
 export interface ConnectionOptions {
   link: FrameLink
-  codec: Codec
+  codec: WireCodec
   access: HostAccess
   /** How many host objects the peer may hold. */
   maxHandles: number
   /** Where the peer's objects live, for messages. */
-  place: string
+  location: string
   /** Other messages: output, reports, recorded time. Throws `Forged` for one that makes no sense. */
   onMessage(message: WireObject, frame: Frame): void
   /** What a failure that the peer answered with is to host code. */
-  peerError(failure: WireObject, read: (json: Json | undefined) => unknown): unknown
+  decodeFailure(encodeFailure: WireObject, read: (json: Json | undefined) => unknown): unknown
   /** An error of a host function on its way to the peer, as the peer's language wants it. */
   failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject
   /** Another value for the result of an operation; undefined where the result is sent as it is. */
-  prepare?: ((value: unknown) => Promise<unknown> | undefined) | undefined
+  prepareResult?: ((value: unknown) => Promise<unknown> | undefined) | undefined
   /** The peer sent something that our own code never sends; it must be ended. */
   onForged(what: string): void
   onEnd(problem?: string): void
   /** A callback failed outside of any cell, and no code awaited it. */
-  onForgottenFailure(error: unknown): void
+  onUnawaitedFailure(error: unknown): void
 }
 
 export interface Connection {
   /** Asks the peer. The values in `body` are encoded; `named` says how live objects in them are called. */
-  ask(op: string, body?: Record<string, unknown>, named?: NameLive): Promise<Answer>
+  ask(op: string, body?: Record<string, unknown>, named?: NameReference): Promise<PeerAnswer>
   send(message: WireObject): void
   /** Answers something that the peer asked with a failure. */
   fail(i: number, error: unknown): void
   /** Returns the id of a new execution, whose calls are made for `caller`. */
-  begin(caller: Caller): string
+  beginExecution(caller: Caller): string
   /** The caller of an execution; throws `Forged` for an id that was never given out. */
   callerOf(execution: Json | undefined): Caller
   /** Decodes a value for the owner of the runtime, who gets the host's own functions and not gated ones, unless it
@@ -69,33 +69,33 @@ export interface Connection {
 
 /** An answer of the peer. `value` is decoded for the cell that the host works for, else for the owner of the
  *  runtime. */
-export interface Answer {
+export interface PeerAnswer {
   message: WireObject
   value: unknown
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
-  const { link, codec, access, prepare } = options
+  const { link, codec, access, prepareResult: prepare } = options
   const objects = createHostObjects(access.functions, options.maxHandles)
   const waiting = new Map<number, Waiter>()
-  const executions = createExecutions()
+  const executions = createExecutionIds()
   let asked = 0
   let inFlight = 0
   let bytesInFlight = 0
   let ended: string | undefined
 
   const peer: Peer = {
-    place: options.place,
+    location: options.location,
     get alive() {
       return ended === undefined
     },
-    get: async ({ id: of, caller }, path) => (await ask("get", { of, path }, unnamed, caller)).value,
-    set: async ({ id: of, caller }, path, value) => (await ask("set", { of, path, value }, unnamed, caller)).value,
-    call: async ({ id: of, caller }, path, args) => (await ask("call", { of, path, args }, unnamed, caller)).value,
+    get: async ({ id: of, caller }, path) => (await ask("get", { of, path }, nameUnbound, caller)).value,
+    set: async ({ id: of, caller }, path, value) => (await ask("set", { of, path, value }, nameUnbound, caller)).value,
+    call: async ({ id: of, caller }, path, args) => (await ask("call", { of, path, args }, nameUnbound, caller)).value,
     release: (id, count) => send({ k: "release", ids: [[id, count]] }),
-    onForgottenFailure: options.onForgottenFailure,
+    onUnawaitedFailure: options.onUnawaitedFailure,
   }
-  const { encodeReferences, decodeReferences, forgetPeerObjects } = createReferences(objects, access, peer)
+  const { encodeReferences, decodeReferences, forgetPeerObjects } = createReferenceCodec(objects, access, peer)
 
   const sendFrame = (message: WireObject, buffers: readonly Uint8Array[], special: boolean) => {
     const shapes = objects.shapes.takeNew()
@@ -104,7 +104,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     try {
       link.send({ message: whole, buffers, special: special || shapes.length > 0 })
     } catch (error) {
-      objects.shapes.putBack(shapes)
+      objects.shapes.returnUnsent(shapes)
       throw error
     }
   }
@@ -114,44 +114,44 @@ export function openConnection(options: ConnectionOptions): Connection {
   const ask = (
     op: string,
     body: Record<string, unknown> = {},
-    named: NameLive = unnamed,
+    named: NameReference = nameUnbound,
     passedBy?: Caller,
-  ): Promise<Answer> => {
+  ): Promise<PeerAnswer> => {
     if (ended !== undefined) return Promise.reject(goneError(ended))
     const i = ++asked
-    const caller = callers.getStore() ?? passedBy
+    const caller = currentCaller.getStore() ?? passedBy
     return new Promise((resolve, reject) => {
-      objects.inMessage(() => {
+      objects.sendCounted(() => {
         const { json, buffers, special } = codec.encode(body, "", encodeReferences(named))
-        sendFrame({ ...recordIn(json), k: "ask", op, i }, buffers, special)
+        sendFrame({ ...expectRecord(json), k: "ask", op, i }, buffers, special)
       })
       waiting.set(i, { resolve, reject, caller })
-      link.hold(true)
+      link.keepProcessAlive(true)
     })
   }
 
   const settle = (message: WireObject, frame: Frame) => {
-    const waiter = waiting.get(idIn(message.i))
-    if (!waiter) throw new Forged("an answer to nothing that was asked")
-    waiting.delete(idIn(message.i))
-    if (waiting.size === 0) link.hold(false)
+    const waiter = waiting.get(expectId(message.i))
+    if (!waiter) throw new ForgedMessage("an answer to nothing that was asked")
+    waiting.delete(expectId(message.i))
+    if (waiting.size === 0) link.keepProcessAlive(false)
     const decode = (json: Json | undefined) => codec.decode(json ?? null, frame, decodeReferences(waiter.caller))
     try {
-      if (message.k === "fail") waiter.reject(options.peerError(recordIn(message.e), decode))
+      if (message.k === "fail") waiter.reject(options.decodeFailure(expectRecord(message.e), decode))
       else waiter.resolve({ message, value: decode(message.v) })
     } catch (error) {
       waiter.reject(error)
-      if (Forged.is(error)) throw error
+      if (ForgedMessage.is(error)) throw error
     }
   }
 
   const read = (json: Json | undefined, frame: Frame) =>
-    codec.decode(json ?? null, frame, decodeReferences(callers.getStore()))
+    codec.decode(json ?? null, frame, decodeReferences(currentCaller.getStore()))
 
   const digest = (value: unknown) => currentDigest(value, codec)
 
   const serve = (message: WireObject, frame: Frame) => {
-    const i = idIn(message.i)
+    const i = expectId(message.i)
     // Read before anything is awaited, so that operations begin in the order they were sent.
     const asked = attempt(() => {
       const caller = executions.callerOf(message.x)
@@ -161,8 +161,8 @@ export function openConnection(options: ConnectionOptions): Connection {
     if ("error" in asked) return fail(i, asked.error)
     const { caller, operation } = asked.value
     const size = frame.size ?? 0
-    if (inFlight >= mostInFlight || (inFlight > 0 && bytesInFlight + size > mostBytesInFlight)) {
-      const most = `${mostInFlight} calls, or ${mostBytesInFlight} bytes of arguments,`
+    if (inFlight >= maxCallsInFlight || (inFlight > 0 && bytesInFlight + size > maxBytesInFlight)) {
+      const most = `${maxCallsInFlight} calls, or ${maxBytesInFlight} bytes of arguments,`
       return fail(i, new Error(`More than ${most} wait for their answers: await some before the next.`))
     }
     inFlight++
@@ -175,11 +175,11 @@ export function openConnection(options: ConnectionOptions): Connection {
       done()
       fail(i, error)
     }
-    const succeed = (outcome: Outcome) => {
+    const succeed = (outcome: OperationResult) => {
       done()
       reply(i, outcome, operation)
     }
-    const performed = (outcome: Outcome) => {
+    const performed = (outcome: OperationResult) => {
       const prepared = outcome.method ? undefined : prepare?.(outcome.value)
       if (prepared) prepared.then((value) => succeed({ value }), failed)
       else succeed(outcome)
@@ -189,10 +189,10 @@ export function openConnection(options: ConnectionOptions): Connection {
     else performed(work)
   }
 
-  const reply = (i: number, outcome: Outcome, { op, path, object: { binding, title } }: Operation) => {
-    const where = `${path.reduce(memberPath, title)}${op === "call" ? "(…)" : ""}`
+  const reply = (i: number, outcome: OperationResult, { op, path, object: { binding, title } }: Operation) => {
+    const where = `${path.reduce(appendMember, title)}${op === "call" ? "(…)" : ""}`
     try {
-      objects.inMessage(() => {
+      objects.sendCounted(() => {
         if (outcome.method) {
           const { owner, name } = outcome.method
           const of = objects.reference(owner, binding, where)
@@ -208,9 +208,9 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 
   const fail = (i: number, error: unknown) => {
-    if (Forged.is(error)) return options.onForged(error.message)
+    if (ForgedMessage.is(error)) return options.onForged(error.message)
     try {
-      objects.inMessage(() => sendFailure(i, error))
+      objects.sendCounted(() => sendFailure(i, error))
     } catch {
       sendFailure(i, new Error("The call failed, and its error is too large to cross."))
     }
@@ -220,7 +220,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     const buffers: Uint8Array[] = []
     let special = false
     const encode = (value: unknown, name: string): Json => {
-      const encoded = codec.encode(value, name, encodeReferences(unnamed))
+      const encoded = codec.encode(value, name, encodeReferences(nameUnbound))
       buffers.push(...encoded.buffers)
       special ||= encoded.special
       return encoded.json
@@ -239,16 +239,16 @@ export function openConnection(options: ConnectionOptions): Connection {
           case "op":
             return serve(message, frame)
           case "release":
-            for (const pair of listIn(message.ids)) {
-              const [id, count] = listIn(pair)
-              objects.release(idIn(id), idIn(count))
+            for (const pair of expectList(message.ids)) {
+              const [id, count] = expectList(pair)
+              objects.release(expectId(id), expectId(count))
             }
             return
           default:
             return options.onMessage(message, frame)
         }
       } catch (error) {
-        if (!Forged.is(error)) throw error
+        if (!ForgedMessage.is(error)) throw error
         options.onForged(error.message)
       }
     },
@@ -264,7 +264,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     read,
     forgetPeerObjects,
     callerOf: executions.callerOf,
-    begin: executions.begin,
+    beginExecution: executions.issue,
     end(reason) {
       ended ??= reason
       for (const { reject } of waiting.values()) reject(goneError(reason))
@@ -274,14 +274,14 @@ export function openConnection(options: ConnectionOptions): Connection {
 }
 
 interface Waiter {
-  resolve(answer: Answer): void
+  resolve(answer: PeerAnswer): void
   reject(error: unknown): void
   /** The cell that the host works for: functions in the answer are gated for it. */
   caller: Caller | undefined
 }
 
-const mostInFlight = 10_000
-const mostBytesInFlight = 512 * 1024 * 1024
+const maxCallsInFlight = 10_000
+const maxBytesInFlight = 512 * 1024 * 1024
 
 function attempt<T>(work: () => T): { value: T } | { error: unknown } {
   try {

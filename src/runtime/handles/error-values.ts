@@ -21,7 +21,7 @@ export function errorParts(error: Error): ErrorParts {
 
 /** An error of this process like one of another: of the same class where it is a class of the language. */
 export function errorFrom({ name, message, stack, fields }: ErrorParts): Error {
-  const error = builtIns.get(name)?.(message) ?? new Error(message)
+  const error = builtInErrors.get(name)?.(message) ?? new Error(message)
   if (error.name !== name) Object.defineProperty(error, "name", { value: name, writable: true, configurable: true })
   Object.defineProperty(error, "stack", { value: stack ?? `${name}: ${message}`, writable: true, configurable: true })
   for (const [key, value] of fields) {
@@ -39,10 +39,10 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : inspectShort(value)
 }
 
-const builtIns = new Map<string, (message: string) => Error>(
+const builtInErrors = new Map<string, (message: string) => Error>(
   [RangeError, TypeError, SyntaxError, ReferenceError, EvalError, URIError].map((type) => [
     type.name,
     (message) => new type(message),
   ]),
 )
-builtIns.set("AggregateError", (message) => new AggregateError([], message))
+builtInErrors.set("AggregateError", (message) => new AggregateError([], message))

@@ -1,17 +1,17 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import type { Json } from "../../core/json.ts"
 import type { Caller } from "./caller.ts"
-import { Forged, textIn } from "./wire.ts"
+import { expectText, ForgedMessage } from "./wire.ts"
 
 /** The executions of one connection, by ids that the peer cannot guess. */
-export interface Executions {
+export interface ExecutionIds {
   /** Returns the id of a new execution, whose calls are made for `caller`. */
-  begin(caller: Caller): string
+  issue(caller: Caller): string
   /** The caller of an execution. Throws `Forged` for an id that was never given out. */
   callerOf(id: Json | undefined): Caller
 }
 
-export function createExecutions(): Executions {
+export function createExecutionIds(): ExecutionIds {
   const callers = new Map<string, Caller>()
   const secret = randomBytes(32).toString("hex")
   let count = 0
@@ -27,21 +27,21 @@ export function createExecutions(): Executions {
   }
 
   return {
-    begin(caller) {
+    issue(caller) {
       const id = signed(++count)
       callers.set(id, caller)
       // A timer of an old cell may still call. Calls of cells older than these are refused.
-      if (callers.size > mostKept) callers.delete(callers.keys().next().value ?? "")
+      if (callers.size > maxStoredCallers) callers.delete(callers.keys().next().value ?? "")
       return id
     },
     callerOf(given) {
-      const id = textIn(given)
+      const id = expectText(given)
       const caller = callers.get(id)
       if (caller) return caller
-      if (!isIssued(id)) throw new Forged("a call for an execution that it was not given")
+      if (!isIssued(id)) throw new ForgedMessage("a call for an execution that it was not given")
       throw new Error("The call came too late: the cell that left it behind ended long ago.")
     },
   }
 }
 
-const mostKept = 1_000
+const maxStoredCallers = 1_000

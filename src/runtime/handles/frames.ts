@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { getHeapStatistics } from "node:v8"
 import type { Json } from "../../core/json.ts"
-import { type JsonCost, jsonCost } from "./json-cost.ts"
+import { estimateJsonCost, type JsonCost } from "./json-cost.ts"
 import { type Frame, type FrameHandlers, type FrameLink, isRecord, type WireObject } from "./wire.ts"
 
 export interface FrameLimits {
@@ -20,7 +20,7 @@ export interface FrameLimits {
 
 /** Frames over a socket. They are taken in small groups, so that what a group causes to be sent counts as unread before
  *  the next. */
-export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
+export function createSocketLink(socket: Socket, limits: FrameLimits): FrameLink {
   let handlers: FrameHandlers | undefined
   let ended = false
 
@@ -52,7 +52,7 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
 
   return {
     send(frame) {
-      const parts = frameParts(frame, limits.maxSent)
+      const parts = encodeFrame(frame, limits.maxSent)
       if (ended) return
       socket.cork()
       for (const part of parts) socket.write(part)
@@ -61,8 +61,8 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
     },
     listen(given) {
       handlers = given
-      const read = frameReader(limits, given.onFrame, () => {
-        if (++taken >= mostAtOnce) wait()
+      const read = createFrameReader(limits, given.onFrame, () => {
+        if (++taken >= framesPerGroup) wait()
         return waits
       })
       take = (chunk) => {
@@ -74,28 +74,28 @@ export function socketLink(socket: Socket, limits: FrameLimits): FrameLink {
       socket.on("error", () => end())
       socket.on("close", () => end())
     },
-    hold: (alive) => void (alive ? socket.ref() : socket.unref()),
+    keepProcessAlive: (alive) => void (alive ? socket.ref() : socket.unref()),
     close: () => end(),
   }
 }
 
-const mostAtOnce = 16
+const framesPerGroup = 16
 
 /** For the host: a peer that asks and never reads the answers must not fill the host's memory. */
-export const mostUnread = 16 * 1024 * 1024
+export const maxHostUnreadBytes = 16 * 1024 * 1024
 
 // Length of the rest, special flag, length of the JSON, number of buffers. The length of each buffer follows, then the
 // JSON, then the buffers.
 const headLength = 13
 const lengthBytes = 4
-const mostBuffers = 2 ** 20
+const maxBuffers = 2 ** 20
 
 /** The bytes of a frame, in the parts to write. */
-export function frameParts({ message, buffers, special }: Frame, maxSent: number): Uint8Array[] {
-  const json = Buffer.from(wireText(message))
+export function encodeFrame({ message, buffers, special }: Frame, maxSent: number): Uint8Array[] {
+  const json = Buffer.from(stringifyWire(message))
   const head = Buffer.allocUnsafe(headLength + 4 * buffers.length)
   const size = buffers.reduce((sum, buffer) => sum + buffer.byteLength, json.length + head.length - 4)
-  if (size > maxSent) throw new RangeError(tooLong(size, maxSent))
+  if (size > maxSent) throw new RangeError(tooLongMessage(size, maxSent))
   head.writeUInt32LE(size, 0)
   head.writeUInt8(special ? 1 : 0, 4)
   head.writeUInt32LE(json.length, 5)
@@ -106,21 +106,21 @@ export function frameParts({ message, buffers, special }: Frame, maxSent: number
 
 /** The JSON of a message. Generated code in a child may have given all objects or arrays a `toJSON`, which must not change
  *  what is sent. */
-export function wireText(json: Json): string {
+export function stringifyWire(json: Json): string {
   if (!("toJSON" in Object.prototype) && !("toJSON" in Array.prototype)) return JSON.stringify(json)
   if (typeof json !== "object" || json === null) return JSON.stringify(json)
-  if (Array.isArray(json)) return `[${json.map(wireText).join(",")}]`
-  const members = Object.keys(json).map((key) => `${JSON.stringify(key)}:${wireText(json[key] ?? null)}`)
+  if (Array.isArray(json)) return `[${json.map(stringifyWire).join(",")}]`
+  const members = Object.keys(json).map((key) => `${JSON.stringify(key)}:${stringifyWire(json[key] ?? null)}`)
   return `{${members.join(",")}}`
 }
 
-function tooLong(length: number, most: number): string {
+function tooLongMessage(length: number, most: number): string {
   return `${length} bytes cannot cross at once, ${most} can. Take a part of it, or raise \`limits.messageBytes\`.`
 }
 
 /** Takes chunks and calls `onFrame` for each whole frame; returns what was wrong with the bytes, if anything was. When
  *  `rests` answers true after a frame, the frames behind it wait for the next chunk, which may be empty. */
-export function frameReader(
+export function createFrameReader(
   limits: FrameLimits,
   onFrame: (frame: Frame) => void,
   rests: () => boolean = () => false,
@@ -128,7 +128,7 @@ export function frameReader(
   let chunks: Buffer[] = []
   let length = 0
   let needed = lengthBytes
-  const addSmall = createSmallChunks()
+  const addSmall = createSmallChunkJoiner()
   return (chunk) => {
     if (chunks.length < fewChunks || chunk.length > smallChunk) chunks.push(chunk)
     else addSmall(chunks, chunk)
@@ -142,7 +142,7 @@ export function frameReader(
       if (end - 4 > limits.maxBytes) return `a message of ${end - 4} bytes, where ${limits.maxBytes} are allowed`
       needed = Math.max(end, headLength)
       if (length < needed) return undefined
-      const frame = parse(data.subarray(4, end), limits)
+      const frame = parseFrame(data.subarray(4, end), limits)
       if (typeof frame === "string") return frame
       const rest = data.subarray(end)
       chunks = rest.length > 0 ? [rest] : []
@@ -164,7 +164,7 @@ const smallChunk = 4096
 const fewChunks = 64
 
 /** Appends small chunks to a list by joining those that follow each other. */
-function createSmallChunks(): (chunks: Buffer[], chunk: Buffer) => void {
+function createSmallChunkJoiner(): (chunks: Buffer[], chunk: Buffer) => void {
   let slab = Buffer.alloc(0)
   let start = 0
   let end = 0
@@ -184,14 +184,14 @@ function createSmallChunks(): (chunks: Buffer[], chunk: Buffer) => void {
 }
 
 /** A frame behind its length, or what is wrong with it. */
-function parse(bytes: Buffer, limits: FrameLimits): Frame | string {
+function parseFrame(bytes: Buffer, limits: FrameLimits): Frame | string {
   const start = headLength - 4
   const length = bytes.readUInt32LE(1)
   const count = bytes.readUInt32LE(5)
   const jsonEnd = start + 4 * count + length
-  if (count > mostBuffers || jsonEnd > bytes.length) return "a frame whose parts do not fit"
+  if (count > maxBuffers || jsonEnd > bytes.length) return "a frame whose parts do not fit"
   const text = bytes.subarray(jsonEnd - length, jsonEnd)
-  const { maxHeapBytes = mostHeapBytes() } = limits
+  const { maxHeapBytes = maxMessageHeapBytes() } = limits
   const cost = costOf(text, limits.maxDepth)
   // A message with tagged values is copied when it is decoded.
   const copies = bytes[0] === 1 ? 2 : 1
@@ -206,14 +206,14 @@ function parse(bytes: Buffer, limits: FrameLimits): Frame | string {
     buffers.push(bytes.subarray(at, at + size))
     at += size
   }
-  const message = parsed(text)
+  const message = parseWireObject(text)
   if (!message) return "a frame that is no message"
   return { message, buffers, special: bytes[0] === 1, size: bytes.length, maxHeapBytes: left }
 }
 
 /** Short texts cost little whatever they contain. */
 function costOf(text: Uint8Array, maxDepth: number): JsonCost {
-  return text.length <= maxDepth ? { heapBytes: 0, depth: 0 } : jsonCost(text)
+  return text.length <= maxDepth ? { heapBytes: 0, depth: 0 } : estimateJsonCost(text)
 }
 
 // What a view of a buffer takes.
@@ -223,14 +223,14 @@ const bufferBytes = 160
 const envelopeDepth = 8
 
 /** The heap that one message may take in this process. */
-export function mostHeapBytes(): number {
+export function maxMessageHeapBytes(): number {
   heapLimit ??= getHeapStatistics().heap_size_limit
   return heapLimit / 2
 }
 
 let heapLimit: number | undefined
 
-function parsed(text: Buffer): WireObject | undefined {
+function parseWireObject(text: Buffer): WireObject | undefined {
   try {
     const message: unknown = JSON.parse(text.toString())
     return isRecord(message) ? (message as WireObject) : undefined

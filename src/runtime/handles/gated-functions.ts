@@ -1,6 +1,6 @@
 import type { AnyFunction, FunctionBinding } from "../bindings.ts"
-import { type Caller, callers } from "./caller.ts"
-import { watchedResult } from "./unawaited-calls.ts"
+import { type Caller, currentCaller } from "./caller.ts"
+import { reportIfUnawaited } from "./unawaited-calls.ts"
 
 // Functions of the host that a cell passes on to host code. The code receives gated functions: each call of one passes
 // the gate of a cell, under any name and at any later time.
@@ -21,7 +21,7 @@ export interface GatedMethod {
   /** The binding through which the owner was reached. */
   readonly binding: string
   /** The members from the binding to the method: `runtime.update`. */
-  readonly reached: string
+  readonly pathFromBinding: string
 }
 
 /** Makes calls of gated functions for a caller. */
@@ -57,9 +57,9 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
   const gate = (name: string, call: (args: unknown[], caller: Caller) => Promise<unknown>): AnyFunction => {
     const born = epoch
     const gated = (...args: unknown[]) => {
-      const caller = callers.getStore() ?? passedBy.get(gated)
+      const caller = currentCaller.getStore() ?? passedBy.get(gated)
       if (!caller || born !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
-      return watchedResult(call(args, caller), name, caller, {})
+      return reportIfUnawaited(call(args, caller), name, caller, {})
     }
     return Object.defineProperty(gated, "name", { value: name })
   }
@@ -92,7 +92,9 @@ export function createGatedFunctions(calls: GatedCalls): GatedFunctions {
       methods.set(method.owner, ofOwner)
       const known = ofOwner.get(method.name)
       if (known) return pass(known, caller)
-      const gated = gate(`${method.binding}.${method.reached}`, (args, by) => calls.callMethod(method, args, by))
+      const gated = gate(`${method.binding}.${method.pathFromBinding}`, (args, by) =>
+        calls.callMethod(method, args, by),
+      )
       ofOwner.set(method.name, gated)
       methodOf.set(gated, method)
       return pass(gated, caller)

@@ -1,16 +1,16 @@
 import type { Binding } from "../bindings.ts"
-import { createGuards } from "../guard.ts"
+import { createMethodGuards } from "../guard.ts"
 import type { Codecs } from "../snapshot/codec.ts"
 import { createUsedObjects } from "../used-objects.ts"
 import { createGatedFunctions } from "./gated-functions.ts"
-import { callBound, callMethod, type HostAccess } from "./operations.ts"
+import { callBoundFunction, callGatedMethod, type HostAccess } from "./operations.ts"
 import { isObject } from "./wire.ts"
 
 /** What the bindings of one runtime allow its cells to do. */
 export interface PermittedAccess {
   readonly access: HostAccess
   /** Registers a binding: its function, its guards, whether it may be extended. Before a peer receives the value. */
-  permit(name: string, binding: Binding): void
+  registerBinding(name: string, binding: Binding): void
 }
 
 export function createHostAccess(
@@ -18,15 +18,15 @@ export function createHostAccess(
   codecs: Codecs = {},
 ): PermittedAccess {
   const used = createUsedObjects(codecs)
-  const guards = createGuards()
+  const guards = createMethodGuards()
   const extensible = new WeakSet<object>()
   const functions = createGatedFunctions({
-    callBound: (bound, args, caller) => callBound(bound, args, caller),
-    callMethod: (method, args, caller) => callMethod(method, args, caller, { functions, guards, used }),
+    callBound: (bound, args, caller) => callBoundFunction(bound, args, caller),
+    callMethod: (method, args, caller) => callGatedMethod(method, args, caller, { functions, guards, used }),
   })
   return {
     access: { functions, guards, extensible, used, ...language },
-    permit(name, binding) {
+    registerBinding(name, binding) {
       guards.add(name, binding)
       if (binding.kind === "variable" && binding.extend && isObject(binding.value)) extensible.add(binding.value)
       if (binding.kind === "function") functions.bind(name, binding)

@@ -1,8 +1,8 @@
 import { types } from "node:util"
-import { agentRuntime, seenFromAfar } from "../cell-agent.ts"
+import { agentRuntimeInfo, viewForOtherProcess } from "../cell-agent.ts"
 import type { BoundFunction, GatedFunctions } from "./gated-functions.ts"
-import { createSentShapes, type SentShapes, shapeOf } from "./shapes.ts"
-import { CannotCross, Forged, type WireObject } from "./wire.ts"
+import { createSentShapes, objectShapeOf, type SentShapes } from "./shapes.ts"
+import { CannotCross, ForgedMessage, type WireObject } from "./wire.ts"
 
 /** An object of the host that a peer may use. */
 export interface HostObject {
@@ -20,7 +20,7 @@ export interface HostObject {
 }
 
 /** The members from the binding of an object to one of its own: `runtime.update`. */
-export function reachedPath({ binding, title }: HostObject, path: readonly string[]): string {
+export function pathFromBinding({ binding, title }: HostObject, path: readonly string[]): string {
   const isPath = title.startsWith(`${binding}.`) && /^[\p{ID_Continue}$.]+$/u.test(title)
   return [...(isPath ? [title.slice(binding.length + 1)] : []), ...path].join(".")
 }
@@ -35,16 +35,16 @@ export interface HostObjects {
   find(id: number): HostObject
   has(value: object): boolean
   /** Encodes and sends a message: when that fails, the objects in it do not count as sent. */
-  inMessage<T>(work: () => T): T
+  sendCounted<T>(work: () => T): T
   /** The peer dropped an object that it had received `count` times. */
   release(id: number, count: number): void
   readonly shapes: SentShapes
 }
 
 export function createHostObjects(functions: GatedFunctions, most: number): HostObjects {
-  const byId = new Map<number, Counted>()
-  const byValue = new Map<object, Counted>()
-  const byName = new Map<string, Counted>()
+  const byId = new Map<number, CountedHostObject>()
+  const byValue = new Map<object, CountedHostObject>()
+  const byName = new Map<string, CountedHostObject>()
   const shapes = createSentShapes()
   let last = 0
   let ofMessage: number[] = []
@@ -59,20 +59,20 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     byValue.delete(entry.original)
   }
 
-  const count = (entry: Counted) => {
+  const count = (entry: CountedHostObject) => {
     entry.received++
     ofMessage.push(entry.id)
   }
 
-  const enter = (value: object, binding: string, where: string): Counted => {
+  const enter = (value: object, binding: string, where: string): CountedHostObject => {
     const known = byValue.get(value)
     if (known) return known
     if (types.isPromise(value)) throw new CannotCross(`${where} is a promise: await it first.`)
     if (byValue.size >= most) {
       throw new CannotCross(`${where} cannot cross: there are ${most} live handles already. Let go of some first.`)
     }
-    const title = where.length > longestTitle ? `${where.slice(0, longestTitle)}…` : where
-    const entry = { id: ++last, value: seenFromAfar(value), original: value, binding, title, received: 0 }
+    const title = where.length > maxTitleLength ? `${where.slice(0, maxTitleLength)}…` : where
+    const entry = { id: ++last, value: viewForOtherProcess(value), original: value, binding, title, received: 0 }
     byId.set(entry.id, entry)
     byValue.set(value, entry)
     return entry
@@ -95,7 +95,12 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
     byName.set(bound.name, entry)
     byId.set(entry.id, entry)
     const { description: doc } = options
-    const shape = { ...shapeOf(call), is: "function" as const, name: bound.name, ...(doc !== undefined && { doc }) }
+    const shape = {
+      ...objectShapeOf(call),
+      is: "function" as const,
+      name: bound.name,
+      ...(doc !== undefined && { doc }),
+    }
     return { $: "h", id: entry.id, s: shapes.numberOf(shape), b: bound.name }
   }
 
@@ -109,20 +114,20 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
       if (method) {
         const entry = enter(method.owner, method.binding, where)
         count(entry)
-        return { $: "hm", of: handleOf(entry, shapes), name: method.name }
+        return { $: "hm", of: handleTag(entry, shapes), name: method.name }
       }
       const entry = enter(value, binding, where)
       count(entry)
-      return handleOf(entry, shapes)
+      return handleTag(entry, shapes)
     },
     find(id) {
       const entry = byId.get(id)
       if (entry) return entry
-      if (id > last || id < 1) throw new Forged(`handle ${id}, which it was not given`)
+      if (id > last || id < 1) throw new ForgedMessage(`handle ${id}, which it was not given`)
       throw new ReferenceError("The host object is gone: this process has released it.")
     },
     has: (value) => byValue.has(value),
-    inMessage(work) {
+    sendCounted(work) {
       ofMessage = []
       try {
         return work()
@@ -137,9 +142,9 @@ export function createHostObjects(functions: GatedFunctions, most: number): Host
   }
 }
 
-const longestTitle = 500
+const maxTitleLength = 500
 
-interface Counted extends HostObject {
+interface CountedHostObject extends HostObject {
   value: object
   original: object
   bound?: BoundFunction | undefined
@@ -147,8 +152,8 @@ interface Counted extends HostObject {
   received: number
 }
 
-function handleOf({ id, value, title }: HostObject, shapes: SentShapes): WireObject {
-  const shape = shapeOf(value)
-  const whole = agentRuntime(value)?.language === "python"
+function handleTag({ id, value, title }: HostObject, shapes: SentShapes): WireObject {
+  const shape = objectShapeOf(value)
+  const whole = agentRuntimeInfo(value)?.language === "python"
   return { $: "h", id, s: shapes.numberOf(whole ? { ...shape, whole } : shape), b: title }
 }

@@ -1,27 +1,27 @@
 import type { Json } from "../../core/json.ts"
 import { errorFrom } from "./error-values.ts"
-import { mostHeapBytes } from "./frames.ts"
-import { deepestJavaScript } from "./javascript-encode.ts"
-import { jsonCost, mostHeapPerByte, tableCost } from "./json-cost.ts"
-import { bigintFrom, numbers, regExpFrom, viewOf } from "./leaf-values.ts"
-import { columnValues, recordsFrom } from "./record-columns.ts"
+import { maxMessageHeapBytes } from "./frames.ts"
+import { maxJavaScriptDepth } from "./javascript-encode.ts"
+import { estimateJsonCost, estimateTableBytes, maxHeapPerByte } from "./json-cost.ts"
+import { bigintFrom, regExpFrom, specialNumbers, viewOf } from "./leaf-values.ts"
+import { decodeRecordColumn, recordsFromColumns } from "./record-columns.ts"
 import {
   CannotCross,
   type DecodeReferences,
-  Forged,
+  expectId,
+  expectList,
+  expectRecord,
+  expectText,
+  ForgedMessage,
   type Frame,
-  idIn,
-  listIn,
-  type ReceivedValues,
-  recordIn,
+  type FrameContents,
   refuseImplicitCall,
-  textIn,
   type WireObject,
 } from "./wire.ts"
 
 /** Decodes a value that another process encoded. The text may have been written by generated code: nothing in it is
  *  run, and a value that our encoder never writes is a `Forged` error. */
-export function decodeJavaScript(json: Json, frame: ReceivedValues, references: DecodeReferences): unknown {
+export function decodeJavaScript(json: Json, frame: FrameContents, references: DecodeReferences): unknown {
   return frame.special ? new Decoding(frame, references).value(json) : json
 }
 
@@ -42,16 +42,16 @@ class Decoding {
   #heapBytes = 0
   #holes = 0
 
-  constructor({ buffers, maxHeapBytes = mostHeapBytes() }: ReceivedValues, references: DecodeReferences) {
+  constructor({ buffers, maxHeapBytes = maxMessageHeapBytes() }: FrameContents, references: DecodeReferences) {
     this.#buffers = buffers
     this.#maxHeapBytes = maxHeapBytes
     this.#references = references
   }
 
   value(json: Json | undefined): unknown {
-    if (json === undefined) throw new Forged("a value without its parts")
+    if (json === undefined) throw new ForgedMessage("a value without its parts")
     if (typeof json !== "object" || json === null) return json
-    if (++this.#depth > deepestJavaScript + 2) throw new Forged("a value that is nested too deeply")
+    if (++this.#depth > maxJavaScriptDepth + 2) throw new ForgedMessage("a value that is nested too deeply")
     const value = Array.isArray(json)
       ? this.#array(json)
       : Object.hasOwn(json, "$")
@@ -83,9 +83,9 @@ class Decoding {
       case "u":
         return undefined
       case "f":
-        return numbers.get(json.v) ?? Number.NaN
+        return specialNumbers.get(json.v) ?? Number.NaN
       case "n":
-        return bigintFrom(textIn(json.v))
+        return bigintFrom(expectText(json.v))
       case "r":
         return this.#earlier(json)
       case "h":
@@ -107,8 +107,8 @@ class Decoding {
         this.#keep(new Date(typeof json.v === "number" ? json.v : Number.NaN))
         break
       case "x": {
-        const pattern = this.#keep(regExpFrom(textIn(json.s), textIn(json.f)))
-        pattern.lastIndex = idIn(json.l)
+        const pattern = this.#keep(regExpFrom(expectText(json.s), expectText(json.f)))
+        pattern.lastIndex = expectId(json.l)
         break
       }
       case "w":
@@ -124,19 +124,19 @@ class Decoding {
         break
       case "m": {
         const map = this.#keep(new Map())
-        for (const pair of listIn(json.e)) {
-          const [key, value] = listIn(pair)
+        for (const pair of expectList(json.e)) {
+          const [key, value] = expectList(pair)
           map.set(this.value(key), this.value(value))
         }
         break
       }
       case "s": {
         const set = this.#keep(new Set())
-        for (const element of listIn(json.e)) set.add(this.value(element))
+        for (const element of expectList(json.e)) set.add(this.value(element))
         break
       }
       case "o":
-        this.#fill(this.#keep({}), listIn(json.e))
+        this.#fill(this.#keep({}), expectList(json.e))
         break
       case "l":
         this.#sparse(json)
@@ -148,7 +148,7 @@ class Decoding {
         this.#error(json, number)
         break
       default:
-        throw new Forged("a value with an unknown tag")
+        throw new ForgedMessage("a value with an unknown tag")
     }
     return number
   }
@@ -161,15 +161,15 @@ class Decoding {
   #earlier({ n, i }: WireObject): unknown {
     const found = this.#made[Number(n)]
     const earlier = i === undefined || !Array.isArray(found) ? found : found[Number(i)]
-    if (earlier === undefined) throw new Forged("a reference to a value that was not sent")
+    if (earlier === undefined) throw new ForgedMessage("a reference to a value that was not sent")
     return earlier
   }
 
   /** Each buffer is one value's: a value that is copied out of it cannot take more memory than was sent. */
   #bytes(given: Json | undefined): Uint8Array {
-    const index = idIn(given)
+    const index = expectId(given)
     const found = this.#buffers[index]
-    if (!found || this.#used.has(index)) throw new Forged("a value whose bytes were not sent")
+    if (!found || this.#used.has(index)) throw new ForgedMessage("a value whose bytes were not sent")
     this.#used.add(index)
     return found
   }
@@ -177,14 +177,14 @@ class Decoding {
   #view({ t, i, b, o, l }: WireObject): unknown {
     if (t === "Buffer") return Buffer.from(this.#bytes(i))
     const buffer = this.value(b)
-    if (!(buffer instanceof ArrayBuffer)) throw new Forged("a view of no buffer")
+    if (!(buffer instanceof ArrayBuffer)) throw new ForgedMessage("a view of no buffer")
     return viewOf(t, buffer, Number(o), Number(l))
   }
 
   #fill(made: object, entries: readonly Json[]): void {
     for (const entry of entries) {
-      const [key, held] = listIn(entry)
-      const name = textIn(key)
+      const [key, held] = expectList(entry)
+      const name = expectText(key)
       const value = this.value(held)
       refuseImplicitCall(name, value)
       defineOwn(made, name, value)
@@ -193,13 +193,13 @@ class Decoding {
 
   #sparse({ n, e }: WireObject): void {
     const length = Number(n)
-    const entries = listIn(e)
+    const entries = expectList(e)
     if (!Number.isInteger(length) || length < 0 || length > 2 ** 32 - 1)
-      throw new Forged("an array of an impossible length")
+      throw new ForgedMessage("an array of an impossible length")
     // A length alone allocates nothing here, but whatever walks the array would walk all of it.
     this.#holes += Math.max(0, length - entries.length)
-    if (this.#holes > mostHoles) {
-      throw new CannotCross(`An array with more than ${mostHoles} holes cannot cross. Use a Map for distant indices.`)
+    if (this.#holes > maxHoles) {
+      throw new CannotCross(`An array with more than ${maxHoles} holes cannot cross. Use a Map for distant indices.`)
     }
     const made: unknown[] = this.#keep([])
     made.length = length
@@ -207,49 +207,49 @@ class Decoding {
   }
 
   #table({ n, c }: WireObject): object[] {
-    const length = idIn(n)
-    const given = listIn(c).map(recordIn)
+    const length = expectId(n)
+    const given = expectList(c).map(expectRecord)
     // A byte of a column may become many in a record.
-    this.#charge(tableCost(length, given.length))
-    if (given.length === 0) throw new Forged("a table without columns")
+    this.#charge(estimateTableBytes(length, given.length))
+    if (given.length === 0) throw new ForgedMessage("a table without columns")
     const columns = given.map(({ name, kind, i }) => {
       const bytes = this.#bytes(i)
       if (kind === "text") this.#chargeTexts(bytes, length)
-      const values = columnValues(kind, bytes, length)
-      if (!values || name === "__proto__") throw new Forged("an invalid column")
-      return { name: textIn(name), values }
+      const values = decodeRecordColumn(kind, bytes, length)
+      if (!values || name === "__proto__") throw new ForgedMessage("an invalid column")
+      return { name: expectText(name), values }
     })
-    return recordsFrom(columns, length)
+    return recordsFromColumns(columns, length)
   }
 
   /** A short column is parsed without a scan, whatever it contains; when it is no list of texts it is refused afterwards. */
   #chargeTexts(bytes: Uint8Array, length: number): void {
-    if (this.#heapBytes + bytes.length * mostHeapPerByte > this.#maxHeapBytes / 4) {
-      const { depth, heapBytes } = jsonCost(bytes)
-      if (depth !== 1) throw new Forged("an invalid column")
+    if (this.#heapBytes + bytes.length * maxHeapPerByte > this.#maxHeapBytes / 4) {
+      const { depth, heapBytes } = estimateJsonCost(bytes)
+      if (depth !== 1) throw new ForgedMessage("an invalid column")
       return this.#charge(heapBytes)
     }
-    this.#charge(tableCost(length, 1) + 2 * bytes.length)
+    this.#charge(estimateTableBytes(length, 1) + 2 * bytes.length)
   }
 
   #charge(bytes: number): void {
     this.#heapBytes += bytes
-    if (this.#heapBytes > this.#maxHeapBytes) throw new Forged("a table that is too large")
+    if (this.#heapBytes > this.#maxHeapBytes) throw new ForgedMessage("a table that is too large")
   }
 
   #error({ name, message, stack, e }: WireObject, number: number): void {
     this.#made.push(undefined)
     const fields: [string, unknown][] = []
     // Kept before its fields: an error may contain itself as its cause.
-    const error = errorFrom({ name: textIn(name), message: textIn(message), stack: stackIn(stack), fields: [] })
+    const error = errorFrom({ name: expectText(name), message: expectText(message), stack: stackIn(stack), fields: [] })
     this.#made[number] = error
-    for (const entry of listIn(e)) {
-      const [key, held] = listIn(entry)
+    for (const entry of expectList(e)) {
+      const [key, held] = expectList(entry)
       const value = this.value(held)
-      refuseImplicitCall(textIn(key), value)
-      fields.push([textIn(key), value])
+      refuseImplicitCall(expectText(key), value)
+      fields.push([expectText(key), value])
     }
-    const whole = errorFrom({ name: textIn(name), message: textIn(message), stack: stackIn(stack), fields })
+    const whole = errorFrom({ name: expectText(name), message: expectText(message), stack: stackIn(stack), fields })
     for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(whole))) {
       Object.defineProperty(error, key, property)
     }
@@ -261,7 +261,7 @@ function defineOwn(made: object, key: string, value: unknown): void {
 }
 
 function stackIn(stack: Json | undefined): string | undefined {
-  return stack === undefined ? undefined : textIn(stack)
+  return stack === undefined ? undefined : expectText(stack)
 }
 
-const mostHoles = 1_000_000
+const maxHoles = 1_000_000

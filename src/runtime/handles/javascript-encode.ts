@@ -2,13 +2,13 @@ import { types } from "node:util"
 import type { Json } from "../../core/json.ts"
 import { inspectShort } from "../preview.ts"
 import { errorParts } from "./error-values.ts"
-import { columnsOf } from "./record-columns.ts"
-import { type Form, formOf, isPlainData } from "./value-forms.ts"
+import { encodeRecordColumns } from "./record-columns.ts"
+import { type CrossingForm, crossingFormOf, isPlainData } from "./value-forms.ts"
 import {
+  appendMember,
   CannotCross,
-  type Encoded,
+  type EncodedValue,
   type EncodeReferences,
-  memberPath,
   refuseImplicitCall,
   type WireObject,
 } from "./wire.ts"
@@ -25,7 +25,7 @@ export function encodeJavaScript(
   name: string,
   references: EncodeReferences,
   withStacks = false,
-): Encoded {
+): EncodedValue {
   const encoding = new Encoding(references, withStacks)
   try {
     const json = name === "" ? encoding.body(value) : encoding.value(value, name)
@@ -37,8 +37,8 @@ export function encodeJavaScript(
 }
 
 /** How deep a value may be nested. */
-export const deepestJavaScript = 1_000
-const flatten = `send it in parts of at most ${deepestJavaScript} levels`
+export const maxJavaScriptDepth = 1_000
+const flatten = `send it in parts of at most ${maxJavaScriptDepth} levels`
 
 class Encoding {
   readonly buffers: Uint8Array[] = []
@@ -90,7 +90,7 @@ class Encoding {
     const number = this.#count++
     this.#seen.set(value, number)
     if (form === "leaf") return this.#leaf(value)
-    if (++this.#depth > deepestJavaScript) throw new CannotCross(`${where} is nested too deeply: ${flatten}.`)
+    if (++this.#depth > maxJavaScriptDepth) throw new CannotCross(`${where} is nested too deeply: ${flatten}.`)
     const json = this.#container(value, form, where, number)
     this.#depth--
     return json
@@ -105,7 +105,7 @@ class Encoding {
       case "map": {
         const entries = [...(value as Map<unknown, unknown>)].map(([key, held]) => [
           this.value(key, `a key of ${where}`),
-          this.value(held, `${where}.get(${keyText(key)})`),
+          this.value(held, `${where}.get(${shortKeyText(key)})`),
         ])
         return this.#tagged("m", { e: entries })
       }
@@ -118,8 +118,8 @@ class Encoding {
     }
   }
 
-  #formOf(value: object): Form {
-    const form = formOf(value)
+  #formOf(value: object): CrossingForm {
+    const form = crossingFormOf(value)
     if (form !== "live" || !this.#references.copiesMethods || types.isProxy(value)) return form
     const isPlain = Object.getPrototypeOf(value) === Object.prototype && isPlainData(value, true)
     return isPlain ? "object" : form
@@ -128,11 +128,11 @@ class Encoding {
   #members(entries: [string, unknown][], where: string, owner?: object): Json {
     if (entries.some(([key]) => key === "$" || key === "__proto__")) {
       return this.#tagged("o", {
-        e: entries.map(([key, held]) => [key, this.value(held, memberPath(where, key), owner)]),
+        e: entries.map(([key, held]) => [key, this.value(held, appendMember(where, key), owner)]),
       })
     }
     const made: WireObject = {}
-    for (const [key, held] of entries) made[key] = this.value(held, memberPath(where, key), owner)
+    for (const [key, held] of entries) made[key] = this.value(held, appendMember(where, key), owner)
     return made
   }
 
@@ -148,7 +148,7 @@ class Encoding {
     }
     const entries = Object.entries(value).map(([key, held]) => {
       refuseImplicitCall(key, held)
-      return [key, this.value(held, memberPath(where, key))]
+      return [key, this.value(held, appendMember(where, key))]
     })
     return this.#tagged("l", { n: value.length, e: entries })
   }
@@ -161,7 +161,7 @@ class Encoding {
     }
     if (Object.keys(value).length !== value.length) return undefined
     const before = this.buffers.length
-    const columns = columnsOf(value, records, isAlone, (buffer) => this.buffers.push(buffer) - 1)
+    const columns = encodeRecordColumns(value, records, isAlone, (buffer) => this.buffers.push(buffer) - 1)
     if (!columns) {
       this.buffers.length = before
       // Records that were noted before the array turned out to be no table are met again one by one.
@@ -181,7 +181,7 @@ class Encoding {
       const [count, depth, buffers, seen] = [this.#count, this.#depth, this.buffers.length, this.#seen.size]
       try {
         refuseImplicitCall(key, held)
-        entries.push([key, this.value(held, memberPath(where, key))])
+        entries.push([key, this.value(held, appendMember(where, key))])
       } catch (problem) {
         // The error still says what went wrong, without the field that cannot cross, and without any part of the field.
         if (!(problem instanceof CannotCross)) throw problem
@@ -233,7 +233,7 @@ class Encoding {
 }
 
 /** A key for a message. Only short ones are shown: writing the digits of a large bigint takes long. */
-function keyText(key: unknown): string {
+function shortKeyText(key: unknown): string {
   return typeof key === "string" || typeof key === "number" ? inspectShort(key) : "…"
 }
 

@@ -8,7 +8,7 @@ export interface JsonCost {
 
 /** Scans JSON without parsing it. The cost is an estimate from above: an empty array of two bytes takes more than sixty
  *  on the heap, and an object with a key of its own two hundred, so the length of the text says little. */
-export function jsonCost(text: Uint8Array): JsonCost {
+export function estimateJsonCost(text: Uint8Array): JsonCost {
   let containers = 0
   let values = 0
   let textBytes = 0
@@ -29,7 +29,7 @@ export function jsonCost(text: Uint8Array): JsonCost {
       case openObject:
         containers++
         if (++depth > deepest) deepest = depth
-        if (depth > deepestCounted) return { heapBytes: Number.POSITIVE_INFINITY, depth }
+        if (depth > maxScannedDepth) return { heapBytes: Number.POSITIVE_INFINITY, depth }
         keys.begin(depth)
         break
       case closeArray:
@@ -45,7 +45,7 @@ export function jsonCost(text: Uint8Array): JsonCost {
 }
 
 /** About how many bytes of heap the records of a table take. An object of very many keys takes more for each. */
-export function tableCost(rows: number, columns: number): number {
+export function estimateTableBytes(rows: number, columns: number): number {
   return rows * (containerBytes + columns * (columns > 100 ? 4 * valueBytes : valueBytes))
 }
 
@@ -91,7 +91,7 @@ function createKeyCosts(): KeyCosts {
 
 const tableSize = 4096
 // Deeper than anything that is accepted.
-const deepestCounted = 20_000
+const maxScannedDepth = 20_000
 const longestHashed = 64
 const [secret = 0, odd = 0] = crypto.getRandomValues(new Int32Array(2))
 const multiplier = odd | 1
@@ -130,4 +130,4 @@ const newKeyBytes = 120
 const indexKeyBytes = 200
 
 /** More heap than any byte of JSON takes when it is parsed: `[],` takes 88 bytes for three, `"1":0,` 224 for six. */
-export const mostHeapPerByte = 64
+export const maxHeapPerByte = 64

@@ -1,12 +1,12 @@
 import type { FunctionBinding } from "../bindings.ts"
 import { agentCallOptions } from "../cell-agent.ts"
 import { functionSignature } from "../declare/function-head.ts"
-import { shownSchema } from "../declare/shown-schema.ts"
+import { declarationSchema } from "../declare/shown-schema.ts"
 import { attempt, parseSignature } from "../declare/signatures.ts"
 import { isTuple } from "../schema.ts"
 
 /** A function as keyword arguments see it. */
-export interface Signed {
+export interface CalledFunction {
   name: string
   call: object
   /** The object whose method it is. */
@@ -16,10 +16,10 @@ export interface Signed {
 
 /** Puts arguments that were passed by keyword in the places of the parameters of the same names. Of a function with an
  *  object schema, and of an agent's methods, the keywords together are one object. */
-export function withKeywords(
+export function placeKeywordArguments(
   args: readonly unknown[],
   named: Readonly<Record<string, unknown>>,
-  signed: Signed,
+  signed: CalledFunction,
 ): readonly unknown[] {
   const words = Object.keys(named)
   if (words.length === 0) return args
@@ -44,10 +44,10 @@ export function withKeywords(
 
 function takesObject(target: FunctionBinding | undefined): boolean {
   const input = target?.options.input
-  return input !== undefined && !isTuple(input) && attempt(() => shownSchema(input, "input").type) === "object"
+  return input !== undefined && !isTuple(input) && attempt(() => declarationSchema(input, "input").type) === "object"
 }
 
-function parameterNames({ name, call, target }: Signed): string[] {
+function parameterNames({ name, call, target }: CalledFunction): string[] {
   const text = target?.options.signature
   const written = text === undefined ? undefined : attempt(() => parseSignature(text, name))
   return (written ?? functionSignature(call)).parameters.map((parameter) => parameter.name)

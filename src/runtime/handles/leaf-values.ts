@@ -1,11 +1,11 @@
-import { Forged } from "./wire.ts"
+import { ForgedMessage } from "./wire.ts"
 
 // Values without parts, from what another process says of them.
 
 /** In hexadecimal, because reading decimal digits takes quadratic time. */
 export function bigintFrom(text: string): bigint {
   const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(text) ?? []
-  if (digits === undefined || digits.length > mostDigits) throw new Forged("an invalid bigint")
+  if (digits === undefined || digits.length > maxDigits) throw new ForgedMessage("an invalid bigint")
   const size = BigInt(`0x${digits}`)
   return sign ? -size : size
 }
@@ -14,11 +14,11 @@ export function regExpFrom(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, flags)
   } catch {
-    throw new Forged("an invalid regular expression")
+    throw new ForgedMessage("an invalid regular expression")
   }
 }
 
-export const numbers = new Map<unknown, number>([
+export const specialNumbers = new Map<unknown, number>([
   ["NaN", Number.NaN],
   ["Infinity", Number.POSITIVE_INFINITY],
   ["-Infinity", Number.NEGATIVE_INFINITY],
@@ -26,7 +26,7 @@ export const numbers = new Map<unknown, number>([
 ])
 
 // Longer ones do not exist.
-const mostDigits = 2 ** 28
+const maxDigits = 2 ** 28
 
 type ViewMaker = new (buffer: ArrayBuffer, offset: number, length: number) => ArrayBufferView
 
@@ -39,10 +39,10 @@ const views = new Map<unknown, ViewMaker>(viewMakers.map((make) => [make.name, m
 /** A view of a buffer; `kind` is the name of its class. */
 export function viewOf(kind: unknown, buffer: ArrayBuffer, offset: number, length: number): ArrayBufferView {
   const make = views.get(kind)
-  if (!make) throw new Forged("a view of an unknown kind")
+  if (!make) throw new ForgedMessage("a view of an unknown kind")
   try {
     return new make(buffer, offset, length)
   } catch {
-    throw new Forged("a view beyond its buffer")
+    throw new ForgedMessage("a view beyond its buffer")
   }
 }

@@ -10,7 +10,7 @@ import { writeBack } from "./write-back.ts"
 /** Reads a member; undefined where there is none that a peer may reach. Runs the object's own getter, if it has one. */
 export function readMember(target: unknown, key: string): unknown {
   if (target === null || target === undefined) throw new TypeError(`Cannot read "${key}" of ${target}`)
-  if (!isObject(target)) return readOfPrimitive(target, key)
+  if (!isObject(target)) return readPrimitiveMember(target, key)
   return isReachable(target, key) ? Reflect.get(target, key, target) : undefined
 }
 
@@ -105,7 +105,7 @@ function isNewData(target: object, key: string, value: unknown): boolean {
 
 /** The property of an object or of its classes; nothing is run. */
 export function findProperty(target: object, key: string): PropertyDescriptor | undefined {
-  for (const holder of holdersOf(target)) {
+  for (const holder of prototypeChain(target)) {
     // The constructor that a class gives its instances leads to the class.
     if (key === "constructor" && holder !== target) continue
     const property = Object.getOwnPropertyDescriptor(holder, key)
@@ -115,8 +115,12 @@ export function findProperty(target: object, key: string): PropertyDescriptor | 
 }
 
 /** An object and its prototypes, except those that all objects or all functions share. */
-export function* holdersOf(target: object): Generator<object> {
-  for (let holder: object | null = target; holder && !common.has(holder); holder = Object.getPrototypeOf(holder)) {
+export function* prototypeChain(target: object): Generator<object> {
+  for (
+    let holder: object | null = target;
+    holder && !sharedPrototypes.has(holder);
+    holder = Object.getPrototypeOf(holder)
+  ) {
     yield holder
     if (types.isProxy(holder)) return
   }
@@ -129,7 +133,7 @@ export function isReserved(target: object, key: string): boolean {
 }
 
 export function isSharedPrototype(value: object): boolean {
-  return common.has(value)
+  return sharedPrototypes.has(value)
 }
 
 /** Whether a member is a method in the sense of a handle: a function that is not a class. */
@@ -138,7 +142,7 @@ export function isMethod(value: unknown): boolean {
 }
 
 // A primitive's methods are the language's own, and cannot reach anything but the primitive.
-function readOfPrimitive(target: unknown, key: string): unknown {
+function readPrimitiveMember(target: unknown, key: string): unknown {
   const boxed: object = Object(target)
   if (Object.hasOwn(boxed, key)) return Reflect.get(boxed, key)
   const prototype: unknown = Object.getPrototypeOf(boxed)
@@ -155,7 +159,7 @@ function typeName(value: unknown): string {
   return value === null ? "null" : typeof value === "undefined" ? "undefined" : `a ${typeof value}`
 }
 
-const common = new Set<object>([
+const sharedPrototypes = new Set<object>([
   Object.prototype,
   Function.prototype,
   ...[async () => {}, function* () {}, async function* () {}].map((value): object => Object.getPrototypeOf(value)),

@@ -2,16 +2,16 @@ import { types } from "node:util"
 import type { AnyFunction } from "../bindings.ts"
 import { isClass } from "../bindings.ts"
 import { agentCallOptions } from "../cell-agent.ts"
-import { passGate } from "../gated-call.ts"
-import type { Guards } from "../guard.ts"
-import { check, isTuple } from "../schema.ts"
+import { callThroughGate } from "../gated-call.ts"
+import type { MethodGuards } from "../guard.ts"
+import { isTuple, validateMaybeSync } from "../schema.ts"
 import type { UsedObjects } from "../used-objects.ts"
 import { refuseBuiltInCallback } from "./builtin-callbacks.ts"
-import { type Caller, callers } from "./caller.ts"
+import { type Caller, currentCaller } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
-import { type HostObject, reachedPath } from "./host-objects.ts"
-import { iteratorMethod, iteratorOf, listOf, symbolMember } from "./iteration.ts"
-import { withKeywords } from "./keyword-arguments.ts"
+import { type HostObject, pathFromBinding } from "./host-objects.ts"
+import { collectElements, iteratorMethod, methodBySymbol, startIterator } from "./iteration.ts"
+import { placeKeywordArguments } from "./keyword-arguments.ts"
 import {
   findProperty,
   hasMember,
@@ -23,8 +23,8 @@ import {
   writeMember,
 } from "./members.ts"
 import { isPeerObject } from "./peer-objects.ts"
-import { shapeOf } from "./shapes.ts"
-import { Forged, isObject, memberPath } from "./wire.ts"
+import { objectShapeOf } from "./shapes.ts"
+import { appendMember, ForgedMessage, isObject } from "./wire.ts"
 
 /** What a peer asks the host to do with one of the host's objects. */
 export interface Operation {
@@ -36,21 +36,21 @@ export interface Operation {
   optional: readonly number[]
   args: readonly unknown[]
   /** Arguments passed by keyword. */
-  named: Readonly<Record<string, unknown>>
+  keywordArgs: Readonly<Record<string, unknown>>
   /** `set`: the value is a changed copy of what the field holds. */
   isCopy: boolean
   /** The digest of the copy when it was read, empty where the peer does not know it, and how to make that of the field
    *  now. */
-  readAs?: { digest: string; now(value: unknown): string | undefined } | undefined
+  copyState?: { digest: string; now(value: unknown): string | undefined } | undefined
 }
 
 /** What came of an operation: a value, or a method, which the peer calls through its owner. */
-export type Outcome = { value: unknown; method?: undefined } | { method: GatedMethod }
+export type OperationResult = { value: unknown; method?: undefined } | { method: GatedMethod }
 
 export interface HostAccess {
   readonly functions: GatedFunctions
   /** The guarded methods of objects. */
-  readonly guards: Guards
+  readonly guards: MethodGuards
   /** Objects to which cells may add members. */
   readonly extensible: WeakSet<object>
   /** The host objects that cells have used. */
@@ -64,8 +64,12 @@ export interface HostAccess {
 }
 
 /** Does what a peer asks, as the cell it works for: every call passes the gate. */
-export function performOperation(operation: Operation, access: HostAccess, caller: Caller): Outcome | Promise<Outcome> {
-  access.used.use(operation.object.original)
+export function performOperation(
+  operation: Operation,
+  access: HostAccess,
+  caller: Caller,
+): OperationResult | Promise<OperationResult> {
+  access.used.markUsed(operation.object.original)
   // Reading plain data runs no code, so it needs no context, and its answer no promise.
   if (operation.op === "get" && operation.path.length === 1) {
     const { value: owner } = operation.object
@@ -73,17 +77,17 @@ export function performOperation(operation: Operation, access: HostAccess, calle
     if (held && "value" in held && !isObject(held.value) && !isReserved(owner, operation.path[0] ?? ""))
       return { value: held.value }
   }
-  return caller.within(() => callers.run(caller, perform, operation, access, caller))
+  return caller.runInContext(() => currentCaller.run(caller, performInContext, operation, access, caller))
 }
 
-async function perform(operation: Operation, access: HostAccess, caller: Caller): Promise<Outcome> {
+async function performInContext(operation: Operation, access: HostAccess, caller: Caller): Promise<OperationResult> {
   const { op, object, path, args } = operation
   const { value, binding } = object
-  const title = path.reduce(memberPath, object.title)
+  const title = path.reduce(appendMember, object.title)
   switch (op) {
     case "call":
     case "new":
-      return { value: await call(operation, title, access, caller) }
+      return { value: await callHostMember(operation, title, access, caller) }
     case "get": {
       const owner = ownerOf(value, path, access, operation.optional)
       if (owner === pathEnded) return { value: undefined }
@@ -101,14 +105,14 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       ) {
         return { value: member }
       }
-      return { method: { owner, name: key, binding, reached: reachedPath(object, path) } }
+      return { method: { owner, name: key, binding, pathFromBinding: pathFromBinding(object, path) } }
     }
     case "set": {
       const key = path.at(-1)
-      if (key === undefined) throw new Forged("an assignment to no member")
+      if (key === undefined) throw new ForgedMessage("an assignment to no member")
       const owner = ownerOf(value, path, access)
       const given = access.fit ? access.fit(args[0], () => readMember(owner, key)) : args[0]
-      const { readAs } = operation
+      const { copyState: readAs } = operation
       const isStale =
         readAs !== undefined && readAs.digest !== "" && readAs.now(readMember(owner, key)) !== readAs.digest
       writeMember(owner, key, given, { where: title, isCopy: operation.isCopy, rules: writeRules(access) })
@@ -118,14 +122,14 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
     case "iterate": {
       const target = readPath(value, path)
       const guarded = access.guards.find(target, undefined, iteratorMethod(target))
-      const make = () => iteratorOf(target, title)
-      return { value: guarded ? await gated({ ...guarded, args: [], make }, caller) : make() }
+      const make = () => startIterator(target, title)
+      return { value: guarded ? await callForCaller({ ...guarded, args: [], make }, caller) : make() }
     }
     case "list": {
       const target = readPath(value, path)
       const guarded = access.guards.find(target, undefined, iteratorMethod(target))
-      const make = () => listOf(target, title)
-      return { value: await (guarded ? gated({ ...guarded, args: [], make }, caller) : make()) }
+      const make = () => collectElements(target, title)
+      return { value: await (guarded ? callForCaller({ ...guarded, args: [], make }, caller) : make()) }
     }
     case "members":
       return { value: memberNames(readPath(value, path)) }
@@ -133,21 +137,26 @@ async function perform(operation: Operation, access: HostAccess, caller: Caller)
       return { value: typeof value === "function" && isInstance(args[0], value) }
     case "dispose": {
       const target = readPath(value, path)
-      const dispose = symbolMember(target, Symbol.asyncDispose) ?? symbolMember(target, Symbol.dispose)
-      const plain = { binding, method: reachedPath(object, [...path, "dispose"]), options: {} }
+      const dispose = methodBySymbol(target, Symbol.asyncDispose) ?? methodBySymbol(target, Symbol.dispose)
+      const plain = { binding, method: pathFromBinding(object, [...path, "dispose"]), options: {} }
       const make = () => (dispose ? Reflect.apply(dispose, target, []) : undefined)
-      await gated({ ...plain, ...access.guards.find(target, undefined, dispose), args: [], make }, caller)
+      await callForCaller({ ...plain, ...access.guards.find(target, undefined, dispose), args: [], make }, caller)
       return { value: undefined }
     }
   }
 }
 
-async function call(operation: Operation, title: string, access: HostAccess, caller: Caller): Promise<unknown> {
-  const { op, object, path, optional, args, named } = operation
+async function callHostMember(
+  operation: Operation,
+  title: string,
+  access: HostAccess,
+  caller: Caller,
+): Promise<unknown> {
+  const { op, object, path, optional, args, keywordArgs: named } = operation
   const { value, binding, bound } = object
   if (bound && path.length === 0) {
     if (op === "new") throw new TypeError(`${title} is a function binding and cannot be constructed`)
-    return callBound(bound, args, caller, named)
+    return callBoundFunction(bound, args, caller, named)
   }
   const key = path.at(-1)
   const owner = key === undefined ? undefined : ownerOf(value, path, access, optional)
@@ -160,24 +169,24 @@ async function call(operation: Operation, title: string, access: HostAccess, cal
   }
   // A gated function that a cell stored here passes the gate by itself.
   const stored = access.functions.boundBy(member)
-  if (stored && op === "call") return callBound(stored, args, caller, named)
+  if (stored && op === "call") return callBoundFunction(stored, args, caller, named)
   const method = access.functions.methodOf(member)
-  if (method && op === "call") return callMethod(method, args, caller, access, named)
+  if (method && op === "call") return callGatedMethod(method, args, caller, access, named)
   if (stored || method) throw new TypeError(`${title} is a function that passes the gate and cannot be constructed`)
   refuseBuiltInCallback(member, args, title)
   const guarded = access.guards.find(owner, key, member)
-  const all = withKeywords(args, named, { name: title, call: member, owner: owner ?? value })
+  const all = placeKeywordArguments(args, named, { name: title, call: member, owner: owner ?? value })
   const isConstruction = op === "new" || (key === undefined && isClass(member))
   const suffix = isConstruction ? "new" : "call"
   const options = agentCallOptions(owner) ?? {}
-  const reached = reachedPath(object, path)
+  const reached = pathFromBinding(object, path)
   const plain = { binding, method: reached || suffix, options }
   const apply = (made: readonly unknown[]): unknown => Reflect.apply(member, owner, made)
   const make = (made: readonly unknown[]) => {
     if (isConstruction) return Reflect.construct(member, made)
     return access.around ? access.around(owner, () => apply(made)) : apply(made)
   }
-  return gated(
+  return callForCaller(
     {
       ...plain,
       ...(op === "new" && path.length > 0 && { method: `${reached}.${suffix}` }),
@@ -197,74 +206,77 @@ function ownerOf(
   optional: readonly number[] = [],
 ): unknown {
   const owner = readPath(value, path.slice(0, -1), optional)
-  if (isObject(owner)) used.use(owner)
+  if (isObject(owner)) used.markUsed(owner)
   return owner
 }
 
 /** Calls a function binding through the gate of a cell. */
-export async function callBound(
+export async function callBoundFunction(
   { name, target }: BoundFunction,
   given: readonly unknown[],
   caller: Caller,
   named: Readonly<Record<string, unknown>> = {},
 ): Promise<unknown> {
-  const accept = (args: readonly unknown[]) => acceptedBy(target, name, args)
-  const args = await accept(withKeywords(given, named, { name, call: target.call, target }))
+  const accept = (args: readonly unknown[]) => validateInput(target, name, args)
+  const args = await accept(placeKeywordArguments(given, named, { name, call: target.call, target }))
   const make = (made: readonly unknown[]) => Reflect.apply(target.call, undefined, made)
   const call = { binding: name, method: undefined, args, options: target.options, make }
-  return gated(target.options.input === undefined ? call : { ...call, accept }, caller)
+  return callForCaller(target.options.input === undefined ? call : { ...call, accept }, caller)
 }
 
 /** Calls a method that a cell passed on, through the gate of a cell. */
-export async function callMethod(
+export async function callGatedMethod(
   method: GatedMethod,
   given: readonly unknown[],
   caller: Caller,
   { functions, guards, used }: Pick<HostAccess, "functions" | "guards" | "used">,
   named: Readonly<Record<string, unknown>> = {},
 ): Promise<unknown> {
-  used.use(method.owner)
-  const { owner, name, binding, reached, member } = heldMethod(method, functions)
+  used.markUsed(method.owner)
+  const { owner, name, binding, pathFromBinding: reached, member } = resolveStoredMethod(method, functions)
   const title = `${binding}.${reached}`
   if (typeof member !== "function") throw new TypeError(`${title} is not a function`)
   const bound = functions.boundBy(member)
-  if (bound) return callBound(bound, given, caller, named)
+  if (bound) return callBoundFunction(bound, given, caller, named)
   refuseBuiltInCallback(member, given, title)
-  const args = withKeywords(given, named, { name: title, call: member, owner })
+  const args = placeKeywordArguments(given, named, { name: title, call: member, owner })
   const guarded = guards.find(owner, name, member)
   const make = (made: readonly unknown[]) => Reflect.apply(member, owner, made)
-  return gated({ binding, method: reached, options: agentCallOptions(owner) ?? {}, ...guarded, args, make }, caller)
+  return callForCaller(
+    { binding, method: reached, options: agentCallOptions(owner) ?? {}, ...guarded, args, make },
+    caller,
+  )
 }
 
 /** A method, and what it is now. A field may hold a method of another object that a cell stored there. */
-function heldMethod(method: GatedMethod, functions: GatedFunctions): GatedMethod & { member: unknown } {
+function resolveStoredMethod(method: GatedMethod, functions: GatedFunctions): GatedMethod & { member: unknown } {
   let found = method
-  for (let step = 0; step < mostSteps; step++) {
+  for (let step = 0; step < maxStoredSteps; step++) {
     const member = readMember(found.owner, found.name)
     const stored = typeof member === "function" ? functions.methodOf(member) : undefined
     if (!stored) return { ...found, member }
     found = stored
   }
-  throw new TypeError(`${method.binding}.${method.reached} leads to no function, but back to itself.`)
+  throw new TypeError(`${method.binding}.${method.pathFromBinding} leads to no function, but back to itself.`)
 }
 
-const mostSteps = 32
+const maxStoredSteps = 32
 
-type GatedCall = Omit<Parameters<typeof passGate>[0], "signal">
+type GatedCall = Omit<Parameters<typeof callThroughGate>[0], "signal">
 
-function gated(call: GatedCall, caller: Caller): Promise<unknown> {
+function callForCaller(call: GatedCall, caller: Caller): Promise<unknown> {
   const make = (args: readonly unknown[]) => {
-    caller.check()
+    caller.throwIfStopped()
     return call.make(args)
   }
-  caller.check()
-  return passGate({ ...call, make, signal: caller.signal, nameOf: caller.nameOf }, caller.gate)
+  caller.throwIfStopped()
+  return callThroughGate({ ...call, make, signal: caller.signal, nameOf: caller.nameOf }, caller.gate)
 }
 
-async function acceptedBy({ options: { input } }: BoundFunction["target"], name: string, args: readonly unknown[]) {
+async function validateInput({ options: { input } }: BoundFunction["target"], name: string, args: readonly unknown[]) {
   if (input === undefined) return args
   const tuple = isTuple(input)
-  const validation = await check(input, tuple ? args : args[0])
+  const validation = await validateMaybeSync(input, tuple ? args : args[0])
   if (!validation.ok) throw new TypeError(`Invalid input of ${name}: ${validation.message}`)
   return tuple && Array.isArray(validation.value) ? validation.value : [validation.value, ...args.slice(1)]
 }
@@ -282,7 +294,7 @@ function writeRules({ functions, guards, extensible }: HostAccess) {
 
 function memberNames(value: unknown): string[] {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return []
-  const { methods, values } = shapeOf(value)
+  const { methods, values } = objectShapeOf(value)
   return [...methods, ...values]
 }
 

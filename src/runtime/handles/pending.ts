@@ -1,24 +1,24 @@
 /** What is known of a result that has not been awaited. */
-export interface Pending {
+export interface PendingResult {
   /** The call, as a program would write it. */
   readonly title: string
-  awaited: boolean
+  isAwaited: boolean
 }
 
-const pendings = new WeakMap<object, Pending>()
+const pendingResults = new WeakMap<object, PendingResult>()
 
 /** Whether a value is the result of a remote call that was not awaited. */
-export function pendingOf(value: unknown): Pending | undefined {
-  return typeof value === "object" && value !== null ? pendings.get(value) : undefined
+export function pendingResultOf(value: unknown): PendingResult | undefined {
+  return typeof value === "object" && value !== null ? pendingResults.get(value) : undefined
 }
 
 /** A promise for the result of a remote call that cannot be mistaken for the result: it can be awaited, and every other
  *  use throws and says to write `await`. The caller handles the rejection when no code awaits it. */
-export function pendingResult(
+export function createPendingResult(
   promise: Promise<unknown>,
   title: string,
-): { result: Promise<unknown>; pending: Pending } {
-  const pending: Pending = { title, awaited: false }
+): { result: Promise<unknown>; pending: PendingResult } {
+  const pending: PendingResult = { title, isAwaited: false }
   const forgotten = (use: string): never => {
     throw new TypeError(
       `The result of ${title} was not awaited, so it cannot be ${use}: write \`await\` before the call.`,
@@ -31,7 +31,7 @@ export function pendingResult(
     finally: (done?: () => void) => noted().finally(done),
   }
   const noted = () => {
-    pending.awaited = true
+    pending.isAwaited = true
     return promise
   }
   const result = new Proxy(promise, {
@@ -52,7 +52,7 @@ export function pendingResult(
     deleteProperty: () => forgotten("changed"),
     defineProperty: () => forgotten("changed"),
   })
-  pendings.set(result, pending)
+  pendingResults.set(result, pending)
   return { result, pending }
 }
 

@@ -1,17 +1,17 @@
 import type { Json } from "../../core/json.ts"
 import { recordsFrom } from "../python/table.ts"
-import { mostHeapBytes } from "./frames.ts"
-import { jsonCost, tableCost } from "./json-cost.ts"
+import { maxMessageHeapBytes } from "./frames.ts"
+import { estimateJsonCost, estimateTableBytes } from "./json-cost.ts"
 import { integerArrays } from "./python-encode.ts"
 import {
   type DecodeReferences,
-  Forged,
+  expectId,
+  expectList,
+  expectRecord,
+  expectText,
+  ForgedMessage,
   type Frame,
-  idIn,
-  listIn,
-  recordIn,
   refuseImplicitCall,
-  textIn,
   type WireObject,
 } from "./wire.ts"
 
@@ -47,9 +47,9 @@ class Decoding {
   }
 
   value(json: Json | undefined): unknown {
-    if (json === undefined) throw new Forged("a value without its parts")
+    if (json === undefined) throw new ForgedMessage("a value without its parts")
     if (typeof json !== "object" || json === null) return json
-    if (++this.#depth > deepestPython) throw new Forged("a value that is nested too deeply")
+    if (++this.#depth > maxPythonDepth) throw new ForgedMessage("a value that is nested too deeply")
     const value = Array.isArray(json)
       ? this.#array(json)
       : Object.hasOwn(json, "$")
@@ -60,7 +60,7 @@ class Decoding {
   }
 
   #array(json: Json[]): unknown[] {
-    const number = numberOf(json)
+    const number = sharedNumberOf(json)
     const items = () => json.slice(number === undefined ? 0 : 1).map((item) => this.value(item))
     return number === undefined ? items() : (this.#once(number, items) as unknown[])
   }
@@ -73,14 +73,14 @@ class Decoding {
       this.#shared.set(number, decode())
     }
     const value = this.#shared.get(number)
-    if (value === undefined) throw new Forged("a value that contains itself")
+    if (value === undefined) throw new ForgedMessage("a value that contains itself")
     return value
   }
 
   #again(number: number): unknown {
     if (this.#shared.has(number)) return this.#once(number, () => undefined)
-    this.#numbered ??= numberedIn(this.#root)
-    if (++this.#ahead > mostAhead) throw new Forged("references that lead to references")
+    this.#numbered ??= findSharedValues(this.#root)
+    if (++this.#ahead > maxForwardReferences) throw new ForgedMessage("references that lead to references")
     const depth = this.#depth
     this.#depth = 0
     const value = this.value(this.#numbered.get(number))
@@ -105,7 +105,7 @@ class Decoding {
   #tagged(tagged: WireObject): unknown {
     switch (tagged.$) {
       case "n":
-        return bigintFrom(textIn(tagged.v))
+        return bigintFrom(expectText(tagged.v))
       case "f":
         return floats.get(tagged.v) ?? Number.NaN
       case "d":
@@ -119,13 +119,13 @@ class Decoding {
       case "m":
         return new Map(pairsIn(tagged.e).map(([key, held]) => [this.value(key), this.value(held)]))
       case "o":
-        return this.#object(pairsIn(tagged.e).map(([key, held]) => [textIn(key), held]))
+        return this.#object(pairsIn(tagged.e).map(([key, held]) => [expectText(key), held]))
       case "s":
-        return new Set(listIn(tagged.e).map((item) => this.value(item)))
+        return new Set(expectList(tagged.e).map((item) => this.value(item)))
       case "q":
-        return this.#once(idIn(tagged.n), () => this.value(tagged.v))
+        return this.#once(expectId(tagged.n), () => this.value(tagged.v))
       case "r":
-        return this.#again(idIn(tagged.n))
+        return this.#again(expectId(tagged.n))
       case "h":
         return this.#references.hostObject(tagged)
       case "hm":
@@ -133,30 +133,31 @@ class Decoding {
       case "p":
         return this.#references.peerObject(tagged)
       default:
-        throw new Forged("a value of an unknown form")
+        throw new ForgedMessage("a value of an unknown form")
     }
   }
 
   #bytes(index: Json | undefined): Uint8Array {
     const found = typeof index === "number" ? this.#buffers[index] : undefined
-    if (!found) throw new Forged("a buffer that was not sent")
+    if (!found) throw new ForgedMessage("a buffer that was not sent")
     // A column of text is read twice. A buffer that many values use would become many times what was sent.
     this.#read += found.length
-    if (this.#read > 2 * this.#sent) throw new Forged("a buffer that several values use")
+    if (this.#read > 2 * this.#sent) throw new ForgedMessage("a buffer that several values use")
     return found
   }
 
   #table({ n, c }: WireObject): object[] {
-    const length = idIn(n)
-    const given = listIn(c).map(recordIn)
-    this.#heapBytes += tableCost(length, given.length)
+    const length = expectId(n)
+    const given = expectList(c).map(expectRecord)
+    this.#heapBytes += estimateTableBytes(length, given.length)
     const text = given.reduce((sum, { kind, i }) => sum + (kind === "text" ? this.#bytes(i).length : 0), 0)
-    if (this.#heapBytes > mostHeapBytes() || text > mostText) throw new Forged("a table that is too large")
+    if (this.#heapBytes > maxMessageHeapBytes() || text > maxTextBytes)
+      throw new ForgedMessage("a table that is too large")
     const columns = given.map(({ name, kind, i, v }) => {
-      const key = textIn(name)
+      const key = expectText(name)
       const values =
-        kind === "values" ? listIn(v).map((item) => this.value(item)) : columnFrom(kind, this.#bytes(i), length)
-      if (values.length !== length) throw new Forged("columns of different lengths")
+        kind === "values" ? expectList(v).map((item) => this.value(item)) : columnFrom(kind, this.#bytes(i), length)
+      if (values.length !== length) throw new ForgedMessage("columns of different lengths")
       if (kind === "values") for (const value of Array.from(values)) refuseImplicitCall(key, value)
       return { key, values }
     })
@@ -170,18 +171,18 @@ class Decoding {
 
 /** The number of a value that is in several places: its JSON is `{ $: "q", n, v }`, or an array that begins with
  *  `{ $: "q", n }`. */
-function numberOf(json: Json): number | undefined {
+function sharedNumberOf(json: Json): number | undefined {
   const mark = Array.isArray(json) ? json[0] : json
   if (typeof mark !== "object" || mark === null || Array.isArray(mark) || mark.$ !== "q") return undefined
-  return Array.isArray(json) === (mark.v === undefined) ? idIn(mark.n) : undefined
+  return Array.isArray(json) === (mark.v === undefined) ? expectId(mark.n) : undefined
 }
 
-function numberedIn(root: Json): Map<number, Json> {
+function findSharedValues(root: Json): Map<number, Json> {
   const found = new Map<number, Json>()
   const waiting: Json[] = [root]
   for (let json = waiting.pop(); json !== undefined; json = waiting.pop()) {
     if (typeof json !== "object" || json === null) continue
-    const number = numberOf(json)
+    const number = sharedNumberOf(json)
     if (number !== undefined) found.set(number, json)
     for (const part of Object.values(json)) waiting.push(part)
   }
@@ -189,9 +190,9 @@ function numberedIn(root: Json): Map<number, Json> {
 }
 
 // Somewhat more than Python's own side sends.
-export const deepestPython = 250
-const mostText = 2 ** 26
-const mostAhead = 20
+export const maxPythonDepth = 250
+const maxTextBytes = 2 ** 26
+const maxForwardReferences = 20
 
 // Not by an object's keys, among which are those that every object has.
 const floats = new Map<unknown, number>([
@@ -203,14 +204,14 @@ const floats = new Map<unknown, number>([
 /** In hexadecimal, because reading decimal digits takes quadratic time. */
 function bigintFrom(written: string): bigint {
   const [, sign, digits] = /^(-?)([0-9a-f]+)$/.exec(written) ?? []
-  if (digits === undefined) throw new Forged("an invalid number")
+  if (digits === undefined) throw new ForgedMessage("an invalid number")
   const size = BigInt(`0x${digits}`)
   return sign ? -size : size
 }
 
 function dateFrom(time: Json | undefined): Date {
   const made = new Date(typeof time === "number" ? time : Number.NaN)
-  if (Number.isNaN(made.getTime())) throw new Forged("an invalid date")
+  if (Number.isNaN(made.getTime())) throw new ForgedMessage("an invalid date")
   return made
 }
 
@@ -219,29 +220,29 @@ function columnFrom(kind: Json | undefined, bytes: Uint8Array, length: number): 
     case "text":
       return textColumn(bytes)
     case "bool":
-      if (bytes.length !== length) throw new Forged("columns of different lengths")
+      if (bytes.length !== length) throw new ForgedMessage("columns of different lengths")
       return Array.from(bytes, (value) => value === 1)
     case "date":
-      if (bytes.length !== 8 * length) throw new Forged("columns of different lengths")
-      return Array.from(new Float64Array(aligned(bytes)), (time) => (Number.isNaN(time) ? null : new Date(time)))
+      if (bytes.length !== 8 * length) throw new ForgedMessage("columns of different lengths")
+      return Array.from(new Float64Array(copyAligned(bytes)), (time) => (Number.isNaN(time) ? null : new Date(time)))
     default:
       return typedArray(kind, bytes)
   }
 }
 
 function textColumn(bytes: Uint8Array): Json[] {
-  const { depth, heapBytes } = jsonCost(bytes)
-  if (depth !== 1 || heapBytes > mostHeapBytes()) throw new Forged("invalid text")
-  const items = listIn(parsed(bytes))
-  if (items.some((item) => typeof item !== "string" && item !== null)) throw new Forged("invalid text")
+  const { depth, heapBytes } = estimateJsonCost(bytes)
+  if (depth !== 1 || heapBytes > maxMessageHeapBytes()) throw new ForgedMessage("invalid text")
+  const items = expectList(parseJson(bytes))
+  if (items.some((item) => typeof item !== "string" && item !== null)) throw new ForgedMessage("invalid text")
   return items
 }
 
-function parsed(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString())
   } catch {
-    throw new Forged("invalid text")
+    throw new ForgedMessage("invalid text")
   }
 }
 
@@ -255,8 +256,8 @@ function numbersFrom(kind: Json | undefined, bytes: Uint8Array): ArrayLike<numbe
 
 function typedArray(kind: Json | undefined, bytes: Uint8Array): ArrayLike<number | bigint> {
   const make = arrays.get(kind)
-  if (!make || bytes.length % make.BYTES_PER_ELEMENT !== 0) throw new Forged("an array of an unknown kind")
-  return new make(aligned(bytes))
+  if (!make || bytes.length % make.BYTES_PER_ELEMENT !== 0) throw new ForgedMessage("an array of an unknown kind")
+  return new make(copyAligned(bytes))
 }
 
 interface ArrayMaker {
@@ -278,10 +279,10 @@ const arrays = new Map<unknown, ArrayMaker>([
 ])
 
 // A typed array must begin at a multiple of its element's size, and must not hold on to the whole frame.
-function aligned(bytes: Uint8Array): ArrayBuffer {
+function copyAligned(bytes: Uint8Array): ArrayBuffer {
   return new Uint8Array(bytes).buffer
 }
 
 function pairsIn(value: Json | undefined): Json[][] {
-  return listIn(value).map(listIn)
+  return expectList(value).map(expectList)
 }

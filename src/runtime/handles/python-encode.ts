@@ -3,8 +3,8 @@ import type { Json } from "../../core/json.ts"
 import { isAgent, isBinding } from "../bindings.ts"
 import { isPlain } from "../declare/inspect.ts"
 import { isKeywordArguments, isPyReference } from "../python/py.ts"
-import { columnsOf, isTable, numberKinds } from "../python/table.ts"
-import { CannotCross, type Encoded, type EncodeReferences, memberPath, type WireObject } from "./wire.ts"
+import { encodeColumns, isTable, numberKinds } from "../python/table.ts"
+import { appendMember, CannotCross, type EncodedValue, type EncodeReferences, type WireObject } from "./wire.ts"
 
 // Tags of values for Python: f number that JSON lacks · n bigint · d Date · b bytes · a numbers of one type · t table by
 // columns · m Map · s Set · o object with a key that JSON could not carry · r an object that is elsewhere in the same
@@ -12,7 +12,7 @@ import { CannotCross, type Encoded, type EncodeReferences, memberPath, type Wire
 
 /** Encodes data by copying it: plain JSON, dates, bytes, typed arrays, Maps, Sets, bigints, tables. Everything with
  *  behaviour crosses as a reference. One object in two places is one object in Python. */
-export function encodePython(value: unknown, name: string, references: EncodeReferences): Encoded {
+export function encodePython(value: unknown, name: string, references: EncodeReferences): EncodedValue {
   const encoding = new Encoding(name, references)
   try {
     const json = encoding.value(value, undefined)
@@ -99,7 +99,7 @@ class Encoding {
   #table(records: object[], path: Path): Json {
     const each = (values: unknown[], column: string) =>
       values.map((item, row) => this.value(item, [[path, row], column]))
-    const columns = this.#hide(() => columnsOf(records, (buffer) => this.buffers.push(buffer) - 1, each))
+    const columns = this.#hide(() => encodeColumns(records, (buffer) => this.buffers.push(buffer) - 1, each))
     return this.#tagged("t", { n: records.length, c: columns })
   }
 
@@ -178,7 +178,7 @@ class Encoding {
   }
 
   #where(path: Path): string {
-    return stepsOf(path).reduce((where: string, step) => memberPath(where, String(step)), this.#name)
+    return stepsOf(path).reduce((where: string, step) => appendMember(where, String(step)), this.#name)
   }
 
   #cannotCross(path: Path, reason: string): CannotCross {

@@ -15,19 +15,19 @@ export interface SeenRecords {
 /** The columns of an array whose elements are records with the same keys, and values of one primitive type per key;
  *  undefined for any other array. Columns cross several times faster than JSON. `seen` is not needed for an array that
  *  is sent alone: a column of rising numbers then proves that no record occurs twice. */
-export function columnsOf(
+export function encodeRecordColumns(
   rows: readonly unknown[],
   seen: SeenRecords,
   isAlone: boolean,
   addBuffer: (buffer: Uint8Array) => number,
 ): Column[] | undefined {
-  if (rows.length < fewestRows) return undefined
+  if (rows.length < minRows) return undefined
   const kinds = kindsOf(rows[0])
   if (!kinds) return undefined
   const names = [...kinds.keys()]
   const columns = [...kinds].map(([name, kind]) => emptyColumn(name, kind, rows.length))
-  for (let row = 0; row < rows.length; row++) if (!take(rows[row], row, names, columns)) return undefined
-  if (!(isAlone && columns.some(({ kind, values }) => kind === "number" && rises(values)))) {
+  for (let row = 0; row < rows.length; row++) if (!addRecord(rows[row], row, names, columns)) return undefined
+  if (!(isAlone && columns.some(({ kind, values }) => kind === "number" && isStrictlyRising(values)))) {
     for (let row = 0; row < rows.length; row++) {
       const record = rows[row] as object
       if (seen.has(record)) return undefined
@@ -38,7 +38,7 @@ export function columnsOf(
 }
 
 /** The records of a table from its columns, which all have `length` values. */
-export function recordsFrom(
+export function recordsFromColumns(
   columns: readonly { name: string; values: ArrayLike<unknown> }[],
   length: number,
 ): object[] {
@@ -54,7 +54,7 @@ export function recordsFrom(
 }
 
 /** The values of a column from its bytes; undefined where they are no column of that length. */
-export function columnValues(
+export function decodeRecordColumn(
   kind: Json | undefined,
   bytes: Uint8Array,
   length: number,
@@ -62,7 +62,7 @@ export function columnValues(
   if (kind === "number") return bytes.length === 8 * length ? new Float64Array(new Uint8Array(bytes).buffer) : undefined
   if (kind === "boolean") return bytes.length === length ? booleansFrom(bytes) : undefined
   if (kind !== "text") return undefined
-  const texts = parsed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
+  const texts = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
   const isColumn = Array.isArray(texts) && texts.length === length && texts.every((text) => typeof text === "string")
   return isColumn ? texts : undefined
 }
@@ -73,7 +73,7 @@ function booleansFrom(bytes: Uint8Array): boolean[] {
   return values
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -82,7 +82,7 @@ function parsed(text: string): unknown {
 }
 
 // With fewer records, JSON is as fast.
-const fewestRows = 64
+const minRows = 64
 
 function kindsOf(row: unknown): ReadonlyMap<string, ColumnKind> | undefined {
   if (!isBareRecord(row)) return undefined
@@ -107,7 +107,7 @@ function isBareRecord(row: unknown): row is Record<string, unknown> {
   return Object.getPrototypeOf(row) === Object.prototype
 }
 
-interface Values {
+interface ColumnValues {
   name: string
   kind: ColumnKind
   /** What `typeof` says of its values. */
@@ -115,7 +115,7 @@ interface Values {
   values: Float64Array | Uint8Array | unknown[]
 }
 
-function emptyColumn(name: string, kind: ColumnKind, length: number): Values {
+function emptyColumn(name: string, kind: ColumnKind, length: number): ColumnValues {
   if (kind === "text") return { name, kind, type: "string", values: new Array<unknown>(length) }
   return { name, kind, type: kind, values: kind === "number" ? new Float64Array(length) : new Uint8Array(length) }
 }
@@ -123,14 +123,14 @@ function emptyColumn(name: string, kind: ColumnKind, length: number): Values {
 /** Puts the values of a row into the columns. Returns false for a row with other keys, another order of them, values of
  *  other types, accessors, or anything hidden. The engine caches the two lists of names for objects of one shape;
  *  `Reflect.ownKeys` builds its list anew for each row and takes ten times as long. */
-function take(row: unknown, at: number, names: readonly string[], columns: readonly Values[]): boolean {
+function addRecord(row: unknown, at: number, names: readonly string[], columns: readonly ColumnValues[]): boolean {
   if (!isBareRecord(row)) return false
   const keys = Object.keys(row)
   if (keys.length !== names.length || Object.getOwnPropertyNames(row).length !== names.length) return false
   if (Object.getOwnPropertySymbols(row).length > 0) return false
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string
-    const column = columns[index] as Values
+    const column = columns[index] as ColumnValues
     if (keys[index] !== name) return false
     // An accessor has no value, and is not called.
     const value: unknown = Object.getOwnPropertyDescriptor(row, name)?.value
@@ -140,7 +140,7 @@ function take(row: unknown, at: number, names: readonly string[], columns: reado
   return true
 }
 
-function rises(values: ArrayLike<unknown>): boolean {
+function isStrictlyRising(values: ArrayLike<unknown>): boolean {
   let last = Number.NEGATIVE_INFINITY
   for (let row = 0; row < values.length; row++) {
     const value = values[row] as number
@@ -150,6 +150,6 @@ function rises(values: ArrayLike<unknown>): boolean {
   return true
 }
 
-function bytesOf(values: Values["values"]): Uint8Array {
+function bytesOf(values: ColumnValues["values"]): Uint8Array {
   return Array.isArray(values) ? Buffer.from(JSON.stringify(values)) : new Uint8Array(values.buffer)
 }

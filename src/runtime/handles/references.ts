@@ -1,30 +1,30 @@
 import type { Caller } from "./caller.ts"
-import { type HostObjects, reachedPath } from "./host-objects.ts"
+import { type HostObjects, pathFromBinding } from "./host-objects.ts"
 import { readMember } from "./members.ts"
 import type { HostAccess } from "./operations.ts"
 import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
-import { type DecodeReferences, type EncodeReferences, idIn, recordIn, textIn } from "./wire.ts"
+import { type DecodeReferences, type EncodeReferences, expectId, expectRecord, expectText } from "./wire.ts"
 
 /** The binding and the title of a live object by its place in a value, such as `.values[3].lamp`. */
-export type NameLive = (where: string) => { binding: string; title: string }
+export type NameReference = (where: string) => { binding: string; title: string }
 
 /** Names objects that were reached by no binding. */
-export const unnamed: NameLive = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
+export const nameUnbound: NameReference = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
 
 /** How objects and functions that are not copied cross one connection. */
-export interface References {
-  encodeReferences(named: NameLive): EncodeReferences
+export interface ReferenceCodec {
+  encodeReferences(named: NameReference): EncodeReferences
   /** With a caller, host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
   decodeReferences(caller: Caller | undefined): DecodeReferences
   /** Objects that the peer sent before are gone. */
   forgetPeerObjects(): void
 }
 
-export function createReferences(objects: HostObjects, access: HostAccess, peer: Peer): References {
+export function createReferenceCodec(objects: HostObjects, access: HostAccess, peer: Peer): ReferenceCodec {
   const { functions, guards, used } = access
   const peerObjects = createPeerObjects(peer)
   return {
-    forgetPeerObjects: () => peerObjects.forget(),
+    forgetPeerObjects: () => peerObjects.releaseAll(),
     encodeReferences: (named) => ({
       isHandle: isPeerObject,
       reference(value, where) {
@@ -35,21 +35,21 @@ export function createReferences(objects: HostObjects, access: HostAccess, peer:
     }),
     decodeReferences: (caller) => ({
       hostObject({ id }) {
-        const { bound, original } = objects.find(idIn(id))
-        if (caller) used.use(original)
+        const { bound, original } = objects.find(expectId(id))
+        if (caller) used.markUsed(original)
         if (!caller || typeof original !== "function") return original
         if (bound) return functions.passBound(bound, caller)
         // A guarded method that came to the cell as a function by itself.
         const guarded = guards.find(undefined, undefined, original)
         if (!guarded) return original
         const { object: owner, method: name, binding } = guarded
-        return functions.passMethod({ owner, name, binding, reached: name }, caller)
+        return functions.passMethod({ owner, name, binding, pathFromBinding: name }, caller)
       },
       hostMethod({ of, name: given }) {
-        const found = objects.find(idIn(recordIn(of).id))
+        const found = objects.find(expectId(expectRecord(of).id))
         const { value: owner, binding } = found
-        if (caller) used.use(found.original)
-        const name = textIn(given)
+        if (caller) used.markUsed(found.original)
+        const name = expectText(given)
         const method = readMember(owner, name)
         if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
         if (!caller) return method.bind(owner)
@@ -57,7 +57,10 @@ export function createReferences(objects: HostObjects, access: HostAccess, peer:
         const bound = functions.boundBy(method)
         if (bound) return functions.passBound(bound, caller)
         const stored = functions.methodOf(method)
-        return functions.passMethod(stored ?? { owner, name, binding, reached: reachedPath(found, [name]) }, caller)
+        return functions.passMethod(
+          stored ?? { owner, name, binding, pathFromBinding: pathFromBinding(found, [name]) },
+          caller,
+        )
       },
       peerObject: (tagged) => peerObjects.receive(tagged, caller),
     }),

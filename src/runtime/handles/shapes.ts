@@ -1,11 +1,11 @@
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { classOf, nameOfClass } from "../declare/inspect-class.ts"
-import { holdersOf, isReserved, isSharedPrototype } from "./members.ts"
+import { isReserved, isSharedPrototype, prototypeChain } from "./members.ts"
 import { isObject, type WireObject } from "./wire.ts"
 
 /** What a peer knows of a host object without asking. */
-export type Shape = {
+export type ObjectShape = {
   is: "object" | "function" | "class"
   /** The name of its class, or its own for a function or class. */
   name: string
@@ -29,10 +29,10 @@ export type Shape = {
 /** The shapes that one connection has sent. Each crosses once, before its first use. */
 export interface SentShapes {
   /** The number of a shape; one that is new is among the next `takeNew`. */
-  numberOf(shape: Shape): number
+  numberOf(shape: ObjectShape): number
   takeNew(): WireObject[]
   /** Shapes that were taken and could not be sent. */
-  putBack(shapes: readonly WireObject[]): void
+  returnUnsent(shapes: readonly WireObject[]): void
 }
 
 export function createSentShapes(): SentShapes {
@@ -47,7 +47,7 @@ export function createSentShapes(): SentShapes {
       const number = ++last
       numbers.set(key, number)
       // A shape that is forgotten is sent again, under another number.
-      if (numbers.size > mostShapes) numbers.delete(numbers.keys().next().value ?? "")
+      if (numbers.size > maxShapes) numbers.delete(numbers.keys().next().value ?? "")
       added.push({ $: "sh", n: number, ...shape })
       return number
     },
@@ -56,15 +56,15 @@ export function createSentShapes(): SentShapes {
       if (taken.length > 0) added = []
       return taken
     },
-    putBack(shapes) {
+    returnUnsent(shapes) {
       added = [...shapes, ...added]
     },
   }
 }
 
-export function shapeOf(value: object): Shape {
+export function objectShapeOf(value: object): ObjectShape {
   const is = typeof value === "function" ? (isClass(value) ? "class" : "function") : "object"
-  const name = nameFor(value, is)
+  const name = shapeName(value, is)
   if (types.isProxy(value)) {
     return { is, name, methods: [], values: [], iterable: true, disposable: true, classes: [], open: true }
   }
@@ -96,12 +96,12 @@ interface InheritedMembers extends Members {
 }
 
 const noMembers: InheritedMembers = { methods: [], values: [], isCut: false, classes: [] }
-const known = new WeakMap<object, InheritedMembers>()
+const inheritedByPrototype = new WeakMap<object, InheritedMembers>()
 
 function inheritedMembers(prototype: object): InheritedMembers {
-  const cached = known.get(prototype)
+  const cached = inheritedByPrototype.get(prototype)
   if (cached) return cached
-  const holders = [...holdersOf(prototype)].filter((holder) => !types.isProxy(holder))
+  const holders = [...prototypeChain(prototype)].filter((holder) => !types.isProxy(holder))
   const all = holders.map(membersOf)
   const members = {
     methods: all.flatMap(({ methods }) => methods),
@@ -109,7 +109,7 @@ function inheritedMembers(prototype: object): InheritedMembers {
     isCut: all.some(({ isCut }) => isCut),
     classes: holders.flatMap(classNumbers),
   }
-  known.set(prototype, members)
+  inheritedByPrototype.set(prototype, members)
   return members
 }
 
@@ -134,7 +134,7 @@ function membersOf(holder: object): Members {
   if (isSharedPrototype(holder)) return noMembers
   const isFunction = typeof holder === "function"
   const names = Object.getOwnPropertyNames(holder)
-  for (const key of names.slice(0, mostMembers)) {
+  for (const key of names.slice(0, maxListedMembers)) {
     if (isReserved(holder, key) || (isFunction && (key === "length" || key === "name"))) continue
     const property = Object.getOwnPropertyDescriptor(holder, key)
     const isFunctionValue = typeof property?.value === "function"
@@ -142,15 +142,15 @@ function membersOf(holder: object): Members {
     const list = isFunctionValue && !isClass(property.value) ? methods : values
     list.push(key)
   }
-  return { methods, values, isCut: names.length > mostMembers }
+  return { methods, values, isCut: names.length > maxListedMembers }
 }
 
-function nameFor(value: object, is: Shape["is"]): string {
+function shapeName(value: object, is: ObjectShape["is"]): string {
   if (is !== "object") return nameOfClass(value) ?? "function"
   const type = classOf(value)
   return (type && nameOfClass(type)) ?? "Object"
 }
 
-const mostShapes = 2_000
+const maxShapes = 2_000
 // Members beyond these are reachable, but not listed.
-const mostMembers = 500
+const maxListedMembers = 500

@@ -1,29 +1,29 @@
 import type { Caller } from "./caller.ts"
-import { pendingResult } from "./pending.ts"
+import { createPendingResult } from "./pending.ts"
 
 /** The result of a call that host code makes for a cell. Host code may not await it, as an event emitter does not: then a
  *  failure is the caller's, or goes to `onFailure` where there is no caller, and is never an unhandled rejection. */
-export function watchedResult(
+export function reportIfUnawaited(
   promise: Promise<unknown>,
   title: string,
   caller: Caller | undefined,
   { onSuccess, onFailure }: { onSuccess?(): void; onFailure?(error: unknown): void },
 ): Promise<unknown> {
-  const { result, pending } = pendingResult(promise, `${title}(…)`)
+  const { result, pending } = createPendingResult(promise, `${title}(…)`)
   const settled = promise.then(
     async () => {
-      if (!onSuccess || pending.awaited) return
+      if (!onSuccess || pending.isAwaited) return
       await nextTurn()
-      if (!pending.awaited) onSuccess()
+      if (!pending.isAwaited) onSuccess()
     },
     async (error: unknown) => {
       await nextTurn()
-      if (pending.awaited) return
+      if (pending.isAwaited) return
       if (caller) caller.fail(error)
       else onFailure?.(error)
     },
   )
-  caller?.track(settled)
+  caller?.waitFor(settled)
   return result
 }
 

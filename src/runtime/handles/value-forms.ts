@@ -3,10 +3,10 @@ import { isCalledImplicitly } from "./wire.ts"
 
 /** How a JavaScript value crosses: copied part by part (array, object, map, set), copied whole (leaf), as an error, or by
  *  reference (live). */
-export type Form = "array" | "object" | "map" | "set" | "leaf" | "error" | "live"
+export type CrossingForm = "array" | "object" | "map" | "set" | "leaf" | "error" | "live"
 
 /** Finds the form of an object without running any of its code. */
-export function formOf(value: object): Form {
+export function crossingFormOf(value: object): CrossingForm {
   if (types.isProxy(value)) return "live"
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Object.prototype || prototype === null) return isPlainData(value) ? "object" : "live"

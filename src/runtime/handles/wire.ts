@@ -18,7 +18,7 @@ export interface Frame {
 }
 
 /** A value as it travels: JSON, the buffers it refers to by number, and whether the JSON contains tagged values. */
-export interface Encoded {
+export interface EncodedValue {
   json: Json
   buffers: Uint8Array[]
   special: boolean
@@ -31,7 +31,7 @@ export interface FrameLink {
   /** Called once per connection, before the first frame arrives. */
   listen(handlers: FrameHandlers): void
   /** Whether an open link keeps this process alive. */
-  hold(alive: boolean): void
+  keepProcessAlive(alive: boolean): void
   close(): void
 }
 
@@ -62,13 +62,13 @@ export interface DecodeReferences {
 
 /** A language's representation of values. `encode` with an empty name takes the body of a message: an object of ours
  *  whose members are values. */
-export interface Codec {
-  encode(value: unknown, name: string, references: EncodeReferences): Encoded
-  decode(json: Json, frame: ReceivedValues, references: DecodeReferences): unknown
+export interface WireCodec {
+  encode(value: unknown, name: string, references: EncodeReferences): EncodedValue
+  decode(json: Json, frame: FrameContents, references: DecodeReferences): unknown
 }
 
 /** What values need of the frame that they came in. */
-export type ReceivedValues = Pick<Frame, "buffers" | "special" | "maxHeapBytes">
+export type FrameContents = Pick<Frame, "buffers" | "special" | "maxHeapBytes">
 
 /** A value cannot be sent to the other process. */
 export class CannotCross extends TypeError {
@@ -76,7 +76,7 @@ export class CannotCross extends TypeError {
 }
 
 /** The peer sent something that our own code never sends. The peer is ended. */
-export class Forged extends AgentError {
+export class ForgedMessage extends AgentError {
   override name = "Forged"
   readonly #mark = true
 
@@ -85,7 +85,7 @@ export class Forged extends AgentError {
   }
 
   /** Unlike `instanceof`, this runs no code of the value that was thrown. */
-  static is(thrown: unknown): thrown is Forged {
+  static is(thrown: unknown): thrown is ForgedMessage {
     return typeof thrown === "object" && thrown !== null && #mark in thrown
   }
 }
@@ -114,7 +114,7 @@ export function refuseImplicitCall(key: string, value: unknown): void {
 }
 
 /** `order.items[3]["a b"]`: a path as a program would write it. */
-export function memberPath(where: string, key: string): string {
+export function appendMember(where: string, key: string): string {
   if (/^[A-Za-z_$][\w$]*$/.test(key)) return `${where}.${key}`
   if (/^(?:0|[1-9]\d*)$/.test(key)) return `${where}[${key}]`
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? `${where}.${key}` : `${where}[${JSON.stringify(key)}]`
@@ -122,22 +122,22 @@ export function memberPath(where: string, key: string): string {
 
 // Readers of untrusted messages. They test the type and never convert: a conversion would call methods of the value.
 
-export function textIn(value: unknown): string {
-  if (typeof value !== "string") throw new Forged("a message with something else where a text belongs")
+export function expectText(value: unknown): string {
+  if (typeof value !== "string") throw new ForgedMessage("a message with something else where a text belongs")
   return value
 }
 
-export function idIn(value: unknown): number {
-  if (!Number.isSafeInteger(value) || Number(value) < 0) throw new Forged("a message with an impossible number")
+export function expectId(value: unknown): number {
+  if (!Number.isSafeInteger(value) || Number(value) < 0) throw new ForgedMessage("a message with an impossible number")
   return Number(value)
 }
 
-export function listIn(value: unknown): Json[] {
-  if (!Array.isArray(value)) throw new Forged("a message with something else where a list belongs")
+export function expectList(value: unknown): Json[] {
+  if (!Array.isArray(value)) throw new ForgedMessage("a message with something else where a list belongs")
   return value
 }
 
-export function recordIn(value: unknown): WireObject {
-  if (!isRecord(value)) throw new Forged("a message with something else where an object belongs")
+export function expectRecord(value: unknown): WireObject {
+  if (!isRecord(value)) throw new ForgedMessage("a message with something else where an object belongs")
   return value as WireObject
 }

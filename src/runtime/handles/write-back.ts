@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from "node:util"
-import { type Form, formOf } from "./value-forms.ts"
+import { type CrossingForm, crossingFormOf } from "./value-forms.ts"
 
 /** Gives a host container the contents of a changed copy of it, so that whoever holds the container, or a part of it
  *  that the copy still has, sees the change. Returns false, and changes nothing, where the two are not data of one
  *  kind or the container cannot change: then assign. */
 export function writeBack(target: unknown, copy: unknown): boolean {
-  return new Writing().merge(target, copy) === target && Object(target) === target
+  return new InPlaceUpdate().merge(target, copy) === target && Object(target) === target
 }
 
-type Container = Extract<Form, "array" | "object" | "map" | "set">
+type Container = Extract<CrossingForm, "array" | "object" | "map" | "set">
 
-class Writing {
+class InPlaceUpdate {
   /** What became of each part of the copy. */
   readonly #made = new Map<object, object>()
   /** Parts of the target that have their new contents: two parts of the copy must not fill the same one. */
@@ -102,7 +102,7 @@ class Writing {
     return matched.map((element, at) => {
       if (!isOpen(element, at)) return element
       const candidates = rest.get(summaryOf(element)) ?? []
-      return candidates.slice(0, mostCandidates).find((candidate) => take(element, candidate)) ?? element
+      return candidates.slice(0, maxCandidates).find((candidate) => take(element, candidate)) ?? element
     })
   }
 
@@ -121,12 +121,12 @@ class Writing {
    *  replaced by an equal one. */
   #isSame(a: unknown, b: unknown, pairs: Map<object, unknown>): boolean {
     if (Object.is(a, b)) return true
-    if (!isObject(a) || !isObject(b) || ++this.#comparisons > mostComparisons) return false
+    if (!isObject(a) || !isObject(b) || ++this.#comparisons > maxComparisons) return false
     if (pairs.has(a)) return pairs.get(a) === b
     const form = containerForm(a)
     if (form !== containerForm(b) || this.#filled.has(a) || this.#made.has(b)) return false
     pairs.set(a, b)
-    if (!form) return formOf(a) === "leaf" && isDeepStrictEqual(a, b)
+    if (!form) return crossingFormOf(a) === "leaf" && isDeepStrictEqual(a, b)
     if (form === "object" || form === "array") return this.#hasSameMembers(a, b, pairs)
     const [left, right] = [partsOf(a, form), partsOf(b, form)]
     return left.length === right.length && left.every((part, at) => this.#isSame(part, right[at], pairs))
@@ -139,8 +139,8 @@ class Writing {
   }
 }
 
-const mostComparisons = 5_000_000
-const mostCandidates = 20
+const maxComparisons = 5_000_000
+const maxCandidates = 20
 
 function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function"
@@ -148,7 +148,7 @@ function isObject(value: unknown): value is object {
 
 function containerForm(value: object): Container | undefined {
   if (typeof value === "function") return undefined
-  const form = formOf(value)
+  const form = crossingFormOf(value)
   return form === "array" || form === "object" || form === "map" || form === "set" ? form : undefined
 }
 

@@ -3,7 +3,7 @@ import { types } from "node:util"
 
 /** What a value is, as far as looking into it goes. Class instances are objects, also where the class extends a built-in
  *  that keeps no state of its own. */
-export type Kind =
+export type ObjectKind =
   | "object"
   | "array"
   | "map"
@@ -28,38 +28,39 @@ export type Kind =
   | "closed"
 
 /** What one walk knows about prototypes, so that each is looked at once. */
-export interface Kinds {
-  families: Map<object, Kind>
+export interface KindCache {
+  kinds: Map<object, ObjectKind>
   platform: Map<object, boolean>
   lastPrototype: object | undefined
-  lastFamily: Kind
+  lastKind: ObjectKind
 }
 
-export function createKinds(): Kinds {
-  return { families: new Map(), platform: new Map(), lastPrototype: undefined, lastFamily: "object" }
+export function createKindCache(): KindCache {
+  return { kinds: new Map(), platform: new Map(), lastPrototype: undefined, lastKind: "object" }
 }
 
 /** Runs no code of the value, whatever it is. */
-export function kindOf(kinds: Kinds, value: object): Kind {
+export function kindOf(kinds: KindCache, value: object): ObjectKind {
   if (types.isProxy(value)) return "proxy"
   if (typeof value === "function") return globalName(value) === undefined ? "function" : "platform"
   const prototype: object | null = Object.getPrototypeOf(value)
   // Nearly always. That `Math` and its like are singletons is for those to ask to whom it matters.
   if (prototype === Object.prototype) return "object"
-  if (singletons.has(value)) return "platform"
+  if (platformObjects.has(value)) return "platform"
   if (prototype === null) return types.isModuleNamespaceObject(value) ? "module" : "object"
   if (prototype !== kinds.lastPrototype) {
     kinds.lastPrototype = prototype
-    kinds.lastFamily = familyOf(kinds, prototype)
+    kinds.lastKind = kindOfPrototype(kinds, prototype)
   }
-  const family = kinds.lastFamily
+  const family = kinds.lastKind
   // An object may have the prototype of a map without being one.
-  return family !== "object" && brands[family]?.(value) === false ? "object" : family
+  return family !== "object" && isOfKind[family]?.(value) === false ? "object" : family
 }
 
 /** Whether a prototype is the platform's own, and so nobody's to change. */
-export function isPlatformPrototype({ platform }: Kinds, prototype: object): boolean {
-  const known = platform.get(prototype) ?? (singletons.has(prototype) || isPlatformClass(classOf(prototype)))
+export function isPlatformPrototype({ platform }: KindCache, prototype: object): boolean {
+  const known =
+    platform.get(prototype) ?? (platformObjects.has(prototype) || isPlatformClass(classOfPrototype(prototype)))
   platform.set(prototype, known)
   return known
 }
@@ -76,7 +77,7 @@ export function classNameOf(value: object): string {
 }
 
 /** The class whose instances have this prototype, read without running code. */
-export function classOf(prototype: object): object | undefined {
+export function classOfPrototype(prototype: object): object | undefined {
   const maker: unknown = Object.getOwnPropertyDescriptor(prototype, "constructor")?.value
   if (typeof maker !== "function" || types.isProxy(maker)) return undefined
   return Object.getOwnPropertyDescriptor(maker, "prototype")?.value === prototype ? maker : undefined
@@ -84,7 +85,7 @@ export function classOf(prototype: object): object | undefined {
 
 /** The name that a function, class or object of the platform is known by everywhere. */
 export function globalName(value: object): string | undefined {
-  if (typeof value !== "function") return singletons.get(value)
+  if (typeof value !== "function") return platformObjects.get(value)
   const name: unknown = Object.getOwnPropertyDescriptor(value, "name")?.value
   // Asked by name: to go through all would load those that nobody has used.
   if (typeof name !== "string" || !Object.hasOwn(globalThis, name)) return undefined
@@ -100,7 +101,7 @@ function functionName(value: object): string {
   return typeof name === "string" && name !== "" ? name : "a nameless class"
 }
 
-const families = new Map<object, Kind>([
+const kindsByPrototype = new Map<object, ObjectKind>([
   [Array.prototype, "array"],
   [Map.prototype, "map"],
   [Set.prototype, "set"],
@@ -121,7 +122,7 @@ const families = new Map<object, Kind>([
   [WeakRef.prototype, "reference"],
   [TextEncoder.prototype, "platform"],
   // Iterators know how far they are, and do not tell.
-  ...iteratorPrototypes().map((prototype): [object, Kind] => [prototype, "closed"]),
+  ...iteratorPrototypes().map((prototype): [object, ObjectKind] => [prototype, "closed"]),
   // Sockets, streams, servers, child processes, workers: half of what they are is outside.
   [EventEmitter.prototype, "closed"],
   [
@@ -140,7 +141,7 @@ const families = new Map<object, Kind>([
   ],
 ])
 
-const brands: { [family in Kind]?: (value: object) => boolean } = {
+const isOfKind: { [family in ObjectKind]?: (value: object) => boolean } = {
   array: Array.isArray,
   map: types.isMap,
   set: types.isSet,
@@ -152,7 +153,7 @@ const brands: { [family in Kind]?: (value: object) => boolean } = {
   promise: types.isPromise,
   generator: types.isGeneratorObject,
   // The prototype of a class is not one of its instances.
-  closed: (value) => classOf(value) === undefined,
+  closed: (value) => classOfPrototype(value) === undefined,
   boxed: types.isBoxedPrimitive,
 }
 
@@ -176,24 +177,24 @@ function timerPrototype<T extends object>(timer: T, clear: (timer: T) => void): 
   return Object.getPrototypeOf(timer)
 }
 
-function familyOf(kinds: Kinds, prototype: object): Kind {
-  const family = kinds.families.get(prototype) ?? findFamily(prototype)
-  kinds.families.set(prototype, family)
+function kindOfPrototype(kinds: KindCache, prototype: object): ObjectKind {
+  const family = kinds.kinds.get(prototype) ?? findKind(prototype)
+  kinds.kinds.set(prototype, family)
   return family
 }
 
-function findFamily(prototype: object): Kind {
-  let found: Kind = "object"
+function findKind(prototype: object): ObjectKind {
+  let found: ObjectKind = "object"
   for (let at = prototype; at !== Object.prototype; ) {
     if (types.isProxy(at)) return "proxy"
-    const family = families.get(at)
+    const family = kindsByPrototype.get(at)
     if (family) return family
     const above: object | null = Object.getPrototypeOf(at)
     if (above === null) break
     const tag: unknown = Object.getOwnPropertyDescriptor(at, Symbol.toStringTag)?.value
     // Formatters of Intl never change once they are made.
     if (typeof tag === "string" && tag.startsWith("Intl.")) return "platform"
-    if (isPlatformClass(classOf(at))) found = "closed"
+    if (isPlatformClass(classOfPrototype(at))) found = "closed"
     at = above
   }
   return found
@@ -207,7 +208,7 @@ function isPlatformClass(value: object | undefined): boolean {
 
 /** Objects of the platform, with the names they are known by everywhere; empty for those that have none. They are nobody's
  *  data, and not ours to look into. */
-export const singletons: ReadonlyMap<object, string> = new Map<object, string>([
+export const platformObjects: ReadonlyMap<object, string> = new Map<object, string>([
   [globalThis, "globalThis"],
   [process.env, ""],
   [Math, "Math"],

@@ -1,25 +1,25 @@
-import type { Lost } from "../runtime.ts"
+import type { RuntimeLoss } from "../runtime.ts"
 
 /** What could not be kept or brought back, told so that people can read it: of many alike, a few one by one. */
-export interface Losses {
+export interface LossReport {
   /** The place is only asked for where it is told. */
-  add(reason: string, place: () => Place): void
-  list(): Lost[]
+  add(reason: string, place: () => ObjectPath): void
+  list(): RuntimeLoss[]
 }
 
-export interface Place {
+export interface ObjectPath {
   name: string
   /** Such as `.rows[3].socket`; empty for the name itself. */
   path: string
 }
 
-export function createLosses(): Losses {
-  const groups = new Map<string, { told: Lost[]; more: number }>()
+export function createLossReport(): LossReport {
+  const groups = new Map<string, { told: RuntimeLoss[]; more: number }>()
   return {
     add(reason, place) {
       const group = groups.get(reason) ?? { told: [], more: 0 }
       groups.set(reason, group)
-      if (group.told.length >= toldOfAKind) group.more++
+      if (group.told.length >= maxPerReason) group.more++
       else group.told.push(lostAt(place(), reason))
     },
     list: () =>
@@ -31,8 +31,8 @@ export function createLosses(): Losses {
   }
 }
 
-function lostAt({ name, path }: Place, reason: string): Lost {
+function lostAt({ name, path }: ObjectPath, reason: string): RuntimeLoss {
   return { name, ...(path !== "" && { path }), reason }
 }
 
-const toldOfAKind = 5
+const maxPerReason = 5

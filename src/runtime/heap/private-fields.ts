@@ -1,11 +1,11 @@
 import type { AnyNode } from "acorn"
 import { parseTypeScript } from "../compiler/parser.ts"
-import { classOf } from "./kinds.ts"
+import { classOfPrototype } from "./kinds.ts"
 
 /** Whether an instance with this prototype may have `#private` state, which only its class can see. */
 export function hasPrivateState(prototype: object): boolean {
   for (let at: object | null = prototype; at && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
-    const maker = classOf(at)
+    const maker = classOfPrototype(at)
     if (maker && privateFieldsOf(maker).ofInstances) return true
   }
   return false
@@ -22,11 +22,11 @@ interface PrivateFields {
 }
 
 const none: PrivateFields = { ofInstances: false, ofClass: false }
-const known = new WeakMap<object, PrivateFields>()
+const privateFieldsCache = new WeakMap<object, PrivateFields>()
 
 function privateFieldsOf(value: object): PrivateFields {
-  const found = known.get(value) ?? readPrivateFields(Function.prototype.toString.call(value))
-  known.set(value, found)
+  const found = privateFieldsCache.get(value) ?? readPrivateFields(Function.prototype.toString.call(value))
+  privateFieldsCache.set(value, found)
   return found
 }
 

@@ -1,33 +1,38 @@
 import { types } from "node:util"
-import type { Place } from "./losses.ts"
+import type { ObjectPath } from "./losses.ts"
 
 /** The containers a walk went through, and from where each was found. */
-export interface Trail {
-  readonly found: object[]
+export interface ObjectTrail {
+  readonly containers: object[]
   /** The position in `found` of what led here; -1 for the values of names. */
-  readonly from: number[]
+  readonly parents: number[]
 }
 
-export function createTrail(): Trail {
-  return { found: [], from: [] }
+export function createObjectTrail(): ObjectTrail {
+  return { containers: [], parents: [] }
 }
 
 /** Notes a container and gives its position. */
-export function note({ found, from }: Trail, value: object, above: number): number {
+export function addToTrail({ containers: found, parents: from }: ObjectTrail, value: object, above: number): number {
   from.push(above)
   return found.push(value) - 1
 }
 
 /** Where a value is that was found in the container at a position. Keys are looked up only now: most walks never ask. */
-export function placeOf(trail: Trail, value: object, above: number, names: ReadonlyMap<string, unknown>): Place {
+export function pathOf(
+  trail: ObjectTrail,
+  value: object,
+  above: number,
+  names: ReadonlyMap<string, unknown>,
+): ObjectPath {
   let path = ""
   let inner = value
-  for (let at = above; at !== -1; at = trail.from[at] ?? -1) {
-    const outer = trail.found[at] ?? {}
-    path = stepTo(outer, inner) + path
+  for (let at = above; at !== -1; at = trail.parents[at] ?? -1) {
+    const outer = trail.containers[at] ?? {}
+    path = pathStep(outer, inner) + path
     inner = outer
   }
-  return { name: nameOf(names, inner), path }
+  return { name: nameHolding(names, inner), path }
 }
 
 /** A key as people would write it after a value. */
@@ -38,12 +43,12 @@ export function keyText(key: PropertyKey): string {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(text) ? `.${text}` : `[${JSON.stringify(text)}]`
 }
 
-function nameOf(names: ReadonlyMap<string, unknown>, value: unknown): string {
+function nameHolding(names: ReadonlyMap<string, unknown>, value: unknown): string {
   for (const [name, held] of names) if (held === value) return name
   return ""
 }
 
-function stepTo(parent: object, value: unknown): string {
+function pathStep(parent: object, value: unknown): string {
   // What is behind a proxy goes by its name.
   if (types.isProxy(parent)) return ""
   if (Object.getPrototypeOf(parent) === value) return ".__proto__"

@@ -1,5 +1,5 @@
 /** A message about a part of the arguments, which is named as people count: `Argument 1 of take(…), at [0].name,`. */
-export function withArgumentNamed(message: string, op: string, title: string): string {
+export function nameArgumentInMessage(message: string, op: string, title: string): string {
   if (op === "set")
     return message.replace(/^the arguments\[0\]([^\s:]*)/, (_, rest) => `The value for ${title}${at(rest)}`)
   return message.replace(

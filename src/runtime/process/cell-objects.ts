@@ -6,15 +6,15 @@ import type { WireObject } from "../handles/wire.ts"
 export interface CellObjects {
   /** The tagged value for an object. The code of the object runs for the cell that sent it. `owner`: the object whose
    *  method a function is. */
-  give(value: object, within?: Within, owner?: object): WireObject
-  find(id: number): { value: object; owner: object | undefined; within: Within }
+  reference(value: object, within?: RunInContext, owner?: object): WireObject
+  find(id: number): { value: object; owner: object | undefined; within: RunInContext }
   release(id: number, count: number): void
 }
 
-export type Within = <T>(work: () => T) => T
+export type RunInContext = <T>(work: () => T) => T
 
 export function createCellObjects(): CellObjects {
-  const byId = new Map<number, Given>()
+  const byId = new Map<number, SentObject>()
   const ids = new Map<object, number>()
   // A method that several objects share is another function for each.
   const ofOwners = new WeakMap<object, Map<object, number>>()
@@ -26,7 +26,7 @@ export function createCellObjects(): CellObjects {
   }
   let last = 0
   return {
-    give(value, within = AsyncLocalStorage.snapshot(), owner) {
+    reference(value, within = AsyncLocalStorage.snapshot(), owner) {
       const known = idsOf(owner)
       const id = known.get(value) ?? ++last
       const entry = byId.get(id) ?? { value, owner, within, sent: 0 }
@@ -51,10 +51,10 @@ export function createCellObjects(): CellObjects {
   }
 }
 
-interface Given {
+interface SentObject {
   value: object
   owner: object | undefined
-  within: Within
+  within: RunInContext
   /** How often the host was sent it. */
   sent: number
 }

@@ -1,37 +1,37 @@
 import { thrownText } from "../../core/errors.ts"
 import { describeThrown } from "../cells/errors.ts"
 import { CellStopped, type RunningCell } from "../cells/running-cell.ts"
-import type { Executed, Execution, Lost, NotExecuted } from "../runtime.ts"
-import type { Host } from "./host.ts"
-import type { Live } from "./live.ts"
-import { type ExecuteInput, isLost, readExecuted, type Summary } from "./protocol.ts"
+import type { CellExecuted, CellExecution, CellNotExecuted, RuntimeLoss } from "../runtime.ts"
+import type { ChildSupervisor } from "./host.ts"
+import type { ConnectedChild } from "./live.ts"
+import { type ExecuteInput, type ExecutionSummary, isLostList, parseExecuted } from "./protocol.ts"
 
 /** Runs a cell in the child. `takeUsed` gives the names of host objects that cells used meanwhile. A cell that must stop is first told to. If it, or work that it started, goes on, the
  *  process is ended, and the execution names what was lost with it. */
-export async function executeRemotely(
+export async function executeInChild(
   cell: RunningCell,
   input: ExecuteInput,
-  host: Host,
+  host: ChildSupervisor,
   takeUsed: () => string[],
   check?: () => unknown,
-): Promise<Execution> {
+): Promise<CellExecution> {
   const child = await host.connect()
   const lostBefore = host.takeLost()
   const startedAt = performance.now()
-  const executed = await execute(cell, input, child, () => host.track(child, cell, check))
-  const outcome = await outcomeOf(executed, cell, child)
+  const executed = await requestExecution(cell, input, child, () => host.beginExecution(child, cell, check))
+  const outcome = await cellResultOf(executed, cell, child)
   // The result is returned only after the process has ended, so that the cell can do nothing afterwards.
   if (child.process.ending) await child.process.gone
   cell.end()
   // Calls that the cell made to the host are stopped.
   const { ending } = child.process
   if (ending) cell.stop(new CellStopped("aborted", `The cell's process is gone: ${ending.why}.`))
-  host.untrack(cell)
+  host.endExecutions(cell)
   const { changes = { created: [], reassigned: [], removed: [] }, hints: found = [] } = executed?.summary ?? {}
-  host.note(changes)
+  host.recordNameChanges(changes)
   const used = takeUsed()
   const hints = [...found, ...cell.hints]
-  const lost = [...lostBefore, ...(await host.settle())]
+  const lost = [...lostBefore, ...(await host.forgetEndedChild())]
   const { stdout, stderr, output } = cell
   return {
     ...outcome,
@@ -50,18 +50,18 @@ export async function executeRemotely(
 /** How long a cell that was told to stop may take before its process is ended. */
 const graceMs = 200
 
-interface RemoteExecution {
-  summary: Summary
+interface ChildExecution {
+  summary: ExecutionSummary
   value: unknown
   thrown: unknown
 }
 
-async function execute(
+async function requestExecution(
   cell: RunningCell,
   input: ExecuteInput,
-  child: Live,
+  child: ConnectedChild,
   track: () => string,
-): Promise<RemoteExecution | undefined> {
+): Promise<ChildExecution | undefined> {
   const { connection, process } = child
   let execution: string | undefined
   let patience: NodeJS.Timeout | undefined
@@ -82,15 +82,15 @@ async function execute(
     input.timeoutMs === undefined ? undefined : cell.pauses?.((paused) => connection.send({ k: "pause", x, paused }))
   try {
     const { message, value } = await connection.ask("execute", { ...input, x })
-    const executed = readExecuted(message.s, value)
-    if (!executed) child.accuse("an invalid execution")
+    const executed = parseExecuted(message.s, value)
+    if (!executed) child.killForViolation("an invalid execution")
     // Callbacks that host code called belong to the cell.
-    while (executed && cell.calls.size > 0 && !cell.stopped) {
-      await Promise.race([Promise.allSettled(cell.calls), stopped])
+    while (executed && cell.openCalls.size > 0 && !cell.stopped) {
+      await Promise.race([Promise.allSettled(cell.openCalls), stopped])
     }
     return executed
   } catch (error) {
-    if (!process.ending) process.kill({ kind: "crash", why: `it could not run the cell: ${reasonOf(error)}` })
+    if (!process.ending) process.kill({ kind: "crash", why: `it could not run the cell: ${errorMessage(error)}` })
     return undefined
   } finally {
     ignore?.()
@@ -98,30 +98,34 @@ async function execute(
   }
 }
 
-function reasonOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : thrownText(error)
 }
 
-async function undoCell(child: Live): Promise<Lost[]> {
+async function undoCell(child: ConnectedChild): Promise<RuntimeLoss[]> {
   const lost = await child.ask("undo")
-  if (!isLost(lost)) throw child.accuse("an invalid answer to `undo`")
+  if (!isLostList(lost)) throw child.killForViolation("an invalid answer to `undo`")
   return lost
 }
 
-type Outcome =
-  | Pick<Executed, "ok" | "value" | "preview" | "cut" | "undo">
-  | Pick<NotExecuted, "ok" | "error" | "thrown" | "notRolledBack">
+type CellResult =
+  | Pick<CellExecuted, "ok" | "value" | "preview" | "cut" | "undo">
+  | Pick<CellNotExecuted, "ok" | "error" | "thrown" | "notRolledBack">
 
-async function outcomeOf(executed: RemoteExecution | undefined, cell: RunningCell, child: Live): Promise<Outcome> {
-  if (!executed) return { ok: false, error: endError(cell, child) }
+async function cellResultOf(
+  executed: ChildExecution | undefined,
+  cell: RunningCell,
+  child: ConnectedChild,
+): Promise<CellResult> {
+  if (!executed) return { ok: false, error: processEndError(cell, child) }
   const { summary, value, thrown } = executed
   const { error, preview, cut, notRolledBack, undoable, unclean } = summary
   if (unclean) child.process.kill({ kind: "aborted", why: "what the cell had under way had to be ended" })
-  if (cell.stopped) return { ok: false, error: { ...placeOf(error), ...stopError(cell.stopped) } }
+  if (cell.stopped) return { ok: false, error: { ...positionOf(error), ...stopError(cell.stopped) } }
   if (error) {
     return { ok: false, error, ...(thrown !== undefined && { thrown }), ...(notRolledBack && { notRolledBack }) }
   }
-  const failed = await hostFailure(cell, undoable ? child : undefined)
+  const failed = await unnoticedCallbackFailure(cell, undoable ? child : undefined)
   if (failed) return failed
   return {
     ok: true,
@@ -133,7 +137,10 @@ async function outcomeOf(executed: RemoteExecution | undefined, cell: RunningCel
 }
 
 /** The outcome of a cell whose code succeeded while a callback of it failed unnoticed; a transaction is rolled back. */
-async function hostFailure(cell: RunningCell, undoing: Live | undefined): Promise<Outcome | undefined> {
+async function unnoticedCallbackFailure(
+  cell: RunningCell,
+  undoing: ConnectedChild | undefined,
+): Promise<CellResult | undefined> {
   try {
     for (const check of cell.endChecks) check()
     return undefined
@@ -143,17 +150,17 @@ async function hostFailure(cell: RunningCell, undoing: Live | undefined): Promis
   }
 }
 
-function endError({ stopped }: RunningCell, { process: { ending } }: Live): NotExecuted["error"] {
+function processEndError({ stopped }: RunningCell, { process: { ending } }: ConnectedChild): CellNotExecuted["error"] {
   if (stopped) return stopError(stopped)
   const { kind = "crash", why = "it is gone" } = ending ?? {}
   return { kind, message: `The cell was stopped with its process: ${why}.` }
 }
 
-function stopError({ kind, message }: CellStopped): NotExecuted["error"] {
+function stopError({ kind, message }: CellStopped): CellNotExecuted["error"] {
   return { kind, message }
 }
 
-function placeOf(error: Summary["error"]): { line?: number; column?: number } {
+function positionOf(error: ExecutionSummary["error"]): { line?: number; column?: number } {
   const { line, column } = error ?? {}
   return { ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
 }

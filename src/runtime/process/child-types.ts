@@ -4,7 +4,7 @@ import { isTypeOnly, parseCell } from "../syntax.ts"
 // Texts of types that a child wrote. They are shown to a model as TypeScript, so they must be TypeScript and nothing else.
 
 /** The text of one type; `any` for a text that is too long, or more than one type. */
-export function typeFromChild(text: string, name: string): string {
+export function validTypeText(text: string, name: string): string {
   if (text.length > longestType) return "any"
   try {
     parseVariableType(text, name)
@@ -15,7 +15,7 @@ export function typeFromChild(text: string, name: string): string {
 }
 
 /** Whether a text is a list of declarations, without a statement that does something. */
-export function isDeclarations(text: string): boolean {
+export function isDeclarationList(text: string): boolean {
   if (text.length > longestDeclarations) return false
   try {
     return parseCell(text).program.body.every(isTypeOnly)
@@ -25,7 +25,7 @@ export function isDeclarations(text: string): boolean {
 }
 
 /** The type of a name in a few words, on one line. */
-export function shortTypeFromChild(text: string): string {
+export function shortTypeText(text: string): string {
   const line = text.slice(0, longestShortType).replace(/\s+/g, " ")
   return text.length > longestShortType ? `${line}…` : line
 }

@@ -1,7 +1,7 @@
 import { Socket } from "node:net"
-import { running } from "../cells/running-cell.ts"
-import { socketLink } from "../handles/frames.ts"
-import { keepCompiled } from "./keep-compiled.ts"
+import { cellStorage } from "../cells/running-cell.ts"
+import { createSocketLink } from "../handles/frames.ts"
+import { writeCompileCache } from "./keep-compiled.ts"
 import { serveCells } from "./serve-cells.ts"
 
 // The program of a child process. Descriptor 3 is the socket to its host.
@@ -9,7 +9,7 @@ import { serveCells } from "./serve-cells.ts"
 // The host is trusted: only what it accepts itself is limited.
 const any = Number.POSITIVE_INFINITY
 const limits = { maxBytes: any, maxDepth: any, maxSent: any, maxHeapBytes: any }
-const server = serveCells(socketLink(new Socket({ fd: 3 }), limits), {
+const server = serveCells(createSocketLink(new Socket({ fd: 3 }), limits), {
   onLimit(maxBytes) {
     limits.maxSent = maxBytes
   },
@@ -17,10 +17,10 @@ const server = serveCells(socketLink(new Socket({ fd: 3 }), limits), {
   onEnd: () => process.kill(process.pid, "SIGKILL"),
 })
 
-keepCompiled()
+writeCompileCache()
 
-process.on("uncaughtException", server.onStray)
+process.on("uncaughtException", server.reportUncaught)
 process.on("unhandledRejection", (reason) => {
   // Those of cells are reported by their runtime.
-  if (!running.getStore()) server.onStray(reason)
+  if (!cellStorage.getStore()) server.reportUncaught(reason)
 })

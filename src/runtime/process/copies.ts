@@ -1,47 +1,47 @@
 import type { Json } from "../../core/json.ts"
 import type { RunningCell } from "../cells/running-cell.ts"
-import { digestOf } from "../handles/copy-digest.ts"
-import { type Encoded, type Frame, isObject } from "../handles/wire.ts"
+import { digestOfWire } from "../handles/copy-digest.ts"
+import { type EncodedValue, type Frame, isObject } from "../handles/wire.ts"
 import { haveSameContents } from "./same-contents.ts"
 
 // Values that a cell reads as fields of host objects are copies. A cell that changes a copy probably means the field: when
 // the cell ends, each copy is compared with what was read, and the result names those that differ.
 
-export interface Origin {
+export interface CopyOrigin {
   id: number
   path: readonly string[]
   /** The field, as a program would write it. */
   title: string
 }
 
-export interface Copies {
+export interface FieldCopies {
   /** A cell has read a field. */
-  note(cell: RunningCell, origin: Origin, value: unknown, frame: Frame): void
+  recordRead(cell: RunningCell, origin: CopyOrigin, value: unknown, frame: Frame): void
   /** Whether a value is the copy of this very field. */
   isCopyOf(value: unknown, id: number, path: readonly string[]): boolean
   /** A copy is written back. Returns the digest of what was read, for the host to compare: empty while another assignment
    *  of the copy is on its way, undefined for a copy that is not compared. */
-  writeBack(value: unknown): string | undefined
+  beginWriteBack(value: unknown): string | undefined
   /** The host has made the assignment of a copy, and answered whether that replaced changes of its own. */
-  wroteBack(cell: RunningCell, title: string, value: unknown, answer: unknown): void
+  finishWriteBack(cell: RunningCell, title: string, value: unknown, answer: unknown): void
   /** The values were sent to the host, which has them as they are now. */
-  sent(cell: RunningCell, values: readonly unknown[]): void
+  recordSent(cell: RunningCell, values: readonly unknown[]): void
 }
 
 /** `decode` decodes a value once more, without counting the handles in it; `encode` encodes one as it is now. */
-export function createCopies(
+export function createFieldCopies(
   decode: (json: Json, frame: Pick<Frame, "buffers" | "special">) => unknown,
-  encode: (value: unknown) => Encoded,
-): Copies {
-  const origins = new WeakMap<object, Origin>()
-  const ofCell = new WeakMap<RunningCell, Noted>()
+  encode: (value: unknown) => EncodedValue,
+): FieldCopies {
+  const origins = new WeakMap<object, CopyOrigin>()
+  const ofCell = new WeakMap<RunningCell, CellCopies>()
   const digests = new WeakMap<object, string | (() => string)>()
   const digest = (value: object): string | undefined => {
     const known = digests.get(value)
     return typeof known === "function" ? known() : known
   }
 
-  const report = (cell: RunningCell, { baselines, unchecked }: Noted) => {
+  const report = (cell: RunningCell, { baselines, unchecked }: CellCopies) => {
     for (const { value, text, frame, origin } of baselines) {
       if (haveSameContents(decode(JSON.parse(text), frame), value)) continue
       const { title } = origin
@@ -62,7 +62,7 @@ export function createCopies(
   }
 
   return {
-    note(cell, origin, value, frame) {
+    recordRead(cell, origin, value, frame) {
       if (typeof value !== "object" || value === null) return
       origins.set(value, origin)
       const noted = ofCell.get(cell) ?? { baselines: [], bytes: 0, unchecked: new Set<string>() }
@@ -78,25 +78,25 @@ export function createCopies(
       noted.bytes += size
       const text = JSON.stringify(frame.message.v)
       noted.baselines.push({ value, text, frame, origin })
-      digests.set(value, () => digestOf(text, frame.buffers))
+      digests.set(value, () => digestOfWire(text, frame.buffers))
     },
     isCopyOf(value, id, path) {
       const origin = typeof value === "object" && value !== null ? origins.get(value) : undefined
       return origin?.id === id && haveSameContents(origin.path, path)
     },
-    writeBack(value) {
+    beginWriteBack(value) {
       if (!isObject(value)) return undefined
       const known = digest(value)
       if (known !== undefined) digests.set(value, "")
       return known
     },
-    wroteBack(cell, title, value, answer) {
+    finishWriteBack(cell, title, value, answer) {
       if (!Array.isArray(answer) || !isObject(value)) return
       const [wasChanged, now] = answer
       if (wasChanged) cell.hints.push(overwriteHint(title))
       digests.set(value, String(now))
     },
-    sent(cell, values) {
+    recordSent(cell, values) {
       const noted = ofCell.get(cell)
       for (const value of noted?.unchecked.size ? values : []) {
         const origin = typeof value === "object" && value !== null ? origins.get(value) : undefined
@@ -114,8 +114,8 @@ function overwriteHint(title: string): string {
   return `${title} had changed on the host after the cell read it, and the assignment overwrote those changes. Read ${title} again right before changing it.`
 }
 
-interface Noted {
-  baselines: { value: object; text: string; frame: Pick<Frame, "buffers" | "special">; origin: Origin }[]
+interface CellCopies {
+  baselines: { value: object; text: string; frame: Pick<Frame, "buffers" | "special">; origin: CopyOrigin }[]
   bytes: number
   /** Fields whose copies were too large. */
   unchecked: Set<string>

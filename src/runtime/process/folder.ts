@@ -12,7 +12,7 @@ export interface WorkingFolder {
   remove(): void
 }
 
-export function workingFolder(given: string | undefined): WorkingFolder {
+export function createWorkingFolder(given: string | undefined): WorkingFolder {
   if (given !== undefined) {
     const path = resolve(given)
     if (!existsSync(path)) throw new ConfigError(`cwd: there is no folder "${path}". Make it first, or leave cwd out.`)
@@ -23,7 +23,7 @@ export function workingFolder(given: string | undefined): WorkingFolder {
   const remove = () => {
     if (made === undefined) return
     rmSync(made, { recursive: true, force: true })
-    temporary.delete(remove)
+    foldersToRemove.delete(remove)
     made = undefined
   }
   return {
@@ -40,14 +40,14 @@ export function workingFolder(given: string | undefined): WorkingFolder {
 }
 
 /** Functions that remove the folders of runtimes that were not closed. */
-const temporary = new Set<() => void>()
+const foldersToRemove = new Set<() => void>()
 let watchesExit = false
 
 function removeAtExit(remove: () => void): void {
-  temporary.add(remove)
+  foldersToRemove.add(remove)
   if (watchesExit) return
   watchesExit = true
   process.on("exit", () => {
-    for (const each of [...temporary]) each()
+    for (const each of [...foldersToRemove]) each()
   })
 }

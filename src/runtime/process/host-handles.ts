@@ -1,21 +1,21 @@
 import { inspect } from "node:util"
-import type { Shape } from "../handles/shapes.ts"
-import { memberPath, type WireObject } from "../handles/wire.ts"
-import { iterate } from "./iterate.ts"
-import { checkedMember, type Member, noteHandle, noteMember } from "./unawaited.ts"
+import type { ObjectShape } from "../handles/shapes.ts"
+import { appendMember, type WireObject } from "../handles/wire.ts"
+import { iterateHostObject } from "./iterate.ts"
+import { refuseUnawaited, rememberHandleTitle, trackMember, type UnawaitedMember } from "./unawaited.ts"
 
 // The host's objects, as the cells of a child process use them.
 
 /** Asks the host to do something with one of its objects. */
-export type Operate = (
+export type OperateOnHost = (
   op: "call" | "new" | "get" | "set" | "iterate" | "dispose",
-  target: Target,
+  target: OperationTarget,
   args: readonly unknown[],
   /** Made where the cell asked, if that is not where this is called. */
   askedAt?: Error,
 ) => Promise<unknown>
 
-export interface Target {
+export interface OperationTarget {
   id: number
   path: readonly string[]
   title: string
@@ -25,7 +25,7 @@ export interface Target {
 
 export interface HostHandles {
   /** Takes note of shapes that a message brings. */
-  learn(shapes: readonly WireObject[]): void
+  addShapes(shapes: readonly WireObject[]): void
   /** The handle of a tagged value: the same one as long as a cell holds it. `isCounted`: the host has sent it again. */
   get(tagged: WireObject, isCounted?: boolean): object
   /** The method of a handle as a function of its own. */
@@ -35,20 +35,20 @@ export interface HostHandles {
   idOf(value: object): number | undefined
 }
 
-export function createHostHandles(operate: Operate, release: (id: number, count: number) => void): HostHandles {
-  const shapes = new Map<number, Shape>()
-  const held = new Map<number, Held>()
-  const handles = new WeakMap<object, Held>()
-  const methods = new WeakMap<object, { held: Held; name: string }>()
-  const dropped = new FinalizationRegistry<Held>((gone) => {
+export function createHostHandles(operate: OperateOnHost, release: (id: number, count: number) => void): HostHandles {
+  const shapes = new Map<number, ObjectShape>()
+  const held = new Map<number, HeldHandle>()
+  const handles = new WeakMap<object, HeldHandle>()
+  const methods = new WeakMap<object, { held: HeldHandle; name: string }>()
+  const dropped = new FinalizationRegistry<HeldHandle>((gone) => {
     if (held.get(gone.id) === gone) held.delete(gone.id)
     release(gone.id, gone.received)
   })
 
-  const methodOf = (of: Held, name: string): object => {
+  const methodOf = (of: HeldHandle, name: string): object => {
     const known = of.methods.get(name)
     if (known) return known
-    const target = { id: of.id, path: [name], title: memberPath(of.title, name) }
+    const target = { id: of.id, path: [name], title: appendMember(of.title, name) }
     const made = (...args: unknown[]) => operate("call", target, args)
     Object.defineProperty(made, "name", { value: name })
     // A method that is read off keeps its object.
@@ -57,17 +57,17 @@ export function createHostHandles(operate: Operate, release: (id: number, count:
     return made
   }
 
-  const isInstance = (value: unknown, { number }: Shape): boolean => {
-    checkedMember(value)
+  const isInstance = (value: unknown, { number }: ObjectShape): boolean => {
+    refuseUnawaited(value)
     const found = typeof value === "object" || typeof value === "function" ? handles.get(Object(value)) : undefined
     return found !== undefined && number !== undefined && found.shape.classes.includes(number)
   }
 
-  const parts: HandleParts = { operate, methodOf, isInstance }
+  const parts: HandleContext = { operate, methodOf, isInstance }
 
   return {
-    learn(given) {
-      for (const { n, ...shape } of given) shapes.set(Number(n), shape as unknown as Shape)
+    addShapes(given) {
+      for (const { n, ...shape } of given) shapes.set(Number(n), shape as unknown as ObjectShape)
     },
     get({ id, s, b }, isCounted = true) {
       const shape = shapes.get(Number(s))
@@ -79,7 +79,7 @@ export function createHostHandles(operate: Operate, release: (id: number, count:
         return alive
       }
       if (!shape) throw new Error("The host sent a handle without its shape.")
-      const made: Held = {
+      const made: HeldHandle = {
         id: Number(id),
         title: String(b ?? shape.name),
         shape,
@@ -91,7 +91,7 @@ export function createHostHandles(operate: Operate, release: (id: number, count:
       made.proxy = new WeakRef(proxy)
       held.set(made.id, made)
       handles.set(proxy, made)
-      noteHandle(proxy, made.title)
+      rememberHandleTitle(proxy, made.title)
       dropped.register(proxy, made)
       return proxy
     },
@@ -110,24 +110,24 @@ export function createHostHandles(operate: Operate, release: (id: number, count:
   }
 }
 
-interface Held {
+interface HeldHandle {
   readonly id: number
   /** How the host came to send it, as a program would write it. */
   readonly title: string
-  shape: Shape
+  shape: ObjectShape
   /** How often the host has sent it. */
   received: number
   readonly methods: Map<string, object>
   proxy: WeakRef<object>
 }
 
-interface HandleParts {
-  operate: Operate
-  methodOf(of: Held, name: string): object
-  isInstance(value: unknown, type: Shape): boolean
+interface HandleContext {
+  operate: OperateOnHost
+  methodOf(of: HeldHandle, name: string): object
+  isInstance(value: unknown, type: ObjectShape): boolean
 }
 
-function createHandle(held: Held, parts: HandleParts): object {
+function createHandle(held: HeldHandle, parts: HandleContext): object {
   const { operate, methodOf, isInstance } = parts
   const isCallable = held.shape.is !== "object"
   const target = proxyTarget(isCallable, () => `[${held.shape.name} on the host]`)
@@ -138,13 +138,13 @@ function createHandle(held: Held, parts: HandleParts): object {
     )
   }
   const member = (key: string): object =>
-    noteMember((askedAt) => createMember({ ...itself, path: [key] }, askedAt, operate))
+    trackMember((askedAt) => createMember({ ...itself, path: [key] }, askedAt, operate))
 
   const ofSymbol = (key: symbol): unknown => {
     const { iterable, disposable, name } = held.shape
     switch (key) {
       case Symbol.asyncIterator:
-        return iterable ? () => iterate(itself, operate) : undefined
+        return iterable ? () => iterateHostObject(itself, operate) : undefined
       case Symbol.asyncDispose:
         return disposable ? () => operate("dispose", itself, []) : undefined
       case Symbol.iterator:
@@ -176,7 +176,7 @@ function createHandle(held: Held, parts: HandleParts): object {
     },
     set(_, key, value) {
       if (typeof key === "symbol") return false
-      void operate("set", { id: held.id, path: [key], title: memberPath(held.title, key) }, [value])
+      void operate("set", { id: held.id, path: [key], title: appendMember(held.title, key) }, [value])
       return true
     },
     has(_, key) {
@@ -201,9 +201,9 @@ function createHandle(held: Held, parts: HandleParts): object {
 
 /** A member that is no method: awaiting it reads it, calling it calls it, and its own members are one dot away, so that
  *  `await agent.runtime.retrieve("x")` needs one `await`. */
-function createMember(given: Target, askedAt: Error, operate: Operate): Member {
+function createMember(given: OperationTarget, askedAt: Error, operate: OperateOnHost): UnawaitedMember {
   const { id, path, optional = [] } = given
-  const title = path.reduce(memberPath, given.title)
+  const title = path.reduce(appendMember, given.title)
   const itself = { id, path, title, optional }
   let used = false
   let reading: Promise<unknown> | undefined
@@ -227,19 +227,19 @@ function createMember(given: Target, askedAt: Error, operate: Operate): Member {
         if (key === Symbol.toPrimitive || key === Symbol.iterator || key === Symbol.hasInstance) return forgotten
         if (key === Symbol.asyncIterator) {
           used = true
-          return () => iterate(itself, operate)
+          return () => iterateHostObject(itself, operate)
         }
         return key === Symbol.toStringTag ? "Promise" : Reflect.get(target, key)
       }
       if (Object.hasOwn(reactions, key)) return reactions[key]
       if (key === "toJSON") return forgotten
       used = true
-      return noteMember((at) => createMember({ ...given, path: [...path, key] }, at, operate))
+      return trackMember((at) => createMember({ ...given, path: [...path, key] }, at, operate))
     },
     set(_, key, value) {
       if (typeof key === "symbol") return false
       used = true
-      void operate("set", { id, path: [...path, key], title: memberPath(title, key) }, [value])
+      void operate("set", { id, path: [...path, key], title: appendMember(title, key) }, [value])
       return true
     },
     apply(_target, _this, args: unknown[]) {
@@ -263,14 +263,14 @@ function createMember(given: Target, askedAt: Error, operate: Operate): Member {
     isUsed: () => used,
     optional() {
       used = true
-      return noteMember((at) => createMember({ ...given, optional: [...optional, path.length] }, at, operate))
+      return trackMember((at) => createMember({ ...given, optional: [...optional, path.length] }, at, operate))
     },
   }
 }
 
 function refuseDelete(title: string, key: string | symbol): never {
   throw new TypeError(
-    `${memberPath(title, String(key))} is on the host and cannot be deleted from a cell. Set it to undefined, or read ${title}, delete the key from the copy and assign the copy.`,
+    `${appendMember(title, String(key))} is on the host and cannot be deleted from a cell. Set it to undefined, or read ${title}, delete the key from the copy and assign the copy.`,
   )
 }
 

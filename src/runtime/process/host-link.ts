@@ -1,62 +1,62 @@
 import { thrownText } from "../../core/errors.ts"
-import { keepOriginal, originalOf } from "../cells/call.ts"
+import { registerOriginal, unwrapProxy } from "../cells/call.ts"
 import { cellFrames } from "../cells/errors.ts"
-import { type RunningCell, running } from "../cells/running-cell.ts"
+import { cellStorage, type RunningCell } from "../cells/running-cell.ts"
 import { decodeJavaScript } from "../handles/javascript-decode.ts"
 import { encodeJavaScript } from "../handles/javascript-encode.ts"
 import { readMember, readPath } from "../handles/members.ts"
-import { pendingOf, pendingResult } from "../handles/pending.ts"
+import { createPendingResult, pendingResultOf } from "../handles/pending.ts"
 import {
   CannotCross,
   type DecodeReferences,
   type EncodeReferences,
+  expectRecord,
   type Frame,
   type FrameLink,
   isObject,
-  recordIn,
   type WireObject,
 } from "../handles/wire.ts"
 import type { CallGate } from "../runtime.ts"
-import { withArgumentNamed } from "./argument-names.ts"
-import { createCellObjects, type Within } from "./cell-objects.ts"
-import { createCopies } from "./copies.ts"
-import { createHostHandles, type Operate } from "./host-handles.ts"
-import { type Summary, writeSummary } from "./protocol.ts"
+import { nameArgumentInMessage } from "./argument-names.ts"
+import { createCellObjects, type RunInContext } from "./cell-objects.ts"
+import { createFieldCopies } from "./copies.ts"
+import { createHostHandles, type OperateOnHost } from "./host-handles.ts"
+import { type ExecutionSummary, summaryToWire } from "./protocol.ts"
 import { memberTitle } from "./unawaited.ts"
 
 /** The child's end of the connection: values and operations both ways. */
-export interface HostLink {
+export interface HostConnection {
   /** A cell begins: its calls carry the id of its execution. */
-  begin(execution: string, gate: CallGate): void
+  beginExecution(execution: string, gate: CallGate): void
   onCell(cell: RunningCell): void
   /** A handle of a function binding is known to cells as `cellFunction`. */
   onBound(call: object, cellFunction: object): void
   /** The newest cell of an execution. */
   cellOf(execution: string): RunningCell | undefined
   /** Asks the host whether a transaction may be kept. */
-  check(execution: string): Promise<unknown>
+  requestTransactionCheck(execution: string): Promise<unknown>
   /** `name`: what the value is called in an error. */
   reply(i: number, value: unknown, name?: string): void
-  replyExecuted(i: number, summary: Summary, value: unknown, thrown: unknown): void
+  replyExecuted(i: number, summary: ExecutionSummary, value: unknown, thrown: unknown): void
   fail(i: number, error: unknown): void
   /** Takes a frame that is an answer or a release; false for any other. */
-  take(frame: Frame): boolean
+  handleFrame(frame: Frame): boolean
   /** What the host asks of this child's own objects. */
   // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that each of these takes.
-  readonly asks: Record<string, (input: any) => Promise<unknown>>
+  readonly objectOperations: Record<string, (input: any) => Promise<unknown>>
   readonly decodeReferences: DecodeReferences
   /** The number of a host object that a value is the handle of. */
   idOf(value: object): number | undefined
 }
 
 /** `flush` sends what must be there before the next message. */
-export function createHostLink(link: FrameLink, flush: () => void): HostLink {
+export function createHostConnection(link: FrameLink, flush: () => void): HostConnection {
   const executionOf = new WeakMap<CallGate, string>()
   const cells = new Map<string, RunningCell>()
   const waiting = new Map<number, Waiter>()
   const objects = createCellObjects()
   const bound = new WeakMap<object, object>()
-  let withinLatest: Within | undefined
+  let withinLatest: RunInContext | undefined
   let asked = 0
 
   const send = (message: WireObject, { buffers, special }: Pick<Frame, "buffers" | "special"> = plain) => {
@@ -64,7 +64,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     link.send({ message, buffers, special })
   }
 
-  const request = (message: WireObject, encoded?: Pick<Frame, "buffers" | "special">): Promise<Answered> =>
+  const request = (message: WireObject, encoded?: Pick<Frame, "buffers" | "special">): Promise<HostAnswer> =>
     new Promise((resolve, reject) => {
       const i = ++asked
       waiting.set(i, { resolve, reject })
@@ -76,9 +76,9 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       }
     })
 
-  const operate: Operate = (op, target, args, askedAt = new Error()) => {
-    const cell = running.getStore()
-    cell?.check()
+  const operate: OperateOnHost = (op, target, args, askedAt = new Error()) => {
+    const cell = cellStorage.getStore()
+    cell?.throwIfStopped()
     const execution = cell?.gate && executionOf.get(cell.gate)
     if (!cell || execution === undefined) {
       throw new Error(
@@ -88,15 +88,15 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     const isAssignment = op === "set"
     const back = isAssignment && copies.isCopyOf(args[0], target.id, target.path)
     const encoded = encodeArguments(op, target.title, args)
-    copies.sent(cell, args)
+    copies.recordSent(cell, args)
     const message: WireObject = { k: "op", x: execution, op, t: target.id, p: [...target.path], v: encoded.json }
-    const was = back ? copies.writeBack(args[0]) : undefined
+    const was = back ? copies.beginWriteBack(args[0]) : undefined
     if (back) message.back = true
     if (was !== undefined) message.was = was
     if (target.optional?.length) message.o = [...target.optional]
     const work = request(message, encoded).then(({ value, frame }) => {
-      if (op === "get" && isObject(value) && !handles.referenceOf(value)) copies.note(cell, target, value, frame)
-      if (was !== undefined) copies.wroteBack(cell, target.title, args[0], value)
+      if (op === "get" && isObject(value) && !handles.referenceOf(value)) copies.recordRead(cell, target, value, frame)
+      if (was !== undefined) copies.finishWriteBack(cell, target.title, args[0], value)
       return value
     })
     const failed = (error: unknown): never => {
@@ -108,7 +108,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
     track(cell, answered)
     // A transaction reports these, because they cannot be taken back; calls of functions are counted where they are
     // bound.
-    if (op !== "get" && (op !== "call" || target.path.length > 0)) cell.noteCall(target.title)
+    if (op !== "get" && (op !== "call" || target.path.length > 0)) cell.countCall(target.title)
     if (isAssignment) {
       answered.catch((error: unknown) => {
         cell.endChecks.push(() => {
@@ -116,7 +116,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
         })
       })
     }
-    return op === "call" || op === "new" ? awaitable(answered, `${target.title}(…)`) : answered
+    return op === "call" || op === "new" ? awaitableResult(answered, `${target.title}(…)`) : answered
   }
 
   const handles = createHostHandles(operate, (id, count) => {
@@ -130,10 +130,10 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       // A function binding is the very function that cells know by its name.
       return bound.get(handle) ?? handle
     },
-    hostMethod: ({ of, name }) => handles.method(handles.get(recordIn(of)), String(name)),
+    hostMethod: ({ of, name }) => handles.method(handles.get(expectRecord(of)), String(name)),
     peerObject: ({ id }) => objects.find(Number(id)).value,
   }
-  const copies = createCopies(
+  const copies = createFieldCopies(
     (json, frame) =>
       decodeJavaScript(json, frame, {
         ...decodeReferences,
@@ -141,24 +141,26 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
           const handle = handles.get(tagged, false)
           return bound.get(handle) ?? handle
         },
-        hostMethod: ({ of, name }) => handles.method(handles.get(recordIn(of), false), String(name)),
+        hostMethod: ({ of, name }) => handles.method(handles.get(expectRecord(of), false), String(name)),
       }),
     (value) => encode(value, "the copy"),
   )
 
   const encodeReferences: EncodeReferences = {
     isHandle: (value) =>
-      handles.referenceOf(value) !== undefined || memberTitle(value) !== undefined || pendingOf(value) !== undefined,
+      handles.referenceOf(value) !== undefined ||
+      memberTitle(value) !== undefined ||
+      pendingResultOf(value) !== undefined,
     copiesMethods: true,
     reference(given, where, owner) {
-      const value = Object(originalOf(given))
+      const value = Object(unwrapProxy(given))
       const reference = handles.referenceOf(value)
       if (reference) return reference
-      const title = memberTitle(value) ?? pendingOf(value)?.title
+      const title = memberTitle(value) ?? pendingResultOf(value)?.title
       if (title !== undefined)
         throw new CannotCross(`${where} is ${title}, which was not awaited: write \`await\` before it.`)
       if (value instanceof Promise) throw new CannotCross(`${where} is a promise: await it first.`)
-      return objects.give(value, running.getStore() ? undefined : withinLatest, owner)
+      return objects.reference(value, cellStorage.getStore() ? undefined : withinLatest, owner)
     },
   }
   const encode = (value: unknown, name: string) => encodeJavaScript(value, name, encodeReferences, true)
@@ -168,7 +170,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       return encode(op === "call" || op === "new" ? [args, {}] : args, "the arguments")
     } catch (error) {
       if (!(error instanceof CannotCross)) throw error
-      throw new CannotCross(withArgumentNamed(error.message, op, title))
+      throw new CannotCross(nameArgumentInMessage(error.message, op, title))
     }
   }
 
@@ -180,24 +182,24 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
   return {
     decodeReferences,
     idOf: handles.idOf,
-    begin(execution, gate) {
+    beginExecution(execution, gate) {
       executionOf.set(gate, execution)
     },
     onCell(cell) {
       const execution = cell.gate && executionOf.get(cell.gate)
       if (execution !== undefined) cells.set(execution, cell)
-      withinLatest = (work) => running.run(cell, work)
+      withinLatest = (work) => cellStorage.run(cell, work)
       // Only cells that may still start others are asked for.
-      for (const [id, known] of cells) if (known.over && known !== cell) cells.delete(id)
+      for (const [id, known] of cells) if (known.hasEnded && known !== cell) cells.delete(id)
     },
     onBound(call, cellFunction) {
       bound.set(call, cellFunction)
     },
     cellOf: (execution) => cells.get(execution),
-    check: async (x) => (await request({ k: "check", x })).value,
+    requestTransactionCheck: async (x) => (await request({ k: "check", x })).value,
     reply,
     replyExecuted(i, summary, value, thrown) {
-      const s = writeSummary(summary)
+      const s = summaryToWire(summary)
       try {
         const values = thrown === undefined ? (value === undefined ? [] : [value]) : [value, thrown]
         const encoded = encode(values, "the value")
@@ -211,9 +213,9 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       const encoded = encode(error instanceof Error ? error : new Error(thrownText(error)), "the error")
       send({ k: "fail", i, e: { error: encoded.json } }, encoded)
     },
-    take(frame) {
+    handleFrame(frame) {
       const { message } = frame
-      if (Array.isArray(message.sh)) handles.learn(message.sh.map(recordIn))
+      if (Array.isArray(message.sh)) handles.addShapes(message.sh.map(expectRecord))
       if (message.k === "release") {
         for (const [id, count] of message.ids as [number, number][]) objects.release(id, count)
         return true
@@ -222,7 +224,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       const waiter = waiting.get(Number(message.i))
       waiting.delete(Number(message.i))
       try {
-        const json = message.k === "reply" ? (message.v ?? null) : (recordIn(message.e).error ?? null)
+        const json = message.k === "reply" ? (message.v ?? null) : (expectRecord(message.e).error ?? null)
         const value = decodeJavaScript(json, frame, decodeReferences)
         if (message.k === "reply") waiter?.resolve({ value, frame })
         else waiter?.reject(value)
@@ -231,7 +233,7 @@ export function createHostLink(link: FrameLink, flush: () => void): HostLink {
       }
       return true
     },
-    asks: {
+    objectOperations: {
       async get({ of, path }: ObjectInput) {
         const { value, within } = objects.find(of)
         return within(() => readPath(value, path))
@@ -263,13 +265,13 @@ interface ObjectInput {
   path: string[]
 }
 
-interface Answered {
+interface HostAnswer {
   value: unknown
   frame: Frame
 }
 
 interface Waiter {
-  resolve(answered: Answered): void
+  resolve(answered: HostAnswer): void
   reject(error: unknown): void
 }
 
@@ -280,17 +282,17 @@ function isConstructor(method: object): boolean {
 }
 
 function track(cell: RunningCell, call: Promise<unknown>): void {
-  const settle = () => void cell.calls.delete(call)
-  cell.calls.add(call)
+  const settle = () => void cell.openCalls.delete(call)
+  cell.openCalls.add(call)
   call.then(settle, settle)
 }
 
 /** The result of a call for the cell. When the call fails and nobody awaits it, the rejection is reported as that of
  *  any forgotten promise. */
-export function awaitable(answered: Promise<unknown>, title: string): Promise<unknown> {
+export function awaitableResult(answered: Promise<unknown>, title: string): Promise<unknown> {
   const copy = answered.then((value) => value)
-  const { result } = pendingResult(copy, title)
+  const { result } = createPendingResult(copy, title)
   // Where the runtime itself looks at the value of a name, it is a promise like any other.
-  keepOriginal(result, () => copy)
+  registerOriginal(result, () => copy)
   return result
 }

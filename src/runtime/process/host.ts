@@ -1,65 +1,76 @@
 import { AsyncResource } from "node:async_hooks"
 import { AgentError } from "../../core/errors.ts"
 import type { NameChanges } from "../../core/event.ts"
-import { uncaughtText } from "../cells/errors.ts"
-import { CellStopped, print, type RunningCell, running, type Shared } from "../cells/running-cell.ts"
+import { formatUncaught } from "../cells/errors.ts"
+import {
+  CellStopped,
+  cellStorage,
+  printForCell,
+  type RunningCell,
+  type SharedCellState,
+} from "../cells/running-cell.ts"
 import type { Caller } from "../handles/caller.ts"
-import { Forged, listIn, textIn, type WireObject } from "../handles/wire.ts"
-import type { Lost, OutputChunk } from "../runtime.ts"
-import { takeEnvNews } from "../sent-env.ts"
+import { expectList, expectText, ForgedMessage, type WireObject } from "../handles/wire.ts"
+import type { CellOutput, RuntimeLoss } from "../runtime.ts"
+import { applyEnvUpdate } from "../sent-env.ts"
 import type { WorkingFolder } from "./folder.ts"
-import type { Launch } from "./launch.ts"
-import { createLive, type Live } from "./live.ts"
-import { loadModule } from "./modules.ts"
+import type { ChildLaunchOptions } from "./launch.ts"
+import { type ConnectedChild, connectChild } from "./live.ts"
+import { loadModuleInChild } from "./modules.ts"
 import type { StartPeer } from "./peer-process.ts"
-import { mostHints } from "./protocol.ts"
-import type { Registry } from "./registry.ts"
+import { maxHints } from "./protocol.ts"
+import type { BindingRegistry } from "./registry.ts"
 
 /** The host's side of a runtime in a child process: starts a child when one is needed and none is running. */
-export interface Host {
+export interface ChildSupervisor {
   /** The running child, or a new one with everything that was injected. */
-  connect(): Promise<Live>
+  connect(): Promise<ConnectedChild>
   /** The running child, if there is one. */
-  readonly live: Live | undefined
+  readonly runningChild: ConnectedChild | undefined
   /** Whether a child is running or being started. */
-  readonly started: boolean
+  readonly isStarted: boolean
   /** Remembers the names that a cell created or removed, so that they can be reported as lost when the child ends. */
-  note(changes: NameChanges): void
+  recordNameChanges(changes: NameChanges): void
   /** Returns the id of a new execution. Output and calls of the child with this id belong to the cell. */
-  track(child: Live, cell: RunningCell, check: (() => unknown) | undefined): string
-  untrack(cell: RunningCell): void
+  beginExecution(child: ConnectedChild, cell: RunningCell, check: (() => unknown) | undefined): string
+  endExecutions(cell: RunningCell): void
   /** The execution of a cell, or of the nearest cell of this runtime that started it. */
   executionOf(cell: RunningCell): string | undefined
   /** After a child has ended: prepares for the next one and returns what was lost. */
-  settle(): Promise<Lost[]>
+  forgetEndedChild(): Promise<RuntimeLoss[]>
   /** What was lost with children that ended between cells. Each loss is returned once. */
-  takeLost(): Lost[]
+  takeLost(): RuntimeLoss[]
   /** Replaces the known names, after a snapshot was loaded. */
-  learn(names: readonly string[]): void
+  replaceKnownNames(names: readonly string[]): void
   /** Empties the namespace and fills it with what the host has. */
   reset(): Promise<void>
   close(): Promise<void>
 }
 
-export function createHost(options: Launch, registry: Registry, shared: Shared, startPeer: StartPeer): Host {
+export function createChildSupervisor(
+  options: ChildLaunchOptions,
+  registry: BindingRegistry,
+  shared: SharedCellState,
+  startPeer: StartPeer,
+): ChildSupervisor {
   const { bounds } = options
-  const tracked = new Map<string, Tracked>()
+  const tracked = new Map<string, TrackedExecution>()
   const made = new Set<string>()
   const reassigned = new Set<string>()
-  let starting: Promise<Live> | undefined
-  let live: Live | undefined
-  const lost: Lost[] = []
+  let starting: Promise<ConnectedChild> | undefined
+  let live: ConnectedChild | undefined
+  const lost: RuntimeLoss[] = []
 
-  const start = async (): Promise<Live> => {
+  const start = async (): Promise<ConnectedChild> => {
     const peer = startPeer(options, {
       onStdout: (text) => onPrinted([...tracked.keys()].at(-1), "stdout", text),
       onEnding: ({ why }) => child.connection.end(why),
     })
-    const child = createLive(peer, {
+    const child = connectChild(peer, {
       access: registry.access,
       maxHandles: bounds.handles,
       onMessage: receive,
-      onForgottenFailure: printLate,
+      onUnawaitedFailure: printLate,
     })
     try {
       await fill(child)
@@ -73,17 +84,17 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
   }
 
   /** Gives a new child what was injected. Objects of a child that has ended are lost; the rest is bound. */
-  const fill = async (child: Live) => {
+  const fill = async (child: ConnectedChild) => {
     try {
       return await child.bind("inject", registry.bindings)
     } catch (error) {
-      if (!isGone(error)) throw error
+      if (!isGoneError(error)) throw error
     }
     for (const entry of [...registry.bindings]) {
       try {
         await child.bind("inject", [entry])
       } catch (error) {
-        if (!isGone(error)) throw error
+        if (!isGoneError(error)) throw error
         registry.remove(entry[0])
         lost.push({ name: entry[0], reason: "it was an object of the process that has ended" })
       }
@@ -91,20 +102,20 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
   }
 
   // When a module cannot be loaded again, only its names are lost.
-  const reload = async (file: string, child: Live) => {
+  const reload = async (file: string, child: ConnectedChild) => {
     const { names = [] } = registry.modules.get(file) ?? {}
     try {
-      await loadModule(file, child, registry)
+      await loadModuleInChild(file, child, registry)
     } catch (error) {
       if (child.process.ending) throw error
       registry.modules.delete(file)
       const reason = `its module cannot be loaded again: ${error instanceof Error ? error.message : error}`
-      lost.push(...names.map((name): Lost => ({ name, reason })))
+      lost.push(...names.map((name): RuntimeLoss => ({ name, reason })))
     }
   }
 
   /** Forgets a child that has ended, so that the next use starts another. */
-  const forget = async (child: Live) => {
+  const forget = async (child: ConnectedChild) => {
     await child.process.gone
     if (live !== child) return
     live = starting = undefined
@@ -117,58 +128,62 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
     reassigned.clear()
   }
 
-  const lostWith = (child: Live): Lost[] => {
-    const gone = [...made].map((name): Lost => ({ name, reason: "it was in the process that ended" }))
+  const lostWith = (child: ConnectedChild): RuntimeLoss[] => {
+    const gone = [...made].map((name): RuntimeLoss => ({ name, reason: "it was in the process that ended" }))
     const changed = [...registry.bindings].filter(([name, binding]) => {
       return binding.kind === "variable" && child.used && (reassigned.has(name) || isCopied(binding.value, child))
     })
     const reason = "it is again what the host put in; what cells did to it is gone"
     const files =
-      child.used && options.isolation === "os" && options.folder.isTemporary ? [filesOf(options.folder)] : []
+      child.used && options.isolation === "os" && options.folder.isTemporary ? [lostFiles(options.folder)] : []
     const loaded = child.used ? [...registry.modules.values()].flatMap(({ variables }) => variables) : []
     const again = "it is again what its module gives; what cells did to it is gone"
     return [
       ...gone,
-      ...changed.map(([name]): Lost => ({ name, reason, asInjected: true })),
-      ...loaded.map((name): Lost => ({ name, reason: again, asInjected: true })),
+      ...changed.map(([name]): RuntimeLoss => ({ name, reason, asInjected: true })),
+      ...loaded.map((name): RuntimeLoss => ({ name, reason: again, asInjected: true })),
       ...files,
     ]
   }
 
-  const receive = (message: WireObject, _frame: unknown, child: Live): void => {
+  const receive = (message: WireObject, _frame: unknown, child: ConnectedChild): void => {
     switch (message.k) {
       case "out": {
         const stream = message.s === "stderr" ? "stderr" : "stdout"
-        return onPrinted(textIn(message.x), stream, textIn(message.t))
+        return onPrinted(expectText(message.x), stream, expectText(message.t))
       }
       case "news": {
-        const { cell } = tracked.get(textIn(message.x)) ?? {}
-        return takeEnvNews(cell?.env ?? {}, listIn(message.reads).map(finite), listIn(message.effects).map(textIn))
+        const { cell } = tracked.get(expectText(message.x)) ?? {}
+        return applyEnvUpdate(
+          cell?.env ?? {},
+          expectList(message.reads).map(expectFinite),
+          expectList(message.effects).map(expectText),
+        )
       }
       case "check":
-        void decide(Number(message.i), textIn(message.x), child)
+        void decide(Number(message.i), expectText(message.x), child)
         return
       default:
-        throw new Forged("a message of an unknown kind")
+        throw new ForgedMessage("a message of an unknown kind")
     }
   }
 
   /** Answers whether a transaction may be kept. */
-  const decide = async (i: number, execution: string, child: Live) => {
+  const decide = async (i: number, execution: string, child: ConnectedChild) => {
     const { cell, check } = tracked.get(execution) ?? {}
-    if (!cell || !check) return void child.accuse("a check of no transaction")
+    if (!cell || !check) return void child.killForViolation("a check of no transaction")
     try {
-      child.connection.send({ k: "reply", i, v: (await running.run(cell, async () => check())) !== false })
+      child.connection.send({ k: "reply", i, v: (await cellStorage.run(cell, async () => check())) !== false })
     } catch (error) {
       child.connection.fail(i, error)
     }
   }
 
-  const printLate = (error: unknown) => print(shared, "stderr", `${uncaughtText(error)}\n`)
+  const printLate = (error: unknown) => printForCell(shared, "stderr", `${formatUncaught(error)}\n`)
 
-  const onPrinted = (execution: string | undefined, stream: OutputChunk["stream"], text: string) => {
+  const onPrinted = (execution: string | undefined, stream: CellOutput["stream"], text: string) => {
     const printing = execution === undefined ? undefined : tracked.get(execution)
-    if (!printing) return print(shared, stream, text)
+    if (!printing) return printForCell(shared, stream, text)
     const { cell } = printing
     if (cell.stopped) return
     printing.printed += Buffer.byteLength(text)
@@ -176,10 +191,10 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
     cell.stop(new CellStopped("memory", `The cell was stopped: it printed more than ${bounds.outputBytes} bytes.`))
   }
 
-  const connect = async (): Promise<Live> => {
+  const connect = async (): Promise<ConnectedChild> => {
     if (live?.process.ending) await forget(live)
     // The child outlives the cell that happens to start it, so it is started outside of every cell.
-    starting ??= running.exit(start)
+    starting ??= cellStorage.exit(start)
     try {
       return await starting
     } catch (error) {
@@ -191,24 +206,24 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
   const takeLost = () => lost.splice(0)
 
   return {
-    note({ created, reassigned: again, removed }) {
+    recordNameChanges({ created, reassigned: again, removed }) {
       for (const name of created) if (!registry.has(name)) made.add(name)
       for (const name of again) if (registry.bindings.has(name)) reassigned.add(name)
       for (const name of removed) made.delete(name)
     },
-    get live() {
+    get runningChild() {
       return live?.process.ending ? undefined : live
     },
     connect,
-    get started() {
+    get isStarted() {
       return starting !== undefined && !live?.process.ending
     },
-    track(child, cell, check) {
-      const execution = child.connection.begin(callerFor(cell, registry.nameOf, printLate))
+    beginExecution(child, cell, check) {
+      const execution = child.connection.beginExecution(callerFor(cell, registry.nameOf, printLate))
       tracked.set(execution, { cell, check, printed: 0 })
       return execution
     },
-    untrack(cell) {
+    endExecutions(cell) {
       for (const [id, printing] of tracked) if (printing.cell === cell) tracked.delete(id)
     },
     executionOf(cell) {
@@ -219,12 +234,12 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
       }
       return undefined
     },
-    async settle() {
+    async forgetEndedChild() {
       if (live?.process.ending) await forget(live)
       return takeLost()
     },
     takeLost,
-    learn(names) {
+    replaceKnownNames(names) {
       forgetNames()
       for (const name of names) if (!registry.has(name)) made.add(name)
     },
@@ -242,11 +257,11 @@ export function createHost(options: Launch, registry: Registry, shared: Shared, 
   }
 }
 
-function isGone(error: unknown): boolean {
+function isGoneError(error: unknown): boolean {
   return error instanceof AgentError && error.code === "gone"
 }
 
-interface Tracked {
+interface TrackedExecution {
   cell: RunningCell
   check: (() => unknown) | undefined
   printed: number
@@ -262,32 +277,32 @@ function callerFor(cell: RunningCell, nameOf: Caller["nameOf"], printLate: (erro
     get signal() {
       return cell.signal
     },
-    check: () => cell.check(),
-    within: (work) => context.runInAsyncScope(() => running.run(cell, work)),
-    track(work) {
-      const settle = () => void cell.calls.delete(work)
-      cell.calls.add(work)
+    throwIfStopped: () => cell.throwIfStopped(),
+    runInContext: (work) => context.runInAsyncScope(() => cellStorage.run(cell, work)),
+    waitFor(work) {
+      const settle = () => void cell.openCalls.delete(work)
+      cell.openCalls.add(work)
       work.then(settle, settle)
     },
     fail(error) {
-      if (cell.over) return printLate(error)
+      if (cell.hasEnded) return printLate(error)
       cell.endChecks.push(() => {
         throw error
       })
     },
     hint(text) {
-      if (!cell.over && cell.hints.length < mostHints && !cell.hints.includes(text)) cell.hints.push(text)
+      if (!cell.hasEnded && cell.hints.length < maxHints && !cell.hints.includes(text)) cell.hints.push(text)
     },
   }
 }
 
-function finite(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new Forged("an invalid time")
+function expectFinite(value: unknown): number {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new ForgedMessage("an invalid time")
   return value
 }
 
 /** Reports the files that cells had written, where their folder was in memory and ended with the process. */
-function filesOf(folder: WorkingFolder): Lost {
+function lostFiles(folder: WorkingFolder): RuntimeLoss {
   return {
     name: folder.path(),
     reason: "the files there ended with the process; give the runtime a `cwd` to keep them",
@@ -295,6 +310,6 @@ function filesOf(folder: WorkingFolder): Lost {
 }
 
 /** Whether the child has a copy of the value, which cells may have changed. */
-function isCopied(value: unknown, child: Live): boolean {
+function isCopied(value: unknown, child: ConnectedChild): boolean {
   return typeof value === "object" && value !== null && !child.connection.objects.has(value)
 }

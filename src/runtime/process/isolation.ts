@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { spawnSync } from "../../core/child-process.ts"
 import { UnsupportedError } from "../../core/errors.ts"
 
-export interface Sandbox {
+export interface BubblewrapOptions {
   /** Node and its flags. */
   node: readonly string[]
   entry: string
@@ -20,20 +20,30 @@ export interface Sandbox {
 
 /** The command that runs a program in bubblewrap: of the file system only Node, its libraries, Karst and what is on the
  *  lists; no processes but its own, no privileges, and no network unless it is given. */
-export function sandboxed({ node, entry, cwd, scratchMb, read, write, network, env, cache }: Sandbox): string[] {
-  const karst = karstFiles()
-  const given = [...(cache === undefined ? [] : [cache]), ...read.map(real)]
+export function bubblewrapCommand({
+  node,
+  entry,
+  cwd,
+  scratchMb,
+  read,
+  write,
+  network,
+  env,
+  cache,
+}: BubblewrapOptions): string[] {
+  const karst = karstMounts()
+  const given = [...(cache === undefined ? [] : [cache]), ...read.map(realPathOf)]
   const readable = [...karst.map(([, to]) => to), ...given]
-  const shared = [...(scratchMb === undefined ? [cwd] : []), ...write.map(real)]
-  const writable = [cwd, ...write.map(real)]
+  const shared = [...(scratchMb === undefined ? [cwd] : []), ...write.map(realPathOf)]
+  const writable = [cwd, ...write.map(realPathOf)]
   const [binary = process.execPath, ...flags] = node
   return [
     findBubblewrap(),
-    ...confinement(network),
-    ...[...nodeFiles(binary), ...karst].flatMap(([from, to]) => ["--ro-bind", from, to]),
+    ...confinementArguments(network),
+    ...[...nodeMounts(binary), ...karst].flatMap(([from, to]) => ["--ro-bind", from, to]),
     ...(network === "all" ? resolverFiles.flatMap((path) => ["--ro-bind-try", path, path]) : []),
     ...given.flatMap((path) => ["--ro-bind", path, path]),
-    ...(scratchMb === undefined ? [] : temporary(cwd, scratchMb)),
+    ...(scratchMb === undefined ? [] : tmpfsArguments(cwd, scratchMb)),
     ...shared.flatMap((path) => ["--bind", path, path]),
     // The root of the sandbox is in memory too, so it is read-only. /proc is read-only because a root user could change
     // settings of the machine's kernel through it.
@@ -56,7 +66,7 @@ export function sandboxed({ node, entry, cwd, scratchMb, read, write, network, e
 
 /** The isolation that a runtime gets. Where the sandbox is not available, `os` throws, and `auto` warns and goes on
  *  without it. */
-export function obtainIsolation(
+export function resolveIsolation(
   maker: string,
   wanted: "process" | "os" | "auto" = "process",
   warn: (message: string) => void,
@@ -76,16 +86,16 @@ export function obtainIsolation(
 /** Why the sandbox does not work on this machine, and the cure; undefined when it works. Tried once for each
  *  program. */
 export function sandboxProblem(program = findBubblewrap()): string | undefined {
-  if (!probed.has(program)) probed.set(program, probe(program))
+  if (!probed.has(program)) probed.set(program, probeSandbox(program))
   return probed.get(program)
 }
 
 const probed = new Map<string, string | undefined>()
 
-function probe(program: string): string | undefined {
+function probeSandbox(program: string): string | undefined {
   if (process.platform !== "linux") return `bubblewrap needs Linux, and this is ${process.platform}`
-  const binds = nodeFiles(process.execPath).flatMap(([from, to]) => ["--ro-bind", from, to])
-  const args = [...confinement("none"), ...binds, "--", process.execPath, "--version"]
+  const binds = nodeMounts(process.execPath).flatMap(([from, to]) => ["--ro-bind", from, to])
+  const args = [...confinementArguments("none"), ...binds, "--", process.execPath, "--version"]
   const { error, status, stderr } = spawnSync(program, args, { env: {}, timeout: 10_000 })
   if (error && "code" in error && error.code === "ENOENT") {
     return "bubblewrap is not installed (on Debian: apt-get install bubblewrap)"
@@ -101,21 +111,21 @@ export function findBubblewrap(): string {
   return folders.map((folder) => join(folder, "bwrap")).find((path) => existsSync(path)) ?? "bwrap"
 }
 
-function confinement(network: Sandbox["network"]): string[] {
+function confinementArguments(network: BubblewrapOptions["network"]): string[] {
   return [
     ...["--unshare-all", "--unshare-user", ...(network === "all" ? ["--share-net"] : [])],
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "karst"],
-    ...["--proc", "/proc", "--dev", "/dev", ...temporary("/tmp", 64)],
+    ...["--proc", "/proc", "--dev", "/dev", ...tmpfsArguments("/tmp", 64)],
   ]
 }
 
 /** A temporary folder is memory, and memory has a limit. */
-function temporary(path: string, megabytes: number): string[] {
+function tmpfsArguments(path: string, megabytes: number): string[] {
   return ["--size", String(megabytes * 1024 * 1024), "--tmpfs", path]
 }
 
 /** Node itself and the libraries it is running with here, each also under the short name it is looked up by. */
-function nodeFiles(binary: string): [from: string, to: string][] {
+function nodeMounts(binary: string): [from: string, to: string][] {
   const maps = readFileSync("/proc/self/maps", "latin1").split("\n")
   const mapped = new Set(maps.flatMap((line) => /\s(\/\S+\.so[\w.]*)$/.exec(line)?.[1] ?? []))
   const libraries = [...mapped].flatMap((path): [string, string][] => {
@@ -123,18 +133,22 @@ function nodeFiles(binary: string): [from: string, to: string][] {
     return [path, ...(short === path ? [] : [short])].map((to) => [path, to])
   })
   const loaders = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"].filter((path) => existsSync(path))
-  return [[real(binary), binary], ...libraries, ...loaders.map((path): [string, string] => [real(path), path])]
+  return [
+    [realPathOf(binary), binary],
+    ...libraries,
+    ...loaders.map((path): [string, string] => [realPathOf(path), path]),
+  ]
 }
 
 /** Karst's own modules, and the two packages that its compiler needs, where it looks for them. */
-function karstFiles(): [from: string, to: string][] {
+function karstMounts(): [from: string, to: string][] {
   const source = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "")
   const root = dirname(source)
   const packages = ["acorn", "@sveltejs/acorn-typescript"].flatMap((name) => {
     const folders = ancestors(root).map((folder) => join(folder, "node_modules", name))
     return folders.find((folder) => existsSync(folder)) ?? []
   })
-  return [source, join(root, "package.json"), ...packages].map((path) => [real(path), path])
+  return [source, join(root, "package.json"), ...packages].map((path) => [realPathOf(path), path])
 }
 
 function ancestors(folder: string): string[] {
@@ -150,6 +164,6 @@ const resolverFiles = [
   "/usr/share/ca-certificates",
 ]
 
-function real(path: string): string {
+function realPathOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }

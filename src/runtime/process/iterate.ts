@@ -1,7 +1,7 @@
-import type { Operate, Target } from "./host-handles.ts"
+import type { OperateOnHost, OperationTarget } from "./host-handles.ts"
 
 /** The elements of an object of the host, read one at a time. */
-export async function* iterate(target: Target, operate: Operate): AsyncGenerator<unknown> {
+export async function* iterateHostObject(target: OperationTarget, operate: OperateOnHost): AsyncGenerator<unknown> {
   // The handle of the host's iterator, which has `next` and perhaps `return`.
   const iterator = (await operate("iterate", target, [])) as Required<AsyncIterator<unknown>>
   let done = false

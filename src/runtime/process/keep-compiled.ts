@@ -5,23 +5,23 @@ import { parseCell } from "../syntax.ts"
 
 /** In a child, before its first cell: writes Node's compile cache, with the code that the first cell will need. It
  *  cannot be written when the child ends, because children are killed. */
-export function keepCompiled(): void {
+export function writeCompileCache(): void {
   const folder = getCompileCacheDir()
   if (folder === undefined) return
   // Source files change often, so their cache is written each time; that of a build is written once.
   if (import.meta.url.endsWith(".ts")) return flushCompileCache()
-  if (!isToBeFilled(folder)) return
-  warmUp()
+  if (!isEmptyAndWritable(folder)) return
+  compileSampleCell()
   flushCompileCache()
 }
 
 /** Compiles a typical cell, so that the code of the compiler is in the cache. */
-export function warmUp(): void {
+export function compileSampleCell(): void {
   const none: ReadonlySet<string> = new Set()
   compileCell(parseCell(sample), { filename: "sample.ts", known: none, constants: none, ambient: none })
 }
 
-function isToBeFilled(folder: string): boolean {
+function isEmptyAndWritable(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK)
     return readdirSync(folder).length === 0

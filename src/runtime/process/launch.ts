@@ -6,13 +6,13 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { spawn } from "../../core/child-process.ts"
 import type { WorkingFolder } from "./folder.ts"
-import { sandboxed } from "./isolation.ts"
-import type { Bounds } from "./limits.ts"
+import { bubblewrapCommand } from "./isolation.ts"
+import type { ResolvedLimits } from "./limits.ts"
 
-export interface Launch {
+export interface ChildLaunchOptions {
   isolation: "process" | "os"
   folder: WorkingFolder
-  bounds: Bounds
+  bounds: ResolvedLimits
   env: Record<string, string>
   read: readonly string[]
   write: readonly string[]
@@ -20,10 +20,18 @@ export interface Launch {
 }
 
 /** Starts a child. It inherits no descriptor but its standard streams and the channel, which is the fourth. */
-export function launch({ isolation, folder, bounds, env, read, write, network }: Launch): ChildProcess {
+export function launchChild({
+  isolation,
+  folder,
+  bounds,
+  env,
+  read,
+  write,
+  network,
+}: ChildLaunchOptions): ChildProcess {
   const cwd = folder.path()
   const scratchMb = folder.isTemporary ? bounds.diskMb : undefined
-  const cache = compileCache()
+  const cache = compileCacheFolder()
   const node = [
     process.execPath,
     `--max-old-space-size=${bounds.heapMb}`,
@@ -36,9 +44,10 @@ export function launch({ isolation, folder, bounds, env, read, write, network }:
   const own = { HOME: cwd, TMPDIR: cwd, ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }), ...env }
   const command =
     isolation === "os"
-      ? sandboxed({ node, entry, cwd, scratchMb, read, write, network, env: own, cache })
-      : [...diesWithParent(), ...node, entry]
-  const [program = process.execPath, ...args] = process.platform === "win32" ? command : limited(bounds, command)
+      ? bubblewrapCommand({ node, entry: childEntry, cwd, scratchMb, read, write, network, env: own, cache })
+      : [...parentDeathSignal(), ...node, childEntry]
+  const [program = process.execPath, ...args] =
+    process.platform === "win32" ? command : withSystemLimits(bounds, command)
   return spawn(program, args, {
     cwd,
     env: own,
@@ -49,11 +58,11 @@ export function launch({ isolation, folder, bounds, env, read, write, network }:
 }
 
 /** The program of the child, in the folder of this file: `.ts` in the sources, `.js` in a build. */
-const entry = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "child.ts" : "child.js", import.meta.url))
+const childEntry = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "child.ts" : "child.js", import.meta.url))
 
 /** Limits of the system: no core files, a largest file size and a largest address space, so that exceeding them is
  *  an error in the cell and does not end the process. The address space that V8 reserves at its start is added. */
-function limited({ heapMb, memoryMb, diskMb }: Bounds, command: string[]): string[] {
+function withSystemLimits({ heapMb, memoryMb, diskMb }: ResolvedLimits, command: string[]): string[] {
   const kilobytes = (memoryMb + heapMb + reservedMb) * 1024
   // `ulimit -f` counts in units of 512 bytes.
   const limits = ["-c 0", `-f ${diskMb * 2048}`, `-v ${kilobytes}`].map((limit) => `ulimit ${limit} 2>/dev/null;`)
@@ -63,18 +72,18 @@ function limited({ heapMb, memoryMb, diskMb }: Bounds, command: string[]): strin
 const reservedMb = 1600
 
 /** Has the system end the child with its host: code in an endless loop would not notice that the host has ended. */
-function diesWithParent(): string[] {
+function parentDeathSignal(): string[] {
   const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path))
   return setpriv ? [setpriv, "--pdeathsig", "KILL", "--"] : []
 }
 
 /** The folder of Node's compile cache, which makes later starts faster. Only this user can write it; each build has
  *  its own. */
-function compileCache(): string | undefined {
+function compileCacheFolder(): string | undefined {
   const root = join(tmpdir(), `karst-compile-cache-${process.getuid?.() ?? "user"}`)
   try {
     const build = createHash("sha256")
-      .update(`${entry} ${statSync(entry).mtimeMs}`)
+      .update(`${childEntry} ${statSync(childEntry).mtimeMs}`)
       .digest("hex")
       .slice(0, 16)
     const folder = join(root, build)

@@ -1,4 +1,4 @@
-import { cpuMsOf, exactMemoryOf, memoryOf, processTree } from "./usage.ts"
+import { cpuMsOf, exactMemoryBytesOf, memoryBytesOf, processTree } from "./usage.ts"
 
 export interface ProcessLimits {
   /** JavaScript heap of the child. Default 512. */
@@ -18,7 +18,7 @@ export interface ProcessLimits {
   handles?: number | undefined
 }
 
-export interface Bounds {
+export interface ResolvedLimits {
   heapMb: number
   memoryMb: number
   diskMb: number
@@ -29,7 +29,7 @@ export interface Bounds {
 }
 
 /** The names of all limits, as users write them. */
-export const processLimits = [
+export const processLimitNames = [
   "heapMb",
   "memoryMb",
   "diskMb",
@@ -39,7 +39,7 @@ export const processLimits = [
   "handles",
 ] satisfies (keyof ProcessLimits)[]
 
-export function boundsOf(limits: ProcessLimits = {}): Bounds {
+export function resolveLimits(limits: ProcessLimits = {}): ResolvedLimits {
   const { heapMb = 512, memoryMb = 1024, diskMb = 512, cpuMs = Number.POSITIVE_INFINITY } = limits
   const { outputBytes = 16_000_000, messageBytes = 256 * 1024 * 1024, handles = 10_000 } = limits
   return {
@@ -58,30 +58,30 @@ function wholeMb(megabytes: number): number {
   return Math.min(Math.ceil(megabytes), 2 ** 24)
 }
 
-export interface Watchdog {
+export interface UsageWatcher {
   /** Processor time counts from here. */
   startCell(): void
   /** Whether a cell is running: then usage is measured often, else seldom. */
-  pace(busy: boolean): void
+  setBusy(busy: boolean): void
   stop(): void
 }
 
 /** Measures the memory and processor time of a process and its descendants. Without `/proc` only the heap limit
  *  applies. */
-export function watch(
+export function watchUsage(
   pid: number,
-  bounds: Bounds,
+  bounds: ResolvedLimits,
   onExceeded: (kind: "memory" | "timeout", why: string) => void,
-): Watchdog {
+): UsageWatcher {
   let cpuAtStart = 0
   let isBusy = true
   let everyMs = 0
   let timer: NodeJS.Timeout | undefined
 
   const look = () => {
-    const tree = processTree(pid, mostProcesses)
+    const tree = processTree(pid, maxProcesses)
     const most = bounds.memoryMb * 1024 * 1024
-    if (memoryOf(tree) > most && exactMemoryOf(tree) > most) {
+    if (memoryBytesOf(tree) > most && exactMemoryBytesOf(tree) > most) {
       onExceeded("memory", `it used more than ${bounds.memoryMb} MB of memory`)
     } else if (cpuMsOf(tree) - cpuAtStart > bounds.cpuMs) {
       onExceeded("timeout", `it used more than ${bounds.cpuMs} ms of processor time`)
@@ -98,9 +98,9 @@ export function watch(
 
   return {
     startCell() {
-      if (Number.isFinite(bounds.cpuMs)) cpuAtStart = cpuMsOf(processTree(pid, mostProcesses))
+      if (Number.isFinite(bounds.cpuMs)) cpuAtStart = cpuMsOf(processTree(pid, maxProcesses))
     },
-    pace(busy) {
+    setBusy(busy) {
       isBusy = busy
       // The next measurement slows the timer down, so a cell that follows at once sets no new timer.
       if (busy) lookEvery(busyMs)
@@ -112,4 +112,4 @@ export function watch(
 const busyMs = 50
 const idleMs = 1_000
 // The most processes that are measured: measuring more would take too long.
-const mostProcesses = 1_000
+const maxProcesses = 1_000

@@ -1,18 +1,18 @@
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import { type Binding, boundValue } from "../bindings.ts"
-import { thrownMessage } from "../cells/errors.ts"
-import { type Answer, type Connection, openConnection } from "../handles/connection.ts"
+import { formatThrown } from "../cells/errors.ts"
+import { type Connection, openConnection, type PeerAnswer } from "../handles/connection.ts"
 import { javaScriptCodec } from "../handles/javascript-codec.ts"
 import type { HostAccess } from "../handles/operations.ts"
-import type { NameLive } from "../handles/references.ts"
+import type { NameReference } from "../handles/references.ts"
 import { CannotCross, type Frame, isObject, type WireObject } from "../handles/wire.ts"
 import type { PeerProcess } from "./peer-process.ts"
-import type { Entry } from "./protocol.ts"
+import type { BindEntry } from "./protocol.ts"
 import { crossingProblem } from "./registry.ts"
 
 /** One child and the connection with it. */
-export interface Live {
+export interface ConnectedChild {
   readonly process: PeerProcess
   readonly connection: Connection
   /** Asks for something that is no cell. Throws what went wrong there, and an `AgentError` when the child ended. */
@@ -20,20 +20,20 @@ export interface Live {
   /** Binds, or gives new values to, names of the namespace. */
   bind(op: "inject" | "update", entries: Iterable<readonly [string, Binding]>): Promise<void>
   /** Ends the child for something that our own code never does. */
-  accuse(what: string): AgentError
+  killForViolation(what: string): AgentError
   /** Whether a cell has run in it. */
   used: boolean
 }
 
-export interface LiveOptions {
+export interface ConnectedChildOptions {
   access: HostAccess
   maxHandles: number
-  onMessage(message: WireObject, frame: Frame, live: Live): void
-  onForgottenFailure(error: unknown): void
+  onMessage(message: WireObject, frame: Frame, live: ConnectedChild): void
+  onUnawaitedFailure(error: unknown): void
 }
 
-export function createLive(process: PeerProcess, options: LiveOptions): Live {
-  const { access, maxHandles, onForgottenFailure } = options
+export function connectChild(process: PeerProcess, options: ConnectedChildOptions): ConnectedChild {
+  const { access, maxHandles, onUnawaitedFailure: onForgottenFailure } = options
   const accuse = (what: string) => {
     process.kill({ kind: "crash", why: `it sent ${what} to its host` })
     return endedError(process)
@@ -43,14 +43,14 @@ export function createLive(process: PeerProcess, options: LiveOptions): Live {
     codec: javaScriptCodec,
     access,
     maxHandles,
-    place: "in the runtime's process",
-    failure,
-    peerError({ error }, read) {
+    location: "in the runtime's process",
+    failure: encodeHostError,
+    decodeFailure({ error }, read) {
       const thrown = read(error)
-      if (isObject(thrown)) fromChild.add(thrown)
+      if (isObject(thrown)) childErrors.add(thrown)
       return thrown
     },
-    onForgottenFailure,
+    onUnawaitedFailure: onForgottenFailure,
     onMessage: (message, frame) => options.onMessage(message, frame, live),
     onForged: (what) => void accuse(what),
     onEnd(problem) {
@@ -60,12 +60,12 @@ export function createLive(process: PeerProcess, options: LiveOptions): Live {
     },
   })
 
-  const ask = async (op: string, body: Record<string, unknown>, named?: NameLive): Promise<Answer> => {
+  const ask = async (op: string, body: Record<string, unknown>, named?: NameReference): Promise<PeerAnswer> => {
     try {
       return await connection.ask(op, body, named)
     } catch (error) {
       if (process.ending) throw endedError(process)
-      if (fromChild.has(Object(error))) throw ownError(error)
+      if (childErrors.has(Object(error))) throw hostErrorFrom(error)
       if (error instanceof CannotCross || error instanceof RangeError) {
         throw new ConfigError(`The value cannot cross to the runtime's process: ${error.message}`, { cause: error })
       }
@@ -73,22 +73,22 @@ export function createLive(process: PeerProcess, options: LiveOptions): Live {
     }
   }
 
-  const live: Live = {
+  const live: ConnectedChild = {
     process,
     connection,
     used: false,
-    accuse,
+    killForViolation: accuse,
     ask: async (op, body = {}) => (await ask(op, body)).value,
     async bind(op, given) {
       const entries = [...given]
       if (entries.length === 0) return
-      const kinds = entries.map(([name, { kind }]): Entry => ({ name, kind: kind === "agent" ? "variable" : kind }))
+      const kinds = entries.map(([name, { kind }]): BindEntry => ({ name, kind: kind === "agent" ? "variable" : kind }))
       // All in one message: what two names share is shared in the child too. A function goes by its own binding, as one
       // function may have two.
       const values = entries.map(([name, binding]) =>
         binding.kind === "function" ? access.functions.find(name)?.gated : boundValue(binding),
       )
-      const named: NameLive = (where) => {
+      const named: NameReference = (where) => {
         const [, index = "", rest = ""] = /^\.values\[(\d+)\](.*)$/s.exec(where) ?? []
         const binding = entries[Number(index)]?.[0] ?? where
         return { binding, title: binding + rest }
@@ -109,19 +109,19 @@ export function createLive(process: PeerProcess, options: LiveOptions): Live {
 const patienceMs = 1_000
 
 /** An error of a host function: with everything that can cross, else with its message. */
-function failure(error: unknown, encode: (value: unknown, name: string) => Json): WireObject {
+function encodeHostError(error: unknown, encode: (value: unknown, name: string) => Json): WireObject {
   try {
     return { error: encode(error, "the error") }
   } catch {
-    return { error: encode(new Error(thrownMessage(error)), "the error") }
+    return { error: encode(new Error(formatThrown(error)), "the error") }
   }
 }
 
 /** Errors that children answered with. */
-const fromChild = new WeakSet<object>()
+const childErrors = new WeakSet<object>()
 
 /** What the child says went wrong, as an error of the host. Of its code, only what has a meaning here is taken over. */
-function ownError(error: unknown): AgentError {
+function hostErrorFrom(error: unknown): AgentError {
   if (!(error instanceof Error)) return new AgentError("The runtime's process failed.", { code: "runtime" })
   if (error.name === "ConfigError") return new ConfigError(error.message)
   if (error.name === "CannotCross") return new AgentError(error.message, { code: "cannot-cross" })

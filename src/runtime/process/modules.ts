@@ -3,10 +3,10 @@ import { ConfigError } from "../../core/errors.ts"
 import { isWithin } from "../../core/paths.ts"
 import { type Bindings, isBinding, toBinding } from "../bindings.ts"
 import type { Runtime } from "../runtime.ts"
-import type { Launch } from "./launch.ts"
-import type { Live } from "./live.ts"
-import { isRecord, isStrings } from "./protocol.ts"
-import type { Registry } from "./registry.ts"
+import type { ChildLaunchOptions } from "./launch.ts"
+import type { ConnectedChild } from "./live.ts"
+import { isRecord, isStringArray } from "./protocol.ts"
+import type { BindingRegistry } from "./registry.ts"
 
 /** The names that a module file has defined in a child. */
 export interface LoadedModule {
@@ -16,19 +16,23 @@ export interface LoadedModule {
 }
 
 /** Lets a child run a module file, and remembers it for the children to come. */
-export async function loadModule(file: string, child: Live, { bindings, modules }: Registry): Promise<string[]> {
+export async function loadModuleInChild(
+  file: string,
+  child: ConnectedChild,
+  { bindings, modules }: BindingRegistry,
+): Promise<string[]> {
   const module = await child.ask("load", { file })
   const { names, variables } = isRecord(module) ? module : {}
   // A child cannot claim names that the host has injected.
-  if (!isStrings(names) || !isStrings(variables) || names.some((name) => bindings.has(name))) {
-    throw child.accuse("an invalid module")
+  if (!isStringArray(names) || !isStringArray(variables) || names.some((name) => bindings.has(name))) {
+    throw child.killForViolation("an invalid module")
   }
   modules.set(file, { names, variables })
   return names
 }
 
 /** Throws for a file that the child could not read, before a child is started for it. */
-export function refuseUnreadable(file: string, { isolation, read, write, folder }: Launch): void {
+export function refuseUnreadableFile(file: string, { isolation, read, write, folder }: ChildLaunchOptions): void {
   const places = [...read, ...write, folder.path()].map((path) => (existsSync(path) ? realpathSync(path) : path))
   if (isolation === "process" || places.some((place) => isWithin(place, file))) return
   throw new ConfigError(
@@ -37,18 +41,18 @@ export function refuseUnreadable(file: string, { isolation, read, write, folder 
 }
 
 /** In the child: runs a module file and injects its exports. */
-export async function runModule(file: string, runtime: Runtime): Promise<LoadedModule> {
+export async function injectModuleExports(file: string, runtime: Runtime): Promise<LoadedModule> {
   // Loaded here, because few children need it.
-  const { moduleBindings } = await import("../load-module.ts")
+  const { loadModuleBindings: moduleBindings } = await import("../load-module.ts")
   const bindings = await moduleBindings(file)
-  refuseHeld(bindings)
+  refuseGatedBindings(bindings)
   await runtime.inject(bindings)
   const variables = Object.keys(bindings).filter((name) => toBinding(bindings[name]).kind === "variable")
   return { names: Object.keys(bindings), variables }
 }
 
 /** Throws for bindings with approval or limits: only the host's gate can enforce them. */
-function refuseHeld(bindings: Bindings): void {
+function refuseGatedBindings(bindings: Bindings): void {
   const held = Object.entries(bindings).filter(([, binding]) => {
     if (!isBinding(binding)) return false
     if (binding.kind === "variable") return binding.guard !== undefined

@@ -1,30 +1,34 @@
 import type { CellEnv } from "../cells/cell-env.ts"
 import type { WireObject } from "../handles/wire.ts"
-import type { SentEnv } from "../sent-env.ts"
+import type { RemoteEnv } from "../sent-env.ts"
 import type { ExecuteInput } from "./protocol.ts"
 
 /** In a child: the recorded time and randomness of executions in durable runs, and what the host must be told of
  *  them. */
-export interface News {
+export interface EnvUpdates {
   /** The environment of an execution, until it is forgotten. */
-  environment(id: string, input: ExecuteInput): Partial<CellEnv> | undefined | Promise<Partial<CellEnv>>
+  environmentFor(id: string, input: ExecuteInput): Partial<CellEnv> | undefined | Promise<Partial<CellEnv>>
   /** Sends what is new: times that were read, and effects that are not recorded. Called before every other message,
    *  so that the host knows it before what the cell does next. */
-  tell(): void
-  forget(id: string): void
+  flush(): void
+  endExecution(id: string): void
 }
 
-export function createNews(send: (message: WireObject) => void): News {
+export function createEnvUpdates(send: (message: WireObject) => void): EnvUpdates {
   const executions = new Map<string, { takeReads(): number[]; effects: Set<string>; told: number }>()
 
   const recorded = async (
     id: string,
     variables: ExecuteInput["variables"],
-    env: SentEnv,
+    env: RemoteEnv,
   ): Promise<Partial<CellEnv>> => {
     const { times, seed, tellsEffects } = env
     // Imported here because only durable runs need it, and loading it takes time.
-    const { randomFrom, recordedClock, unrecordedClock } = await import("../cells/recorded-world.ts")
+    const {
+      createSeededRandom: randomFrom,
+      createRecordedClock: recordedClock,
+      unrecordedClockEffect: unrecordedClock,
+    } = await import("../cells/recorded-world.ts")
     const effects = new Set<string>()
     const { now, takeReads } = recordedClock(times ?? [], () => effects.add(unrecordedClock))
     executions.set(id, { takeReads, effects, told: 0 })
@@ -46,9 +50,9 @@ export function createNews(send: (message: WireObject) => void): News {
   }
 
   return {
-    environment: (id, { variables, env }) => (env ? recorded(id, variables, env) : variables && { variables }),
-    tell,
-    forget(id) {
+    environmentFor: (id, { variables, env }) => (env ? recorded(id, variables, env) : variables && { variables }),
+    flush: tell,
+    endExecution(id) {
       tell()
       executions.delete(id)
     },

@@ -1,12 +1,12 @@
 import type { Socket } from "node:net"
 import { constants } from "node:os"
-import { mostUnread, socketLink } from "../handles/frames.ts"
+import { createSocketLink, maxHostUnreadBytes } from "../handles/frames.ts"
 import type { FrameLink } from "../handles/wire.ts"
-import { type Launch, launch } from "./launch.ts"
-import { watch } from "./limits.ts"
+import { type ChildLaunchOptions, launchChild } from "./launch.ts"
+import { watchUsage } from "./limits.ts"
 
 /** How a child came to its end. */
-export interface Ending {
+export interface PeerEnding {
   kind: "crash" | "memory" | "timeout" | "aborted"
   /** The reason, as a clause that begins with "it"; the child is meant. */
   why: string
@@ -17,11 +17,11 @@ export interface PeerProcess {
   /** Frames to and from the child. */
   readonly link: FrameLink
   /** Undefined as long as it lives. */
-  readonly ending: Ending | undefined
+  readonly ending: PeerEnding | undefined
   /** Processor time counts from here. */
   startCell(): void
   /** Ends it for certain. The first reason stays. */
-  kill(ending: Ending): void
+  kill(ending: PeerEnding): void
   /** Resolves when the process is gone. */
   readonly gone: Promise<void>
 }
@@ -30,22 +30,22 @@ export interface PeerEvents {
   /** The child wrote to its standard output directly. */
   onStdout(text: string): void
   /** The child has ended, or is about to: no answer will come any more. */
-  onEnding(ending: Ending): void
+  onEnding(ending: PeerEnding): void
 }
 
-export type StartPeer = (options: Launch, events: PeerEvents) => PeerProcess
+export type StartPeer = (options: ChildLaunchOptions, events: PeerEvents) => PeerProcess
 
-export function startPeerProcess(options: Launch, events: PeerEvents): PeerProcess {
+export function startPeerProcess(options: ChildLaunchOptions, events: PeerEvents): PeerProcess {
   const { bounds } = options
-  const child = launch(options)
-  let ending: Ending | undefined
+  const child = launchChild(options)
+  let ending: PeerEnding | undefined
   let stderr = ""
 
-  const end = (given: Ending) => {
+  const end = (given: PeerEnding) => {
     if (ending) return
     ending = given
     watchdog?.stop()
-    living.delete(kill)
+    runningKills.delete(kill)
     events.onEnding(given)
   }
 
@@ -64,15 +64,15 @@ export function startPeerProcess(options: Launch, events: PeerEvents): PeerProce
   const limits = {
     maxBytes: bounds.messageBytes,
     maxSent: Number.POSITIVE_INFINITY,
-    maxDepth: deepestJson,
-    maxUnread: mostUnread,
+    maxDepth: maxJsonDepth,
+    maxUnread: maxHostUnreadBytes,
   }
-  const socket = socketLink(child.stdio[3] as Socket, limits)
+  const socket = createSocketLink(child.stdio[3] as Socket, limits)
 
   const watchdog =
     child.pid === undefined
       ? undefined
-      : watch(child.pid, bounds, (kind, why) => {
+      : watchUsage(child.pid, bounds, (kind, why) => {
           end({ kind, why })
           kill()
         })
@@ -101,7 +101,7 @@ export function startPeerProcess(options: Launch, events: PeerEvents): PeerProce
     })
     // `close` comes when all its output has been read.
     child.on("close", (code, signal) => {
-      end(endingOf(code, signal, stderr))
+      end(endingFromExit(code, signal, stderr))
       socket.close()
       resolve()
     })
@@ -124,9 +124,9 @@ export function startPeerProcess(options: Launch, events: PeerEvents): PeerProce
         })
         socket.send({ message: { k: "limit", maxBytes: bounds.messageBytes }, buffers: [], special: false })
       },
-      hold(alive) {
-        socket.hold(alive)
-        watchdog?.pace(alive)
+      keepProcessAlive(alive) {
+        socket.keepProcessAlive(alive)
+        watchdog?.setBusy(alive)
       },
       close: () => socket.close(),
     },
@@ -143,24 +143,24 @@ export function startPeerProcess(options: Launch, events: PeerEvents): PeerProce
 }
 
 // Three levels of JSON for each of a value's: a Map in a Map is an array in an array in a tagged object.
-const deepestJson = 4_000
+const maxJsonDepth = 4_000
 
 /** Functions that end the running children. */
-const living = new Set<() => void>()
+const runningKills = new Set<() => void>()
 let watchesExit = false
 
 function killAtExit(kill: () => void): void {
-  living.add(kill)
+  runningKills.add(kill)
   if (watchesExit) return
   watchesExit = true
   process.on("exit", () => {
-    for (const end of living) end()
+    for (const end of runningKills) end()
   })
 }
 
 const maxStderr = 8_000
 
-function endingOf(code: number | null, signal: NodeJS.Signals | null, stderr: string): Ending {
+function endingFromExit(code: number | null, signal: NodeJS.Signals | null, stderr: string): PeerEnding {
   if (/heap out of memory|Allocation failed|OOM error|Zone Allocation/i.test(stderr)) {
     return { kind: "memory", why: "it ran out of heap memory" }
   }

@@ -1,15 +1,15 @@
 import type { WireObject } from "../handles/wire.ts"
-import type { OutputChunk } from "../runtime.ts"
+import type { CellOutput } from "../runtime.ts"
 
 /** Sends what cells print, in bundles: a message for each line would cost more than the line. */
-export interface Printer {
-  print(execution: string, chunk: OutputChunk): void
+export interface OutputBatcher {
+  print(execution: string, chunk: CellOutput): void
   /** Sends what was printed so far. Called before any other message, which keeps the order. */
   flush(): void
 }
 
-export function createPrinter(send: (message: WireObject) => void): Printer {
-  let bundle: { id: string; stream: OutputChunk["stream"]; text: string } | undefined
+export function createOutputBatcher(send: (message: WireObject) => void): OutputBatcher {
+  let bundle: { id: string; stream: CellOutput["stream"]; text: string } | undefined
   let scheduled = false
 
   const flush = () => {
@@ -23,7 +23,7 @@ export function createPrinter(send: (message: WireObject) => void): Printer {
       if (bundle && (bundle.id !== id || bundle.stream !== stream)) flush()
       if (bundle) bundle.text += text
       else bundle = { id, stream, text }
-      if (bundle.text.length > longestBundle) return flush()
+      if (bundle.text.length > maxBatchLength) return flush()
       if (scheduled) return
       scheduled = true
       setImmediate(() => {
@@ -35,4 +35,4 @@ export function createPrinter(send: (message: WireObject) => void): Printer {
   }
 }
 
-const longestBundle = 16_000
+const maxBatchLength = 16_000

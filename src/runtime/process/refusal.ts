@@ -1,11 +1,11 @@
 import { checkRules } from "../rules/check-rules.ts"
 import { explainViolations, type Rule } from "../rules/rules.ts"
-import type { NotExecuted } from "../runtime.ts"
+import type { CellNotExecuted } from "../runtime.ts"
 import { CellSyntaxError, parseCell } from "../syntax.ts"
 
 /** The execution of a cell that breaks a rule; undefined when it breaks none. Rules are the host's own code, so they
  *  are checked there and not where the cell runs. */
-export function refusal(code: string, rules: readonly Rule[]): NotExecuted | undefined {
+export function ruleRefusal(code: string, rules: readonly Rule[]): CellNotExecuted | undefined {
   const [violation, ...others] = rules.length > 0 ? violationsOf(code, rules) : []
   if (!violation) return undefined
   const { line, column } = violation

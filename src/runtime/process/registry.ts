@@ -1,8 +1,8 @@
 import { types } from "node:util"
 import { ConfigError } from "../../core/errors.ts"
-import { type Binding, type Bindings, boundValue, renewed } from "../bindings.ts"
-import { injectedName } from "../cells/object-names.ts"
-import { guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
+import { type Binding, type Bindings, boundValue, rebind } from "../bindings.ts"
+import { injectedObjectPath } from "../cells/object-names.ts"
+import { bindingGuardProblem, guardedCopyProblem, isGuardOnCopiedValue } from "../guard.ts"
 import { createHostAccess } from "../handles/host-access.ts"
 import { encodeJavaScript } from "../handles/javascript-encode.ts"
 import type { HostAccess } from "../handles/operations.ts"
@@ -13,7 +13,7 @@ import type { Codecs } from "../snapshot/codec.ts"
 import type { LoadedModule } from "./modules.ts"
 
 /** What the host has injected into a runtime whose namespace is in another process: enough to fill a new process. */
-export interface Registry {
+export interface BindingRegistry {
   readonly bindings: ReadonlyMap<string, Binding>
   readonly access: HostAccess
   /** How the state of host objects is kept. */
@@ -26,21 +26,21 @@ export interface Registry {
   has(name: string): boolean
   /** The bindings of a literal; throws when one of them cannot be bound. `sentAtOnce`: sending them finds the values
    *  that cannot cross, so that they need not be tried here. */
-  check(given: Bindings, sentAtOnce?: boolean): [string, Binding][]
+  checkNew(given: Bindings, sentAtOnce?: boolean): [string, Binding][]
   /** The same for new values of existing names, some of which cells may have made. */
-  renew(values: Record<string, unknown>): [string, Binding][]
+  checkUpdates(values: Record<string, unknown>): [string, Binding][]
   /** Registers bindings and their guards. Returns a function that undoes it. */
-  add(entries: readonly [string, Binding][]): () => void
+  register(entries: readonly [string, Binding][]): () => void
   /** Forgets a binding whose value is gone. */
   remove(name: string): void
   /** After a reset: gated functions that were passed on before throw when they are called. */
-  renewFunctions(): void
+  resetFunctions(): void
 }
 
-export function createRegistry(ambient: ReadonlySet<string>, codecs: Codecs = {}): Registry {
+export function createBindingRegistry(ambient: ReadonlySet<string>, codecs: Codecs = {}): BindingRegistry {
   const bindings = new Map<string, Binding>()
   const modules = new Map<string, LoadedModule>()
-  const { access, permit } = createHostAccess({}, codecs)
+  const { access, registerBinding: permit } = createHostAccess({}, codecs)
   const has = (name: string) => bindings.has(name) || [...modules.values()].some(({ names }) => names.includes(name))
 
   const bind = (name: string, binding: Binding) => {
@@ -52,10 +52,10 @@ export function createRegistry(ambient: ReadonlySet<string>, codecs: Codecs = {}
     bindings,
     modules,
     has,
-    nameOf: (value) => access.functions.boundBy(value)?.name ?? injectedName(value, bindings),
+    nameOf: (value) => access.functions.boundBy(value)?.name ?? injectedObjectPath(value, bindings),
     access,
     codecs,
-    check(given, sentAtOnce = false) {
+    checkNew(given, sentAtOnce = false) {
       const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
       const problems = entries.flatMap(([name, binding]) => {
         const problem = nameProblem(name, ambient)
@@ -66,14 +66,14 @@ export function createRegistry(ambient: ReadonlySet<string>, codecs: Codecs = {}
       if (problems.length > 0) throw new ConfigError(`Nothing was injected: ${problems.join("; ")}.`)
       return entries
     },
-    renew(values) {
+    checkUpdates(values) {
       const entries = Object.entries(values).map(([name, given]): [string, Binding] => {
         const old = bindings.get(name)
-        return [name, old ? renewed(old, given) : bindingOf(given)]
+        return [name, old ? rebind(old, given) : bindingOf(given)]
       })
       const problems = entries.flatMap(([name, binding]) => {
         const old = bindings.get(name)
-        const kind = old && newKind(old, values[name])
+        const kind = old && incompatibleKind(old, values[name])
         if (kind !== undefined) return `"${name}" is a ${old?.kind} and cannot become a ${kind}`
         if (!old && binding.kind === "function") return `"${name}" was made by a cell and cannot become a host function`
         return bindingProblem(name, binding) ?? []
@@ -81,7 +81,7 @@ export function createRegistry(ambient: ReadonlySet<string>, codecs: Codecs = {}
       if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
       return entries
     },
-    add(entries) {
+    register(entries) {
       const before = entries.map(([name]) => [name, bindings.get(name)] as const)
       for (const [name, binding] of entries) bind(name, binding)
       return () => {
@@ -92,7 +92,7 @@ export function createRegistry(ambient: ReadonlySet<string>, codecs: Codecs = {}
       }
     },
     remove: (name) => void bindings.delete(name),
-    renewFunctions() {
+    resetFunctions() {
       access.functions.reset()
       for (const [name, binding] of bindings) bind(name, binding)
     },
@@ -105,8 +105,8 @@ function bindingProblem(name: string, binding: Binding): string | undefined {
   if (binding.kind === "function" && binding.options.sync) {
     return `"${name}" is bound as sync, which only jsRuntime can do: leave \`sync\` out, and await it in cells`
   }
-  if (isGuardedCopy(binding)) return `"${name}" ${guardedCopy}`
-  const unguarded = keptGuardProblem(binding)
+  if (isGuardOnCopiedValue(binding)) return `"${name}" ${guardedCopyProblem}`
+  const unguarded = bindingGuardProblem(binding)
   return unguarded && `"${name}": ${unguarded}`
 }
 
@@ -129,7 +129,7 @@ export function crossingProblem(name: string, binding: Binding): string | undefi
 
 /** The kind of a new value, where the name is of another kind and cannot take it. A variable may hold an agent or a
  *  function. */
-function newKind(old: Binding, given: unknown): Binding["kind"] | undefined {
+function incompatibleKind(old: Binding, given: unknown): Binding["kind"] | undefined {
   const { kind } = bindingOf(given)
   if (kind === old.kind) return undefined
   const isKept = old.kind === "variable" && (kind === "agent" || typeof old.value === "function")

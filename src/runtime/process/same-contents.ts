@@ -4,33 +4,33 @@ import { isDeepStrictEqual, types } from "node:util"
  *  values with shared parts take time in proportion to their size. Two parts that are one object in one value must be one
  *  in the other. */
 export function haveSameContents(a: unknown, b: unknown): boolean {
-  return isSame(a, b, new Map())
+  return haveEqualParts(a, b, new Map())
 }
 
-function isSame(a: unknown, b: unknown, pairs: Map<object, unknown>): boolean {
+function haveEqualParts(a: unknown, b: unknown, pairs: Map<object, unknown>): boolean {
   if (Object.is(a, b)) return true
-  if (!isPart(a) || !isPart(b)) return false
+  if (!isComparedByContents(a) || !isComparedByContents(b)) return false
   if (pairs.has(a)) return pairs.get(a) === b
   pairs.set(a, b)
   if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && hasSameMembers(a, b, pairs)
-  if (types.isMap(a) && types.isMap(b)) return areSame([...a].flat(), [...b].flat(), pairs)
-  if (types.isSet(a) && types.isSet(b)) return areSame([...a], [...b], pairs)
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && haveEqualMembers(a, b, pairs)
+  if (types.isMap(a) && types.isMap(b)) return haveEqualElements([...a].flat(), [...b].flat(), pairs)
+  if (types.isSet(a) && types.isSet(b)) return haveEqualElements([...a], [...b], pairs)
   const isObject = Object.getPrototypeOf(a) === Object.prototype || Object.getPrototypeOf(a) === null
-  return isObject ? hasSameMembers(a, b, pairs) : isDeepStrictEqual(a, b)
+  return isObject ? haveEqualMembers(a, b, pairs) : isDeepStrictEqual(a, b)
 }
 
-function areSame(left: readonly unknown[], right: readonly unknown[], pairs: Map<object, unknown>): boolean {
-  return left.length === right.length && left.every((part, at) => isSame(part, right[at], pairs))
+function haveEqualElements(left: readonly unknown[], right: readonly unknown[], pairs: Map<object, unknown>): boolean {
+  return left.length === right.length && left.every((part, at) => haveEqualParts(part, right[at], pairs))
 }
 
-function hasSameMembers(a: object, b: object, pairs: Map<object, unknown>): boolean {
+function haveEqualMembers(a: object, b: object, pairs: Map<object, unknown>): boolean {
   const keys = Object.keys(a)
   if (keys.length !== Object.keys(b).length) return false
-  return keys.every((key) => Object.hasOwn(b, key) && isSame(Reflect.get(a, key), Reflect.get(b, key), pairs))
+  return keys.every((key) => Object.hasOwn(b, key) && haveEqualParts(Reflect.get(a, key), Reflect.get(b, key), pairs))
 }
 
 /** Handles are Proxies and compared by identity. */
-function isPart(value: unknown): value is object {
+function isComparedByContents(value: unknown): value is object {
   return typeof value === "object" && value !== null && !types.isProxy(value)
 }

@@ -1,22 +1,28 @@
 import { setImmediate as turn } from "node:timers/promises"
-import { type AnyFunction, type Bindings, fn, type as typeBinding, variable } from "../bindings.ts"
-import { originalOf } from "../cells/call.ts"
-import { uncaughtText } from "../cells/errors.ts"
+import { type AnyFunction, type Bindings, fn, classType as typeBinding, variable } from "../bindings.ts"
+import { unwrapProxy } from "../cells/call.ts"
+import { formatUncaught } from "../cells/errors.ts"
 import { createJsRuntime } from "../cells/js-core.ts"
-import { running } from "../cells/running-cell.ts"
-import { reportStray } from "../cells/timers.ts"
-import { inspection } from "../declare/inspect.ts"
+import { cellStorage } from "../cells/running-cell.ts"
+import { printUncaught } from "../cells/timers.ts"
+import { createInspector } from "../declare/inspect.ts"
 import { printType } from "../declare/type-tree.ts"
 import { decodeBody } from "../handles/javascript-decode.ts"
 import { type Frame, type FrameLink, isObject, type WireObject } from "../handles/wire.ts"
-import type { CallGate, Execution, Snapshot, SnapshotLimit } from "../runtime.ts"
-import { awaitable, createHostLink } from "./host-link.ts"
-import { runModule } from "./modules.ts"
-import { createNews } from "./news.ts"
-import { createPrinter } from "./printing.ts"
-import type { BindInput, ExecuteInput, NameReport, Summary } from "./protocol.ts"
-import { sightsIn, type Wanted } from "./sights.ts"
-import { checkDefault, checkedMember, checkFields, optionalMember, optionalMethods } from "./unawaited.ts"
+import type { CallGate, CellExecution, RuntimeSnapshot, SnapshotLimit } from "../runtime.ts"
+import { awaitableResult, createHostConnection } from "./host-link.ts"
+import { injectModuleExports } from "./modules.ts"
+import { createEnvUpdates } from "./news.ts"
+import { createOutputBatcher } from "./printing.ts"
+import type { BindInput, ExecuteInput, ExecutionSummary, NameReport } from "./protocol.ts"
+import { describeShapes, type ShapeQuery } from "./sights.ts"
+import {
+  optionalMember,
+  optionalMethods,
+  refuseDefault,
+  refuseLogicalAssignment,
+  refuseUnawaited,
+} from "./unawaited.ts"
 
 export interface ServerEvents {
   /** The longest message that the host accepts. The host sends it first. */
@@ -27,7 +33,7 @@ export interface ServerEvents {
 
 export interface CellServer {
   /** Reports an error that no code of a cell could catch. */
-  onStray(error: unknown): void
+  reportUncaught(error: unknown): void
 }
 
 /** The child's side of a runtime in another process: a runtime whose functions and handles are the host's. The child
@@ -35,30 +41,30 @@ export interface CellServer {
 export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
   const controllers = new Map<string, AbortController>()
   const pauses = new Map<string, (paused: boolean) => void>()
-  const printer = createPrinter((message) => link.send({ message, buffers: [], special: false }))
-  const news = createNews((message) => link.send({ message, buffers: [], special: false }))
+  const printer = createOutputBatcher((message) => link.send({ message, buffers: [], special: false }))
+  const news = createEnvUpdates((message) => link.send({ message, buffers: [], special: false }))
   let latest = ""
   let undoLast: () => Promise<unknown> = async () => []
 
-  const host = createHostLink(link, () => {
+  const host = createHostConnection(link, () => {
     printer.flush()
-    news.tell()
+    news.flush()
   })
   const core = createJsRuntime(undefined, {}, undefined, {
-    checkValue: checkedMember,
-    checkFields,
-    checkDefault,
+    checkValue: refuseUnawaited,
+    checkFields: refuseLogicalAssignment,
+    checkDefault: refuseDefault,
     optional: optionalMember,
     optionalMethods,
-    resultOf: (promise, name) => awaitable(promise, `${name}(…)`),
+    wrapCallResult: (promise, name) => awaitableResult(promise, `${name}(…)`),
     onCell: host.onCell,
-    onBound: host.onBound,
+    onFunctionBound: host.onBound,
   })
 
   const onStray = (error: unknown) => {
-    const cell = running.getStore()
-    if (cell) reportStray(cell.shared, error)
-    else printer.print(latest, { stream: "stderr", text: `${uncaughtText(error)}\n` })
+    const cell = cellStorage.getStore()
+    if (cell) printUncaught(cell.shared, error)
+    else printer.print(latest, { stream: "stderr", text: `${formatUncaught(error)}\n` })
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that each of these takes.
@@ -69,17 +75,17 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     names: async () => Promise.all((await core.names()).map(reportOf)),
     async types({ names }: { names: string[] }) {
       const values = await Promise.all(names.map((name) => core.retrieve(name)))
-      return values.map((value) => printType(inspection(() => undefined).typeOf(value)))
+      return values.map((value) => printType(createInspector(() => undefined).typeOf(value)))
     },
-    look: ({ wanted }: { wanted: Wanted }) => sightsIn(core, wanted, host.idOf),
-    load: ({ file }: { file: string }) => runModule(file, core),
+    look: ({ wanted }: { wanted: ShapeQuery }) => describeShapes(core, wanted, host.idOf),
+    load: ({ file }: { file: string }) => injectModuleExports(file, core),
     describe: ({ names }: { names: string[] }) => core.describe(names),
     undo: () => undoLast(),
     snapshot: (limit: SnapshotLimit) => core.snapshot(limit),
-    restore: ({ snapshot }: { snapshot: Snapshot }) => core.restore(snapshot),
+    restore: ({ snapshot }: { snapshot: RuntimeSnapshot }) => core.restore(snapshot),
     keep: ({ prefix, value }: { prefix: string; value: unknown }) => core.keep(prefix, value),
     reset: () => core.reset(),
-    ...host.asks,
+    ...host.objectOperations,
   }
 
   const bindingsOf = ({ entries, values }: BindInput): Bindings =>
@@ -87,24 +93,24 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
       entries.map(({ name, kind }, index) => {
         const value = values[index]
         // The handle itself is bound, and not the function under which cells knew it before.
-        if (kind === "function") return [name, fn(originalOf(value) as AnyFunction)]
+        if (kind === "function") return [name, fn(unwrapProxy(value) as AnyFunction)]
         return [name, kind === "type" && isObject(value) ? typeBinding(value) : variable(value)]
       }),
     )
 
   const reportOf = async (name: Awaited<ReturnType<typeof core.names>>[number]): Promise<NameReport> => {
     const value: unknown = await core.retrieve(name.name).catch(() => undefined)
-    return isObject(value) ? { ...name, handle: host.idOf(Object(originalOf(value))) } : name
+    return isObject(value) ? { ...name, handle: host.idOf(Object(unwrapProxy(value))) } : name
   }
 
   const execute = async (i: number, input: ExecuteInput & { x: string }): Promise<void> => {
     const { x, code, timeoutMs, within, transaction } = input
     const controller = new AbortController()
     const gate: CallGate = (_call, next) => next()
-    host.begin(x, gate)
+    host.beginExecution(x, gate)
     controllers.set(x, controller)
     latest = x
-    const env = await news.environment(x, input)
+    const env = await news.environmentFor(x, input)
     const before = process.getActiveResourcesInfo()
     const parent = within === undefined ? undefined : host.cellOf(within)
     const run = () =>
@@ -117,15 +123,15 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
         },
         call: gate,
         env,
-        transaction: transaction === "check" ? { check: () => host.check(x) } : transaction === "on",
+        transaction: transaction === "check" ? { check: () => host.requestTransactionCheck(x) } : transaction === "on",
         output: (chunk) => printer.print(x, chunk),
       })
-    const execution = await (parent ? running.run(parent, run) : run())
+    const execution = await (parent ? cellStorage.run(parent, run) : run())
     controllers.delete(x)
-    news.forget(x)
+    news.endExecution(x)
     if (execution.ok && execution.undo) undoLast = execution.undo
     const summary = await summaryOf(execution, before)
-    host.replyExecuted(i, summary, execution.ok ? execution.value : undefined, thrownBy(execution))
+    host.replyExecuted(i, summary, execution.ok ? execution.value : undefined, thrownOf(execution))
   }
 
   const answer = async (message: WireObject, frame: Frame) => {
@@ -144,7 +150,7 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
   link.listen({
     onFrame(frame) {
       const { message } = frame
-      if (host.take(frame)) return
+      if (host.handleFrame(frame)) return
       switch (message.k) {
         case "ask": {
           const { sh: _, ...body } = message
@@ -161,16 +167,16 @@ export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
     },
     onEnd: events.onEnd,
   })
-  return { onStray }
+  return { reportUncaught: onStray }
 }
 
-function thrownBy(execution: Execution): unknown {
+function thrownOf(execution: CellExecution): unknown {
   return execution.ok ? undefined : execution.thrown
 }
 
-async function summaryOf(execution: Execution, before: readonly string[]): Promise<Summary> {
+async function summaryOf(execution: CellExecution, before: readonly string[]): Promise<ExecutionSummary> {
   const { changes, hints } = execution
-  const summary: Summary = { changes, ...(hints && { hints }) }
+  const summary: ExecutionSummary = { changes, ...(hints && { hints }) }
   if (execution.ok) {
     if (execution.preview !== undefined) summary.preview = execution.preview
     if (execution.cut) summary.cut = true
@@ -180,12 +186,12 @@ async function summaryOf(execution: Execution, before: readonly string[]): Promi
   const { error, notRolledBack } = execution
   if (notRolledBack) summary.notRolledBack = notRolledBack
   const isStopped = error.kind === "timeout" || error.kind === "aborted" || error.kind === "memory"
-  if (isStopped && !(await isQuiet(before))) summary.unclean = true
+  if (isStopped && !(await hasNoWorkLeft(before))) summary.unclean = true
   return { ...summary, error }
 }
 
 /** Whether no work is left that began during the cell, so that no code of a stopped cell can run later. */
-async function isQuiet(before: readonly string[]): Promise<boolean> {
+async function hasNoWorkLeft(before: readonly string[]): Promise<boolean> {
   await turn()
   await turn()
   const left = process.getActiveResourcesInfo()

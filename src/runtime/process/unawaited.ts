@@ -1,11 +1,11 @@
-import { type RunningCell, running } from "../cells/running-cell.ts"
-import { pendingOf } from "../handles/pending.ts"
+import { cellStorage, type RunningCell } from "../cells/running-cell.ts"
+import { pendingResultOf } from "../handles/pending.ts"
 import { isObject } from "../handles/wire.ts"
 
 // Members of host objects that a cell reads but does not await. Such a member is a Proxy that throws where JavaScript
 // lets a Proxy notice its use; this part covers conditions and equalities, and members that are never used at all.
 
-export interface Member {
+export interface UnawaitedMember {
   proxy: object
   title: string
   isUsed(): boolean
@@ -13,17 +13,17 @@ export interface Member {
   optional(): object
 }
 
-const members = new WeakMap<object, Member>()
+const members = new WeakMap<object, UnawaitedMember>()
 const handles = new WeakMap<object, string>()
-const ofCell = new WeakMap<RunningCell, { member: Member; readAt: Error }[]>()
+const ofCell = new WeakMap<RunningCell, { member: UnawaitedMember; readAt: Error }[]>()
 
 /** Creates a member and makes the running cell fail in the end if the member was neither awaited, called nor walked. */
-export function noteMember(create: (readAt: Error) => Member): object {
+export function trackMember(create: (readAt: Error) => UnawaitedMember): object {
   const readAt = new Error()
   const member = create(readAt)
   members.set(member.proxy, member)
-  const cell = running.getStore()
-  if (cell && !cell.over) listOf(cell).push({ member, readAt })
+  const cell = cellStorage.getStore()
+  if (cell && !cell.hasEnded) membersReadBy(cell).push({ member, readAt })
   return member.proxy
 }
 
@@ -33,7 +33,7 @@ export function memberTitle(value: unknown): string | undefined {
 }
 
 /** Remembers how a handle is called, as a program would write it. */
-export function noteHandle(proxy: object, title: string): void {
+export function rememberHandleTitle(proxy: object, title: string): void {
   handles.set(proxy, title)
 }
 
@@ -50,7 +50,7 @@ export function optionalMethods(value: unknown): unknown {
 }
 
 /** Throws for a member that a default value was to replace where it is undefined. */
-export function checkDefault(value: unknown): void {
+export function refuseDefault(value: unknown): void {
   const title = memberTitle(value)
   if (title === undefined) return
   throw new TypeError(
@@ -60,7 +60,7 @@ export function checkDefault(value: unknown): void {
 
 /** Throws for an object of the host: none of its fields is null or undefined before it is awaited, so that `??=` would
  *  never apply. */
-export function checkFields(value: unknown): void {
+export function refuseLogicalAssignment(value: unknown): void {
   const title = memberTitle(value) ?? (isObject(value) ? handles.get(value) : undefined)
   if (title === undefined) return
   throw new TypeError(
@@ -69,17 +69,17 @@ export function checkFields(value: unknown): void {
 }
 
 /** Throws for a member or a call's result that was not awaited. */
-export function checkedMember(value: unknown): void {
+export function refuseUnawaited(value: unknown): void {
   const title = memberTitle(value)
   if (title !== undefined) throw new TypeError(`${title} is on the host: write \`await\` before it to read it.`)
-  const pending = pendingOf(value)
+  const pending = pendingResultOf(value)
   if (pending) throw new TypeError(`The result of ${pending.title} was not awaited: write \`await\` before the call.`)
 }
 
-function listOf(cell: RunningCell): { member: Member; readAt: Error }[] {
+function membersReadBy(cell: RunningCell): { member: UnawaitedMember; readAt: Error }[] {
   const known = ofCell.get(cell)
   if (known) return known
-  const list: { member: Member; readAt: Error }[] = []
+  const list: { member: UnawaitedMember; readAt: Error }[] = []
   ofCell.set(cell, list)
   cell.endChecks.push(() => {
     const unused = list.find(({ member }) => !member.isUsed())

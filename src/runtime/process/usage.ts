@@ -27,23 +27,23 @@ function childrenOf(pid: number): number[] {
 
 /** The bytes of memory that processes use, not less than it is: their own pages, memory that they share, files in memory
  *  that they hold open (memfd), and file systems in memory that only they see. Code and libraries are the machine's. */
-export function memoryOf(tree: readonly number[]): number {
+export function memoryBytesOf(tree: readonly number[]): number {
   const pages = tree.reduce((sum, pid) => sum + residentBytes(pid), 0)
-  return pages + total(filesInMemory(tree)) + ownFileSystems(tree)
+  return pages + sumBytes(memoryFilesOf(tree)) + privateFileSystemBytes(tree)
 }
 
 /** The same with each page counted once, which takes longer. */
-export function exactMemoryOf(tree: readonly number[]): number {
-  const files = filesInMemory(tree)
+export function exactMemoryBytesOf(tree: readonly number[]): number {
+  const files = memoryFilesOf(tree)
   const pages = tree.reduce((sum, pid) => sum + proportionalBytes(pid, files), 0)
-  return pages + total(files) + ownFileSystems(tree)
+  return pages + sumBytes(files) + privateFileSystemBytes(tree)
 }
 
 /** The processor time that processes have used, in milliseconds. */
 export function cpuMsOf(tree: readonly number[]): number {
   return tree.reduce((sum, pid) => {
     // The name, in parentheses, may hold anything.
-    const fields = read(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? []
+    const fields = readProcFile(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? []
     return sum + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMs
   }, 0)
 }
@@ -52,13 +52,13 @@ export function cpuMsOf(tree: readonly number[]): number {
 const tickMs = 10
 
 function residentBytes(pid: number): number {
-  const sizes = read(`/proc/${pid}/status`).matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)
+  const sizes = readProcFile(`/proc/${pid}/status`).matchAll(/^Rss(?:Anon|Shmem):\s+(\d+)/gm)
   return sizes.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) * 1024
 }
 
 /** Its share of its own pages and of shared memory, without the files that are counted by themselves. */
 function proportionalBytes(pid: number, files: ReadonlyMap<string, number>): number {
-  const mappings = read(`/proc/${pid}/smaps`)
+  const mappings = readProcFile(`/proc/${pid}/smaps`)
   if (mappings === "") return residentBytes(pid)
   let kilobytes = 0
   let isCounted = false
@@ -76,10 +76,10 @@ function proportionalBytes(pid: number, files: ReadonlyMap<string, number>): num
 }
 
 /** The files in memory that processes hold open, with the bytes of each, by inode. A page of one need not be mapped. */
-function filesInMemory(tree: readonly number[]): Map<string, number> {
+function memoryFilesOf(tree: readonly number[]): Map<string, number> {
   const files = new Map<string, number>()
   for (const pid of tree) {
-    for (const name of namesIn(`/proc/${pid}/fd`)) {
+    for (const name of listFolder(`/proc/${pid}/fd`)) {
       try {
         const path = `/proc/${pid}/fd/${name}`
         if (!readlinkSync(path).startsWith("/memfd:")) continue
@@ -93,32 +93,32 @@ function filesInMemory(tree: readonly number[]): Map<string, number> {
   return files
 }
 
-function total(files: ReadonlyMap<string, number>): number {
+function sumBytes(files: ReadonlyMap<string, number>): number {
   return files.values().reduce((sum, bytes) => sum + bytes, 0)
 }
 
 /** What is used of file systems in memory that only these processes see: those of their sandbox, and those that they have
  *  mounted themselves in another sandbox inside it. */
-function ownFileSystems(tree: readonly number[]): number {
-  const ours = linkOf("/proc/self/ns/mnt")
-  const spaces = new Map(tree.map((pid) => [linkOf(`/proc/${pid}/ns/mnt`), pid]))
+function privateFileSystemBytes(tree: readonly number[]): number {
+  const ours = readLink("/proc/self/ns/mnt")
+  const spaces = new Map(tree.map((pid) => [readLink(`/proc/${pid}/ns/mnt`), pid]))
   const used = new Map<string, number>()
   for (const [space, pid] of spaces) {
     if (space === "" || space === ours) continue
     const host = hostDevices()
-    for (const { device, folder, type } of mounts(`/proc/${pid}/mountinfo`)) {
+    for (const { device, folder, type } of readMounts(`/proc/${pid}/mountinfo`)) {
       if (type !== "tmpfs" || host.has(device) || used.has(device)) continue
-      const bytes = usedOf(`/proc/${pid}/root${folder}`, device)
+      const bytes = usedBytesAt(`/proc/${pid}/root${folder}`, device)
       if (bytes !== undefined) used.set(device, bytes)
     }
   }
-  return total(used)
+  return sumBytes(used)
 }
 
 /** The devices that the host itself has mounted. There may be thousands, so they are read once in a while. */
 function hostDevices(): ReadonlySet<string> {
   if (Date.now() - host.readAt > 5_000) {
-    host = { readAt: Date.now(), devices: new Set(mounts("/proc/self/mountinfo").map(({ device }) => device)) }
+    host = { readAt: Date.now(), devices: new Set(readMounts("/proc/self/mountinfo").map(({ device }) => device)) }
   }
   return host.devices
 }
@@ -126,9 +126,9 @@ function hostDevices(): ReadonlySet<string> {
 let host: { readAt: number; devices: ReadonlySet<string> } = { readAt: 0, devices: new Set() }
 
 /** The bytes that are used there; undefined where the path is that of another folder, as it is while a sandbox is made. */
-function usedOf(folder: string, device: string): number | undefined {
+function usedBytesAt(folder: string, device: string): number | undefined {
   try {
-    if (statSync(folder).dev !== numberOf(device)) return undefined
+    if (statSync(folder).dev !== deviceNumber(device)) return undefined
     const { blocks, bfree, bsize } = statfsSync(folder)
     return (blocks - bfree) * bsize
   } catch {
@@ -137,7 +137,7 @@ function usedOf(folder: string, device: string): number | undefined {
 }
 
 /** A device `major:minor` as `stat` tells it. */
-function numberOf(device: string): number {
+function deviceNumber(device: string): number {
   const [major = 0, minor = 0] = device.split(":").map(Number)
   return (major << 8) | (minor & 0xff) | ((minor & ~0xff) << 12)
 }
@@ -148,8 +148,8 @@ interface Mount {
   type: string
 }
 
-function mounts(file: string): Mount[] {
-  const lines = read(file).split("\n").filter(Boolean)
+function readMounts(file: string): Mount[] {
+  const lines = readProcFile(file).split("\n").filter(Boolean)
   return lines.map((line) => {
     const [, , device = "", , folder = ""] = line.split(" ")
     const type = line.split(" - ")[1]?.split(" ")[0] ?? ""
@@ -161,7 +161,7 @@ function mounts(file: string): Mount[] {
   })
 }
 
-function namesIn(folder: string): string[] {
+function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
@@ -169,7 +169,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function linkOf(path: string): string {
+function readLink(path: string): string {
   try {
     return readlinkSync(path)
   } catch {
@@ -177,7 +177,7 @@ function linkOf(path: string): string {
   }
 }
 
-function read(file: string): string {
+function readProcFile(file: string): string {
   try {
     return readFileSync(file, "latin1")
   } catch {

@@ -1,21 +1,21 @@
 import { ConfigError } from "../../core/errors.ts"
 import { type Binding, type Bindings, boundValue, isBinding } from "../bindings.ts"
-import { guardedCopy, isGuardedCopy, keptGuardProblem } from "../guard.ts"
+import { bindingGuardProblem, guardedCopyProblem, isGuardOnCopiedValue } from "../guard.ts"
 import { bindingOf } from "../handles/peer-objects.ts"
 import { isThenable, listNames } from "../names.ts"
-import type { Name } from "../runtime.ts"
+import type { RuntimeName } from "../runtime.ts"
 import { pythonNameProblem } from "./names.ts"
-import type { Session } from "./session.ts"
+import type { KernelSupervisor } from "./session.ts"
 import { isTable, table } from "./table.ts"
 
 /** The bindings of a literal; a `ConfigError` with all that is wrong when one of them cannot be bound. */
-export function checkedBindings(given: Bindings, { known, bindings }: Session): Map<string, Binding> {
+export function checkNewBindings(given: Bindings, { known, bindings }: KernelSupervisor): Map<string, Binding> {
   const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, bindingOf(value)])
   const problems = entries.flatMap(([name, binding]) => {
     // What a cell has deleted is a binding still, but no longer a name.
     if (known.all.has(name) || (bindings.has(name) && !known.changed.has(name))) return `"${name}" is already there`
     if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
-    if (isGuardedCopy(binding)) return `"${name}" ${guardedCopy}`
+    if (isGuardOnCopiedValue(binding)) return `"${name}" ${guardedCopyProblem}`
     if (isSync(binding)) return `"${name}" ${syncFunction}`
     const problem = pythonNameProblem(name)
     return problem === undefined ? [] : `"${name}" ${problem}`
@@ -25,15 +25,15 @@ export function checkedBindings(given: Bindings, { known, bindings }: Session): 
 }
 
 /** The bindings that an update leaves; the same. */
-export function changedBindings(
+export function checkUpdatedBindings(
   values: Record<string, unknown>,
-  entries: readonly Name[],
-  session: Session,
+  entries: readonly RuntimeName[],
+  session: KernelSupervisor,
 ): Map<string, Binding> {
   const changes = new Map<string, Binding>()
   const problems = Object.entries(values).flatMap(([name, given]) => {
-    const next = renewed(session.bindings.get(name), given)
-    const problem = updateProblem(name, given, entries, session) ?? guardingProblem(name, next)
+    const next = withNewValue(session.bindings.get(name), given)
+    const problem = updateProblem(name, given, entries, session) ?? guardProblem(name, next)
     if (problem !== undefined) return problem
     changes.set(name, next)
     return []
@@ -42,7 +42,12 @@ export function changedBindings(
   return changes
 }
 
-function updateProblem(name: string, given: unknown, entries: readonly Name[], session: Session): string | undefined {
+function updateProblem(
+  name: string,
+  given: unknown,
+  entries: readonly RuntimeName[],
+  session: KernelSupervisor,
+): string | undefined {
   const entry = entries.find((each) => each.name === name)
   if (!entry) return `there is no "${name}"; there is ${listNames(entries.map((each) => each.name))}`
   const next = bindingOf(given)
@@ -60,13 +65,13 @@ function isSync(binding: Binding): boolean {
 const syncFunction =
   "is bound as sync, which only jsRuntime can do: leave `sync` out; Python calls it without await all the same"
 
-function guardingProblem(name: string, binding: Binding): string | undefined {
-  const problem = keptGuardProblem(binding) ?? (isGuardedCopy(binding) ? guardedCopy : undefined)
+function guardProblem(name: string, binding: Binding): string | undefined {
+  const problem = bindingGuardProblem(binding) ?? (isGuardOnCopiedValue(binding) ? guardedCopyProblem : undefined)
   return problem && `"${name}": ${problem}`
 }
 
 /** A binding with another value. What was said about the old one holds, unless the new one is wrapped to say more. */
-function renewed(old: Binding | undefined, given: unknown): Binding {
+function withNewValue(old: Binding | undefined, given: unknown): Binding {
   const next = bindingOf(given)
   if (!old || (isBinding(given) && next.kind === old.kind)) return next
   if (old.kind === "function" && next.kind === "function") return { ...old, call: next.call }

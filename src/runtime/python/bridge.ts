@@ -8,40 +8,56 @@ import type { HostAccess } from "../handles/operations.ts"
 import { type Peer, peerObjectOf } from "../handles/peer-objects.ts"
 import { decodePython } from "../handles/python-decode.ts"
 import { encodePython } from "../handles/python-encode.ts"
-import type { NameLive } from "../handles/references.ts"
-import { CannotCross, Forged, type Frame, type FrameLink, listIn, textIn, type WireObject } from "../handles/wire.ts"
-import type { OutputChunk } from "../runtime.ts"
-import { isFrame, passOn } from "./frames.ts"
-import { PythonError, type Report, reportOf } from "./told.ts"
+import type { NameReference } from "../handles/references.ts"
+import {
+  CannotCross,
+  expectList,
+  expectText,
+  ForgedMessage,
+  type Frame,
+  type FrameLink,
+  type WireObject,
+} from "../handles/wire.ts"
+import type { CellOutput } from "../runtime.ts"
+import { copyTableFile, isKernelTable } from "./frames.ts"
+import { type CellReport, PythonError, parseReport } from "./told.ts"
 
-export interface BridgeEvents {
-  onOutput(chunk: OutputChunk): void
+export interface KernelBridgeEvents {
+  onOutput(chunk: CellOutput): void
   /** A cell ended; `caller` is its own. */
-  onReport(report: Report, caller: Caller): void
+  onReport(report: CellReport, caller: Caller): void
   /** Clock values that a cell read, and how it reached outside. */
-  onNews(reads: number[], effects: string[], caller: Caller): void
+  onEnvUpdate(reads: number[], effects: string[], caller: Caller): void
   /** A number by which the report of a cell can name an error of a host function. */
-  thrown(error: unknown): number
+  registerHostError(error: unknown): number
   /** A callback failed while no cell ran, and the host did not await it. */
   onForgottenFailure(error: unknown): void
   /** The kernel sent something that ours never sends, or closed its connection. */
-  onViolation(reason: string): void
+  onProtocolViolation(reason: string): void
 }
 
 /** The connection with one kernel. */
-export interface Bridge {
+export interface KernelBridge {
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
   /** The same table in this kernel, where the value is one that lives in another; else the value itself. */
-  adopt(value: unknown): Promise<unknown>
+  importTable(value: unknown): Promise<unknown>
   /** Announces a cell, whose calls are made for `caller`. */
-  begin(caller: Caller, env: { times: readonly number[] | null; seed: string | null; tells: boolean }): Promise<void>
+  announceCell(
+    caller: Caller,
+    env: { times: readonly number[] | null; seed: string | null; tells: boolean },
+  ): Promise<void>
   /** No answer will come any more. */
-  end(reason: string): void
+  close(reason: string): void
   readonly ready: Promise<void>
 }
 
 /** `folder` is the kernel's own, where it can read and write. */
-export function createBridge(link: FrameLink, access: HostAccess, events: BridgeEvents, folder: string): Bridge {
+export function createKernelBridge(
+  link: FrameLink,
+  access: HostAccess,
+  events: KernelBridgeEvents,
+  folder: string,
+): KernelBridge {
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>()
 
   const onMessage = (message: WireObject, frame: Frame) => {
@@ -49,22 +65,22 @@ export function createBridge(link: FrameLink, access: HostAccess, events: Bridge
       case "ready":
         return becomeReady()
       case "out":
-        return events.onOutput({ stream: message.s === "stderr" ? "stderr" : "stdout", text: textIn(message.t) })
+        return events.onOutput({ stream: message.s === "stderr" ? "stderr" : "stdout", text: expectText(message.t) })
       case "news":
-        return events.onNews(
-          listIn(message.reads).map(numberIn),
-          listIn(message.effects).map(textIn),
+        return events.onEnvUpdate(
+          expectList(message.reads).map(numberIn),
+          expectList(message.effects).map(expectText),
           connection.callerOf(message.x),
         )
       case "cell": {
         const caller = connection.callerOf(message.x)
         return events.onReport(
-          reportOf(message, () => connection.read(message.v, frame)),
+          parseReport(message, () => connection.read(message.v, frame)),
           caller,
         )
       }
       default:
-        throw new Forged("a message of an unknown kind")
+        throw new ForgedMessage("a message of an unknown kind")
     }
   }
 
@@ -73,19 +89,19 @@ export function createBridge(link: FrameLink, access: HostAccess, events: Bridge
     codec: { encode: encodePython, decode: decodePython },
     access,
     maxHandles: 10_000,
-    place: "in Python",
-    prepare: (value) => (isFrame(value) ? adopt(value) : undefined),
+    location: "in Python",
+    prepareResult: (value) => (isKernelTable(value) ? adopt(value) : undefined),
     onMessage,
-    peerError: (failure) => new PythonError(failure),
-    failure: (error) => ({ ...failureOf(error), thrown: events.thrown(error) }),
-    onForged: (what) => events.onViolation(what),
-    onEnd: (problem) => events.onViolation(problem ?? "nothing more"),
-    onForgottenFailure: events.onForgottenFailure,
+    decodeFailure: (failure) => new PythonError(failure),
+    failure: (error) => ({ ...failureOf(error), thrown: events.registerHostError(error) }),
+    onForged: (what) => events.onProtocolViolation(what),
+    onEnd: (problem) => events.onProtocolViolation(problem ?? "nothing more"),
+    onUnawaitedFailure: events.onForgottenFailure,
   })
 
   const ask = async (op: string, body: Record<string, unknown> = {}): Promise<unknown> => {
     try {
-      return (await connection.ask(op, body, boundName)).value
+      return (await connection.ask(op, body, describeBinding)).value
     } catch (error) {
       if (error instanceof CannotCross) throw new ConfigError(error.message, { cause: error })
       throw error
@@ -93,19 +109,19 @@ export function createBridge(link: FrameLink, access: HostAccess, events: Bridge
   }
 
   const adopt = async (value: unknown): Promise<unknown> => {
-    const found = isFrame(value) ? peerObjectOf(value) : undefined
-    const save = found && found.peer !== connection.peer && found.peer.alive ? savers.get(found.peer) : undefined
+    const found = isKernelTable(value) ? peerObjectOf(value) : undefined
+    const save = found && found.peer !== connection.peer && found.peer.alive ? tableWriters.get(found.peer) : undefined
     if (!found || !save) return value
     const file = await save(found.id)
     const own = join(folder, newId("table"))
     try {
-      await passOn(file, own)
+      await copyTableFile(file, own)
     } finally {
       await rm(file, { force: true, recursive: true })
     }
     return ask("load", { file: own })
   }
-  savers.set(connection.peer, async (of) => {
+  tableWriters.set(connection.peer, async (of) => {
     const file = join(folder, newId("table"))
     await ask("save", { of, file })
     return file
@@ -113,20 +129,20 @@ export function createBridge(link: FrameLink, access: HostAccess, events: Bridge
 
   return {
     ask,
-    adopt,
+    importTable: adopt,
     ready,
-    async begin(caller, env) {
-      await ask("begin", { x: connection.begin(caller), ...env })
+    async announceCell(caller, env) {
+      await ask("begin", { x: connection.beginExecution(caller), ...env })
     },
-    end: connection.end,
+    close: connection.end,
   }
 }
 
 /** How each kernel writes a table to a file of its own folder. */
-const savers = new WeakMap<Peer, (of: number) => Promise<string>>()
+const tableWriters = new WeakMap<Peer, (of: number) => Promise<string>>()
 
 /** Names are bound by a message of the form `{ values: { name: value } }`. */
-const boundName: NameLive = (where) => {
+const describeBinding: NameReference = (where) => {
   const title = where.replace(/^\.(?:values(?=[.[])\.?)?/, "")
   return { binding: /^[\p{L}\p{N}_]+/u.exec(title)?.[0] ?? "the host", title }
 }
@@ -134,17 +150,17 @@ const boundName: NameLive = (where) => {
 /** Errors of the host as Python gets them. */
 function failureOf(error: unknown): { name: string; message: string } {
   try {
-    if (!(error instanceof Error)) return { name: "Error", message: thrownText(error).slice(0, longest) }
-    return { name: `${error.name}` || "Error", message: `${error.message}`.slice(0, longest) }
+    if (!(error instanceof Error)) return { name: "Error", message: thrownText(error).slice(0, maxErrorLength) }
+    return { name: `${error.name}` || "Error", message: `${error.message}`.slice(0, maxErrorLength) }
   } catch {
     return { name: "Error", message: "something that cannot be shown was thrown" }
   }
 }
 
-const longest = 100_000
+const maxErrorLength = 100_000
 
 function numberIn(value: unknown): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw new Forged("an invalid time")
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new ForgedMessage("an invalid time")
   return value
 }
 

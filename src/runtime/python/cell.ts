@@ -2,20 +2,20 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { thrownText } from "../../core/errors.ts"
 import type { ActionErrorKind } from "../../core/event.ts"
 import type { ImagePart } from "../../core/message.ts"
-import { cellAborted } from "../abort-text.ts"
+import { abortedCellMessage } from "../abort-text.ts"
 import { startDeadline } from "../deadline.ts"
 import type { Caller } from "../handles/caller.ts"
-import type { ExecuteOptions, Execution, Lost, OutputChunk } from "../runtime.ts"
-import { sentEnv, takeEnvNews } from "../sent-env.ts"
-import { displayedData, imageIn, type JupyterMessage } from "./jupyter.ts"
-import { keepAlive } from "./keep-alive.ts"
+import type { CellExecution, CellOptions, CellOutput, RuntimeLoss } from "../runtime.ts"
+import { applyEnvUpdate, toRemoteEnv } from "../sent-env.ts"
+import { displayedData, findImage, type JupyterMessage } from "./jupyter.ts"
+import { keepProgramAlive } from "./keep-alive.ts"
 import type { LateOutput } from "./late.ts"
-import type { LiveKernel } from "./live.ts"
-import { PythonError, type Report, type ReportedError } from "./told.ts"
-import { watchUse } from "./watch.ts"
+import type { RunningKernel } from "./live.ts"
+import { type CellReport, type CellReportError, PythonError } from "./told.ts"
+import { watchResourceUse } from "./watch.ts"
 
 /** The cell whose calls the host is making, also after awaits. */
-export const runningCell = new AsyncLocalStorage<PythonCell>()
+export const currentCell = new AsyncLocalStorage<PythonCell>()
 
 export interface CellLimits {
   memoryMb: number
@@ -32,40 +32,49 @@ export interface PythonCell {
   /** The cell as the caller of host functions. */
   readonly caller: Caller
   /** Whether it has its result. */
-  readonly over: boolean
-  write(chunk: OutputChunk): void
-  report(report: Report): void
+  readonly isOver: boolean
+  write(chunk: CellOutput): void
+  receiveReport(report: CellReport): void
   /** Takes the clock values that it read, and how it reached outside. */
-  heard(reads: readonly number[], effects: readonly string[]): void
+  takeEnvUpdate(reads: readonly number[], effects: readonly string[]): void
   /** Remembers the error of a host function, and returns its number. */
-  thrown(error: unknown): number
+  registerHostError(error: unknown): number
   /** Stops it: Ctrl-C, and the end of its kernel when that does not help. */
   stop(kind: StopKind, message: string, graceMs?: number): void
-  run(code: string): Promise<Execution>
+  run(code: string): Promise<CellExecution>
 }
 
 type StopKind = Extract<ActionErrorKind, "timeout" | "aborted" | "memory">
 
-export interface CellPlace {
+export interface CellSetup {
   runtime: object
   number: number
-  live: LiveKernel
+  kernel: RunningKernel
   limits: CellLimits
-  options: ExecuteOptions
+  options: CellOptions
   /** What was printed while no cell ran. */
-  late: LateOutput
+  lateOutput: LateOutput
   /** What is gone when the kernel is. */
-  lost(reason: string): Lost[]
+  forgetNames(reason: string): RuntimeLoss[]
   nameOf: Caller["nameOf"]
 }
 
-export function createCell({ runtime, number, live, limits, options, late, lost, nameOf }: CellPlace): PythonCell {
+export function createPythonCell({
+  runtime,
+  number,
+  kernel: live,
+  limits,
+  options,
+  lateOutput: late,
+  forgetNames: lost,
+  nameOf,
+}: CellSetup): PythonCell {
   const controller = new AbortController()
   const printed = { stdout: "", stderr: "", output: "" }
   let images: ImagePart[] = []
   const errors = new Map<number, unknown>()
   const calls = new Set<Promise<unknown>>()
-  const { promise: reported, resolve: onReport } = Promise.withResolvers<Report>()
+  const { promise: reported, resolve: onReport } = Promise.withResolvers<CellReport>()
   let preview: string | undefined
   let stopped: { kind: StopKind; message: string } | undefined
   let escalation: NodeJS.Timeout | undefined
@@ -83,15 +92,15 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
     gate: options.call,
     nameOf,
     signal: controller.signal,
-    check: () => controller.signal.throwIfAborted(),
+    throwIfStopped: () => controller.signal.throwIfAborted(),
     // As the code that asked for the cell, and within all that led there.
-    within(work) {
-      inside ??= outside(() => runningCell.run(cell, () => AsyncLocalStorage.snapshot()))
+    runInContext(work) {
+      inside ??= outside(() => currentCell.run(cell, () => AsyncLocalStorage.snapshot()))
       const result = inside(work)
-      if (result instanceof Promise && !over) caller.track(result)
+      if (result instanceof Promise && !over) caller.waitFor(result)
       return result
     },
-    track(work) {
+    waitFor(work) {
       calls.add(work)
       const leave = () => calls.delete(work)
       work.then(leave, leave)
@@ -101,11 +110,11 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
       failure ??= { error }
     },
     hint(text) {
-      if (hints.size < mostHints) hints.add(text)
+      if (hints.size < maxHints) hints.add(text)
     },
   }
 
-  const write = ({ stream, text: given }: OutputChunk) => {
+  const write = ({ stream, text: given }: CellOutput) => {
     const text = given.slice(0, Math.max(0, room))
     spend(given.length)
     if (text === "" || over) return
@@ -139,7 +148,7 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
   }
 
   // Code in the kernel may send messages of its own making.
-  const onMessage = ({ type, content, leftOut }: JupyterMessage) => {
+  const onMessage = ({ type, content, omittedBytes: leftOut }: JupyterMessage) => {
     if (type === "stream" && typeof content.text === "string") {
       write({ stream: content.name === "stderr" ? "stderr" : "stdout", text: content.text })
     }
@@ -149,48 +158,48 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
     }
     const data = displayedData(content)
     const text = data["text/plain"]
-    const image = imageIn(data)
+    const image = findImage(data)
     if (image) show(image)
     if (type === "execute_result") preview = typeof text === "string" ? shortened(text) : undefined
     else if (!image && typeof text === "string") write({ stream: "stdout", text: `${text}\n` })
   }
 
   const begin = async (code: string) => {
-    const { times = null, seed = null, tellsEffects: tells = false } = sentEnv(options.env) ?? {}
+    const { times = null, seed = null, tellsEffects: tells = false } = toRemoteEnv(options.env) ?? {}
     // The end of the kernel is reported otherwise.
-    await live.bridge.begin(caller, { times, seed, tells }).catch((error) => ifAlive(error))
-    await live.kernel.execute(code, onMessage)
+    await live.bridge.announceCell(caller, { times, seed, tells }).catch((error) => ifAlive(error))
+    await live.jupyter.execute(code, onMessage)
   }
 
   const ifAlive = async (error: unknown) => {
-    if (live.death === undefined) throw error
+    if (live.exitReason === undefined) throw error
     await live.exited
   }
 
-  const perform = async (code: string): Promise<Report | { death: string }> => {
+  const perform = async (code: string): Promise<CellReport | { death: string }> => {
     const died = live.exited.then((death) => ({ death }))
     let answered = false
     let waits = true
     const done = begin(code).then(async () => {
       answered = true
-      void patience().then(() => waits && live.kill("it no longer told how its cells end"))
+      void waitForLateMessages().then(() => waits && live.kill("it no longer told how its cells end"))
       const report = await reported
       waits = false
-      if (!stopped) await settled(calls)
+      if (!stopped) await waitForCalls(calls)
       return report
     })
     // Answer and report come together; a cell that did away with one of them has broken its kernel.
-    void reported.then(patience).then(() => answered || live.kill("it no longer answered"))
+    void reported.then(waitForLateMessages).then(() => answered || live.kill("it no longer answered"))
     return Promise.race([done, died])
   }
 
-  const result = (outcome: Report | { death: string }, startedAt: number): Execution => {
+  const result = (outcome: CellReport | { death: string }, startedAt: number): CellExecution => {
     const ran = { ...printed, durationMs: performance.now() - startedAt, ...(images.length > 0 && { images }) }
     if ("death" in outcome) {
       const gone = lost(stopped ? "the kernel had to be stopped" : `the kernel died: ${outcome.death}`)
       const message = `The Python kernel died: ${outcome.death}. It starts again with the next cell.`
       const error = stopped ?? { kind: "crash" as const, message }
-      return { ok: false, error, ...ran, changes: unchanged(), ...(gone.length > 0 && { lost: gone }) }
+      return { ok: false, error, ...ran, changes: noChanges(), ...(gone.length > 0 && { lost: gone }) }
     }
     const { changes, error, value } = outcome
     const told = [...outcome.hints, ...hints]
@@ -213,33 +222,33 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
     runtime,
     number,
     caller,
-    get over() {
+    get isOver() {
       return over
     },
     write,
-    report: onReport,
-    heard: (reads, effects) => takeEnvNews(options.env ?? {}, reads, effects),
-    thrown(error) {
+    receiveReport: onReport,
+    takeEnvUpdate: (reads, effects) => applyEnvUpdate(options.env ?? {}, reads, effects),
+    registerHostError(error) {
       errors.set(++thrown, error)
       // The last ones are enough: a cell may catch as many as it likes.
-      errors.delete(thrown - mostErrors)
+      errors.delete(thrown - maxErrors)
       return thrown
     },
     stop,
     async run(code) {
       const startedAt = performance.now()
-      for (const chunk of late.take()) write(chunk)
+      for (const chunk of late.drain()) write(chunk)
       const { signal, timeoutMs } = options
-      const abort = () => stop("aborted", cellAborted(signal?.reason))
+      const abort = () => stop("aborted", abortedCellMessage(signal?.reason))
       const expire = () => stop("timeout", `The cell was stopped: it ran longer than ${timeoutMs} ms.`)
       const deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs, options.pauses, expire)
       signal?.addEventListener("abort", abort)
-      const unwatch = watchUse({ pid: live.pid, ...limits }, (kind, why) => {
+      const unwatch = watchResourceUse({ pid: live.pid, ...limits }, (kind, why) => {
         // Without grace for memory: it might take all there is in the meantime.
         stop(kind, `The cell was stopped: ${why}.`, kind === "memory" ? 0 : limits.graceMs)
       })
       try {
-        return result(await keepAlive(perform(code)), startedAt)
+        return result(await keepProgramAlive(perform(code)), startedAt)
       } finally {
         over = true
         // Threads that the cell left behind may hold it for long.
@@ -256,16 +265,16 @@ export function createCell({ runtime, number, live, limits, options, late, lost,
   return cell
 }
 
-export function unchanged(): Report["changes"] {
+export function noChanges(): CellReport["changes"] {
   return { created: [], reassigned: [], removed: [] }
 }
 
 /** In two steps: a host that was busy all the time has not listened. */
-async function patience(): Promise<void> {
+async function waitForLateMessages(): Promise<void> {
   for (let step = 0; step < 2; step++) await new Promise((resolve) => setTimeout(resolve, 1000).unref())
 }
 
-async function settled(calls: ReadonlySet<Promise<unknown>>): Promise<void> {
+async function waitForCalls(calls: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (calls.size > 0) await Promise.allSettled(calls)
 }
 
@@ -274,14 +283,16 @@ function failureText(error: unknown): string {
   return shortened(`${message} (in a callback that the host called and did not await)`)
 }
 
-function lineOf(error: ReportedError | undefined): { line?: number } {
+function lineOf(error: CellReportError | undefined): { line?: number } {
   return error?.line === undefined ? {} : { line: error.line }
 }
 
 function shortened(text: string): string {
-  return text.length > longest ? `${text.slice(0, longest)}… ${text.length - longest} more characters` : text
+  return text.length > maxTextLength
+    ? `${text.slice(0, maxTextLength)}… ${text.length - maxTextLength} more characters`
+    : text
 }
 
-const longest = 100_000
-const mostErrors = 100
-const mostHints = 20
+const maxTextLength = 100_000
+const maxErrors = 100
+const maxHints = 20

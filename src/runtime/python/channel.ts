@@ -1,12 +1,12 @@
 import { timingSafeEqual } from "node:crypto"
 import { createServer, type Server, type Socket } from "node:net"
-import { mostUnread, socketLink } from "../handles/frames.ts"
-import { deepestPython } from "../handles/python-decode.ts"
+import { createSocketLink, maxHostUnreadBytes } from "../handles/frames.ts"
+import { maxPythonDepth } from "../handles/python-decode.ts"
 import type { FrameHandlers, FrameLink, WireObject } from "../handles/wire.ts"
 
 /** Listens for the kernel that knows the token. Any other process is disconnected. `onLink` is called with the connection
  *  to the kernel, and must listen to it at once. */
-export async function listen(
+export async function listenForKernel(
   path: string,
   token: string,
   onLink: (link: FrameLink) => void,
@@ -15,7 +15,7 @@ export async function listen(
   const server: Server = createServer((socket) => {
     sockets.add(socket)
     socket.on("close", () => sockets.delete(socket))
-    const link = socketLink(socket, limits)
+    const link = createSocketLink(socket, frameLimits)
     let handlers: FrameHandlers | undefined
     link.listen({
       onFrame(frame) {
@@ -48,8 +48,13 @@ export async function listen(
 }
 
 // The kernel knows these limits, and sends no more.
-const largestFrame = 2 ** 29
-const limits = { maxBytes: largestFrame, maxSent: largestFrame, maxDepth: deepestPython, maxUnread: mostUnread }
+const maxFrameBytes = 2 ** 29
+const frameLimits = {
+  maxBytes: maxFrameBytes,
+  maxSent: maxFrameBytes,
+  maxDepth: maxPythonDepth,
+  maxUnread: maxHostUnreadBytes,
+}
 
 function isToken(message: WireObject, token: string): boolean {
   const given = Buffer.from(typeof message.token === "string" ? message.token : "")

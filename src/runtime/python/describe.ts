@@ -2,18 +2,18 @@ import { types } from "node:util"
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import type { JsonSchema } from "../../core/json.ts"
 import { type Binding, boundValue, type FunctionBinding, type VariableBinding } from "../bindings.ts"
-import { type KnownAgents, lookAtAgents, pythonAgent } from "../declare/agent.ts"
+import { type AgentDescriptions, declarePythonAgent, describeAgentRuntimes } from "../declare/agent.ts"
 import { functionSignature } from "../declare/function-head.ts"
-import { inspection, isCopied, isPlain } from "../declare/inspect.ts"
+import { createInspector, isCopied, isPlain } from "../declare/inspect.ts"
 import { classMembers, classOf, isGlobalClass, nameOfClass } from "../declare/inspect-class.ts"
-import { shownSchema } from "../declare/shown-schema.ts"
+import { declarationSchema } from "../declare/shown-schema.ts"
 import { parseSignature } from "../declare/signatures.ts"
 import { parseVariableType } from "../declare/source-types.ts"
-import { typeDeclarationParts, typeParts } from "../declare/type-parts.ts"
+import { splitType, splitTypeDeclaration } from "../declare/type-parts.ts"
 import { any, type Member, printType } from "../declare/type-tree.ts"
 import type { StandardSchema } from "../runtime.ts"
 import { isStandardSchema, isTuple } from "../schema.ts"
-import { unknownName } from "./names.ts"
+import { unknownNameMessage } from "./names.ts"
 import { isPyReference } from "./py.ts"
 import {
   pythonSignature,
@@ -23,36 +23,39 @@ import {
   schemaParameters,
   schemaPythonType,
 } from "./python-type.ts"
-import type { Session } from "./session.ts"
+import type { KernelSupervisor } from "./session.ts"
 import { PythonError } from "./told.ts"
 
 /** Declarations for the model, as Python would write them: of everything bound or set up, or of the given names. What
  *  lives on the host is described here, what lives in Python by the kernel. */
-export async function describePython(names: readonly string[] | undefined, session: Session): Promise<string> {
+export async function describePython(names: readonly string[] | undefined, session: KernelSupervisor): Promise<string> {
   // What the setup makes is known when it has run.
-  await session.start()
+  await session.ensureStarted()
   const { bindings, known } = session
   const wanted = names ?? [...new Set([...known.setup, ...bindings.keys()])].filter(isShown)
   const own = (name: string) => (known.changed.has(name) ? undefined : bindings.get(name))
-  const about = Object.fromEntries(wanted.flatMap((name) => noteOf(name, own(name))))
-  const texts = await ask(session, { names: wanted, about })
-  const agents = await lookAtAgents(wanted.flatMap((name) => own(name) ?? []))
+  const about = Object.fromEntries(wanted.flatMap((name) => hostNotes(name, own(name))))
+  const texts = await askKernel(session, { names: wanted, about })
+  const agents = await describeAgentRuntimes(wanted.flatMap((name) => own(name) ?? []))
   const types = new Set(
     wanted.map((name) => own(name)).map((binding) => (binding?.kind === "type" ? binding.type : undefined)),
   )
-  const classes = new Classes((type) => types.has(type))
-  const lines = wanted.map((name, at) => onHost(name, own(name), classes, agents) ?? texts[at] ?? "")
+  const classes = new ClassTexts((type) => types.has(type))
+  const lines = wanted.map((name, at) => hostDeclaration(name, own(name), classes, agents) ?? texts[at] ?? "")
   const declared = wanted.filter((name) => own(name)?.kind === "type")
   for (const name of declared) classes.delete(name)
   return [...classes.values(), ...lines].join("\n")
 }
 
-async function ask(session: Session, wanted: { names: readonly string[]; about: object }): Promise<string[]> {
+async function askKernel(
+  session: KernelSupervisor,
+  wanted: { names: readonly string[]; about: object },
+): Promise<string[]> {
   try {
-    return textsFrom(await session.ask("describe", wanted), wanted.names.length)
+    return checkTexts(await session.ask("describe", wanted), wanted.names.length)
   } catch (error) {
     if (!(error instanceof PythonError) || !error.names) throw error
-    throw new ConfigError(unknownName(error.message, error.names))
+    throw new ConfigError(unknownNameMessage(error.message, error.names))
   }
 }
 
@@ -62,7 +65,7 @@ function isShown(name: string): boolean {
 
 /** The texts of classes by name, and the base classes that are declared by a name: the members of all others are shown with
  *  those of the class itself. */
-class Classes extends Map<string, string> {
+class ClassTexts extends Map<string, string> {
   readonly baseName: (base: object) => string | undefined
 
   constructor(isDeclared: (type: object) => boolean) {
@@ -72,7 +75,7 @@ class Classes extends Map<string, string> {
 }
 
 /** What the host says of a name, for the kernel to tell beside what it finds. */
-function noteOf(name: string, binding: Binding | undefined): [string, object][] {
+function hostNotes(name: string, binding: Binding | undefined): [string, object][] {
   if (binding?.kind === "variable") {
     const type = binding.type === undefined ? undefined : pythonType(parseVariableType(binding.type, name).tree)
     return [[name, { description: binding.description, type }]]
@@ -84,13 +87,18 @@ function noteOf(name: string, binding: Binding | undefined): [string, object][] 
   return []
 }
 
-function onHost(name: string, binding: Binding | undefined, classes: Classes, agents: KnownAgents): string | undefined {
+function hostDeclaration(
+  name: string,
+  binding: Binding | undefined,
+  classes: ClassTexts,
+  agents: AgentDescriptions,
+): string | undefined {
   if (!binding || isPyReference(boundValue(binding))) return undefined
   switch (binding.kind) {
     case "function":
       return functionText(name, binding)
     case "agent":
-      return pythonAgent(name, binding.agent, agents)
+      return declarePythonAgent(name, binding.agent, agents)
     case "type": {
       const { description, schema = true } = binding.options
       if (isStandardSchema(binding.type)) return schemaText(name, binding.type, description)
@@ -103,17 +111,17 @@ function onHost(name: string, binding: Binding | undefined, classes: Classes, ag
 
 function functionText(name: string, { call, options }: FunctionBinding): string {
   const { description, signature, input, output } = options
-  const result = output ? ` -> ${schemaPythonType(shownSchema(output, "output"))}` : ""
+  const result = output ? ` -> ${schemaPythonType(declarationSchema(output, "output"))}` : ""
   if (signature === undefined && input) {
-    const parameters = inputParameters(shownSchema(input, "input"), isTuple(input))
-    return defined(`def ${name}(${parameters.join(", ")})${result}`, description)
+    const parameters = inputParameters(declarationSchema(input, "input"), isTuple(input))
+    return functionBlock(`def ${name}(${parameters.join(", ")})${result}`, description)
   }
   if (signature !== undefined) {
-    return defined(`def ${name}${pythonSignature(parseSignature(signature, name))}`, description)
+    return functionBlock(`def ${name}${pythonSignature(parseSignature(signature, name))}`, description)
   }
   const own = functionSignature(call)
   const shown = result ? pythonSignature({ ...own, returns: any, awaited: any }) + result : pythonSignature(own)
-  return defined(`def ${name}${shown}`, description)
+  return functionBlock(`def ${name}${shown}`, description)
 }
 
 function inputParameters(schema: JsonSchema, tuple: boolean): string[] {
@@ -125,11 +133,11 @@ function inputParameters(schema: JsonSchema, tuple: boolean): string[] {
 }
 
 /** An object of the host: its class, with the members that its author wrote or that can be seen. */
-function objectText(name: string, binding: VariableBinding, classes: Classes): string | undefined {
+function objectText(name: string, binding: VariableBinding, classes: ClassTexts): string | undefined {
   const { value, description, type: text } = binding
   if (typeof value !== "object" || value === null) return undefined
   const comment = description ? `  # ${description}` : ""
-  const written = text === undefined || isCopied(value) ? undefined : writtenMembers(text, name)
+  const written = text === undefined || isCopied(value) ? undefined : declaredMembers(text, name)
   const type = classOf(value)
   const isPlainObject = !isCopied(value) && !types.isProxy(value) && isPlain(value)
   // Data, and objects of Node, are described by what Python has made of them.
@@ -139,19 +147,19 @@ function objectText(name: string, binding: VariableBinding, classes: Classes): s
     classes.set(typeName, classText(typeName, type, classes, { instance: value }))
     return `${name}: ${typeName}${comment}`
   }
-  const seen = written ? undefined : inspection((found) => nameOfClass(found)).typeOf(value)
+  const seen = written ? undefined : createInspector((found) => nameOfClass(found)).typeOf(value)
   const typeName = written?.name ?? name.slice(0, 1).toUpperCase() + name.slice(1)
   classes.set(typeName, membersText(typeName, written?.members ?? (seen?.kind === "object" ? seen.members : [])))
   return `${name}: ${typeName}${comment}`
 }
 
 /** The members of a type that its author wrote; undefined where it has none, as `Task[]`. */
-function writtenMembers(text: string, name: string): { name: string | undefined; members: Member[] } | undefined {
+function declaredMembers(text: string, name: string): { name: string | undefined; members: Member[] } | undefined {
   const { tree, source } = parseVariableType(text, name)
   const own = printType(tree)
-  const found = source?.typesIn(own, () => false).find((each) => each.name === own)
-  const declared = found && typeDeclarationParts(found.text)
-  const parts = typeParts(declared?.alias ?? tree)
+  const found = source?.typesMentionedIn(own, () => false).find((each) => each.name === own)
+  const declared = found && splitTypeDeclaration(found.text)
+  const parts = splitType(declared?.alias ?? tree)
   if (declared && !declared.alias) return { name: own, members: declared.members }
   return parts.kind === "object" ? { name: declared && own, members: parts.members } : undefined
 }
@@ -163,7 +171,7 @@ function membersText(name: string, members: readonly Member[]): string {
 
 /** A schema under a name: a class with the members of an object, else the type it stands for. */
 function schemaText(name: string, schema: StandardSchema, description: string | undefined): string {
-  const shown = shownSchema(schema, "output")
+  const shown = declarationSchema(schema, "output")
   const members = shown.type === "object" ? schemaMembers(shown) : []
   if (members.length === 0) return `${name} = ${schemaPythonType(shown)}${description ? `  # ${description}` : ""}`
   const doc = description === undefined ? [] : [docText(description, "    ")]
@@ -179,11 +187,11 @@ interface ClassOptions {
 function classText(
   name: string,
   type: object,
-  { baseName }: Classes,
+  { baseName }: ClassTexts,
   { description, schema = true, instance }: ClassOptions,
 ): string {
-  const look = inspection((found) => nameOfClass(found))
-  const { members, heritage } = classMembers(type, look, baseName, instance)
+  const look = createInspector((found) => nameOfClass(found))
+  const { members, extendsClause: heritage } = classMembers(type, look, baseName, instance)
   const head = `class ${name}${heritage.replace(/^ extends (\w+).*$/, "($1)")}:`
   const doc = description === undefined ? [] : [docText(description, "    ")]
   const body = [...doc, ...(schema ? members.flatMap((member) => memberText(member) ?? []) : [])]
@@ -192,7 +200,7 @@ function classText(
 
 /** Undefined for a member that Python has no name for. */
 function memberText({ name, form, type: given, doc, readonly, static: isStatic }: Member): string | undefined {
-  const type = typeParts(given)
+  const type = splitType(given)
   const signature = type.kind === "function" ? type.signature : undefined
   if (name === "[Symbol.iterator]") return "    def __iter__(self) -> Iterator[Any]: ..."
   if (!/^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name)) return undefined
@@ -206,7 +214,7 @@ function memberText({ name, form, type: given, doc, readonly, static: isStatic }
   return isStatic ? `    @staticmethod\n${text}` : text
 }
 
-function defined(head: string, doc: string | undefined): string {
+function functionBlock(head: string, doc: string | undefined): string {
   return doc === undefined ? `${head}: ...` : `${head}:\n${docText(doc, "    ")}`
 }
 
@@ -220,10 +228,10 @@ function className(value: object): string {
 }
 
 /** Descriptions that a kernel wrote: one for each name, of a bounded length. */
-function textsFrom(value: unknown, count: number): string[] {
+function checkTexts(value: unknown, count: number): string[] {
   const isList = Array.isArray(value) && value.length === count && value.every((text) => typeof text === "string")
   if (!isList) throw new AgentError("The kernel sent an invalid description of its names.", { code: "runtime" })
-  return value.map((text: string) => (text.length > longestText ? `${text.slice(0, longestText)}…` : text))
+  return value.map((text: string) => (text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text))
 }
 
-const longestText = 20_000
+const maxTextLength = 20_000

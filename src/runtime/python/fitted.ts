@@ -3,11 +3,11 @@ import { isPlain } from "../declare/inspect.ts"
 
 /** A value from Python that replaces another. Python has one type where JavaScript has several; the value becomes one of the
  *  old value's type, also inside of arrays, objects and Maps: a dict a Map, an int a bigint, bytes a Buffer. */
-export function fitted(value: unknown, old: unknown): unknown {
-  return new Fitting().value(value, old)
+export function convertToOldType(value: unknown, old: unknown): unknown {
+  return new TypeConversion().value(value, old)
 }
 
-class Fitting {
+class TypeConversion {
   /** What became of each part: a part that is in several places is fitted once. */
   readonly #done = new Map<object, object>()
 
@@ -18,7 +18,7 @@ class Fitting {
     const done = this.#done.get(value)
     if (done) return done
     const made =
-      fittedBytes(value, old) ?? (isPlain(value) && types.isMap(old) ? new Map(Object.entries(value)) : value)
+      convertBytes(value, old) ?? (isPlain(value) && types.isMap(old) ? new Map(Object.entries(value)) : value)
     this.#done.set(value, made)
     if (Array.isArray(made)) {
       if (Array.isArray(old)) for (const [index, item] of made.entries()) made[index] = this.#element(item, old, index)
@@ -43,7 +43,7 @@ class Fitting {
   }
 }
 
-function fittedBytes(value: object, old: object): object | undefined {
+function convertBytes(value: object, old: object): object | undefined {
   if (types.isBigInt64Array(old) || types.isBigUint64Array(old)) {
     if (!Array.isArray(value) || !value.every(Number.isSafeInteger)) return undefined
     const elements = value.map((element: number) => BigInt(element))

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { runProgram } from "../../core/child-process.ts"
 
 /** Where a kernel and its host meet: a folder that nobody else can read. */
-export async function makeFolder(): Promise<string> {
+export async function createKernelFolder(): Promise<string> {
   // The path of a socket has room for about a hundred characters.
   const parent = tmpdir().length > 60 ? "/tmp" : tmpdir()
   const folder = await mkdtemp(join(parent, "karst-"))
@@ -25,7 +25,7 @@ export async function removeFolder(folder: string): Promise<void> {
 }
 
 /** The same while the program ends, when nothing can be waited for. */
-export function removeFolderNow(folder: string): void {
+export function removeFolderSync(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {

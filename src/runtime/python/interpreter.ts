@@ -15,7 +15,7 @@ export interface Interpreter {
 /** The first interpreter that has ipykernel: the given one, else `KARST_PYTHON`, the active virtual environment, PATH, and
  *  the system's own. A `ConfigError` says what was tried and how to install it. */
 export async function findInterpreter(given?: string | undefined): Promise<Interpreter> {
-  const candidates = given === undefined ? searched() : [given]
+  const candidates = given === undefined ? interpreterCandidates() : [given]
   const tried: string[] = []
   for (const candidate of candidates) {
     const found = await probe(candidate)
@@ -33,7 +33,7 @@ export async function findInterpreter(given?: string | undefined): Promise<Inter
 const probes = new Map<string, Promise<Interpreter | string>>()
 
 // `find_spec` looks without importing, which would take most of a second.
-const question = `
+const probeScript = `
 import importlib.util, json, os, site, sys
 print(json.dumps({
   "kernel": importlib.util.find_spec("ipykernel") is not None,
@@ -43,7 +43,7 @@ print(json.dumps({
   "userBase": site.getuserbase() or "",
 }))`
 
-function searched(): string[] {
+function interpreterCandidates(): string[] {
   const { KARST_PYTHON, VIRTUAL_ENV, PATH = "" } = process.env
   if (KARST_PYTHON) return [KARST_PYTHON]
   const active = VIRTUAL_ENV ? [join(VIRTUAL_ENV, "bin", "python")] : []
@@ -53,16 +53,16 @@ function searched(): string[] {
 }
 
 function probe(candidate: string): Promise<Interpreter | string> {
-  const known = probes.get(candidate) ?? ask(candidate)
+  const known = probes.get(candidate) ?? runProbe(candidate)
   probes.set(candidate, known)
   // What is missing now may be installed later.
   known.then((found) => typeof found === "string" && probes.delete(candidate))
   return known
 }
 
-async function ask(candidate: string): Promise<Interpreter | string> {
+async function runProbe(candidate: string): Promise<Interpreter | string> {
   try {
-    const { stdout } = await runProgram(candidate, ["-c", question], { timeout: 30_000 })
+    const { stdout } = await runProgram(candidate, ["-c", probeScript], { timeout: 30_000 })
     const { kernel, ...interpreter }: Interpreter & { kernel: boolean } = JSON.parse(stdout)
     return kernel ? interpreter : `Python ${interpreter.version} without ipykernel`
   } catch (error) {

@@ -9,10 +9,10 @@ export interface JupyterMessage {
   parent: string
   content: { [key: string]: Json }
   /** How large a content was that is too large to be read. */
-  leftOut?: number | undefined
+  omittedBytes?: number | undefined
 }
 
-export interface Signer {
+export interface MessageCodec {
   /** A signed request as frames, and its id. */
   pack(type: string, content: { [key: string]: Json }): { id: string; frames: Buffer[] }
   /** A message whose signature is right; undefined for anything else. */
@@ -20,7 +20,7 @@ export interface Signer {
 }
 
 /** Reads and writes the wire format: a delimiter, a signature, four parts of JSON. */
-export function createSigner(key: string, session: string): Signer {
+export function createMessageCodec(key: string, session: string): MessageCodec {
   const sign = (parts: readonly Buffer[]) => {
     const hmac = createHmac("sha256", key)
     for (const part of parts) hmac.update(part)
@@ -43,11 +43,11 @@ export function createSigner(key: string, session: string): Signer {
       if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return undefined
       const [header, parentHeader, , body] = parts
       try {
-        const { msg_type: type } = readPart(header)
-        const { msg_id: parent = "" } = readPart(parentHeader)
+        const { msg_type: type } = parsePart(header)
+        const { msg_id: parent = "" } = parsePart(parentHeader)
         if (typeof type !== "string" || typeof parent !== "string") return undefined
-        if (body && body.length > largestContent) return { type, parent, content: {}, leftOut: body.length }
-        return { type, parent, content: readPart(body) }
+        if (body && body.length > maxContentBytes) return { type, parent, content: {}, omittedBytes: body.length }
+        return { type, parent, content: parsePart(body) }
       } catch {
         return undefined
       }
@@ -57,9 +57,9 @@ export function createSigner(key: string, session: string): Signer {
 
 const delimiter = Buffer.from("<IDS|MSG>")
 // Much more memory than that may become of it.
-const largestContent = 2 ** 25
+const maxContentBytes = 2 ** 25
 
-function readPart(part: Buffer | undefined): { [key: string]: Json } {
+function parsePart(part: Buffer | undefined): { [key: string]: Json } {
   const found: unknown = JSON.parse(String(part))
   if (typeof found !== "object" || found === null || Array.isArray(found)) throw new TypeError("It is no object.")
   // Whatever was parsed is JSON.
@@ -71,7 +71,7 @@ export function displayedData({ data }: JupyterMessage["content"]): { [mediaType
   return typeof data === "object" && data !== null && !Array.isArray(data) ? data : {}
 }
 
-export function imageIn(data: { [mediaType: string]: Json }): ImagePart | undefined {
+export function findImage(data: { [mediaType: string]: Json }): ImagePart | undefined {
   for (const mediaType of ["image/png", "image/jpeg"]) {
     const found = data[mediaType]
     if (typeof found === "string") return { type: "image", mediaType, data: found.replaceAll("\n", "") }

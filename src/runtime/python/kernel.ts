@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto"
 import type { Json } from "../../core/json.ts"
-import { importPeer } from "../../core/peer.ts"
-import { createSigner, type JupyterMessage } from "./jupyter.ts"
-import type { Launched } from "./launch.ts"
+import { importOptionalPackage } from "../../core/peer.ts"
+import { createMessageCodec, type JupyterMessage } from "./jupyter.ts"
+import type { KernelProcess } from "./launch.ts"
 
 /** A Jupyter kernel, spoken to over its own protocol. */
-export interface Kernel {
+export interface JupyterClient {
   /** Runs code; resolves when the kernel has answered and fallen idle, with the answer. Never settles when the kernel dies. */
   execute(code: string, onMessage: (message: JupyterMessage) => void): Promise<JupyterMessage>
   close(): void
@@ -34,26 +34,29 @@ interface Request {
 
 export async function loadZeroMq(): Promise<ZeroMq> {
   // A true boundary: an optional package has no types of its own here.
-  const module = (await importPeer("zeromq", "pythonRuntime(), which speaks to a Jupyter kernel with it")) as unknown
+  const module = (await importOptionalPackage(
+    "zeromq",
+    "pythonRuntime(), which speaks to a Jupyter kernel with it",
+  )) as unknown
   const { Dealer, Subscriber, default: common } = module as Partial<ZeroMq> & { default?: ZeroMq }
   return Dealer && Subscriber ? { Dealer, Subscriber } : (common as ZeroMq)
 }
 
 /** Connects to a kernel whose sockets are there. It is ready when an answer and the idle message for it have arrived:
  *  a subscription that is made too late would lose the first output. `onFlood` is told when it sends too much. */
-export async function connectKernel(
-  launched: Launched,
+export async function connectJupyter(
+  launched: KernelProcess,
   { Dealer, Subscriber }: ZeroMq,
   onFlood: () => void,
-): Promise<Kernel> {
+): Promise<JupyterClient> {
   const session = randomUUID()
-  const signer = createSigner(launched.key, session)
+  const signer = createMessageCodec(launched.key, session)
   const requests = new Map<string, Request>()
   const options = {
     linger: 0,
     // Nothing is dropped, however fast the kernel talks: the end of a cell must not be.
     receiveHighWaterMark: 0,
-    maxMessageSize: largestMessage,
+    maxMessageSize: maxMessageBytes,
     // Once only: where its socket was, code in the kernel may have put a link to another one.
     reconnectInterval: -1,
   }
@@ -86,7 +89,7 @@ export async function connectKernel(
   const take = (channel: keyof typeof sockets, frames: readonly Buffer[]) => {
     received.messages++
     for (const { length } of frames) received.bytes += length
-    if (received.messages > mostMessages || received.bytes > mostBytes) return onFlood()
+    if (received.messages > maxMessages || received.bytes > maxBytes) return onFlood()
     const message = signer.unpack(frames)
     if (message) receive(channel, message)
   }
@@ -126,7 +129,7 @@ export async function connectKernel(
       channels.forEach(read)
     })
 
-  const kernel: Kernel = {
+  const kernel: JupyterClient = {
     execute(code, onMessage) {
       const content = { code, silent: false, store_history: false, allow_stdin: false, stop_on_error: false }
       return request("execute_request", { ...content, user_expressions: {} }, onMessage)
@@ -137,14 +140,14 @@ export async function connectKernel(
       requests.clear()
     },
   }
-  const isReady = await ready(() => request("kernel_info_request", {}, () => undefined), launched.exited)
+  const isReady = await waitUntilReady(() => request("kernel_info_request", {}, () => undefined), launched.exited)
   requests.clear()
   // Whoever waits for it hears of its end elsewhere; its sockets must not outlive it.
   if (!isReady) kernel.close()
   return kernel
 }
 
-async function ready(ask: () => Promise<JupyterMessage>, exited: Promise<string>): Promise<boolean> {
+async function waitUntilReady(ask: () => Promise<JupyterMessage>, exited: Promise<string>): Promise<boolean> {
   for (;;) {
     const { promise: late, resolve } = Promise.withResolvers<"late">()
     const timer = setTimeout(resolve, 100, "late")
@@ -155,6 +158,6 @@ async function ready(ask: () => Promise<JupyterMessage>, exited: Promise<string>
 }
 
 const channels = ["shell", "iopub"] as const
-const largestMessage = 2 ** 28
-const mostBytes = 2 ** 28
-const mostMessages = 100_000
+const maxMessageBytes = 2 ** 28
+const maxBytes = 2 ** 28
+const maxMessages = 100_000

@@ -1,7 +1,7 @@
 import { type Binding, boundValue } from "../bindings.ts"
 import { isPeerObject } from "../handles/peer-objects.ts"
-import type { Execution, Lost } from "../runtime.ts"
-import type { Bridge } from "./bridge.ts"
+import type { CellExecution, RuntimeLoss } from "../runtime.ts"
+import type { KernelBridge } from "./bridge.ts"
 
 /** What the host knows of the names in a kernel: enough to tell what is gone when the kernel is. */
 export interface KnownNames {
@@ -12,18 +12,18 @@ export interface KnownNames {
   /** Names that were put in and that a cell gave another value. */
   readonly changed: ReadonlySet<string>
   /** These were put in, and are what they are given as. */
-  put(names: readonly string[], bridge: Bridge): Promise<void>
+  markInjected(names: readonly string[], bridge: KernelBridge): Promise<void>
   /** A cell begins: what its text mentions may not be what it was put in as from now on. */
-  use(code: string): void
+  noteCellCode(code: string): void
   /** The names that were put in and that cells gave another value or may have changed in place. They are data of cells. */
-  touched(): string[]
+  possiblyChanged(): string[]
   /** What a cell did to them. */
-  note(changes: Execution["changes"]): void
+  recordChanges(changes: CellExecution["changes"]): void
   /** Forgets them with their kernel, and tells what is gone. */
-  lose(reason: string): Lost[]
+  forgetAll(reason: string): RuntimeLoss[]
 }
 
-export function knownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
+export function createKnownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
   const all = new Set<string>()
   const setup = new Set<string>()
   const changed = new Set<string>()
@@ -44,7 +44,7 @@ export function knownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
     all,
     setup,
     changed,
-    async put(names, bridge) {
+    async markInjected(names, bridge) {
       for (const name of names) {
         all.add(name)
         changed.delete(name)
@@ -54,31 +54,31 @@ export function knownNames(bindings: ReadonlyMap<string, Binding>): KnownNames {
       const found = await bridge.ask("changeable", { names })
       if (Array.isArray(found)) for (const name of names) if (found.includes(name)) changeable.add(name)
     },
-    use(code) {
+    noteCellCode(code) {
       used = true
-      const words = reachesAll.test(code) ? undefined : new Set(code.match(/[\p{L}\p{N}_]+/gu))
+      const words = indirectAccess.test(code) ? undefined : new Set(code.match(/[\p{L}\p{N}_]+/gu))
       for (const name of changeable) if (!words || words.has(name)) mentioned.add(name)
     },
-    touched: () => [...changed.union(mentioned)].filter((name) => all.has(name) && !isHandle(name)),
-    note({ created, reassigned, removed }) {
+    possiblyChanged: () => [...changed.union(mentioned)].filter((name) => all.has(name) && !isHandle(name)),
+    recordChanges({ created, reassigned, removed }) {
       for (const name of created) all.add(name)
       for (const name of removed) all.delete(name)
       for (const name of [...reassigned, ...removed, ...created]) if (isPut(name)) changed.add(name)
     },
-    lose(reason) {
+    forgetAll(reason) {
       const gone = [...all].filter((name) => !isPut(name))
       const again = used ? [...changed.union(changeable)].filter((name) => !isHandle(name)) : []
       for (const names of [all, changed, changeable, mentioned]) names.clear()
       used = false
       return [
         ...gone.map((name) => ({ name, reason })),
-        ...again.map((name) => ({ name, reason: asInjected, asInjected: true })),
+        ...again.map((name) => ({ name, reason: asInjectedReason, asInjected: true })),
       ]
     },
   }
 }
 
 // Code that may reach a name without its text.
-const reachesAll = /\b(?:globals|locals|vars|eval|exec|get_ipython|__main__)\b/
+const indirectAccess = /\b(?:globals|locals|vars|eval|exec|get_ipython|__main__)\b/
 
-const asInjected = "it is as it was injected again; what cells did to it is gone"
+const asInjectedReason = "it is as it was injected again; what cells did to it is gone"

@@ -1,25 +1,25 @@
-import type { OutputChunk } from "../runtime.ts"
+import type { CellOutput } from "../runtime.ts"
 
 /** What is printed while no cell runs, by threads for example: the next cell tells it. */
 export interface LateOutput {
-  add(chunk: OutputChunk): void
+  add(chunk: CellOutput): void
   /** All of it, which is then no longer here. */
-  take(): OutputChunk[]
+  drain(): CellOutput[]
 }
 
-export function lateOutput(): LateOutput {
-  let chunks: OutputChunk[] = []
+export function createLateOutput(): LateOutput {
+  let chunks: CellOutput[] = []
   let length = 0
   return {
     add({ stream, text: given }) {
-      const text = given.slice(0, most - length)
+      const text = given.slice(0, maxCharacters - length)
       if (text === "") return
       length += text.length
       const last = chunks.at(-1)
       if (last?.stream === stream) last.text += text
       else chunks.push({ stream, text })
     },
-    take() {
+    drain() {
       const taken = chunks
       chunks = []
       length = 0
@@ -28,4 +28,4 @@ export function lateOutput(): LateOutput {
   }
 }
 
-const most = 100_000
+const maxCharacters = 100_000

@@ -8,9 +8,9 @@ import { setTimeout as delay } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { spawn } from "../../core/child-process.ts"
 import { processTree } from "../process/usage.ts"
-import { removeFolder, removeFolderNow } from "./folder.ts"
+import { removeFolder, removeFolderSync } from "./folder.ts"
 import { findInterpreter, type Interpreter } from "./interpreter.ts"
-import { programIn, type SandboxOptions, sandboxed } from "./sandbox.ts"
+import { findSandboxedProgram, type SandboxOptions, sandboxCommand } from "./sandbox.ts"
 
 export interface LaunchOptions extends SandboxOptions {
   python?: string | undefined
@@ -21,7 +21,7 @@ export interface LaunchOptions extends SandboxOptions {
 }
 
 /** A kernel's process and the private folder it shares with its host. */
-export interface Launched {
+export interface KernelProcess {
   pid: number
   folder: string
   /** The key that messages are signed with. */
@@ -38,26 +38,31 @@ export interface Launched {
 }
 
 /** Starts a kernel that will connect to the host's socket and say the token. */
-export async function launch(folder: string, socket: string, token: string, options: LaunchOptions): Promise<Launched> {
+export async function launchKernel(
+  folder: string,
+  socket: string,
+  token: string,
+  options: LaunchOptions,
+): Promise<KernelProcess> {
   const interpreter = await findInterpreter(options.python)
   const key = randomBytes(32).toString("hex")
   const connection = join(folder, "connection.json")
   await writeFile(connection, JSON.stringify(connectionFile(folder, key)), { mode: 0o600 })
   const work = join(folder, "work")
   const cwd = options.cwd ?? work
-  const plain = { command: interpreter.executable, args: [join(assets, "kernel.py")] }
+  const plain = { command: interpreter.executable, args: [join(assetsFolder, "kernel.py")] }
   const inside = options.isolation === "os"
-  const places = [...interpreter.places, interpreter.executable, assets]
-  const { command, args } = inside ? sandboxed(plain, { ...options, cwd, folder, places }) : plain
+  const places = [...interpreter.places, interpreter.executable, assetsFolder]
+  const { command, args } = inside ? sandboxCommand(plain, { ...options, cwd, folder, places }) : plain
   const child = spawn(command, args, {
     cwd,
-    env: environment(work, interpreter, options.env),
+    env: kernelEnvironment(work, interpreter, options.env),
     stdio: ["pipe", "ignore", "pipe"],
     // A group of its own: Ctrl-C in the terminal is not for it, and its children end with it.
     detached: true,
   })
   const exited = watchExit(child)
-  sacrifice(child.pid)
+  preferForOomKill(child.pid)
   child.unref()
   // A true boundary: pipes of a child are sockets.
   ;(child.stderr as Socket | null)?.unref()
@@ -70,9 +75,9 @@ export async function launch(folder: string, socket: string, token: string, opti
     // Later its number may be another's.
     if (!hasEnded(child)) killGroup(child)
   }
-  const leave = atExit(() => {
+  const leave = onProgramExit(() => {
     kill()
-    removeFolderNow(folder)
+    removeFolderSync(folder)
   })
   return {
     pid: child.pid ?? 0,
@@ -83,25 +88,25 @@ export async function launch(folder: string, socket: string, token: string, opti
     interrupt() {
       if (child.pid === undefined || hasEnded(child)) return
       try {
-        process.kill(inside ? programIn(child.pid) : child.pid, "SIGINT")
+        process.kill(inside ? findSandboxedProgram(child.pid) : child.pid, "SIGINT")
       } catch {
         // It ended in this moment.
       }
     },
     kill,
     async end() {
-      const tree = hasEnded(child) || child.pid === undefined ? [] : processTree(child.pid, mostProcesses)
+      const tree = hasEnded(child) || child.pid === undefined ? [] : processTree(child.pid, maxProcesses)
       kill()
       await exited
       // In a sandbox the system ends what has left the group, after the end of the process that was started here.
-      if (inside) await allGone(tree)
+      if (inside) await waitUntilGone(tree)
       leave()
       await removeFolder(folder)
     },
   }
 }
 
-const assets = fileURLToPath(new URL("./assets", import.meta.url))
+const assetsFolder = fileURLToPath(new URL("./assets", import.meta.url))
 const ports = { shell: 1, iopub: 2, stdin: 3, control: 4, hb: 5 }
 
 function connectionFile(folder: string, key: string): object {
@@ -110,7 +115,7 @@ function connectionFile(folder: string, key: string): object {
 }
 
 /** Where memory runs out, the system shall end the kernel and what it started, and not its host. */
-function sacrifice(pid: number | undefined): void {
+function preferForOomKill(pid: number | undefined): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, "1000")
   } catch {
@@ -119,7 +124,7 @@ function sacrifice(pid: number | undefined): void {
 }
 
 /** Only what Python needs; nothing of the host's own environment. */
-function environment(
+function kernelEnvironment(
   work: string,
   { userBase }: Interpreter,
   given: Record<string, string | undefined> = {},
@@ -150,7 +155,7 @@ function watchExit(child: ChildProcess): Promise<string> {
       // What it started ends with it.
       killGroup(child)
       const how = signal ? `it was ended by ${signal}` : `it ended with code ${code}`
-      const tell = () => resolve([how, lastWords(stderr)].filter(Boolean).join(": "))
+      const tell = () => resolve([how, exitCause(stderr)].filter(Boolean).join(": "))
       child.on("close", tell)
       // A child of its own may hold the pipe open: the end of that is not waited for.
       setTimeout(tell, 100).unref()
@@ -159,31 +164,31 @@ function watchExit(child: ChildProcess): Promise<string> {
 }
 
 /** Of what a dying process wrote, what says why. */
-function lastWords(stderr: string): string {
+function exitCause(stderr: string): string {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "")
   return lines.find((line) => line.startsWith("Fatal Python error")) ?? lines.at(-1) ?? ""
 }
 
 /** Does something when the program ends, for what nobody has closed; gives the way to forget it. */
-function atExit(work: () => void): () => void {
-  if (atExits.size === 0) process.on("exit", exit)
-  atExits.add(work)
+function onProgramExit(work: () => void): () => void {
+  if (exitHandlers.size === 0) process.on("exit", runExitHandlers)
+  exitHandlers.add(work)
   return () => {
-    atExits.delete(work)
-    if (atExits.size === 0) process.off("exit", exit)
+    exitHandlers.delete(work)
+    if (exitHandlers.size === 0) process.off("exit", runExitHandlers)
   }
 }
 
-const atExits = new Set<() => void>()
+const exitHandlers = new Set<() => void>()
 
-function exit(): void {
-  for (const work of atExits) work()
+function runExitHandlers(): void {
+  for (const work of exitHandlers) work()
 }
 
-const mostProcesses = 10_000
+const maxProcesses = 10_000
 
 /** Resolves when none of the processes is there any more, or after two seconds. */
-async function allGone(tree: readonly number[]): Promise<void> {
+async function waitUntilGone(tree: readonly number[]): Promise<void> {
   for (let round = 0; round < 200 && tree.some((pid) => existsSync(`/proc/${pid}`)); round++) await delay(10)
 }
 

@@ -2,24 +2,24 @@ import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { AgentError } from "../../core/errors.ts"
 import type { HostAccess } from "../handles/operations.ts"
-import { type Bridge, type BridgeEvents, createBridge } from "./bridge.ts"
-import { listen } from "./channel.ts"
-import { makeFolder, removeFolder } from "./folder.ts"
-import { keepAlive } from "./keep-alive.ts"
-import { connectKernel, type Kernel, loadZeroMq } from "./kernel.ts"
-import { type Launched, type LaunchOptions, launch } from "./launch.ts"
+import { createKernelBridge, type KernelBridge, type KernelBridgeEvents } from "./bridge.ts"
+import { listenForKernel } from "./channel.ts"
+import { createKernelFolder, removeFolder } from "./folder.ts"
+import { keepProgramAlive } from "./keep-alive.ts"
+import { connectJupyter, type JupyterClient, loadZeroMq } from "./kernel.ts"
+import { type KernelProcess, type LaunchOptions, launchKernel } from "./launch.ts"
 
 /** A kernel that runs, and both ways to it. */
-export interface LiveKernel {
+export interface RunningKernel {
   readonly pid: number
   /** Its own folder, where cells work when they were given no other. */
   readonly folder: string
-  readonly kernel: Kernel
-  readonly bridge: Bridge
+  readonly jupyter: JupyterClient
+  readonly bridge: KernelBridge
   /** Resolves when it is gone, with the reason. */
   readonly exited: Promise<string>
   /** Why it is gone; undefined while it lives. */
-  readonly death: string | undefined
+  readonly exitReason: string | undefined
   /** Ctrl-C for what runs now. */
   interrupt(): void
   /** Ends it at once; `reason` is what is told. */
@@ -28,38 +28,42 @@ export interface LiveKernel {
   end(): Promise<void>
 }
 
-export type KernelEvents = Omit<BridgeEvents, "onViolation">
+export type KernelEvents = Omit<KernelBridgeEvents, "onProtocolViolation">
 
-export function startKernel(options: LaunchOptions, access: HostAccess, events: KernelEvents): Promise<LiveKernel> {
-  return keepAlive(start(options, access, events))
+export function startKernel(options: LaunchOptions, access: HostAccess, events: KernelEvents): Promise<RunningKernel> {
+  return keepProgramAlive(launchAndConnect(options, access, events))
 }
 
-async function start(options: LaunchOptions, access: HostAccess, events: KernelEvents): Promise<LiveKernel> {
+async function launchAndConnect(
+  options: LaunchOptions,
+  access: HostAccess,
+  events: KernelEvents,
+): Promise<RunningKernel> {
   const zeroMq = await loadZeroMq()
-  const folder = await makeFolder()
+  const folder = await createKernelFolder()
   const token = randomBytes(32).toString("hex")
-  const { promise: connected, resolve: onBridge } = Promise.withResolvers<Bridge>()
-  let made: Bridge | undefined
+  const { promise: connected, resolve: onBridge } = Promise.withResolvers<KernelBridge>()
+  let made: KernelBridge | undefined
   let death: string | undefined
-  let launched: Launched | undefined
+  let launched: KernelProcess | undefined
   const kill = (reason: string) => {
     death ??= reason
     launched?.kill()
   }
   const socket = join(folder, "host")
   const onViolation = (reason: string) => kill(`it sent ${reason} to its host`)
-  const listening = await listen(socket, token, (link) => {
-    made = createBridge(link, access, { ...events, onViolation }, folder)
+  const listening = await listenForKernel(socket, token, (link) => {
+    made = createKernelBridge(link, access, { ...events, onProtocolViolation: onViolation }, folder)
     onBridge(made)
   })
-  const timer = setTimeout(kill, longestStart, "it took longer than a minute to start")
+  const timer = setTimeout(kill, maxStartMs, "it took longer than a minute to start")
   try {
-    const process = await launch(folder, socket, token, options)
+    const process = await launchKernel(folder, socket, token, options)
     launched = process
     const exited = process.exited.then((how) => {
       death ??= how
       listening.close()
-      made?.end(death)
+      made?.close(death)
       return death
     })
     const early = exited.then((how): never => {
@@ -70,15 +74,15 @@ async function start(options: LaunchOptions, access: HostAccess, events: KernelE
     const bridge = await Promise.race([connected, early])
     await Promise.race([bridge.ready, early])
     const flood = () => kill("it sent too much over its Jupyter channels")
-    const kernel = await Promise.race([connectKernel(process, zeroMq, flood), early])
+    const kernel = await Promise.race([connectJupyter(process, zeroMq, flood), early])
     void exited.then(kernel.close)
     return {
       pid: process.pid,
       folder,
-      kernel,
+      jupyter: kernel,
       bridge,
       exited,
-      get death() {
+      get exitReason() {
         return death
       },
       interrupt: process.interrupt,
@@ -86,7 +90,7 @@ async function start(options: LaunchOptions, access: HostAccess, events: KernelE
       async end() {
         kill("it was closed")
         kernel.close()
-        await keepAlive(process.end())
+        await keepProgramAlive(process.end())
         listening.close()
       },
     }
@@ -100,4 +104,4 @@ async function start(options: LaunchOptions, access: HostAccess, events: KernelE
   }
 }
 
-const longestStart = 60_000
+const maxStartMs = 60_000

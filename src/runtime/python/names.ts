@@ -4,17 +4,17 @@ import { listNames } from "../names.ts"
 export function pythonNameProblem(name: string): string | undefined {
   if (!identifier.test(name)) return "is not an identifier"
   if (keywords.has(name)) return "is a keyword of Python"
-  if (name.startsWith("__") || shell.test(name)) return "is a name that the shell keeps for itself"
+  if (name.startsWith("__") || ipythonNames.test(name)) return "is a name that the shell keeps for itself"
   return undefined
 }
 
-export function unknownName(missing: string, names: readonly string[]): string {
+export function unknownNameMessage(missing: string, names: readonly string[]): string {
   return `There is no "${missing}" in the runtime. There is ${listNames(names)}.`
 }
 
 const identifier = /^[\p{XID_Start}_]\p{XID_Continue}*$/u
 
-const shell = /^(?:In|Out|get_ipython|_+|_i+|_\d+|_i\d+|_dh|_oh|_ih)$/
+const ipythonNames = /^(?:In|Out|get_ipython|_+|_i+|_\d+|_i\d+|_dh|_oh|_ih)$/
 
 const keywords = new Set(
   (

@@ -1,11 +1,11 @@
 import { inspect } from "node:util"
 import type { Json, JsonSchema } from "../../core/json.ts"
-import { liveTypeOf, mayBeUndefined } from "../declare/shown-schema.ts"
+import { acceptsUndefined, nonJsonTypeOf } from "../declare/shown-schema.ts"
 import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
 
 /** A TypeScript type as Python would write it; `Any` where Python has no word for it. */
 export function pythonType(tree: TypeTree): string {
-  return textType(printType(tree))
+  return pythonTypeOfText(printType(tree))
 }
 
 /** `(name: str, count: float = ...) -> Task`. Awaiting is the bridge's affair: what a function promises, it returns. */
@@ -16,16 +16,16 @@ export function pythonSignature({ parameters, returns, awaited = returns }: Sign
 
 /** The type that a JSON Schema describes. */
 export function schemaPythonType(schema: Json | undefined, depth = 0): string {
-  if (!isSchema(schema) || depth > deepest) return "Any"
-  return mayBeUndefined(schema) ? union([definedType(schema, depth), "None"]) : definedType(schema, depth)
+  if (!isSchema(schema) || depth > maxDepth) return "Any"
+  return acceptsUndefined(schema) ? union([definedType(schema, depth), "None"]) : definedType(schema, depth)
 }
 
 function definedType(schema: JsonSchema, depth = 0): string {
   const below = (inner: Json | undefined) => schemaPythonType(inner, depth + 1)
   const { type, enum: options, const: constant, items, prefixItems, anyOf, oneOf, allOf } = schema
-  const live = liveTypeOf(schema)
+  const live = nonJsonTypeOf(schema)
   if (live !== undefined) {
-    const word = textType(live)
+    const word = pythonTypeOfText(live)
     return word in globalThis ? "Any" : word
   }
   if (schema.$ref !== undefined) return "Any"
@@ -57,7 +57,7 @@ export function schemaMembers(schema: JsonSchema): string[] {
 
 /** `at: datetime`, or `at: datetime = ...` for an argument that may be left out. */
 export function schemaParameter(name: string, schema: Json, optional = false): string {
-  if (isSchema(schema) && mayBeUndefined(schema)) return `${name}: ${definedType(schema)} = ...`
+  if (isSchema(schema) && acceptsUndefined(schema)) return `${name}: ${definedType(schema)} = ...`
   return `${name}: ${schemaPythonType(schema)}${optional ? " = ..." : ""}`
 }
 
@@ -80,7 +80,7 @@ const schemaTypes: Record<string, string> = {
   object: "dict",
 }
 
-const words: Record<string, string> = {
+const pythonNames: Record<string, string> = {
   string: "str",
   number: "float",
   boolean: "bool",
@@ -97,20 +97,21 @@ const words: Record<string, string> = {
   Function: "Callable",
 }
 
-function textType(text: string): string {
+function pythonTypeOfText(text: string): string {
   const bare = text.trim()
-  const parts = split(bare, "|")
-  if (parts.length > 1) return union(parts.map(textType))
-  if (split(bare, "&").length > 1) return "dict"
-  const word = words[bare] ?? literal(bare)
+  const parts = splitOutsideBrackets(bare, "|")
+  if (parts.length > 1) return union(parts.map(pythonTypeOfText))
+  if (splitOutsideBrackets(bare, "&").length > 1) return "dict"
+  const word = pythonNames[bare] ?? literal(bare)
   if (word) return word
-  if (bare.endsWith("[]")) return `list[${textType(bare.slice(0, -2))}]`
-  if (/^readonly\s/.test(bare)) return textType(bare.slice(8))
+  if (bare.endsWith("[]")) return `list[${pythonTypeOfText(bare.slice(0, -2))}]`
+  if (/^readonly\s/.test(bare)) return pythonTypeOfText(bare.slice(8))
   if (bare.startsWith("{")) return "dict"
-  if (bare.startsWith("[")) return `tuple[${split(bare.slice(1, -1), ",").map(textType).join(", ")}]`
-  if (bare.startsWith("(")) return closesAtEnd(bare) ? textType(bare.slice(1, -1)) : "Callable"
+  if (bare.startsWith("["))
+    return `tuple[${splitOutsideBrackets(bare.slice(1, -1), ",").map(pythonTypeOfText).join(", ")}]`
+  if (bare.startsWith("(")) return closesAtEnd(bare) ? pythonTypeOfText(bare.slice(1, -1)) : "Callable"
   const [, name = "", inner] = /^(\w+)(?:<(.*)>)?$/s.exec(bare) ?? []
-  if (inner !== undefined) return generic(name, split(inner, ",").map(textType))
+  if (inner !== undefined) return generic(name, splitOutsideBrackets(inner, ",").map(pythonTypeOfText))
   if (/^(?:Float|Big|Int|Uint)\w*Array$/.test(name)) return "numpy.ndarray"
   return /^[A-Z]/.test(name) ? name : "Any"
 }
@@ -150,7 +151,7 @@ function generic(name: string, [first = "Any", second = "Any"]: readonly string[
 }
 
 /** The parts of a type between separators that are not inside brackets or quotes. */
-function split(text: string, separator: string): string[] {
+function splitOutsideBrackets(text: string, separator: string): string[] {
   const parts = [""]
   let depth = 0
   let quote = ""
@@ -166,7 +167,7 @@ function split(text: string, separator: string): string[] {
 }
 
 function closesAtEnd(text: string): boolean {
-  return split(text.slice(1, -1), ")").length === 1 && text.endsWith(")")
+  return splitOutsideBrackets(text.slice(1, -1), ")").length === 1 && text.endsWith(")")
 }
 
 function literal(text: string): string | undefined {
@@ -179,7 +180,7 @@ function pythonLiteral(value: Json): string {
   if (value === null) return "None"
   if (typeof value === "boolean") return value ? "True" : "False"
   // No literal of Python is a list or a dict: those are shown for the reader, and only where they are short.
-  return typeof value === "object" ? inspect(value, { depth: deepest, breakLength: Infinity }) : JSON.stringify(value)
+  return typeof value === "object" ? inspect(value, { depth: maxDepth, breakLength: Infinity }) : JSON.stringify(value)
 }
 
 function union(parts: readonly string[]): string {
@@ -199,4 +200,4 @@ function parameter({ name, type, optional, rest }: Parameter): string {
 }
 
 /** How many levels of a type are shown. */
-const deepest = 10
+const maxDepth = 10

@@ -1,29 +1,29 @@
-import { notStarted } from "../cells/execute.ts"
-import { type PythonChecker, pythonChecker, pythonRules } from "../python-rules.ts"
+import { notStartedExecution } from "../cells/execute.ts"
+import { createPythonChecker, type PythonChecker, pythonRuleData } from "../python-rules.ts"
 import { explainViolations, type Rule } from "../rules/rules.ts"
-import type { NotExecuted } from "../runtime.ts"
+import type { CellNotExecuted } from "../runtime.ts"
 import { findInterpreter } from "./interpreter.ts"
 
-export interface RuleCheck {
+export interface CellRuleCheck {
   /** The execution of a cell that the rules refuse; undefined for one that may run. */
-  refusal(code: string): Promise<NotExecuted | undefined>
+  refusalFor(code: string): Promise<CellNotExecuted | undefined>
   close(): Promise<void>
 }
 
-export function createRuleCheck(python: string | undefined, rules: readonly Rule[]): RuleCheck {
+export function createCellRuleCheck(python: string | undefined, rules: readonly Rule[]): CellRuleCheck {
   let checker: PythonChecker | undefined
   // What cannot check Python is told when the runtime is made, not when a cell comes.
-  pythonRules(rules)
+  pythonRuleData(rules)
   return {
-    async refusal(code) {
+    async refusalFor(code) {
       if (rules.length === 0) return undefined
-      checker ??= pythonChecker({ python: (await findInterpreter(python)).executable, rules })
+      checker ??= createPythonChecker({ python: (await findInterpreter(python)).executable, rules })
       const violations = await checker.check(code)
       const [first] = violations
       if (!first) return undefined
       const { line, column } = first
       const message = explainViolations(violations)
-      return { ...notStarted(message), error: { kind: "security", message, line, column } }
+      return { ...notStartedExecution(message), error: { kind: "security", message, line, column } }
     },
     async close() {
       await checker?.close()

@@ -17,7 +17,7 @@ interface Command {
   args: string[]
 }
 
-interface Within extends SandboxOptions {
+interface SandboxSetup extends SandboxOptions {
   cwd: string
   folder: string
   /** What the program itself needs to read. */
@@ -26,14 +26,14 @@ interface Within extends SandboxOptions {
 
 /** A command that runs another under bubblewrap: its own processes, users, network and view of the files. It sees the
  *  system's programs and libraries read-only, its own folder, and what was allowed; it dies with its host. */
-export function sandboxed({ command, args }: Command, within: Within): Command {
+export function sandboxCommand({ command, args }: Command, within: SandboxSetup): Command {
   const { network = "none", read = [], write = [], cwd, folder, places } = within
   const bound = [
-    ...system.flatMap(readOnly),
+    ...systemPaths.flatMap(readOnlyArgs),
     ...["--proc", "/proc", "--dev", "/dev", "--bind", join(folder, "tmp"), "/tmp"],
     // On disk and not in memory that nobody counts.
     ...["--bind", join(folder, "shm"), "/dev/shm"],
-    ...places.flatMap(readOnly),
+    ...places.flatMap(readOnlyArgs),
     ...read.map((path) => resolve(path)).flatMap((path) => ["--ro-bind", path, path]),
     ...[...write.map((path) => resolve(path)), cwd, folder].flatMap((path) => ["--bind", path, path]),
     // Where the host is root, the settings of its own kernel could be written through /proc.
@@ -54,13 +54,13 @@ export function sandboxed({ command, args }: Command, within: Within): Command {
 }
 
 /** The program that runs in a sandbox: the first process below bubblewrap's own. */
-export function programIn(pid: number): number {
+export function findSandboxedProgram(pid: number): number {
   const isBubblewrap = (process: number) => readFileSync(`/proc/${process}/comm`, "utf8").trim() === "bwrap"
   // Bubblewrap is there twice, once outside and once as the first process inside.
   return processTree(pid, 3).find((process) => !isBubblewrap(process)) ?? pid
 }
 
-const system = [
+const systemPaths = [
   "/usr",
   "/bin",
   "/sbin",
@@ -79,7 +79,7 @@ const system = [
   "/etc/python3",
 ]
 
-function readOnly(path: string): string[] {
+function readOnlyArgs(path: string): string[] {
   if (!existsSync(path)) return []
   // On most systems /bin and /lib lead into /usr; a link says so inside as well.
   if (lstatSync(path).isSymbolicLink() && path.lastIndexOf("/") === 0) return ["--symlink", readlinkSync(path), path]

@@ -1,26 +1,26 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { AgentError, ConfigError } from "../../core/errors.ts"
 import { type Binding, boundValue } from "../bindings.ts"
-import { uncaughtText } from "../cells/errors.ts"
-import { notStarted } from "../cells/execute.ts"
-import { injectedName } from "../cells/object-names.ts"
+import { formatUncaught } from "../cells/errors.ts"
+import { notStartedExecution } from "../cells/execute.ts"
+import { injectedObjectPath } from "../cells/object-names.ts"
 import { createHostAccess } from "../handles/host-access.ts"
-import type { ExecuteOptions, Execution, Lost } from "../runtime.ts"
+import type { CellExecution, CellOptions, RuntimeLoss } from "../runtime.ts"
 import type { Codecs } from "../snapshot/codec.ts"
 import type { UsedObjects } from "../used-objects.ts"
 import { AttributeError } from "./bridge.ts"
-import { type CellLimits, createCell, type PythonCell } from "./cell.ts"
-import { fitted } from "./fitted.ts"
-import { betweenKernels, holdsFrames } from "./frames.ts"
-import { type KnownNames, knownNames } from "./known-names.ts"
-import { lateOutput } from "./late.ts"
+import { type CellLimits, createPythonCell, type PythonCell } from "./cell.ts"
+import { convertToOldType } from "./fitted.ts"
+import { isPythonAgent, passingTablesToKernel } from "./frames.ts"
+import { createKnownNames, type KnownNames } from "./known-names.ts"
+import { createLateOutput } from "./late.ts"
 import type { LaunchOptions } from "./launch.ts"
-import { type KernelEvents, type LiveKernel, startKernel } from "./live.ts"
-import { loadModule } from "./modules.ts"
-import { setupFile } from "./setup-file.ts"
-import { watchUse } from "./watch.ts"
+import { type KernelEvents, type RunningKernel, startKernel } from "./live.ts"
+import { loadPythonModule } from "./modules.ts"
+import { readSetupFile } from "./setup-file.ts"
+import { watchResourceUse } from "./watch.ts"
 
-export interface SessionOptions {
+export interface SupervisorOptions {
   launch: LaunchOptions
   limits: CellLimits
   setup?: string | { file: string } | undefined
@@ -28,11 +28,11 @@ export interface SessionOptions {
 }
 
 /** One kernel after another, each with what the host has bound. */
-export interface Session {
+export interface KernelSupervisor {
   /** What the host has bound, by name. */
   readonly bindings: Map<string, Binding>
   /** The host objects that cells have used. */
-  readonly used: UsedObjects
+  readonly usedObjects: UsedObjects
   readonly codecs: Codecs
   readonly known: KnownNames
   readonly started: boolean
@@ -41,56 +41,58 @@ export interface Session {
   /** The cell that runs now. */
   readonly cell: PythonCell | undefined
   /** Runs a cell; the kernel is started when there is none. */
-  execute(code: string, options: ExecuteOptions): Promise<Execution>
+  execute(code: string, options: CellOptions): Promise<CellExecution>
   /** Starts the kernel when there is none. */
-  start(): Promise<void>
+  ensureStarted(): Promise<void>
   /** Asks the kernel, which is started when there is none. */
   ask(op: string, body?: Record<string, unknown>): Promise<unknown>
   /** Gives names their values in the kernel. */
   bind(values: ReadonlyMap<string, Binding>): Promise<void>
   /** Runs a module file in this kernel and in those to come; gives the names it exports. */
-  load(file: string): Promise<string[]>
+  loadFile(file: string): Promise<string[]>
   /** The files that were loaded. */
-  readonly files: Iterable<string>
+  readonly loadedFiles: Iterable<string>
   /** Ends the kernel; the next use starts another. */
-  end(): Promise<void>
+  endKernel(): Promise<void>
   /** Ends it for good: there is no next one. */
   close(): Promise<void>
 }
 
-export function createSession({ launch, limits, setup, codecs }: SessionOptions): Session {
+export function createKernelSupervisor({ launch, limits, setup, codecs }: SupervisorOptions): KernelSupervisor {
   const bindings = new Map<string, Binding>()
-  const known = knownNames(bindings)
+  const known = createKnownNames(bindings)
   const loaded = new Map<string, string[]>()
-  const { access, permit } = createHostAccess(
+  const { access, registerBinding: permit } = createHostAccess(
     {
       missing: (title) => new AttributeError(`${title} does not exist on the host`),
       fit: (value, old) =>
-        (typeof value === "object" && value !== null) || typeof value === "number" ? fitted(value, old()) : value,
-      around: (owner, call) => betweenKernels.run(holdsFrames(owner), call),
+        (typeof value === "object" && value !== null) || typeof value === "number"
+          ? convertToOldType(value, old())
+          : value,
+      around: (owner, call) => passingTablesToKernel.run(isPythonAgent(owner), call),
     },
     codecs,
   )
-  const late = lateOutput()
-  let live: LiveKernel | undefined
-  let starting: Promise<LiveKernel> | undefined
+  const late = createLateOutput()
+  let live: RunningKernel | undefined
+  let starting: Promise<RunningKernel> | undefined
   let cell: PythonCell | undefined
   let count = 0
   let closed = false
   // Of kernels that died between two cells: the next cell tells.
-  let untold: Lost[] = []
+  let untold: RuntimeLoss[] = []
 
   const events: KernelEvents = {
     onOutput(chunk) {
-      if (cell && !cell.over) return cell.write(chunk)
+      if (cell && !cell.isOver) return cell.write(chunk)
       late.add(chunk)
     },
-    onReport: (report, caller) => ofCell(caller)?.report(report),
-    onNews: (reads, effects, caller) => ofCell(caller)?.heard(reads, effects),
-    thrown: (error) => cell?.thrown(error) ?? -1,
-    onForgottenFailure: (error) => late.add({ stream: "stderr", text: `${uncaughtText(error)}\n` }),
+    onReport: (report, caller) => ofCell(caller)?.receiveReport(report),
+    onEnvUpdate: (reads, effects, caller) => ofCell(caller)?.takeEnvUpdate(reads, effects),
+    registerHostError: (error) => cell?.registerHostError(error) ?? -1,
+    onForgottenFailure: (error) => late.add({ stream: "stderr", text: `${formatUncaught(error)}\n` }),
   }
-  const nameOf = (value: object) => access.functions.boundBy(value)?.name ?? injectedName(value, bindings)
+  const nameOf = (value: object) => access.functions.boundBy(value)?.name ?? injectedObjectPath(value, bindings)
   /** The running cell, where it is the one that a message speaks for. */
   const ofCell = (caller: PythonCell["caller"]) => (cell?.caller === caller ? cell : undefined)
 
@@ -99,13 +101,14 @@ export function createSession({ launch, limits, setup, codecs }: SessionOptions)
     untold = [...untold.filter((each) => each.name !== name), { name, reason }]
   }
 
-  const bind = async (kernel: LiveKernel, values: ReadonlyMap<string, Binding>) => {
+  const bind = async (kernel: RunningKernel, values: ReadonlyMap<string, Binding>) => {
     if (values.size === 0) return
     // Guards hold before the kernel has the values.
     for (const [name, binding] of values) permit(name, binding)
     try {
       const given: [string, unknown][] = []
-      for (const [name, binding] of values) given.push([name, await kernel.bridge.adopt(forPython(name, binding))])
+      for (const [name, binding] of values)
+        given.push([name, await kernel.bridge.importTable(forPython(name, binding))])
       await kernel.bridge.ask("bind", { values: Object.fromEntries(given) })
     } catch (error) {
       for (const name of values.keys()) {
@@ -114,21 +117,21 @@ export function createSession({ launch, limits, setup, codecs }: SessionOptions)
       }
       throw error
     }
-    await known.put([...values.keys()], kernel.bridge)
+    await known.markInjected([...values.keys()], kernel.bridge)
   }
 
-  const prepare = async (kernel: LiveKernel) => {
+  const prepare = async (kernel: RunningKernel) => {
     known.setup.clear()
-    const code = typeof setup === "object" ? await setupFile(setup.file) : setup
+    const code = typeof setup === "object" ? await readSetupFile(setup.file) : setup
     if (code !== undefined) {
-      cell = createCell({
+      cell = createPythonCell({
         runtime: session,
         number: 0,
-        live: kernel,
+        kernel: kernel,
         limits,
         options: {},
-        late,
-        lost: () => [],
+        lateOutput: late,
+        forgetNames: () => [],
         nameOf,
       })
       const execution = await cell.run(code)
@@ -146,25 +149,25 @@ export function createSession({ launch, limits, setup, codecs }: SessionOptions)
     }
   }
 
-  const load = async (kernel: LiveKernel, file: string): Promise<string[]> => {
-    const made = await loadModule(file, kernel.bridge)
+  const load = async (kernel: RunningKernel, file: string): Promise<string[]> => {
+    const made = await loadPythonModule(file, kernel.bridge)
     loaded.set(file, made)
     await putSetup(kernel, made)
     return made
   }
 
-  const putSetup = async (kernel: LiveKernel, made: readonly string[]) => {
+  const putSetup = async (kernel: RunningKernel, made: readonly string[]) => {
     for (const name of made) known.setup.add(name)
-    await known.put(made, kernel.bridge)
+    await known.markInjected(made, kernel.bridge)
   }
 
   // A module that cannot be loaded any more takes its names with it, and not the whole runtime.
-  const reload = async (kernel: LiveKernel, file: string) => {
+  const reload = async (kernel: RunningKernel, file: string) => {
     const before = loaded.get(file) ?? []
     try {
       await load(kernel, file)
     } catch (error) {
-      if (kernel.death !== undefined) throw error
+      if (kernel.exitReason !== undefined) throw error
       loaded.delete(file)
       const reason = `its module cannot be loaded again: ${error instanceof Error ? error.message : error}`
       for (const name of before) miss(name, reason)
@@ -172,7 +175,7 @@ export function createSession({ launch, limits, setup, codecs }: SessionOptions)
   }
 
   // Some of what was bound are objects of a kernel that has ended: they are lost, and the rest is bound.
-  const bindOneByOne = async (kernel: LiveKernel) => {
+  const bindOneByOne = async (kernel: RunningKernel) => {
     for (const [name, binding] of [...bindings]) {
       try {
         await bind(kernel, new Map([[name, binding]]))
@@ -184,13 +187,13 @@ export function createSession({ launch, limits, setup, codecs }: SessionOptions)
     }
   }
 
-  const start = async (): Promise<LiveKernel> => {
+  const start = async (): Promise<RunningKernel> => {
     if (live) {
-      untold = known.lose(`the kernel died: ${live.death}`)
+      untold = known.forgetAll(`the kernel died: ${live.exitReason}`)
       await live.end()
       live = undefined
     }
-    const kernel = await outside(() => startKernel(launch, access, events))
+    const kernel = await outsideAnyCell(() => startKernel(launch, access, events))
     try {
       await prepare(kernel)
     } catch (error) {
@@ -200,16 +203,16 @@ export function createSession({ launch, limits, setup, codecs }: SessionOptions)
     live = kernel
     // What runs on between cells, threads for example, has the same limits.
     const { memoryMb, processes } = limits
-    const unwatch = watchUse({ pid: kernel.pid, memoryMb, processes, everyMs: 1000 }, (_kind, why) => {
+    const unwatch = watchResourceUse({ pid: kernel.pid, memoryMb, processes, everyMs: 1000 }, (_kind, why) => {
       if (!session.cell) kernel.kill(`${why} while no cell ran`)
     })
     void kernel.exited.then(unwatch)
     return kernel
   }
 
-  const ensure = async (): Promise<LiveKernel> => {
+  const ensure = async (): Promise<RunningKernel> => {
     if (closed) throw new AgentError("This pythonRuntime was closed before it could start.", { code: "closed" })
-    if (live && live.death === undefined) return live
+    if (live && live.exitReason === undefined) return live
     starting ??= start().finally(() => {
       starting = undefined
     })
@@ -220,9 +223,9 @@ export function createSession({ launch, limits, setup, codecs }: SessionOptions)
   const forPython = (name: string, binding: Binding): unknown =>
     binding.kind === "function" ? access.functions.find(name)?.gated : boundValue(binding)
 
-  const session: Session = {
+  const session: KernelSupervisor = {
     bindings,
-    used: access.used,
+    usedObjects: access.used,
     codecs,
     known,
     get folder() {
@@ -232,33 +235,34 @@ export function createSession({ launch, limits, setup, codecs }: SessionOptions)
       return live !== undefined
     },
     get cell() {
-      return cell?.over ? undefined : cell
+      return cell?.isOver ? undefined : cell
     },
     async execute(code, options) {
       const kernel = await ensure()
-      if (options.signal?.aborted) return notStarted("The cell was aborted before it began.")
-      if (closed || kernel.death !== undefined) return notStarted("The cell was aborted: its runtime was closed.")
+      if (options.signal?.aborted) return notStartedExecution("The cell was aborted before it began.")
+      if (closed || kernel.exitReason !== undefined)
+        return notStartedExecution("The cell was aborted: its runtime was closed.")
       const before = untold.splice(0)
-      const current = createCell({
+      const current = createPythonCell({
         runtime: session,
         number: ++count,
-        live: kernel,
+        kernel: kernel,
         limits,
         options,
-        late,
-        lost: known.lose,
+        lateOutput: late,
+        forgetNames: known.forgetAll,
         nameOf,
       })
       cell = current
-      known.use(code)
+      known.noteCellCode(code)
       const execution = await current.run(code)
-      known.note(execution.changes)
+      known.recordChanges(execution.changes)
       const lost = [...before, ...(execution.lost ?? [])]
       const used = access.used.takeNames(bindings)
       const changes = used.length > 0 ? { ...execution.changes, used } : execution.changes
       return { ...execution, changes, ...(lost.length > 0 && { lost }) }
     },
-    async start() {
+    async ensureStarted() {
       await ensure()
     },
     async ask(op, body) {
@@ -268,21 +272,21 @@ export function createSession({ launch, limits, setup, codecs }: SessionOptions)
     async bind(values) {
       await bind(await ensure(), values)
     },
-    load: async (file) => loaded.get(file) ?? load(await ensure(), file),
-    get files() {
+    loadFile: async (file) => loaded.get(file) ?? load(await ensure(), file),
+    get loadedFiles() {
       return loaded.keys()
     },
     async close() {
       closed = true
-      await session.end()
+      await session.endKernel()
     },
-    async end() {
+    async endKernel() {
       await starting?.catch(() => undefined)
       const ending = live
       live = undefined
-      known.lose("")
+      known.forgetAll("")
       untold = []
-      late.take()
+      late.drain()
       // Functions that cells passed on before lead nowhere.
       access.functions.reset()
       await ending?.end()
@@ -296,4 +300,4 @@ function isGone(error: unknown): boolean {
 }
 
 // A kernel belongs to no cell, even when the first use of it is in one.
-const outside = AsyncLocalStorage.snapshot()
+const outsideAnyCell = AsyncLocalStorage.snapshot()

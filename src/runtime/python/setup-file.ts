@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { ConfigError } from "../../core/errors.ts"
 
 /** The setup code in a file. */
-export async function setupFile(file: string): Promise<string> {
+export async function readSetupFile(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8")
   } catch (cause) {

@@ -12,24 +12,24 @@ export function table<C extends Columns>(columns: C): RowOf<C>[]
 export function table(source: readonly object[] | Columns): object[] {
   const records = Array.isArray(source) ? [...source] : recordsOf(source as Columns)
   // Not enumerable: for everybody else it is an array like any other.
-  return Object.defineProperty(records, marked, { value: Array.isArray(source) ? undefined : source })
+  return Object.defineProperty(records, tableMark, { value: Array.isArray(source) ? undefined : source })
 }
 
 export function isTable(value: unknown): value is object[] {
-  return Array.isArray(value) && Object.hasOwn(value, marked)
+  return Array.isArray(value) && Object.hasOwn(value, tableMark)
 }
 
 /** One column on its way to Python. */
 export type WireColumn = { name: string } & ({ kind: string; i: number } | { kind: "values"; v: Json })
 
 /** The columns of a marked table; numbers, dates and booleans as raw bytes. `each` encodes what is none of these. */
-export function columnsOf(
+export function encodeColumns(
   records: readonly object[],
   add: (buffer: Uint8Array) => number,
   each: (values: unknown[], column: string) => Json,
 ): WireColumn[] {
-  const given: Columns | undefined = Reflect.get(records, marked)
-  const names = given ? Object.keys(given) : keysOf(records)
+  const given: Columns | undefined = Reflect.get(records, tableMark)
+  const names = given ? Object.keys(given) : columnNames(records)
   return names.map((name) => {
     const column = given?.[name]
     if (ArrayBuffer.isView(column) && !(column instanceof DataView)) {
@@ -37,8 +37,8 @@ export function columnsOf(
       const bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength)
       if (kind) return { name, kind, i: add(bytes) }
     }
-    const values = column ? Array.from(column) : membersOf(records, name)
-    return { name, ...wireColumn(values, add, (list) => each(list, name)) }
+    const values = column ? Array.from(column) : columnValues(records, name)
+    return { name, ...encodeColumn(values, add, (list) => each(list, name)) }
   })
 }
 
@@ -77,7 +77,7 @@ export const numberKinds = new Map([
   ["BigUint64Array", "uint64"],
 ])
 
-const marked = Symbol("karst.table")
+const tableMark = Symbol("karst.table")
 
 function recordsOf(columns: Columns): object[] {
   const lengths = new Set(Object.values(columns).map((column) => column.length))
@@ -89,7 +89,7 @@ function recordsOf(columns: Columns): object[] {
   return recordsFrom(Object.keys(columns), Object.values(columns), length)
 }
 
-function keysOf(records: readonly object[]): string[] {
+function columnNames(records: readonly object[]): string[] {
   const names = new Set<string>()
   for (const record of records) {
     // Not `Object.keys`, which makes an array for each record.
@@ -98,7 +98,7 @@ function keysOf(records: readonly object[]): string[] {
   return [...names]
 }
 
-function membersOf(records: readonly object[], name: string): unknown[] {
+function columnValues(records: readonly object[], name: string): unknown[] {
   const values = new Array<unknown>(records.length)
   for (let row = 0; row < records.length; row++) values[row] = (records[row] as Record<string, unknown>)[name]
   return values
@@ -106,7 +106,7 @@ function membersOf(records: readonly object[], name: string): unknown[] {
 
 type ColumnBody = { kind: string; i: number } | { kind: "values"; v: Json }
 
-function wireColumn(
+function encodeColumn(
   values: unknown[],
   add: (buffer: Uint8Array) => number,
   each: (values: unknown[]) => Json,
@@ -119,7 +119,7 @@ function wireColumn(
     for (let row = 0; row < values.length; row++) array[row] = toNumber(values[row])
     return { kind, i: add(new Uint8Array(array.buffer)) }
   }
-  switch (kindOf(values)) {
+  switch (columnKind(values)) {
     case "int":
       return numbers("int", new Float64Array(values.length), Number)
     case "float":
@@ -136,7 +136,7 @@ function wireColumn(
 }
 
 /** What all values of a column have in common; what is missing fits numbers, dates and text. */
-function kindOf(values: readonly unknown[]): "int" | "float" | "bool" | "date" | "text" | "other" {
+function columnKind(values: readonly unknown[]): "int" | "float" | "bool" | "date" | "text" | "other" {
   let common: string | undefined
   let missing = false
   let whole = true

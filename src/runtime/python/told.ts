@@ -1,16 +1,16 @@
 import type { Json } from "../../core/json.ts"
-import { Forged, listIn, recordIn, textIn, type WireObject } from "../handles/wire.ts"
+import { expectList, expectRecord, expectText, ForgedMessage, type WireObject } from "../handles/wire.ts"
 
 /** The report of a cell, which the kernel sends when the cell ends. */
-export interface Report {
+export interface CellReport {
   changes: { created: string[]; reassigned: string[]; removed: string[] }
   hints: string[]
-  error?: ReportedError | undefined
+  error?: CellReportError | undefined
   /** Absent when the cell has no value. */
   value?: { value: unknown } | undefined
 }
 
-export interface ReportedError {
+export interface CellReportError {
   kind: "throw" | "syntax" | "memory"
   message: string
   stack?: string
@@ -30,42 +30,42 @@ export class PythonError extends Error {
   readonly names: string[] | undefined
 
   constructor({ name, message, stack, path, names }: WireObject) {
-    super(textIn(message))
-    this.name = textIn(name)
+    super(expectText(message))
+    this.name = expectText(name)
     this.traceback = typeof stack === "string" ? stack : ""
     this.path = typeof path === "string" ? path : undefined
-    this.names = names === undefined ? undefined : texts(names)
+    this.names = names === undefined ? undefined : stringList(names)
   }
 }
 
 /** Reads a report. Code in the kernel may have written it: only its form is believed. */
-export function reportOf(message: WireObject, read: () => unknown): Report {
-  const { created, reassigned, removed } = recordIn(message.changes)
-  const changes = { created: texts(created), reassigned: texts(reassigned), removed: texts(removed) }
-  const hints = texts(message.hints)
-    .slice(0, mostHints)
-    .map((hint) => hint.slice(0, longestHint))
-  if (message.error !== undefined) return { changes, hints, error: errorOf(recordIn(message.error)) }
-  return "v" in message ? { changes, hints, value: { value: readable(read) } } : { changes, hints }
+export function parseReport(message: WireObject, read: () => unknown): CellReport {
+  const { created, reassigned, removed } = expectRecord(message.changes)
+  const changes = { created: stringList(created), reassigned: stringList(reassigned), removed: stringList(removed) }
+  const hints = stringList(message.hints)
+    .slice(0, maxHints)
+    .map((hint) => hint.slice(0, maxHintLength))
+  if (message.error !== undefined) return { changes, hints, error: parseReportError(expectRecord(message.error)) }
+  return "v" in message ? { changes, hints, value: { value: readOrUndefined(read) } } : { changes, hints }
 }
 
-const mostHints = 20
-const longestHint = 1_000
+const maxHints = 20
+const maxHintLength = 1_000
 
 /** A value that cannot be read does not fail the cell. */
-function readable(read: () => unknown): unknown {
+function readOrUndefined(read: () => unknown): unknown {
   try {
     return read()
   } catch (error) {
-    if (Forged.is(error)) throw error
+    if (ForgedMessage.is(error)) throw error
     return undefined
   }
 }
 
-function errorOf({ kind, message, stack, line, column, thrown }: WireObject): ReportedError {
+function parseReportError({ kind, message, stack, line, column, thrown }: WireObject): CellReportError {
   return {
     kind: kind === "syntax" || kind === "memory" ? kind : "throw",
-    message: textIn(message),
+    message: expectText(message),
     ...(typeof stack === "string" && { stack }),
     ...(typeof line === "number" && { line }),
     ...(typeof column === "number" && { column }),
@@ -73,6 +73,6 @@ function errorOf({ kind, message, stack, line, column, thrown }: WireObject): Re
   }
 }
 
-function texts(found: Json | undefined): string[] {
-  return found === undefined ? [] : listIn(found).map(textIn)
+function stringList(found: Json | undefined): string[] {
+  return found === undefined ? [] : expectList(found).map(expectText)
 }

@@ -1,10 +1,10 @@
 import type { AnyNode, AssignmentExpression, CallExpression, Identifier, ImportDeclaration, NewExpression } from "acorn"
 import { analyseScope, type Declaration } from "../scope.ts"
 import { eachChild, isTypeOnly, type ParsedCell } from "../syntax.ts"
-import { isOwnClass, setsPrototype } from "./forms.ts"
-import { keyedReads, keyedWrites, loaders, nameReads, wholeWrites } from "./known-calls.ts"
-import { awaited, memberPath, namePaths } from "./name-paths.ts"
-import { promised } from "./paths.ts"
+import { isThisConstructor, setsPrototype } from "./forms.ts"
+import { memberNameReads, memberReads, memberWrites, moduleLoaders, objectWrites } from "./known-calls.ts"
+import { createNamePaths, memberPath, pathAfterAwait } from "./name-paths.ts"
+import { promisePrefix } from "./paths.ts"
 
 /** What a cell does with what it did not make itself, found in one walk for all rules. */
 export interface CellFacts {
@@ -37,11 +37,11 @@ export interface MemberUse {
   node: AnyNode
 }
 
-const tests = new Set(["===", "!==", "==", "!=", "instanceof", "in"])
+const testOperators = new Set(["===", "!==", "==", "!=", "instanceof", "in"])
 
-export function cellFacts(cell: ParsedCell): CellFacts {
+export function collectCellFacts(cell: ParsedCell): CellFacts {
   const scopes = analyseScope(cell)
-  const paths = namePaths(scopes)
+  const paths = createNamePaths(scopes)
   const names: NameUse[] = []
   const imports: ModuleUse[] = []
   const members: MemberUse[] = []
@@ -79,14 +79,14 @@ export function cellFacts(cell: ParsedCell): CellFacts {
       case "CallExpression":
         return paths.ofCall(node, visitCall(node))
       case "NewExpression":
-        if (inInstance && isOwnClass(node.callee)) for (const argument of node.arguments) use(argument)
+        if (inInstance && isThisConstructor(node.callee)) for (const argument of node.arguments) use(argument)
         else visitCall(node)
         return undefined
       case "TaggedTemplateExpression":
         use(node.tag, "call")
         return use(node.quasi)
       case "AwaitExpression":
-        return awaited(visit(node.argument))
+        return pathAfterAwait(visit(node.argument))
       case "ChainExpression":
       case "ParenthesizedExpression":
       case "TSAsExpression":
@@ -106,7 +106,7 @@ export function cellFacts(cell: ParsedCell): CellFacts {
       case "UpdateExpression":
         return write(node.argument)
       case "BinaryExpression": {
-        const as = tests.has(node.operator) ? "test" : "value"
+        const as = testOperators.has(node.operator) ? "test" : "value"
         use(node.left, as)
         return use(node.right, as)
       }
@@ -187,7 +187,7 @@ export function cellFacts(cell: ParsedCell): CellFacts {
   function visitCall(node: CallExpression | NewExpression): string | undefined {
     const callee = visit(node.callee)
     const [first, ...rest] = node.arguments
-    if (callee !== undefined && loaders.has(callee)) load(node, first)
+    if (callee !== undefined && moduleLoaders.has(callee)) load(node, first)
     else note(node.callee, callee, "call")
     if (first) visitFirst(node, callee ?? "", first, rest[0])
     for (const argument of rest) use(argument)
@@ -195,10 +195,10 @@ export function cellFacts(cell: ParsedCell): CellFacts {
   }
 
   function visitFirst(node: AnyNode, callee: string, first: AnyNode, second: AnyNode | undefined): void {
-    if (wholeWrites.has(callee)) note(node, visit(first), "write")
-    else if (nameReads.has(callee)) use(first, "test")
-    else if (keyedReads.has(callee)) member(visit(first), paths.constant(second), second ?? first)
-    else if (keyedWrites.has(callee)) writeMember(node, visit(first), paths.constant(second), second ?? first)
+    if (objectWrites.has(callee)) note(node, visit(first), "write")
+    else if (memberNameReads.has(callee)) use(first, "test")
+    else if (memberReads.has(callee)) member(visit(first), paths.constant(second), second ?? first)
+    else if (memberWrites.has(callee)) writeMember(node, visit(first), paths.constant(second), second ?? first)
     else use(first)
   }
 
@@ -273,9 +273,14 @@ export function cellFacts(cell: ParsedCell): CellFacts {
 
   function note(node: AnyNode, path: string | undefined, as: NameUse["use"]): undefined {
     if (path === undefined) return
-    if (!path.startsWith(promised)) names.push({ path, node, use: as })
+    if (!path.startsWith(promisePrefix)) names.push({ path, node, use: as })
     // What a promise gives is followed through `await` alone.
-    else names.push({ path: path.slice(promised.length).replace(/\..*/, ""), node, use: as === "alias" ? as : "value" })
+    else
+      names.push({
+        path: path.slice(promisePrefix.length).replace(/\..*/, ""),
+        node,
+        use: as === "alias" ? as : "value",
+      })
   }
 
   /** Whether every use of this variable will be seen: it is never assigned again, and where it outlives the cell, later

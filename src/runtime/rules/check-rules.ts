@@ -1,31 +1,31 @@
 import { analyseScope } from "../scope.ts"
 import { type ParsedCell, walk } from "../syntax.ts"
-import { cellFacts } from "./cell-facts.ts"
-import type { Rule, RuleContext, Violation } from "./rules.ts"
+import { collectCellFacts } from "./cell-facts.ts"
+import type { Rule, RuleContext, RuleViolation } from "./rules.ts"
 
 /** What the rules find, all together, in the order of the source, each thing once. Nothing found: the cell may run. */
-export function checkRules(cell: ParsedCell, rules: readonly Rule[]): Violation[] {
+export function checkRules(cell: ParsedCell, rules: readonly Rule[]): RuleViolation[] {
   if (rules.length === 0) return []
-  const found: Violation[] = []
+  const found: RuleViolation[] = []
   let context: RuleContext | undefined
   let name = ""
   for (const rule of rules) {
     name = rule.name
     try {
       // All share one: it is made for every cell.
-      context ??= contextOf(cell, () => name)
+      context ??= createRuleContext(cell, () => name)
       for (const violation of rule.check(context)) found.push(violation)
     } catch (error) {
       const what = context ? `the rule "${name}" failed` : "the cell could not be checked"
       found.push({ rule: name, message: `${what}, so nothing is run: ${error}`, line: 1, column: 1 })
     }
   }
-  return found.length > 1 ? tidy(found) : found
+  return found.length > 1 ? sortAndDeduplicate(found) : found
 }
 
-function contextOf(cell: ParsedCell, rule: () => string): RuleContext {
+function createRuleContext(cell: ParsedCell, rule: () => string): RuleContext {
   const { code, program } = cell
-  const { names, imports, members } = cellFacts(cell)
+  const { names, imports, members } = collectCellFacts(cell)
   return {
     names,
     imports,
@@ -37,11 +37,11 @@ function contextOf(cell: ParsedCell, rule: () => string): RuleContext {
     walk(visit) {
       walk(program, (node, parent) => void visit(node, parent), { types: false })
     },
-    report: reporter(code, rule),
+    report: createReporter(code, rule),
   }
 }
 
-function reporter(code: string, rule: () => string): RuleContext["report"] {
+function createReporter(code: string, rule: () => string): RuleContext["report"] {
   let lines: number[] | undefined
   return (at, message) => {
     lines ??= [0, ...code.matchAll(/\r\n|[\n\r\u2028\u2029]/g).map((end) => end.index + end[0].length)]
@@ -51,8 +51,8 @@ function reporter(code: string, rule: () => string): RuleContext["report"] {
   }
 }
 
-function tidy(violations: Violation[]): Violation[] {
-  const unique = new Map<string, Violation>()
+function sortAndDeduplicate(violations: RuleViolation[]): RuleViolation[] {
+  const unique = new Map<string, RuleViolation>()
   for (const violation of violations) {
     const key = `${violation.line}:${violation.column} ${violation.message}`
     if (!unique.has(key)) unique.set(key, violation)

@@ -1,7 +1,7 @@
 import type { AnyNode, AssignmentProperty, Property } from "acorn"
 
 /** `this.constructor`, as in `new this.constructor()`. */
-export function isOwnClass(callee: AnyNode): boolean {
+export function isThisConstructor(callee: AnyNode): boolean {
   if (callee.type !== "MemberExpression" || callee.computed || callee.object.type !== "ThisExpression") return false
   return callee.property.type === "Identifier" && callee.property.name === "constructor"
 }

@@ -1,7 +1,7 @@
 // What built-in functions do with their arguments, as far as rules need to know.
 
 /** Load the module that the first argument names. */
-export const loaders: ReadonlySet<string> = new Set([
+export const moduleLoaders: ReadonlySet<string> = new Set([
   "require",
   "require.main.require",
   "process.mainModule.require",
@@ -12,17 +12,20 @@ export const loaders: ReadonlySet<string> = new Set([
 ])
 
 /** Make a loader. */
-export const loaderMakers: ReadonlySet<string> = new Set(["module.createRequire", "module.Module.createRequire"])
+export const moduleLoaderFactories: ReadonlySet<string> = new Set([
+  "module.createRequire",
+  "module.Module.createRequire",
+])
 
 /** Read the member of the first argument that the second names. */
-export const keyedReads: ReadonlySet<string> = new Set([
+export const memberReads: ReadonlySet<string> = new Set([
   "Reflect.get",
   "Reflect.getOwnPropertyDescriptor",
   "Object.getOwnPropertyDescriptor",
 ])
 
 /** Write the member of the first argument that the second names. */
-export const keyedWrites: ReadonlySet<string> = new Set([
+export const memberWrites: ReadonlySet<string> = new Set([
   "Reflect.set",
   "Reflect.defineProperty",
   "Reflect.deleteProperty",
@@ -30,7 +33,7 @@ export const keyedWrites: ReadonlySet<string> = new Set([
 ])
 
 /** Write to the first argument as a whole. */
-export const wholeWrites: ReadonlySet<string> = new Set([
+export const objectWrites: ReadonlySet<string> = new Set([
   "Reflect.setPrototypeOf",
   "Reflect.preventExtensions",
   "Object.assign",
@@ -42,7 +45,7 @@ export const wholeWrites: ReadonlySet<string> = new Set([
 ])
 
 /** Ask the first argument for the names of its members only. */
-export const nameReads: ReadonlySet<string> = new Set([
+export const memberNameReads: ReadonlySet<string> = new Set([
   "Reflect.has",
   "Reflect.ownKeys",
   "Object.getOwnPropertyNames",

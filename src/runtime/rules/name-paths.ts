@@ -2,8 +2,15 @@ import { isBuiltin } from "node:module"
 import type { AnyNode, CallExpression, Identifier } from "acorn"
 import type { Declaration, ScopeAnalysis } from "../scope.ts"
 import { eachChild } from "../syntax.ts"
-import { keyedReads, keyedWrites, loaderMakers, loaders, prototypeReads, wholeWrites } from "./known-calls.ts"
-import { constructorPath, globalPath, moduleName, promised, prototypePath } from "./paths.ts"
+import {
+  memberReads,
+  memberWrites,
+  moduleLoaderFactories,
+  moduleLoaders,
+  objectWrites,
+  prototypeReads,
+} from "./known-calls.ts"
+import { constructorPath, globalPath, normalizeModuleName, promisePrefix, prototypePath } from "./paths.ts"
 
 /** What expressions stand for, as far as the text alone can tell. A path is the way to a value from a name the cell does
  *  not declare: `process.exit`, also when it is written `globalThis["process"].exit`, taken out by a pattern, imported
@@ -19,7 +26,7 @@ export interface NamePaths {
   key(computed: boolean, name: AnyNode): string | undefined
 }
 
-export function namePaths({ references }: ScopeAnalysis): NamePaths {
+export function createNamePaths({ references }: ScopeAnalysis): NamePaths {
   const paths = new Map<Declaration, string | undefined>()
   const texts = new Map<Declaration, string | undefined>()
   return { of, ofCall, constant, changeable, key }
@@ -33,9 +40,9 @@ export function namePaths({ references }: ScopeAnalysis): NamePaths {
       case "CallExpression":
         return ofCall(node, of(node.callee))
       case "ImportExpression":
-        return promise(modulePath(constant(node.source)))
+        return promiseOf(modulePath(constant(node.source)))
       case "AwaitExpression":
-        return awaited(of(node.argument))
+        return pathAfterAwait(of(node.argument))
       case "ImportDeclaration":
         return modulePath(String(node.source.value))
       case "TSExternalModuleReference":
@@ -43,7 +50,7 @@ export function namePaths({ references }: ScopeAnalysis): NamePaths {
       case "TSQualifiedName":
         return memberPath(of(node.left), node.right.name)
       default: {
-        const inner = innerOf(node)
+        const inner = innerExpression(node)
         return inner && of(inner)
       }
     }
@@ -56,7 +63,7 @@ export function namePaths({ references }: ScopeAnalysis): NamePaths {
     if (!declaration) return rootPath(node.name)
     // A parameter or loop variable has no initialiser, but the constructor of anything is one.
     if (!declaration.init && declaration.path.includes("constructor")) return below(undefined, declaration)
-    return remember(paths, declaration, (init) => below(of(init), declaration))
+    return resolveOnce(paths, declaration, (init) => below(of(init), declaration))
   }
 
   function below(start: string | undefined, { path }: Declaration): string | undefined {
@@ -67,12 +74,14 @@ export function namePaths({ references }: ScopeAnalysis): NamePaths {
 
   function ofCall({ arguments: [first, second] }: CallExpression, callee: string | undefined): string | undefined {
     if (callee === undefined || !first) return undefined
-    if (loaders.has(callee)) return modulePath(constant(first))
-    if (keyedReads.has(callee)) return memberPath(of(first), constant(second))
-    if (loaderMakers.has(callee)) return "require"
+    if (moduleLoaders.has(callee)) return modulePath(constant(first))
+    if (memberReads.has(callee)) return memberPath(of(first), constant(second))
+    if (moduleLoaderFactories.has(callee)) return "require"
     if (prototypeReads.has(callee)) return prototypePath
     // `Object.freeze(x)` and its like give x.
-    return callee.startsWith("Object.") && (wholeWrites.has(callee) || keyedWrites.has(callee)) ? of(first) : undefined
+    return callee.startsWith("Object.") && (objectWrites.has(callee) || memberWrites.has(callee))
+      ? of(first)
+      : undefined
   }
 
   function constant(node: AnyNode | undefined): string | undefined {
@@ -82,21 +91,23 @@ export function namePaths({ references }: ScopeAnalysis): NamePaths {
       case "TemplateLiteral": {
         const holes = node.expressions.map(constant)
         if (holes.includes(undefined)) return undefined
-        return short(node.quasis.map((quasi, index) => (quasi.value.cooked ?? "") + (holes[index] ?? "")).join(""))
+        return limitLength(
+          node.quasis.map((quasi, index) => (quasi.value.cooked ?? "") + (holes[index] ?? "")).join(""),
+        )
       }
       case "BinaryExpression": {
         if (node.operator !== "+") return undefined
         const [left, right] = [constant(node.left), constant(node.right)]
-        return left === undefined || right === undefined ? undefined : short(left + right)
+        return left === undefined || right === undefined ? undefined : limitLength(left + right)
       }
       case "Identifier": {
         const declaration = references.get(node)?.declaration
-        return declaration?.path.length === 0 ? remember(texts, declaration, constant) : undefined
+        return declaration?.path.length === 0 ? resolveOnce(texts, declaration, constant) : undefined
       }
       case "CallExpression":
         return constantCall(node)
       default: {
-        const inner = node && innerOf(node)
+        const inner = node && innerExpression(node)
         return inner && constant(inner)
       }
     }
@@ -110,11 +121,11 @@ export function namePaths({ references }: ScopeAnalysis): NamePaths {
     if (given.includes(undefined)) return undefined
     if (method === "join" && callee.object.type === "ArrayExpression") {
       const items = callee.object.elements.map((element) => constant(element ?? undefined))
-      return items.includes(undefined) ? undefined : short(items.join(given[0]))
+      return items.includes(undefined) ? undefined : limitLength(items.join(given[0]))
     }
     const text = method && constant(callee.object)
     if (text === undefined) return undefined
-    if (method === "concat") return short(text + given.join(""))
+    if (method === "concat") return limitLength(text + given.join(""))
     if (method === "toLowerCase") return text.toLowerCase()
     return method === "toUpperCase" ? text.toUpperCase() : undefined
   }
@@ -147,13 +158,13 @@ export function memberPath(object: string | undefined, key: string | undefined):
   return key === "default" ? object : `${object}.${key}`
 }
 
-export function awaited(path: string | undefined): string | undefined {
-  return path?.startsWith(promised) ? path.slice(promised.length) : path
+export function pathAfterAwait(path: string | undefined): string | undefined {
+  return path?.startsWith(promisePrefix) ? path.slice(promisePrefix.length) : path
 }
 
 function modulePath(specifier: string | undefined): string | undefined {
   if (specifier === undefined) return undefined
-  const name = moduleName(specifier)
+  const name = normalizeModuleName(specifier)
   return isBuiltin(`node:${name}`) ? name : undefined
 }
 
@@ -161,17 +172,17 @@ function rootPath(name: string): string {
   return name === "global" ? globalPath : name
 }
 
-function promise(path: string | undefined): string | undefined {
-  return path === undefined ? undefined : promised + path
+function promiseOf(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : promisePrefix + path
 }
 
 /** Text that doubles with every line must not fill the memory; no name is that long. */
-function short(text: string): string | undefined {
+function limitLength(text: string): string | undefined {
   return text.length > 1_000 ? undefined : text
 }
 
 /** Works out once what a variable holds that is never assigned again; one that depends on itself holds nothing known. */
-function remember(
+function resolveOnce(
   known: Map<Declaration, string | undefined>,
   declaration: Declaration,
   find: (init: AnyNode) => string | undefined,
@@ -185,7 +196,7 @@ function remember(
 }
 
 /** The expression whose value this one passes on. */
-function innerOf(node: AnyNode): AnyNode | undefined {
+function innerExpression(node: AnyNode): AnyNode | undefined {
   switch (node.type) {
     case "ChainExpression":
     case "ParenthesizedExpression":

@@ -5,10 +5,10 @@ export const constructorPath = "(constructor)"
 /** The prototype of anything. */
 export const prototypePath = "(prototype)"
 /** Before a path: a promise for it, as `import()` gives. */
-export const promised = "await "
+export const promisePrefix = "await "
 
 /** A module's name in the one form that rules compare: no `node:`, no tricks with white space, case or dots. */
-export function moduleName(specifier: string): string {
+export function normalizeModuleName(specifier: string): string {
   const name = specifier
     .trim()
     .replace(/[\t\r\n]/g, "")

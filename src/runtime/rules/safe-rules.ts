@@ -2,7 +2,7 @@ import { builtinModules, isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
 import type { Declaration } from "../scope.ts"
 import { isDataColumn } from "./data-column.ts"
-import { namePaths } from "./name-paths.ts"
+import { createNamePaths } from "./name-paths.ts"
 import { constructorPath, prototypePath } from "./paths.ts"
 import { attributeRule, functionRule, importRule, type Rule, type RuleContext } from "./rules.ts"
 import type { CellFlow } from "./value-flow.ts"
@@ -24,7 +24,10 @@ export function safeRules(): Rule[] {
       description: "code made of text cannot be checked",
       except: "Function.prototype.toString",
     }),
-    functionRule("process", { description: "it belongs to the program around this cell", except: harmlessOfProcess }),
+    functionRule("process", {
+      description: "it belongs to the program around this cell",
+      except: harmlessProcessMembers,
+    }),
     functionRule(["WebAssembly", "Atomics.wait"], { description: "nothing could interrupt it" }),
     attributeRule(["__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"], {
       description: "use Object.getPrototypeOf, Object.create or a class",
@@ -41,7 +44,7 @@ const harmlessModules = new Set(
 )
 
 // Modules loaded by process.getBuiltinModule are the import rule's business.
-const harmlessOfProcess =
+const harmlessProcessMembers =
   "arch cpuUsage cwd getBuiltinModule hrtime memoryUsage nextTick pid platform stderr stdout uptime version versions"
     .split(" ")
     .map((name) => `process.${name}`)
@@ -51,12 +54,12 @@ const harmlessOfProcess =
 const constructorRule: Rule = {
   name: "constructor",
   *check(cell) {
-    const flow = flowOf(cell)
+    const flow = lazyCellFlow(cell)
     for (const { path, use, node } of cell.names) {
       if (!path.startsWith(constructorPath)) continue
       const whole = path === constructorPath && use !== "test" && use !== "write" && use !== "alias"
       const member = path.slice(constructorPath.length + 1).replace(/\..*/, "")
-      if (!whole && !waysToConstructor.has(member)) continue
+      if (!whole && !constructorEscapes.has(member)) continue
       if (whole && use === "value" && isDataColumn(node, flow())) continue
       yield cell.report(
         node,
@@ -67,15 +70,15 @@ const constructorRule: Rule = {
 }
 
 /** Made when the first `constructor` is read: most cells have none. */
-function flowOf(cell: RuleContext): () => CellFlow {
+function lazyCellFlow(cell: RuleContext): () => CellFlow {
   let flow: CellFlow | undefined
   return () => {
-    flow ??= cellFlow(cell)
+    flow ??= createCellFlow(cell)
     return flow
   }
 }
 
-function cellFlow({ scopes, walk }: RuleContext): CellFlow {
+function createCellFlow({ scopes, walk }: RuleContext): CellFlow {
   const parents = new Map<AnyNode, AnyNode>()
   walk((node, parent) => {
     if (parent) parents.set(node, parent)
@@ -88,11 +91,11 @@ function cellFlow({ scopes, walk }: RuleContext): CellFlow {
     scopes,
     parentOf: (node) => parents.get(node),
     declarationOf: (name) => scopes.references.get(name)?.declaration ?? declared.get(name),
-    key: namePaths(scopes).key,
+    key: createNamePaths(scopes).key,
   }
 }
 
-const waysToConstructor = new Set(["apply", "bind", "call", "get", "prototype", "value"])
+const constructorEscapes = new Set(["apply", "bind", "call", "get", "prototype", "value"])
 
 /** Built-in objects are shared with the program around the cell. A name itself is not: assigning one makes a variable. */
 const builtinRule: Rule = {
@@ -101,7 +104,9 @@ const builtinRule: Rule = {
     for (const { path, use, node } of cell.names) {
       if (use !== "write") continue
       const root = path.replace(/\..*/, "")
-      const isShared = builtins.has(root) ? path !== root || node.type !== "Identifier" : isOfModule(cell, root, node)
+      const isShared = builtinNames.has(root)
+        ? path !== root || node.type !== "Identifier"
+        : isBuiltinModuleMember(cell, root, node)
       if (root !== prototypePath && !isShared) continue
       yield cell.report(node, `\`${path}\` is shared with the program around this cell and may not be changed`)
     }
@@ -109,7 +114,7 @@ const builtinRule: Rule = {
 }
 
 /** Whether a member of a built-in module is written: a variable of an earlier cell may have the name of one. */
-function isOfModule({ scopes }: RuleContext, root: string, node: AnyNode): boolean {
+function isBuiltinModuleMember({ scopes }: RuleContext, root: string, node: AnyNode): boolean {
   if (node.type === "Identifier" || !isBuiltin(`node:${root}`)) return false
   let object = node.type === "CallExpression" ? (node.arguments[0] ?? node) : node
   while (object.type === "MemberExpression") object = object.object
@@ -117,4 +122,4 @@ function isOfModule({ scopes }: RuleContext, root: string, node: AnyNode): boole
 }
 
 // In small letters (`performance`) it may well be a variable of an earlier cell.
-const builtins = new Set(Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name)))
+const builtinNames = new Set(Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name)))

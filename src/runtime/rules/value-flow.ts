@@ -11,14 +11,14 @@ export interface CellFlow {
 }
 
 /** Members by which a class leads to `Function`, to code or to another class. */
-export const leadsOn = new Set(["constructor", "prototype", "__proto__", "apply", "bind", "call", "construct"])
+export const escapingMembers = new Set(["constructor", "prototype", "__proto__", "apply", "bind", "call", "construct"])
 
 /** Follows a value, or a collection that has it, to all places that it reaches. `isDirect`: it is the value itself. */
-export function staysData(start: AnyNode, flow: CellFlow, isDirect: boolean, seen: Set<AnyNode>): boolean {
-  const { node, parent } = unwrappedParent(start, flow)
+export function isUsedAsDataOnly(start: AnyNode, flow: CellFlow, isDirect: boolean, seen: Set<AnyNode>): boolean {
+  const { node, parent } = unwrapParent(start, flow)
   if (seen.has(node)) return true
   seen.add(node)
-  const on = (next: AnyNode, direct = isDirect) => staysData(next, flow, direct, seen)
+  const on = (next: AnyNode, direct = isDirect) => isUsedAsDataOnly(next, flow, direct, seen)
   switch (parent?.type) {
     case "ExpressionStatement":
     case "BinaryExpression":
@@ -38,7 +38,7 @@ export function staysData(start: AnyNode, flow: CellFlow, isDirect: boolean, see
     case "SequenceExpression":
       return parent.expressions.at(-1) !== node || on(parent)
     case "Property":
-      return !methods.has(flow.key(parent.computed, parent.key) ?? "") && on(parent, false)
+      return !dataMethods.has(flow.key(parent.computed, parent.key) ?? "") && on(parent, false)
     case "ArrayExpression":
     case "ObjectExpression":
     case "SpreadElement":
@@ -46,106 +46,109 @@ export function staysData(start: AnyNode, flow: CellFlow, isDirect: boolean, see
     case "MemberExpression": {
       if (parent.object !== node) return true
       const key = flow.key(parent.computed, parent.property)
-      return !leadsOn.has(key ?? "") && on(parent, false)
+      return !escapingMembers.has(key ?? "") && on(parent, false)
     }
     case "CallExpression":
-      return parent.callee === node ? isMethodCall(node, parent, flow, seen) : isHandedOver(node, parent, flow, seen)
+      return parent.callee === node
+        ? isDataMethodCall(node, parent, flow, seen)
+        : isDataArgument(node, parent, flow, seen)
     case "NewExpression":
-      return parent.callee !== node && isTestedClass(parent) && on(parent, false)
+      return parent.callee !== node && isDataClass(parent) && on(parent, false)
     case "ArrowFunctionExpression":
-      return parent.body === node && isReturned(parent, flow, seen)
+      return parent.body === node && isReturnedAsData(parent, flow, seen)
     case "ReturnStatement": {
       let outer = flow.parentOf(parent)
       while (outer && !isFunction(outer)) outer = flow.parentOf(outer)
-      return outer !== undefined && isReturned(outer, flow, seen)
+      return outer !== undefined && isReturnedAsData(outer, flow, seen)
     }
     case "VariableDeclarator":
-      return isBoundTo(parent.id, flow, isDirect, seen)
+      return isBoundAsData(parent.id, flow, isDirect, seen)
     case "AssignmentExpression":
       return (
         parent.right === node &&
-        (parent.left.type === "MemberExpression" || isBoundTo(parent.left, flow, isDirect, seen))
+        (parent.left.type === "MemberExpression" || isBoundAsData(parent.left, flow, isDirect, seen))
       )
     case "ForOfStatement":
       if (parent.right !== node) return true
       return parent.left.type === "VariableDeclaration"
-        ? parent.left.declarations.every(({ id }) => isBoundTo(id, flow, true, seen))
-        : isBoundTo(parent.left, flow, true, seen)
+        ? parent.left.declarations.every(({ id }) => isBoundAsData(id, flow, true, seen))
+        : isBoundAsData(parent.left, flow, true, seen)
     default:
       return false
   }
 }
 
 /** Methods of texts and collections, which a column or a list of columns is asked for. */
-const methods = new Set(
+const dataMethods = new Set(
   [String, Number, Array, Map, Set, Promise]
     .flatMap((type) => Object.getOwnPropertyNames(type.prototype))
-    .filter((name) => !leadsOn.has(name)),
+    .filter((name) => !escapingMembers.has(name)),
 )
 
 /** A method of the value or collection is called: callbacks get what is in it, and the result may be part of it. */
-function isMethodCall(callee: AnyNode, call: CallExpression, flow: CellFlow, seen: Set<AnyNode>): boolean {
+function isDataMethodCall(callee: AnyNode, call: CallExpression, flow: CellFlow, seen: Set<AnyNode>): boolean {
   if (callee.type !== "MemberExpression") return false
   const key = flow.key(callee.computed, callee.property)
   // Any other member may be the value itself.
-  if (key === undefined || !methods.has(key)) return false
+  if (key === undefined || !dataMethods.has(key)) return false
   return (
-    call.arguments.every((argument) => areParametersData(argument, flow, seen)) && staysData(call, flow, false, seen)
+    call.arguments.every((argument) => areParametersData(argument, flow, seen)) &&
+    isUsedAsDataOnly(call, flow, false, seen)
   )
 }
 
 /** The value is an argument: of a function of this cell, its parameters are followed. */
-function isHandedOver(node: AnyNode, call: CallExpression, flow: CellFlow, seen: Set<AnyNode>): boolean {
-  const callee = unwrapped(call.callee)
+function isDataArgument(node: AnyNode, call: CallExpression, flow: CellFlow, seen: Set<AnyNode>): boolean {
+  const callee = unwrapExpression(call.callee)
   if (callee.type === "Super") return false
   if (callee.type === "MemberExpression") {
     const key = flow.key(callee.computed, callee.property)
-    if (key === undefined || leadsOn.has(key) || isNamed(callee.object, "Reflect")) return false
+    if (key === undefined || escapingMembers.has(key) || isNamed(callee.object, "Reflect")) return false
     // `Object.groupBy(collection, callback)`, `Array.from(collection, callback)`.
     if (!call.arguments.every((each) => each === node || areParametersData(each, flow, seen))) return false
   }
   const known = callee.type === "Identifier" ? flow.scopes.references.get(callee)?.declaration?.init : callee
   if (known && !areParametersData(known, flow, seen)) return false
-  return staysData(call, flow, false, seen)
+  return isUsedAsDataOnly(call, flow, false, seen)
 }
 
-function isTestedClass({ callee }: NewExpression): boolean {
+function isDataClass({ callee }: NewExpression): boolean {
   return callee.type === "Identifier" && ["Set", "Map", "Date"].includes(callee.name)
 }
 
 function areParametersData(node: AnyNode, flow: CellFlow, seen: Set<AnyNode>): boolean {
-  return !isFunction(node) || node.params.every((param) => isBoundTo(param, flow, true, seen))
+  return !isFunction(node) || node.params.every((param) => isBoundAsData(param, flow, true, seen))
 }
 
 /** What a callback gives is part of what its caller gives; nothing is known of other functions. */
-function isReturned(fn: AnyNode, flow: CellFlow, seen: Set<AnyNode>): boolean {
+function isReturnedAsData(fn: AnyNode, flow: CellFlow, seen: Set<AnyNode>): boolean {
   const call = flow.parentOf(fn)
-  return call?.type === "CallExpression" && call.callee !== fn && staysData(call, flow, false, seen)
+  return call?.type === "CallExpression" && call.callee !== fn && isUsedAsDataOnly(call, flow, false, seen)
 }
 
 /** Follows a value into the names of a pattern. A name of the cell's own level outlives it, so it may not get the value itself. */
-function isBoundTo(pattern: Pattern | AnyNode, flow: CellFlow, isDirect: boolean, seen: Set<AnyNode>): boolean {
+function isBoundAsData(pattern: Pattern | AnyNode, flow: CellFlow, isDirect: boolean, seen: Set<AnyNode>): boolean {
   switch (pattern.type) {
     case "Identifier": {
       const declaration = flow.declarationOf(pattern)
       const outlives = flow.scopes.cell.names?.get(pattern.name) === declaration || declaration === undefined
       if (outlives && isDirect && !isUnused(pattern, flow)) return false
       return (declaration?.references ?? []).every(
-        (reference) => !reference.call && (!reference.read || staysData(reference.node, flow, true, seen)),
+        (reference) => !reference.call && (!reference.read || isUsedAsDataOnly(reference.node, flow, true, seen)),
       )
     }
     case "ArrayPattern":
-      return pattern.elements.every((element) => element === null || isBoundTo(element, flow, true, seen))
+      return pattern.elements.every((element) => element === null || isBoundAsData(element, flow, true, seen))
     case "ObjectPattern":
       return pattern.properties.every((property) => {
-        if (property.type === "RestElement") return isBoundTo(property.argument, flow, true, seen)
+        if (property.type === "RestElement") return isBoundAsData(property.argument, flow, true, seen)
         const key = flow.key(property.computed, property.key)
-        return !leadsOn.has(key ?? "") && isBoundTo(property.value, flow, true, seen)
+        return !escapingMembers.has(key ?? "") && isBoundAsData(property.value, flow, true, seen)
       })
     case "AssignmentPattern":
-      return isBoundTo(pattern.left, flow, isDirect, seen)
+      return isBoundAsData(pattern.left, flow, isDirect, seen)
     case "RestElement":
-      return isBoundTo(pattern.argument, flow, isDirect, seen)
+      return isBoundAsData(pattern.argument, flow, isDirect, seen)
     default:
       return false
   }
@@ -160,22 +163,22 @@ export function isNamed(node: AnyNode, name: string): boolean {
   return node.type === "Identifier" && node.name === name
 }
 
-export function unwrappedParent(start: AnyNode, flow: CellFlow): { node: AnyNode; parent: AnyNode | undefined } {
+export function unwrapParent(start: AnyNode, flow: CellFlow): { node: AnyNode; parent: AnyNode | undefined } {
   let node = start
   let parent = flow.parentOf(node)
-  while (parent && innerOf(parent)) {
+  while (parent && innerExpression(parent)) {
     node = parent
     parent = flow.parentOf(node)
   }
   return { node, parent }
 }
 
-export function unwrapped(node: AnyNode): AnyNode {
-  const inner = innerOf(node)
-  return inner ? unwrapped(inner) : node
+export function unwrapExpression(node: AnyNode): AnyNode {
+  const inner = innerExpression(node)
+  return inner ? unwrapExpression(inner) : node
 }
 
-function innerOf(node: AnyNode): AnyNode | undefined {
+function innerExpression(node: AnyNode): AnyNode | undefined {
   switch (node.type) {
     case "AwaitExpression":
       return node.argument

@@ -1,10 +1,10 @@
 import type { AnyNode, Class } from "acorn"
-import { unwrapped } from "../compiler/patterns.ts"
+import { unwrapExpression } from "../compiler/patterns.ts"
 import { CellSyntaxError, type ParsedCell, parseCell } from "../syntax.ts"
-import { isCode } from "./origins.ts"
+import { isCodeExpression } from "./origins.ts"
 
 /** A declaration that can be made again without running anything else. */
-export interface Code {
+export interface DeclaredCode {
   /** The declaration, without what would run at once: initialisers of static fields and static blocks. */
   source: string
   parsed: ParsedCell
@@ -16,7 +16,7 @@ export interface Code {
 }
 
 /** Reads the text of a declaration; a string says why it cannot be made again. */
-export function readCode(source: string): Code | string {
+export function readDeclaredCode(source: string): DeclaredCode | string {
   const parsed = parse(source)
   if (typeof parsed === "string") return parsed
   const [statement, ...others] = parsed.program.body as AnyNode[]
@@ -27,10 +27,10 @@ export function readCode(source: string): Code | string {
   const { superClass } = value
   if (superClass && superClass.type !== "Identifier") return "its superclass is an expression"
   if (value.body.body.some(hasComputedKey)) return "the name of a member is an expression"
-  const quiet = withoutStaticCode(source, value)
+  const quiet = withoutStaticInitializers(source, value)
   const again = quiet === source ? parsed : parse(quiet)
   if (typeof again === "string") return again
-  return { source: quiet, parsed: again, name, superclass: superClass?.name, statics: quietStatics(value) }
+  return { source: quiet, parsed: again, name, superclass: superClass?.name, statics: inertStatics(value) }
 }
 
 function parse(source: string): ParsedCell | string {
@@ -49,8 +49,8 @@ function declaredIn(statement: AnyNode): { name: string; value: AnyNode } | unde
   if (statement.type !== "VariableDeclaration" || statement.kind !== "const") return undefined
   const [declarator, ...others] = statement.declarations
   if (!declarator?.init || others.length > 0 || declarator.id.type !== "Identifier") return undefined
-  const value = unwrapped(declarator.init)
-  return isCode(value) ? { name: declarator.id.name, value } : undefined
+  const value = unwrapExpression(declarator.init)
+  return isCodeExpression(value) ? { name: declarator.id.name, value } : undefined
 }
 
 function isClass(node: AnyNode): node is Extract<AnyNode, Class> {
@@ -69,11 +69,11 @@ function isNamed(node: AnyNode, name: string): boolean {
   return node.type === "Identifier" && node.name === name
 }
 
-function withoutStaticCode(source: string, { body }: Class): string {
+function withoutStaticInitializers(source: string, { body }: Class): string {
   let text = ""
   let from = 0
   for (const member of body.body as AnyNode[]) {
-    const cut = staticCode(member)
+    const cut = staticInitializer(member)
     if (!cut) continue
     text += source.slice(from, cut.start)
     from = cut.end
@@ -82,24 +82,24 @@ function withoutStaticCode(source: string, { body }: Class): string {
 }
 
 /** The part of a member that runs when its class is declared. */
-function staticCode(member: AnyNode): { start: number; end: number } | undefined {
+function staticInitializer(member: AnyNode): { start: number; end: number } | undefined {
   if (member.type === "StaticBlock") return member
-  if (member.type !== "PropertyDefinition" || !member.static || !member.value || isQuiet(member.value)) return undefined
+  if (member.type !== "PropertyDefinition" || !member.static || !member.value || isInert(member.value)) return undefined
   // A private one must stay declared for those who use it.
   const { start, end } = member
   return member.key.type === "PrivateIdentifier" ? { start: member.key.end, end: member.value.end } : { start, end }
 }
 
-function quietStatics({ body }: Class): Set<string> {
+function inertStatics({ body }: Class): Set<string> {
   const names = new Set<string>()
   for (const member of body.body as AnyNode[]) {
-    if (member.type !== "PropertyDefinition" || !member.static || !member.value || !isQuiet(member.value)) continue
+    if (member.type !== "PropertyDefinition" || !member.static || !member.value || !isInert(member.value)) continue
     if (member.key.type === "Identifier" && !member.computed) names.add(member.key.name)
   }
   return names
 }
 
-function isQuiet(node: AnyNode): boolean {
-  const value = unwrapped(node)
+function isInert(node: AnyNode): boolean {
+  const value = unwrapExpression(node)
   return value.type === "Literal" || value.type === "ArrowFunctionExpression" || value.type === "FunctionExpression"
 }

@@ -1,25 +1,25 @@
 import { types } from "node:util"
-import { entriesOf, heldBy, membersOf } from "../undo/contents.ts"
+import { entriesOf, membersOf, valuesIn } from "../undo/contents.ts"
 import { elementKey } from "../undo/properties.ts"
 import type { Payload } from "./payload.ts"
-import { kept, lost, type Survey } from "./survey.ts"
+import { asData, omitted, type SnapshotWalk } from "./survey.ts"
 
 /** What is written in the place of objects that the engine cannot write as they are. */
-export interface Copies {
+export interface WritableCopies {
   /** The object to write for an object: itself, or a copy without what cannot be written. */
-  of<T>(value: T): T
+  writtenFor<T>(value: T): T
   places: Payload["places"]
   fillings: Payload["fillings"]
 }
 
 /** Copies the objects that hold what cannot be written and those that lead to them. All others are written as they are:
  *  mostly that is everything. */
-export function makeCopies(survey: Survey): Copies {
+export function createWritableCopies(survey: SnapshotWalk): WritableCopies {
   const { replaced } = survey
   const copies = new Map<unknown, object>()
   const places: Payload["places"] = []
   const fillings: Payload["fillings"] = []
-  for (const container of leadingTo(survey)) copies.set(container, emptyLike(container))
+  for (const container of containersToCopy(survey)) copies.set(container, emptyLike(container))
 
   const of = <T>(value: T): T => {
     const copy = copies.get(value)
@@ -28,7 +28,7 @@ export function makeCopies(survey: Survey): Copies {
   }
 
   const put = (copy: object, key: string | number, value: unknown, verdict: number | undefined) => {
-    if (verdict !== undefined && verdict !== lost) places.push([copy, key, verdict])
+    if (verdict !== undefined && verdict !== omitted) places.push([copy, key, verdict])
     const written = verdict === undefined ? of(value) : undefined
     Object.defineProperty(copy, key, { value: written, writable: true, enumerable: true, configurable: true })
   }
@@ -37,7 +37,7 @@ export function makeCopies(survey: Survey): Copies {
     const verdicts = replaced.get(container as object)
     if (types.isMap(container) || types.isSet(container)) {
       const entries: unknown[] = []
-      for (const [index, value] of keptEntries(container, verdicts))
+      for (const [index, value] of remainingEntries(container, verdicts))
         put(entries, entries.length, value, verdicts?.get(index))
       fillings.push([copy, entries])
     } else {
@@ -48,12 +48,12 @@ export function makeCopies(survey: Survey): Copies {
       if (Array.isArray(container)) Reflect.set(copy, "length", container.length)
     }
   }
-  for (const { container, key, value, verdict } of survey.slots)
-    put(container, key, value, verdict === kept ? undefined : verdict)
-  return { of, places, fillings }
+  for (const { container, key, value, encoding: verdict } of survey.slots)
+    put(container, key, value, verdict === asData ? undefined : verdict)
+  return { writtenFor: of, places, fillings }
 }
 
-function leadingTo({ replaced, containers }: Survey): Set<object> {
+function containersToCopy({ replaced, containers }: SnapshotWalk): Set<object> {
   const leading = new Set<object>(replaced.keys())
   if (leading.size === 0) return leading
   for (let size = -1; size !== leading.size; ) {
@@ -62,7 +62,7 @@ function leadingTo({ replaced, containers }: Survey): Set<object> {
     for (let at = containers.length - 1; at >= 0; at--) {
       const container = containers[at] as object
       // What has accessors is among them already: none is called.
-      if (!leading.has(container) && heldBy(container).some((value) => leading.has(value as object))) {
+      if (!leading.has(container) && valuesIn(container).some((value) => leading.has(value as object))) {
         leading.add(container)
       }
     }
@@ -77,11 +77,11 @@ function emptyLike(container: object): object {
 }
 
 /** The entries of a map or set with their positions, without members and pairs whose key is lost. */
-function keptEntries(
+function remainingEntries(
   container: object,
   verdicts: ReadonlyMap<string | number, number> | undefined,
 ): [number, unknown][] {
-  const isLost = (index: number) => verdicts?.get(index) === lost
+  const isLost = (index: number) => verdicts?.get(index) === omitted
   if (types.isSet(container)) return [...membersOf(container).entries()].filter(([index]) => !isLost(index))
   const entries = types.isMap(container) ? entriesOf(container) : []
   return [...entries.entries()].filter(([index]) => !isLost(index - (index % 2)))

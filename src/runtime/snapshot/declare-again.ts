@@ -1,18 +1,18 @@
 import { cellFilename } from "../cells/errors.ts"
-import type { CellPlace } from "../cells/execute.ts"
+import type { CellContext } from "../cells/execute.ts"
 import { compileCell } from "../compile.ts"
 import { checkRules } from "../rules/check-rules.ts"
-import type { Lost } from "../runtime.ts"
+import type { RuntimeLoss } from "../runtime.ts"
 import { CellSyntaxError } from "../syntax.ts"
-import { readCode } from "./code.ts"
-import type { Declaration } from "./payload.ts"
+import { readDeclaredCode } from "./code.ts"
+import type { CodeDeclaration } from "./payload.ts"
 
 /** Declares functions and classes again, in the order in which cells declared them, and gives them: undefined for what
  *  cannot be. Nothing else of a source runs, and the rules of the runtime hold. The names are free again afterwards. */
-export async function declareAgain(
-  declarations: readonly Declaration[],
-  place: CellPlace,
-  { superclass, lost }: DeclareAgainOptions,
+export async function redeclareCode(
+  declarations: readonly CodeDeclaration[],
+  place: CellContext,
+  { superclass, lost }: RedeclareOptions,
 ): Promise<unknown[]> {
   const { scope } = place.namespace
   const before = new Map(Object.entries(scope))
@@ -20,7 +20,7 @@ export async function declareAgain(
   for (const declaration of declarations) {
     const { name, superclass: above } = declaration
     if (above) scope[above[0]] = superclass(above[1], made)
-    const problem = await declareOne(declaration, place)
+    const problem = await redeclareOne(declaration, place)
     if (problem !== undefined) lost.push({ name, reason: `it cannot be declared again: ${problem}` })
     made.push(problem === undefined ? scope[name] : undefined)
   }
@@ -31,29 +31,29 @@ export async function declareAgain(
   return made
 }
 
-export interface DeclareAgainOptions {
+export interface RedeclareOptions {
   /** What a reference of a class to what it extends stands for. */
   superclass(reference: number, made: readonly unknown[]): unknown
-  lost: Lost[]
+  lost: RuntimeLoss[]
 }
 
-async function declareOne({ name, source, known }: Declaration, place: CellPlace): Promise<string | undefined> {
+async function redeclareOne({ name, source, known }: CodeDeclaration, place: CellContext): Promise<string | undefined> {
   const { namespace, ambient, ambientNames, guard, rules } = place
-  const code = readCode(source)
+  const code = readDeclaredCode(source)
   if (typeof code === "string") return code
   if (code.source !== source || code.name !== name) return "it is more than a declaration"
   const [violation] = checkRules(code.parsed, rules)
   if (violation) return violation.message
   try {
     const compiled = compileCell(code.parsed, {
-      filename: cellFilename(0, ++count),
+      filename: cellFilename(0, ++cellCount),
       known: new Set(known),
       constants: namespace.constants,
       ambient: ambientNames,
     })
     await compiled.run(namespace.scope, ambient, guard)
     const declared = { kind: "code" as const, name, source, known }
-    namespace.origins.note([declared], namespace.scope)
+    namespace.origins.record([declared], namespace.scope)
     return undefined
   } catch (error) {
     if (error instanceof CellSyntaxError || error instanceof TypeError || error instanceof ReferenceError) {
@@ -63,4 +63,4 @@ async function declareOne({ name, source, known }: Declaration, place: CellPlace
   }
 }
 
-let count = 0
+let cellCount = 0

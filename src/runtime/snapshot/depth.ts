@@ -2,7 +2,7 @@ import { types } from "node:util"
 import { entriesOf, membersOf } from "../undo/contents.ts"
 import { elementKey } from "../undo/properties.ts"
 import type { Reference } from "./payload.ts"
-import { kept, replace, type Survey } from "./survey.ts"
+import { asData, replaceEntry, type SnapshotWalk } from "./survey.ts"
 
 // The engine writes and reads what is in an object before it goes on with the next, and has a stack for some thousand
 // objects inside each other. A list whose nodes hold the next one is deeper than that, and so is a net of objects: there
@@ -10,27 +10,27 @@ import { kept, replace, type Survey } from "./survey.ts"
 
 /** Cuts what is nested too deeply into parts that are not: each is written by itself, and a reference stands in every
  *  place that it was in. */
-export function cutDeep(walk: Survey, references: Reference[]): void {
-  const parts = deepParts(walk)
+export function splitDeepObjects(walk: SnapshotWalk, references: Reference[]): void {
+  const parts = findDeepParts(walk)
   const numbers = new Map<object, number>()
   for (const part of parts) {
     const reference: Reference = { type: "part", value: {} }
     numbers.set(part, references.push(reference) - 1)
-    walk.slots.push({ container: reference, key: "value", value: part, verdict: kept })
+    walk.slots.push({ container: reference, key: "value", value: part, encoding: asData })
   }
   for (const container of walk.containers) {
     for (const [key, value] of linksOf(walk, container)) {
       const number = numbers.get(value)
-      if (number !== undefined) replace(walk, container, key, number)
+      if (number !== undefined) replaceEntry(walk, container, key, number)
     }
   }
 }
 
 /** Objects to be cut off, so that no way through the others is longer than the limit, whichever is taken first. */
-function deepParts(walk: Survey): Set<object> {
+function findDeepParts(walk: SnapshotWalk): Set<object> {
   const parts = new Set<object>()
   const heights = new Map<object, number>()
-  for (const ring of rings(walk)) {
+  for (const ring of connectedComponents(walk)) {
     // In a ring, a way may lead through all of its objects.
     let height = ring.length
     for (const node of ring) {
@@ -38,7 +38,7 @@ function deepParts(walk: Survey): Set<object> {
         if (!parts.has(next)) height = Math.max(height, ring.length + (heights.get(next) ?? 0))
       }
     }
-    const isTooDeep = height > limit
+    const isTooDeep = height > maxDepth
     for (const node of ring) {
       heights.set(node, isTooDeep ? 0 : height)
       if (isTooDeep) parts.add(node)
@@ -48,7 +48,7 @@ function deepParts(walk: Survey): Set<object> {
 }
 
 /** Objects that lead to each other, together, and before those that only lead to them. */
-function rings(walk: Survey): object[][] {
+function connectedComponents(walk: SnapshotWalk): object[][] {
   const found: object[][] = []
   const order = new Map<object, number>()
   const lowest = new Map<object, number>()
@@ -91,15 +91,15 @@ function rings(walk: Survey): object[][] {
 }
 
 /** What an object holds that is written inside it and was looked into itself. */
-function linksOf({ seen, replaced }: Survey, container: object): [string | number, object][] {
+function linksOf({ seen, replaced }: SnapshotWalk, container: object): [string | number, object][] {
   const verdicts = replaced.get(container)
-  return held(container).filter((entry): entry is [string | number, object] => {
+  return entriesIn(container).filter((entry): entry is [string | number, object] => {
     const [key, value] = entry
     return typeof value === "object" && value !== null && seen.has(value) && !verdicts?.has(key)
   })
 }
 
-function held(container: object): [string | number, unknown][] {
+function entriesIn(container: object): [string | number, unknown][] {
   if (types.isMap(container)) return [...entriesOf(container).entries()]
   if (types.isSet(container)) return [...membersOf(container).entries()]
   if (ArrayBuffer.isView(container)) return []
@@ -110,4 +110,4 @@ function held(container: object): [string | number, unknown][] {
 }
 
 // Of what the engine can write, and read again, about a fifth.
-const limit = 300
+const maxDepth = 300

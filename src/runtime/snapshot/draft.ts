@@ -1,51 +1,69 @@
 import { types } from "node:util"
-import { realOf } from "../cells/call.ts"
-import type { Bound, Namespace } from "../cells/namespace.ts"
+import { unwrapObjectProxy } from "../cells/call.ts"
+import type { BoundValue, Namespace } from "../cells/namespace.ts"
 import { isObject, kindOf } from "../heap/kinds.ts"
-import type { Lost } from "../runtime.ts"
+import type { RuntimeLoss } from "../runtime.ts"
 import type { Codecs } from "./codec.ts"
-import { makeCopies } from "./copies.ts"
-import { cutDeep } from "./depth.ts"
-import { createJudge } from "./judge.ts"
+import { createWritableCopies } from "./copies.ts"
+import { splitDeepObjects } from "./depth.ts"
+import { createClassifier } from "./judge.ts"
 import type { Payload } from "./payload.ts"
-import { createSurvey, finish, kept, lose, lost, survey, surveyContents } from "./survey.ts"
+import {
+  asData,
+  createSnapshotWalk,
+  omitted,
+  reportLoss,
+  walkClassifiedValue,
+  walkPending,
+  walkValue,
+} from "./survey.ts"
 
 export interface Draft {
   payload: Payload
   /** Whether there is enough of it to be nested deeply. */
-  deep: boolean
-  lost: Lost[]
+  mayBeDeep: boolean
+  lost: RuntimeLoss[]
   /** Injected names whose value holds something that cannot be kept: then none of it should be. With the reason, where a
    *  codec gave one. */
-  rebound: Map<string, string | undefined>
+  incompleteInjected: Map<string, string | undefined>
 }
 
 export interface DraftOptions {
   codecs: Codecs
   /** The names that are left out, with the reason; without one, it is reported elsewhere. */
-  left: ReadonlyMap<string, string | undefined>
+  excluded: ReadonlyMap<string, string | undefined>
   /** Where it is given, the names that are not left out. */
   only?: ReadonlySet<string>
   /** Whether what is nested deeply is cut into parts that are not. */
-  cut: boolean
+  splitDeep: boolean
   /** Called with each object that is written as data. */
   onObject?: ((object: object) => void) | undefined
 }
 
 /** Draws up what a snapshot of a namespace holds. */
-export function draft(namespace: Namespace, { codecs, left, only, cut, onObject }: DraftOptions): Draft {
+export function createDraft(
+  namespace: Namespace,
+  { codecs, excluded: left, only, splitDeep: cut, onObject }: DraftOptions,
+): Draft {
   const { scope, origins, constants } = namespace
-  const bound = namespace.bound()
-  const { judge, known, encode, references, declarations, statics } = createJudge({ bound, origins, codecs })
-  const walk = createSurvey(judge, known, onObject)
+  const bound = namespace.boundValues()
+  const {
+    classify: judge,
+    preclassified: known,
+    encode,
+    references,
+    declarations,
+    statics,
+  } = createClassifier({ bound, origins, codecs })
+  const walk = createSnapshotWalk(judge, known, onObject)
   const names: Payload["names"] = []
   const contents: Payload["contents"] = []
-  const gone: Lost[] = []
+  const gone: RuntimeLoss[] = []
   const failed = new Map<string, string>()
   const own: [string, unknown][] = []
   const injected = new Set([...bound.values()].map(({ value }) => value))
   // A view of what a guarded object gave is kept as the data behind it.
-  const behindView = (value: unknown) => (injected.has(value) ? value : realOf(value))
+  const behindView = (value: unknown) => (injected.has(value) ? value : unwrapObjectProxy(value))
 
   // Injected data first: what is inside it and elsewhere as well is told under the injected name.
   for (const name of only ?? Object.keys(scope)) {
@@ -57,18 +75,18 @@ export function draft(namespace: Namespace, { codecs, left, only, cut, onObject 
     else if (!isInjected) own.push([name, behindView(value)])
     else addContents(name, value)
   }
-  finish(walk)
-  const rebound = new Map([...walk.incomplete].map((name) => [name, failed.get(name)]))
+  walkPending(walk)
+  const rebound = new Map([...walk.namesWithLosses].map((name) => [name, failed.get(name)]))
   for (const [name, value] of own) {
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
     if (typeof value === "symbol") gone.push({ name, reason: "a symbol" })
-    else if (survey(walk, entry, 1, value) !== lost) names.push(entry)
+    else if (walkValue(walk, entry, 1, value) !== omitted) names.push(entry)
   }
-  finish(walk)
-  if (cut) cutDeep(walk, references)
+  walkPending(walk)
+  if (cut) splitDeepObjects(walk, references)
 
-  const { of, places, fillings } = makeCopies(walk)
+  const { writtenFor: of, places, fillings } = createWritableCopies(walk)
   const payload: Payload = {
     names,
     contents,
@@ -82,22 +100,27 @@ export function draft(namespace: Namespace, { codecs, left, only, cut, onObject 
     statics,
     closed: walk.closed.map(([target, level]) => [of(target), level]),
   }
-  return { payload, deep: walk.containers.length > 1000, lost: [...gone, ...walk.losses.list()], rebound }
+  return {
+    payload,
+    mayBeDeep: walk.containers.length > 1000,
+    lost: [...gone, ...walk.losses.list()],
+    incompleteInjected: rebound,
+  }
 
   function addContents(name: string, value: unknown): void {
     if (!bound.get(name)?.isVariable || !isObject(value)) return
     const entry: [string, unknown] = [name, undefined]
     walk.names.set(name, value)
     // A guarded object is a Proxy in cells; the object behind it is encoded.
-    const real = realOf(value)
+    const real = unwrapObjectProxy(value)
     const encoded = isObject(real) && !types.isProxy(real) ? encode(walk, real, -1) : undefined
     if (typeof encoded === "string") {
       failed.set(name, encoded)
-      lose(walk, -1, encoded, { value })
+      reportLoss(walk, -1, encoded, { value })
       return
     }
     if (encoded === undefined && !isPlainContainer(value)) return
-    surveyContents(walk, entry, 1, value, encoded ?? kept)
+    walkClassifiedValue(walk, entry, 1, value, encoded ?? asData)
     contents.push(entry)
   }
 
@@ -106,13 +129,13 @@ export function draft(namespace: Namespace, { codecs, left, only, cut, onObject 
     if (kind !== "object" && kind !== "array" && kind !== "map" && kind !== "set") return false
     const prototype: unknown = Object.getPrototypeOf(value)
     if (kind === "object") return prototype === Object.prototype || prototype === null
-    return plain.includes(prototype)
+    return plainContainerPrototypes.includes(prototype)
   }
 }
 
-const plain: unknown[] = [Array.prototype, Map.prototype, Set.prototype]
+const plainContainerPrototypes: unknown[] = [Array.prototype, Map.prototype, Set.prototype]
 
-function isUnchanged(bound: Bound | undefined, value: unknown): boolean {
+function isUnchanged(bound: BoundValue | undefined, value: unknown): boolean {
   return bound !== undefined && Object.is(bound.value, value)
 }
 

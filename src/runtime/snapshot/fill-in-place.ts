@@ -1,5 +1,5 @@
 import { types } from "node:util"
-import { isPlain } from "../used-objects.ts"
+import { isPlainContainer } from "../used-objects.ts"
 
 /** Gives an injected container the contents of another of its kind, so that the host's own object has them. False when
  *  that cannot be: then nothing has changed. */
@@ -9,7 +9,7 @@ export function fillInPlace(target: unknown, source: unknown): boolean {
   if (types.isProxy(target) || !Object.isExtensible(target) || Object.isSealed(target)) return false
   if (Object.getPrototypeOf(target) !== Object.getPrototypeOf(source)) return false
   // The state of an instance may be in private fields, which are not copied.
-  if (!isPlain(target)) return false
+  if (!isPlainContainer(target)) return false
   if (types.isMap(target) && types.isMap(source)) {
     target.clear()
     for (const [key, value] of source) target.set(key, value)

@@ -1,36 +1,36 @@
 import { types } from "node:util"
-import type { Bound, Namespace } from "../cells/namespace.ts"
-import { createKinds, isObject, type Kinds, kindOf, singletons } from "../heap/kinds.ts"
-import { elementsOf, entriesOf, isPlainArray, membersOf } from "../undo/contents.ts"
-import { isOrdinary } from "../undo/properties.ts"
+import type { BoundValue, Namespace } from "../cells/namespace.ts"
+import { createKindCache, isObject, type KindCache, kindOf, platformObjects } from "../heap/kinds.ts"
+import { copyElements, entriesOf, isPlainArray, membersOf } from "../undo/contents.ts"
+import { isOrdinaryProperty } from "../undo/properties.ts"
 import type { Codecs } from "./codec.ts"
 
 /** The plain data of a namespace at the time of a snapshot, to find out later which names have changed since. Only data
  *  without references to functions, instances or injected objects is in it: any other name counts as changed. */
-export interface Image {
-  names: Map<string, ImageName>
+export interface BaseImage {
+  names: Map<string, NameImage>
   /** For each object in the image, its group. */
-  groupOf: Map<object, Group>
-  groups: Group[]
+  groupOf: Map<object, SharingGroup>
+  groups: SharingGroup[]
 }
 
 /** Names that share objects, with these objects. */
-export interface Group {
+export interface SharingGroup {
   names: string[]
   objects: ObjectImage[]
   isPlain: boolean
 }
 
-interface ImageName {
+interface NameImage {
   value: unknown
   /** Whether it was written as a name of cells, as the contents of an injected value, or not at all. */
-  written: Written
+  written: WrittenAs
   isConstant: boolean
   /** Undefined for a primitive value. */
-  group: Group | undefined
+  group: SharingGroup | undefined
 }
 
-type Written = "name" | "contents" | undefined
+type WrittenAs = "name" | "contents" | undefined
 
 /** An object with its contents at the time of the image. */
 interface ObjectImage {
@@ -48,32 +48,32 @@ export interface Changes {
   /** The names of the image that no longer hold. */
   dropped: string[]
   /** The groups of the image in which nothing has changed, by object. */
-  unchanged(object: object): Group | undefined
+  unchangedGroup(object: object): SharingGroup | undefined
   /** Whether a name is in the whole snapshot and still holds. */
-  isKept(name: string): boolean
+  isStillValid(name: string): boolean
   /** Whether more of the image has changed than not. */
-  mostly: boolean
+  isMostlyChanged: boolean
 }
 
 export interface ImageOptions {
   codecs: Codecs
   /** Names that are not in the snapshot. */
-  left: ReadonlyMap<string, string | undefined>
+  excluded: ReadonlyMap<string, string | undefined>
 }
 
-export function takeImage(namespace: Namespace, { codecs, left }: ImageOptions): Image {
+export function createBaseImage(namespace: Namespace, { codecs, excluded: left }: ImageOptions): BaseImage {
   const { scope, constants } = namespace
-  const bound = namespace.bound()
+  const bound = namespace.boundValues()
   const references = new Set([...bound.values()].map(({ value }) => value))
-  const image: Image = { names: new Map(), groupOf: new Map(), groups: [] }
-  const kinds = createKinds()
+  const image: BaseImage = { names: new Map(), groupOf: new Map(), groups: [] }
+  const kinds = createKindCache()
   const hasCodec = (value: object) =>
     Object.values(codecs).some((codec) => Object.prototype.isPrototypeOf.call(codec.class.prototype, value))
 
   for (const [name, value] of Object.entries(scope)) {
     if (left.has(name) || typeof value === "symbol" || isImport(namespace, name, value)) continue
     const written = writtenAs(bound.get(name), value)
-    const entry: ImageName = { value, written, isConstant: constants.has(name), group: undefined }
+    const entry: NameImage = { value, written, isConstant: constants.has(name), group: undefined }
     image.names.set(name, entry)
     if (!written || !isObject(value)) continue
     // An injected value is written as its contents under its own name only, and as a reference anywhere else.
@@ -83,18 +83,18 @@ export function takeImage(namespace: Namespace, { codecs, left }: ImageOptions):
   for (const [name, { group }] of image.names) group && currentGroup(group).names.push(name)
   for (const entry of image.names.values()) if (entry.group) entry.group = currentGroup(entry.group)
   for (const [object, group] of image.groupOf) image.groupOf.set(object, currentGroup(group))
-  image.groups = image.groups.filter((group) => !merged.has(group))
+  image.groups = image.groups.filter((group) => !mergedInto.has(group))
   return image
 }
 
 /** Looks at each object of an image once. Runs none of its code. */
-export function changesSince(image: Image, namespace: Namespace): Changes {
+export function changesSince(image: BaseImage, namespace: Namespace): Changes {
   const { scope, constants } = namespace
-  const bound = namespace.bound()
-  const same = new Set<Group>()
+  const bound = namespace.boundValues()
+  const same = new Set<SharingGroup>()
   let unchanged = 0
   for (const group of image.groups) {
-    if (!group.isPlain || !group.objects.every(isSame)) continue
+    if (!group.isPlain || !group.objects.every(isUnchanged)) continue
     same.add(group)
     unchanged += group.objects.length
   }
@@ -122,24 +122,25 @@ export function changesSince(image: Image, namespace: Namespace): Changes {
   return {
     names,
     dropped,
-    unchanged(object) {
+    unchangedGroup(object) {
       const group = image.groupOf.get(object)
       return group && same.has(group) ? group : undefined
     },
-    isKept: (name) => image.names.get(name)?.written !== undefined && !names.has(name) && Object.hasOwn(scope, name),
-    mostly: image.groupOf.size > 100 && unchanged < image.groupOf.size / 2,
+    isStillValid: (name) =>
+      image.names.get(name)?.written !== undefined && !names.has(name) && Object.hasOwn(scope, name),
+    isMostlyChanged: image.groupOf.size > 100 && unchanged < image.groupOf.size / 2,
   }
 }
 
 /** Adds a value with everything it reaches. Where it reaches objects of another group, the two become one. */
-function addGroup(image: Image, root: object, references: ReadonlySet<unknown>, kinds: Kinds): Group {
-  let group: Group = { names: [], objects: [], isPlain: true }
+function addGroup(image: BaseImage, root: object, references: ReadonlySet<unknown>, kinds: KindCache): SharingGroup {
+  let group: SharingGroup = { names: [], objects: [], isPlain: true }
   image.groups.push(group)
   const pending: object[] = [root]
   for (let object = pending.pop(); object; object = pending.pop()) {
     const known = image.groupOf.get(object)
     if (known) {
-      group = join(group, currentGroup(known))
+      group = mergeGroups(group, currentGroup(known))
       continue
     }
     image.groupOf.set(object, group)
@@ -156,40 +157,40 @@ function addGroup(image: Image, root: object, references: ReadonlySet<unknown>, 
 }
 
 // The groups that became part of another one.
-const merged = new WeakMap<Group, Group>()
+const mergedInto = new WeakMap<SharingGroup, SharingGroup>()
 
-function currentGroup(group: Group): Group {
+function currentGroup(group: SharingGroup): SharingGroup {
   let current = group
-  for (let next = merged.get(current); next; next = merged.get(current)) current = next
+  for (let next = mergedInto.get(current); next; next = mergedInto.get(current)) current = next
   return current
 }
 
-function join(one: Group, other: Group): Group {
+function mergeGroups(one: SharingGroup, other: SharingGroup): SharingGroup {
   if (one === other) return one
   const [large, small] = one.objects.length < other.objects.length ? [other, one] : [one, other]
   for (const object of small.objects) large.objects.push(object)
   large.isPlain &&= small.isPlain
-  merged.set(small, large)
+  mergedInto.set(small, large)
   return large
 }
 
-function imageOf(object: object, kinds: Kinds): ObjectImage | undefined {
+function imageOf(object: object, kinds: KindCache): ObjectImage | undefined {
   const prototype: object | null = Object.getPrototypeOf(object)
   if (!Object.isExtensible(object)) return undefined
   switch (kindOf(kinds, object)) {
     case "object": {
-      if ((prototype !== null && prototype !== Object.prototype) || singletons.has(object)) return undefined
+      if ((prototype !== null && prototype !== Object.prototype) || platformObjects.has(object)) return undefined
       if (types.isArgumentsObject(object)) return undefined
       return propertiesOf(object, prototype)
     }
     case "array": {
-      const values = prototype === Array.prototype ? elementsOf(object as unknown[]) : undefined
+      const values = prototype === Array.prototype ? copyElements(object as unknown[]) : undefined
       return values && { object, prototype, keys: undefined, values }
     }
     case "map":
     case "set":
     case "date": {
-      if (!builtIn.includes(prototype) || Reflect.ownKeys(object).length > 0) return undefined
+      if (!builtInPrototypes.includes(prototype) || Reflect.ownKeys(object).length > 0) return undefined
       return { object, prototype, keys: undefined, values: contentsOf(object) }
     }
     default:
@@ -197,7 +198,7 @@ function imageOf(object: object, kinds: Kinds): ObjectImage | undefined {
   }
 }
 
-const builtIn: unknown[] = [Map.prototype, Set.prototype, Date.prototype]
+const builtInPrototypes: unknown[] = [Map.prototype, Set.prototype, Date.prototype]
 
 function contentsOf(object: object): unknown[] {
   if (types.isMap(object)) return entriesOf(object)
@@ -210,13 +211,13 @@ function propertiesOf(object: object, prototype: object | null): ObjectImage | u
   const values: unknown[] = []
   for (const key of keys) {
     const property = Object.getOwnPropertyDescriptor(object, key)
-    if (typeof key === "symbol" || !isOrdinary(property)) return undefined
+    if (typeof key === "symbol" || !isOrdinaryProperty(property)) return undefined
     values.push(property.value)
   }
   return { object, prototype, keys, values }
 }
 
-function isSame({ object, prototype, keys, values }: ObjectImage): boolean {
+function isUnchanged({ object, prototype, keys, values }: ObjectImage): boolean {
   if (Object.getPrototypeOf(object) !== prototype || !Object.isExtensible(object)) return false
   if (keys) return hasProperties(object, keys, values)
   if (Array.isArray(object)) return hasElements(object, values)
@@ -232,7 +233,7 @@ function hasProperties(object: object, keys: readonly PropertyKey[], values: rea
     const key = now[at] ?? ""
     if (key !== keys[at]) return false
     const property = Object.getOwnPropertyDescriptor(object, key)
-    if (!isOrdinary(property) || !Object.is(property.value, values[at])) return false
+    if (!isOrdinaryProperty(property) || !Object.is(property.value, values[at])) return false
   }
   return true
 }
@@ -247,7 +248,7 @@ function hasElements(array: unknown[], values: readonly unknown[]): boolean {
 }
 
 /** As what a name goes into a snapshot. */
-function writtenAs(bound: Bound | undefined, value: unknown): Written {
+function writtenAs(bound: BoundValue | undefined, value: unknown): WrittenAs {
   if (!bound || !Object.is(bound.value, value)) return "name"
   return bound.isVariable && isObject(value) ? "contents" : undefined
 }

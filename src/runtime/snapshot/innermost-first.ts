@@ -1,9 +1,9 @@
-import { heldBy } from "../undo/contents.ts"
+import { valuesIn } from "../undo/contents.ts"
 import type { Payload } from "./payload.ts"
 
 /** The encoded references of a payload in an order in which what is inside the data of one comes before it. Where they are
  *  inside each other, nobody can be first: one of them is decoded with the place of the other still empty. */
-export function innermostFirst({ references, places, fillings }: Payload): number[] {
+export function decodeOrder({ references, places, fillings }: Payload): number[] {
   const inside = new Map<object, number[]>()
   for (const [container, , number] of places) {
     const numbers = inside.get(container) ?? []
@@ -22,13 +22,13 @@ export function innermostFirst({ references, places, fillings }: Payload): numbe
       const reference = references[task.enter]
       if (!reference || begun.has(task.enter)) continue
       begun.add(task.enter)
-      if (reference.type === "codec") work.push({ leave: task.enter }, { look: reference }, { look: reference.data })
-      if (reference.type === "error") work.push({ look: reference.properties })
-      if (reference.type === "part") work.push({ look: reference.value })
-    } else if (typeof task.look === "object" && task.look !== null && !seen.has(task.look)) {
-      seen.add(task.look)
-      for (const value of [...heldBy(task.look), entriesOf.get(task.look)]) work.push({ look: value })
-      for (const number of inside.get(task.look) ?? []) work.push({ enter: number })
+      if (reference.type === "codec") work.push({ leave: task.enter }, { visit: reference }, { visit: reference.data })
+      if (reference.type === "error") work.push({ visit: reference.properties })
+      if (reference.type === "part") work.push({ visit: reference.value })
+    } else if (typeof task.visit === "object" && task.visit !== null && !seen.has(task.visit)) {
+      seen.add(task.visit)
+      for (const value of [...valuesIn(task.visit), entriesOf.get(task.visit)]) work.push({ visit: value })
+      for (const number of inside.get(task.visit) ?? []) work.push({ enter: number })
     }
   }
   return order
@@ -37,5 +37,5 @@ export function innermostFirst({ references, places, fillings }: Payload): numbe
 interface Task {
   enter?: number
   leave?: number
-  look?: unknown
+  visit?: unknown
 }

@@ -1,49 +1,50 @@
 import { types } from "node:util"
-import type { Bound } from "../cells/namespace.ts"
-import { classNameOf, classOf, globalName, isObject, type Kind, singletons } from "../heap/kinds.ts"
+import type { BoundValue } from "../cells/namespace.ts"
+import { classNameOf, classOfPrototype, globalName, isObject, type ObjectKind, platformObjects } from "../heap/kinds.ts"
 import { hasPrivateState, hasPrivateStatics } from "../heap/private-fields.ts"
-import { note } from "../heap/trail.ts"
+import { addToTrail } from "../heap/trail.ts"
 import { bufferOf } from "../undo/bytes.ts"
 import { codecOf } from "../used-objects.ts"
-import { type Code, readCode } from "./code.ts"
+import { type DeclaredCode, readDeclaredCode } from "./code.ts"
 import type { Codecs } from "./codec.ts"
-import type { Origin, Origins } from "./origins.ts"
-import type { Declaration, Payload, Reference } from "./payload.ts"
-import { type Judge, kept, lose, type Survey, survey } from "./survey.ts"
+import type { CodeOrigin, CodeOrigins } from "./origins.ts"
+import type { CodeDeclaration, Payload, Reference } from "./payload.ts"
+import { asData, type Classify, reportLoss, type SnapshotWalk, walkValue } from "./survey.ts"
 
 /** What a judge finds out on its way: everything that is written as a reference. */
-export interface Judgement {
-  judge: Judge
+export interface Classifier {
+  classify: Classify
   /** Objects that are written as something else, however plain they look. */
-  known: ReadonlyMap<object, unknown>
+  preclassified: ReadonlyMap<object, unknown>
   /** What to write for an instance of a class that has a codec; undefined for any other value. */
-  encode(walk: Survey, value: object, above: number): number | string | undefined
+  encode(walk: SnapshotWalk, value: object, above: number): number | string | undefined
   references: Reference[]
-  declarations: () => Declaration[]
+  declarations: () => CodeDeclaration[]
   statics: Payload["statics"]
 }
 
-export interface JudgeOptions {
+export interface ClassifierOptions {
   /** What the host has bound, by name. */
-  bound: ReadonlyMap<string, Bound>
-  origins: Origins
+  bound: ReadonlyMap<string, BoundValue>
+  origins: CodeOrigins
   codecs: Codecs
 }
 
 /** Decides what to write for what is no plain data. */
-export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement {
+export function createClassifier({ bound, origins, codecs }: ClassifierOptions): Classifier {
   const references: Reference[] = []
   const statics: Payload["statics"] = []
-  const code: { origin: Origin; reference: number; declaration: Declaration }[] = []
+  const code: { origin: CodeOrigin; reference: number; declaration: CodeDeclaration }[] = []
   // The number of a reference, why there is none, or the reference to be made when it is needed.
   const verdicts = new Map<object, number | string | Reference>()
-  for (const [value, name] of singletons) verdicts.set(value, name ? { type: "global", name } : platformsOwn)
+  for (const [value, name] of platformObjects)
+    verdicts.set(value, name ? { type: "global", name } : platformObjectReason)
   for (const [name, { value }] of bound) if (isObject(value)) verdicts.set(value, { type: "binding", name })
 
   return {
     references,
     statics,
-    known: verdicts,
+    preclassified: verdicts,
     encode,
     declarations() {
       // Declarations refer to each other by reference, so only their own numbers change.
@@ -53,18 +54,20 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
       })
       return code.map(({ declaration }) => declaration)
     },
-    judge(walk, value, kind, above) {
+    classify(walk, value, kind, above) {
       const known = knownVerdict(value)
       if (typeof known === "number") return known
       if (known === undefined && kind === "object" && Object.getPrototypeOf(value) === Object.prototype) {
-        return types.isArgumentsObject(value) ? lose(walk, above, "the arguments of a function", { value }) : kept
+        return types.isArgumentsObject(value)
+          ? reportLoss(walk, above, "the arguments of a function", { value })
+          : asData
       }
       const verdict = known ?? judgeOther(walk, value, kind, above)
-      return typeof verdict === "number" ? verdict : lose(walk, above, verdict, { value })
+      return typeof verdict === "number" ? verdict : reportLoss(walk, above, verdict, { value })
     },
   }
 
-  function judgeOther(walk: Survey, value: object, kind: Kind, above: number): number | string {
+  function judgeOther(walk: SnapshotWalk, value: object, kind: ObjectKind, above: number): number | string {
     switch (kind) {
       case "object":
       case "array":
@@ -88,31 +91,31 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
     }
   }
 
-  function judgeData(walk: Survey, value: object, kind: Kind, above: number): number | string {
+  function judgeData(walk: SnapshotWalk, value: object, kind: ObjectKind, above: number): number | string {
     const prototype: object | null = Object.getPrototypeOf(value)
     if (prototype === null) {
-      prototypesOf(walk, null).push(value)
-      return kept
+      objectsWithPrototype(walk, null).push(value)
+      return asData
     }
     if (types.isSymbolObject(value)) return "a symbol"
-    const problem = problemOfBytes(value, kind)
+    const problem = unwritableBytesReason(value, kind)
     if (problem !== undefined) return problem
-    if (plainPrototypes.has(prototype)) return kept
+    if (plainPrototypes.has(prototype)) return asData
     const encoded = encode(walk, value, above)
     if (encoded !== undefined) return encoded
-    const maker = classOf(prototype)
-    const reference = maker && origins.of(maker) ? referTo(walk, maker, above) : undefined
+    const maker = classOfPrototype(prototype)
+    const reference = maker && origins.originOf(maker) ? referTo(walk, maker, above) : undefined
     if (reference === undefined) {
       return `an instance of ${classNameOf(value)}, which no cell declared: a codec for the class would keep it`
     }
     if (typeof reference === "string") return `an instance of a class that is lost: ${reference}`
     if (hasPrivateState(prototype)) return `an instance of ${classNameOf(value)}, whose #private fields nobody can read`
-    prototypesOf(walk, reference).push(value)
+    objectsWithPrototype(walk, reference).push(value)
     if (kind === "object") walk.rowPrototype = prototype
-    return kept
+    return asData
   }
 
-  function encode(walk: Survey, value: object, above: number): number | string | undefined {
+  function encode(walk: SnapshotWalk, value: object, above: number): number | string | undefined {
     const found = codecOf(value, codecs)
     if (!found) return undefined
     const [name, codec] = found
@@ -120,20 +123,20 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
     const number = remember(value, reference)
     try {
       const data = codec.encode(value)
-      walk.deferred.push(() => survey(walk, reference, "data", data, note(walk.trail, value, above)))
+      walk.deferred.push(() => walkValue(walk, reference, "data", data, addToTrail(walk.trail, value, above)))
       return number
     } catch (error) {
       return forget(value, `the codec ${name} failed: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 
-  function judgeError(walk: Survey, error: Error, above: number): number | string {
+  function judgeError(walk: SnapshotWalk, error: Error, above: number): number | string {
     const encoded = encode(walk, error, above)
     if (encoded !== undefined) return encoded
     const prototype: object = Object.getPrototypeOf(error)
-    const maker = classOf(prototype)
+    const maker = classOfPrototype(prototype)
     const base = errorNames.find((name) => Reflect.get(globalThis, name) === maker)
-    const own = base === undefined && maker && origins.of(maker) ? referTo(walk, maker, above) : undefined
+    const own = base === undefined && maker && origins.originOf(maker) ? referTo(walk, maker, above) : undefined
     if (base === undefined && typeof own !== "number") {
       return own ?? `an instance of ${classNameOf(error)}, which no cell declared: a codec for the class would keep it`
     }
@@ -149,31 +152,31 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
     return number
   }
 
-  function addErrorProperties(walk: Survey, error: Error, properties: object, above: number): void {
-    const at = note(walk.trail, error, above)
+  function addErrorProperties(walk: SnapshotWalk, error: Error, properties: object, above: number): void {
+    const at = addToTrail(walk.trail, error, above)
     for (const key of Object.getOwnPropertyNames(error)) {
       const property = Object.getOwnPropertyDescriptor(error, key)
       // Of accessors only the stack is the engine's own.
-      if (key === "stack") survey(walk, properties, key, error.stack, at)
-      else if (property && "value" in property) survey(walk, properties, key, property.value, at)
-      else lose(walk, at, "an accessor", { key })
+      if (key === "stack") walkValue(walk, properties, key, error.stack, at)
+      else if (property && "value" in property) walkValue(walk, properties, key, property.value, at)
+      else reportLoss(walk, at, "an accessor", { key })
     }
   }
 
-  function referTo(walk: Survey, value: object, above: number): number | string {
+  function referTo(walk: SnapshotWalk, value: object, above: number): number | string {
     const known = knownVerdict(value)
     if (known !== undefined) return known
-    const origin = origins.of(value)
+    const origin = origins.originOf(value)
     if (origin) return declare(walk, value, origin, above)
     const name = globalName(value)
     if (name) return remember(value, { type: "global", name })
     return forget(value, "a function that no cell declared at its top level")
   }
 
-  function declare(walk: Survey, value: object, origin: Origin, above: number): number | string {
-    const read = readCode(origin.source)
+  function declare(walk: SnapshotWalk, value: object, origin: CodeOrigin, above: number): number | string {
+    const read = readDeclaredCode(origin.source)
     if (typeof read === "string") return forget(value, `a function or class that cannot be declared again: ${read}`)
-    const declaration: Declaration = { name: origin.name, source: read.source, known: [...origin.known] }
+    const declaration: CodeDeclaration = { name: origin.name, source: read.source, known: [...origin.known] }
     if (read.superclass !== undefined) {
       const superclass = Object.getPrototypeOf(value)
       const reference = isObject(superclass) ? referTo(walk, superclass, above) : "it is null"
@@ -182,25 +185,31 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
     }
     const reference = remember(value, { type: "code", declaration: 0 })
     code.push({ origin, reference, declaration })
-    const at = note(walk.trail, value, above)
-    if (hasPrivateStatics(value)) lose(walk, at, "static #private fields, which nobody else can read", { value })
+    const at = addToTrail(walk.trail, value, above)
+    if (hasPrivateStatics(value)) reportLoss(walk, at, "static #private fields, which nobody else can read", { value })
     addStatics(walk, value, read, reference, at)
     return reference
   }
 
   /** What was put on a function or class besides what its declaration puts there. */
-  function addStatics(walk: Survey, value: object, { statics: declared }: Code, reference: number, at: number): void {
+  function addStatics(
+    walk: SnapshotWalk,
+    value: object,
+    { statics: declared }: DeclaredCode,
+    reference: number,
+    at: number,
+  ): void {
     const properties = {}
     for (const key of Object.keys(value)) {
       const property = Object.getOwnPropertyDescriptor(value, key)
       if (typeof property?.value === "function" && declared.has(key)) continue
-      if (property && "value" in property) survey(walk, properties, key, property.value, at)
-      else lose(walk, at, "an accessor", { key })
+      if (property && "value" in property) walkValue(walk, properties, key, property.value, at)
+      else reportLoss(walk, at, "an accessor", { key })
     }
     if (Object.keys(value).length > 0) statics.push([reference, properties])
     const prototype: unknown = Object.getOwnPropertyDescriptor(value, "prototype")?.value
     for (const key of isObject(prototype) ? Object.keys(prototype) : []) {
-      lose(walk, at, "it was added to the prototype of a class", { key })
+      reportLoss(walk, at, "it was added to the prototype of a class", { key })
     }
   }
 
@@ -222,7 +231,7 @@ export function createJudge({ bound, origins, codecs }: JudgeOptions): Judgement
 }
 
 /** Why bytes cannot be written as they are. */
-function problemOfBytes(value: object, kind: Kind): string | undefined {
+function unwritableBytesReason(value: object, kind: ObjectKind): string | undefined {
   if (kind !== "bytes" && kind !== "view") return undefined
   const buffer = ArrayBuffer.isView(value) ? bufferOf(value) : (value as ArrayBuffer)
   if (types.isSharedArrayBuffer(buffer)) return "shared memory"
@@ -231,15 +240,15 @@ function problemOfBytes(value: object, kind: Kind): string | undefined {
   return kind === "view" && buffer.resizable ? "a view of bytes that can change their number" : undefined
 }
 
-function prototypesOf({ prototypes }: Survey, reference: number | null): object[] {
+function objectsWithPrototype({ prototypes }: SnapshotWalk, reference: number | null): object[] {
   const objects = prototypes.get(reference) ?? []
   prototypes.set(reference, objects)
   return objects
 }
 
-const platformsOwn = "an object of the platform"
+const platformObjectReason = "an object of the platform"
 
-const reasons: { [kind in Kind]?: string } = {
+const reasons: { [kind in ObjectKind]?: string } = {
   promise: "a promise",
   proxy: "a proxy",
   generator: "a generator",

@@ -1,68 +1,74 @@
 import { types } from "node:util"
-import { realOf } from "../cells/call.ts"
-import type { CellPlace } from "../cells/execute.ts"
-import type { Bound } from "../cells/namespace.ts"
+import { unwrapObjectProxy } from "../cells/call.ts"
+import type { CellContext } from "../cells/execute.ts"
+import type { BoundValue } from "../cells/namespace.ts"
 import { globalName, isObject } from "../heap/kinds.ts"
-import type { Lost } from "../runtime.ts"
-import { ordinary } from "../undo/properties.ts"
-import { notInjected } from "../used-objects.ts"
+import type { RuntimeLoss } from "../runtime.ts"
+import { ordinaryProperty } from "../undo/properties.ts"
+import { notInjectedReason } from "../used-objects.ts"
 import type { Codecs } from "./codec.ts"
-import { declareAgain } from "./declare-again.ts"
-import { innermostFirst } from "./innermost-first.ts"
-import { flag, type Payload, type Reference } from "./payload.ts"
+import { redeclareCode } from "./declare-again.ts"
+import { decodeOrder } from "./innermost-first.ts"
+import { type Payload, propertyFlags, type Reference } from "./payload.ts"
 
-export interface LoadOptions {
+export interface RestoreOptions {
   codecs: Codecs
   /** What the host has bound, by name. */
-  bound: ReadonlyMap<string, Bound>
+  bound: ReadonlyMap<string, BoundValue>
   /** Whether injected data is the host's own object with its old contents, or a copy. */
   inPlace: boolean
 }
 
 /** Makes a snapshot's values whole: declares its functions and classes, finds or makes what else it refers to, and puts
  *  each where it belongs. The values in `names` and `contents` are ready then. Gives what is missing. */
-export async function load(payload: Payload, place: CellPlace, options: LoadOptions): Promise<Lost[]> {
+export async function restorePayload(
+  payload: Payload,
+  place: CellContext,
+  options: RestoreOptions,
+): Promise<RuntimeLoss[]> {
   const { references, fillings } = payload
-  const lost: Lost[] = []
-  const found = await findReferences(payload, place, options, lost)
+  const lost: RuntimeLoss[] = []
+  const found = await resolveReferences(payload, place, options, lost)
   const places = references.map((): Payload["places"] => [])
   for (const entry of payload.places) places[entry[2]]?.push(entry)
   const fillingOf = new Map<object, Payload["fillings"][number]>(fillings.map((filling) => [filling[1], filling]))
 
   const put = (number: number) => {
     for (const [container, key] of places[number] ?? []) {
-      Reflect.defineProperty(container, key, ordinary(found[number]))
+      Reflect.defineProperty(container, key, ordinaryProperty(found[number]))
       const filling = fillingOf.get(container)
-      if (filling) fill(filling)
+      if (filling) fillContainer(filling)
     }
   }
 
-  givePrototypes(payload, found)
+  setPrototypes(payload, found)
   for (const [number, reference] of references.entries()) if (reference.type !== "codec") put(number)
-  for (const filling of fillings) fill(filling)
+  for (const filling of fillings) fillContainer(filling)
   const injected = namesUnder(payload.contents, payload)
   const own = namesUnder(payload.names, payload)
-  for (const number of innermostFirst(payload)) {
+  for (const number of decodeOrder(payload)) {
     const reference = references[number]
     if (reference?.type !== "codec") continue
-    const current = options.inPlace ? realOf(options.bound.get(injected.get(number) ?? "")?.value) : undefined
-    const decoded = decode(reference, current, options.codecs)
+    const current = options.inPlace
+      ? unwrapObjectProxy(options.bound.get(injected.get(number) ?? "")?.value)
+      : undefined
+    const decoded = decodeInstance(reference, current, options.codecs)
     if ("problem" in decoded) {
       lost.push({ name: injected.get(number) ?? own.get(number) ?? reference.codec, reason: decoded.problem })
     } else found[number] = decoded.value
     put(number)
   }
-  giveProperties(payload, found)
+  defineProperties(payload, found)
   return lost
 }
 
-async function findReferences(payload: Payload, place: CellPlace, options: LoadOptions, lost: Lost[]) {
+async function resolveReferences(payload: Payload, place: CellContext, options: RestoreOptions, lost: RuntimeLoss[]) {
   const { references, declarations } = payload
   const contents = new Map(payload.contents)
   const found: unknown[] = references.map((reference) => {
     switch (reference.type) {
       case "binding":
-        return findBound(reference.name, contents, options, lost)
+        return findBinding(reference.name, contents, options, lost)
       case "global": {
         const value: unknown = Reflect.get(globalThis, reference.name)
         return isObject(value) && globalName(value) === reference.name ? value : undefined
@@ -70,12 +76,12 @@ async function findReferences(payload: Payload, place: CellPlace, options: LoadO
       case "part":
         return reference.value
       case "error":
-        return newError(reference.name)
+        return createError(reference.name)
       default:
         return undefined
     }
   })
-  const made = await declareAgain(declarations, place, {
+  const made = await redeclareCode(declarations, place, {
     lost,
     superclass(number, soFar) {
       const reference = references[number]
@@ -85,13 +91,18 @@ async function findReferences(payload: Payload, place: CellPlace, options: LoadO
   return references.map((reference, at) => (reference.type === "code" ? made[reference.declaration] : found[at]))
 }
 
-function findBound(name: string, contents: ReadonlyMap<string, unknown>, options: LoadOptions, lost: Lost[]): unknown {
+function findBinding(
+  name: string,
+  contents: ReadonlyMap<string, unknown>,
+  options: RestoreOptions,
+  lost: RuntimeLoss[],
+): unknown {
   const bound = options.bound.get(name)
-  if (!bound) lost.push({ name, reason: notInjected })
+  if (!bound) lost.push({ name, reason: notInjectedReason })
   return !options.inPlace && contents.has(name) ? contents.get(name) : bound?.value
 }
 
-function givePrototypes({ prototypes, references }: Payload, found: readonly unknown[]): void {
+function setPrototypes({ prototypes, references }: Payload, found: readonly unknown[]): void {
   const prototypeOf = (number: number): object | undefined => {
     const value = references[number]?.type === "code" ? found[number] : undefined
     const prototype: unknown = typeof value === "function" ? value.prototype : undefined
@@ -108,32 +119,32 @@ function givePrototypes({ prototypes, references }: Payload, found: readonly unk
   })
 }
 
-function giveProperties({ references, properties, statics, closed }: Payload, found: readonly unknown[]): void {
+function defineProperties({ references, properties, statics, closed }: Payload, found: readonly unknown[]): void {
   references.forEach((reference, number) => {
     const error = found[number]
     if (reference.type !== "error" || !isObject(error)) return
     for (const [key, value] of Object.entries(reference.properties)) {
-      Object.defineProperty(error, key, { ...ordinary(value), enumerable: !ownOfErrors.includes(key) })
+      Object.defineProperty(error, key, { ...ordinaryProperty(value), enumerable: !builtInErrorKeys.includes(key) })
     }
   })
   for (const [number, given] of statics) {
     const value = references[number]?.type === "code" ? found[number] : undefined
     if (!isObject(value)) continue
-    for (const [key, held] of Object.entries(given)) Reflect.defineProperty(value, key, ordinary(held))
+    for (const [key, held] of Object.entries(given)) Reflect.defineProperty(value, key, ordinaryProperty(held))
   }
   for (const [target, key, value, flags] of properties) {
     Reflect.defineProperty(target, key, {
       value,
-      writable: (flags & flag.writable) > 0,
-      enumerable: (flags & flag.enumerable) > 0,
-      configurable: (flags & flag.configurable) > 0,
+      writable: (flags & propertyFlags.writable) > 0,
+      enumerable: (flags & propertyFlags.enumerable) > 0,
+      configurable: (flags & propertyFlags.configurable) > 0,
     })
   }
   const close = [Object.preventExtensions, Object.seal, Object.freeze]
   for (const [target, level] of closed) close[level]?.(target)
 }
 
-function fill([container, entries]: Payload["fillings"][number]): void {
+function fillContainer([container, entries]: Payload["fillings"][number]): void {
   if (types.isSet(container)) {
     Set.prototype.clear.call(container)
     for (const member of entries) Set.prototype.add.call(container, member)
@@ -143,7 +154,7 @@ function fill([container, entries]: Payload["fillings"][number]): void {
   }
 }
 
-function decode(
+function decodeInstance(
   { codec: name, data }: Extract<Reference, { type: "codec" }>,
   current: unknown,
   codecs: Codecs,
@@ -169,7 +180,7 @@ function namesUnder(named: readonly [string, unknown][], { places }: Payload): M
   return names
 }
 
-function newError(name: string): Error {
+function createError(name: string): Error {
   if (name === "AggregateError") return new AggregateError([])
   const Type = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].find(
     (type) => type.name === name,
@@ -177,4 +188,4 @@ function newError(name: string): Error {
   return new (Type ?? Error)()
 }
 
-const ownOfErrors = ["message", "stack", "cause", "errors"]
+const builtInErrorKeys = ["message", "stack", "cause", "errors"]

@@ -1,12 +1,12 @@
 import { isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
 import type { KnownNames, Scope } from "../compile.ts"
-import { eachTarget, unwrapped } from "../compiler/patterns.ts"
+import { forEachTarget, unwrapExpression } from "../compiler/patterns.ts"
 import { analyseScope, type Declaration } from "../scope.ts"
 import type { ParsedCell } from "../syntax.ts"
 
 /** The text that a function or class came from. */
-export interface Origin {
+export interface CodeOrigin {
   /** The name it was declared under. */
   name: string
   /** One declaration: a function, a class, or a variable that starts as one. */
@@ -18,28 +18,28 @@ export interface Origin {
 }
 
 /** What a cell declares that is more than data. */
-export type Declared =
+export type CellDeclaration =
   | { kind: "code"; name: string; source: string; known: readonly string[] }
   | { kind: "import"; name: string; specifier: string }
 
 /** Remembers where the functions and classes of one namespace came from, and which names are imports. A value that is
  *  put in the place of another has no part in this: what counts is the function itself. */
-export interface Origins {
+export interface CodeOrigins {
   /** Takes note of what a cell declared, when it has run. */
-  note(declared: readonly Declared[], scope: Scope): void
-  of(value: object): Origin | undefined
+  record(declared: readonly CellDeclaration[], scope: Scope): void
+  originOf(value: object): CodeOrigin | undefined
   /** The module that the value of a name was imported from. */
   moduleOf(name: string, value: unknown): string | undefined
   /** Modules of the platform and parts of them that names stand for. */
   platformModules(): object[]
 }
 
-export function createOrigins(): Origins {
-  const origins = new WeakMap<object, Origin>()
+export function createCodeOrigins(): CodeOrigins {
+  const origins = new WeakMap<object, CodeOrigin>()
   const imports = new Map<string, { value: unknown; specifier: string }>()
   let order = 0
   return {
-    note(declared, scope) {
+    record(declared, scope) {
       for (const declaration of declared) {
         const { name } = declaration
         const value = Object.hasOwn(scope, name) ? scope[name] : undefined
@@ -50,7 +50,7 @@ export function createOrigins(): Origins {
         }
       }
     },
-    of: (value) => origins.get(value),
+    originOf: (value) => origins.get(value),
     moduleOf(name, value) {
       const found = imports.get(name)
       return found && Object.is(found.value, value) ? found.specifier : undefined
@@ -64,52 +64,52 @@ export function createOrigins(): Origins {
 }
 
 /** The functions, classes and imports that a cell declares at its top level. `known` are the names of the namespace. */
-export function declaredBy(cell: ParsedCell, known: KnownNames): Declared[] {
+export function cellDeclarations(cell: ParsedCell, known: KnownNames): CellDeclaration[] {
   const { names } = analyseScope(cell).cell
-  return [...(names?.values() ?? [])].flatMap((declaration) => declaredAs(declaration, cell, known) ?? [])
+  return [...(names?.values() ?? [])].flatMap((declaration) => cellDeclarationOf(declaration, cell, known) ?? [])
 }
 
 /** The names that the top-level statements of a cell assign, `declares` included: a cell that ran to its end has assigned
  *  each of them, whatever its conditions and loops did. */
-export function assignedBy({ program }: ParsedCell, declares: readonly string[]): readonly string[] {
+export function assignedNames({ program }: ParsedCell, declares: readonly string[]): readonly string[] {
   const assigned = new Set(declares)
   const add = (target: AnyNode) => {
     if (target.type === "Identifier") assigned.add(target.name)
   }
   for (const statement of program.body) {
     if (statement.type !== "ExpressionStatement") continue
-    const expression = unwrapped(statement.expression)
-    if (expression.type === "UpdateExpression") add(unwrapped(expression.argument))
-    if (expression.type === "AssignmentExpression") eachTarget(expression.left, [], add, () => {})
+    const expression = unwrapExpression(statement.expression)
+    if (expression.type === "UpdateExpression") add(unwrapExpression(expression.argument))
+    if (expression.type === "AssignmentExpression") forEachTarget(expression.left, [], add, () => {})
   }
   return [...assigned]
 }
 
 /** The names of the namespace that a cell speaks of; undefined when it may reach any: by `globalThis`, or by modules, which
  *  may hold what the host injected. */
-export function mentionedBy(cell: ParsedCell, known: KnownNames): string[] | undefined {
-  return /\b(?:globalThis|global|import)\b/.test(cell.code) ? undefined : namesIn(cell.program, cell, known)
+export function mentionedNames(cell: ParsedCell, known: KnownNames): string[] | undefined {
+  return /\b(?:globalThis|global|import)\b/.test(cell.code) ? undefined : namespaceNamesIn(cell.program, cell, known)
 }
 
-function declaredAs(declaration: Declaration, cell: ParsedCell, known: KnownNames): Declared | undefined {
+function cellDeclarationOf(declaration: Declaration, cell: ParsedCell, known: KnownNames): CellDeclaration | undefined {
   const { name, kind, init, path, references } = declaration
   if (!init) return undefined
   if (kind === "import") return { kind: "import", name, specifier: specifierOf(init) }
   // What is in the name when the cell ends may be something else than what was declared.
   if (path.length > 0 || references.some(({ write }) => write)) return undefined
-  const value = unwrapped(init)
+  const value = unwrapExpression(init)
   const isDeclaration = value.type === "FunctionDeclaration" || value.type === "ClassDeclaration"
-  if (!isDeclaration && !isCode(value)) return undefined
+  if (!isDeclaration && !isCodeExpression(value)) return undefined
   const text = cell.code.slice(value.start, value.end)
   const source = isDeclaration ? text : `const ${name} = ${text}`
-  return { kind: "code", name, source, known: namesIn(value, cell, known) }
+  return { kind: "code", name, source, known: namespaceNamesIn(value, cell, known) }
 }
 
-export function isCode({ type }: AnyNode): boolean {
+export function isCodeExpression({ type }: AnyNode): boolean {
   return type === "ArrowFunctionExpression" || type === "FunctionExpression" || type === "ClassExpression"
 }
 
-function namesIn({ start, end }: AnyNode, cell: ParsedCell, known: KnownNames): string[] {
+function namespaceNamesIn({ start, end }: AnyNode, cell: ParsedCell, known: KnownNames): string[] {
   const scope = analyseScope(cell)
   const names = new Set<string>()
   for (const [node, reference] of scope.references) {

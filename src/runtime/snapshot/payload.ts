@@ -10,7 +10,7 @@ export interface Payload {
   /** Names that cells may not assign to. */
   constants: string[]
   /** Functions and classes, in the order in which they were declared. */
-  declarations: Declaration[]
+  declarations: CodeDeclaration[]
   /** What cannot be written as data: each is made or found again. */
   references: Reference[]
   /** Where in the values references belong. */
@@ -27,7 +27,7 @@ export interface Payload {
   closed: [target: object, level: number][]
 }
 
-export interface Declaration {
+export interface CodeDeclaration {
   name: string
   source: string
   known: string[]
@@ -45,11 +45,11 @@ export type Reference =
   | { type: "part"; value: object }
   | { type: "error"; name: string; class: number | null; properties: object }
 
-export const flag = { writable: 1, enumerable: 2, configurable: 4 }
+export const propertyFlags = { writable: 1, enumerable: 2, configurable: 4 }
 
 /** Checks what came out of a snapshot: nothing about it is taken for granted. */
 export function checkPayload(value: unknown): Payload {
-  if (!isRecord(value) || !Object.entries(shape).every(([key, isItem]) => isListOf(value[key], isItem))) {
+  if (!isRecord(value) || !Object.entries(payloadShape).every(([key, isItem]) => isListOf(value[key], isItem))) {
     throw invalidSnapshot("what it holds is not in the form it should have")
   }
   // Every list was just checked, item by item.
@@ -57,7 +57,7 @@ export function checkPayload(value: unknown): Payload {
 }
 
 /** The names of a whole snapshot that no longer hold, in the bytes of the changes since. */
-export function checkDropped(value: unknown): ReadonlySet<string> {
+export function droppedNames(value: unknown): ReadonlySet<string> {
   if (!isRecord(value) || !Array.isArray(value.dropped) || !value.dropped.every(isString)) {
     throw invalidSnapshot("it does not say which names have changed since the whole one")
   }
@@ -100,7 +100,7 @@ const isNullOr =
   (item) =>
     item === null || check(item)
 
-const shape: { [key in keyof Payload]: Check } = {
+const payloadShape: { [key in keyof Payload]: Check } = {
   names: isTuple(isString, anything),
   contents: isTuple(isString, anything),
   constants: isString,

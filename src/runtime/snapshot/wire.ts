@@ -8,27 +8,27 @@ import { bytesOf } from "../undo/bytes.ts"
 const header = Buffer.from("karst snapshot 1\n")
 
 /** With `deep`, throws a `RangeError` for what is nested so deeply that it could not be read again. */
-export function pack(value: unknown, deep = false): Uint8Array {
+export function encodeSnapshot(value: unknown, deep = false): Uint8Array {
   const serializer = new HeapSerializer()
   serializer.writeRawBytes(header)
   serializer.writeHeader()
   // To read may take twice as much of the stack as to write.
-  if (deep) onLessStack(ballasts, () => serializer.writeValue(value))
+  if (deep) runWithLessStack(stackFrames, () => serializer.writeValue(value))
   else serializer.writeValue(value)
   return serializer.releaseBuffer()
 }
 
 /** Does something with 600 KB less of the stack, which has 984 KB. */
-function onLessStack(frames: number, job: () => void): void {
+function runWithLessStack(frames: number, job: () => void): void {
   if (frames === 0) job()
-  else Reflect.apply(onLessStack, undefined, [frames - 1, job, ...ballast])
+  else Reflect.apply(runWithLessStack, undefined, [frames - 1, job, ...stackFiller])
 }
 
-const ballasts = 10
-const ballast = new Array<number>(7_500).fill(0)
+const stackFrames = 10
+const stackFiller = new Array<number>(7_500).fill(0)
 
 /** The value in a snapshot's bytes. Runs nothing of it. Throws an `AgentError` for bytes that are none of ours. */
-export function unpack(data: Uint8Array): unknown {
+export function decodeSnapshot(data: Uint8Array): unknown {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (!bytes.subarray(0, header.length).equals(header)) {
     throw invalidSnapshot("its first bytes do not say that it is one, or it is of a version this Karst does not know")
@@ -59,7 +59,7 @@ interface ViewType {
 }
 
 // The order is part of the format: append only.
-const views: readonly ViewType[] = [
+const viewTypes: readonly ViewType[] = [
   DataView,
   Int8Array,
   Uint8Array,
@@ -76,7 +76,7 @@ const views: readonly ViewType[] = [
   Uint8Array,
   Float16Array,
 ]
-const nodeBuffer = 12
+const nodeBufferIndex = 12
 
 /** Node's own would copy what each view shows, so that two views of the same bytes were no longer so. */
 class HeapSerializer extends Serializer {
@@ -92,7 +92,7 @@ class HeapSerializer extends Serializer {
     const bytes = bytesOf(view)
     // Node keeps small buffers in a common one: what else is in there is nobody's business.
     const isPooled = isBuffer && bytes.buffer.byteLength === Buffer.poolSize && bytes.byteLength < Buffer.poolSize
-    this.writeUint32(isBuffer ? nodeBuffer : views.findIndex((type) => view instanceof type))
+    this.writeUint32(isBuffer ? nodeBufferIndex : viewTypes.findIndex((type) => view instanceof type))
     this.writeUint32(isPooled ? 0 : bytes.byteOffset)
     this.writeUint32(bytes.byteLength)
     this.writeValue(isPooled ? bytes.slice().buffer : bytes.buffer)
@@ -110,8 +110,8 @@ class HeapDeserializer extends Deserializer {
     const length = this.readUint32()
     const buffer: unknown = this.readValue()
     if (!(buffer instanceof ArrayBuffer)) throw new TypeError("A view is not of bytes.")
-    if (index === nodeBuffer) return Buffer.from(buffer, offset, length)
-    const View = views[index]
+    if (index === nodeBufferIndex) return Buffer.from(buffer, offset, length)
+    const View = viewTypes[index]
     if (!View) throw new TypeError("A view is of an unknown kind.")
     return new View(buffer, offset, length / (View.BYTES_PER_ELEMENT ?? 1))
   }

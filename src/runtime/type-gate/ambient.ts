@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm"
 export function ambientDeclarations(): string {
   const language = new Set<string>(runInNewContext("Object.getOwnPropertyNames(globalThis)"))
   const names = Object.getOwnPropertyNames(globalThis).filter(
-    (name) => !precise.has(name) && !language.has(name) && /^[A-Za-z_$][\w$]*$/.test(name),
+    (name) => !declaredSeparately.has(name) && !language.has(name) && /^[A-Za-z_$][\w$]*$/.test(name),
   )
   return [
     ...names.map((name) => `declare var ${name}: any\ntype ${name} = any`),
@@ -18,4 +18,4 @@ export function ambientDeclarations(): string {
   ].join("\n")
 }
 
-const precise = new Set(["console", "fetch", "WebAssembly", "globalThis"])
+const declaredSeparately = new Set(["console", "fetch", "WebAssembly", "globalThis"])

@@ -1,46 +1,52 @@
 import type { ActionError } from "../../core/event.ts"
 import { type Binding, boundValue, variable } from "../bindings.ts"
-import { originalOf, realOf } from "../cells/call.ts"
+import { unwrapObjectProxy, unwrapProxy } from "../cells/call.ts"
 import type { Namespace } from "../cells/namespace.ts"
-import { declare } from "../declare/declare.ts"
+import { declareBindings } from "../declare/declare.ts"
 import { guardEntries } from "../guard.ts"
-import type { Execution, TypeGateMode } from "../runtime.ts"
+import type { CellExecution, TypeGateMode } from "../runtime.ts"
 import type { ParsedCell } from "../syntax.ts"
 import { createTypeGate, type GateVerdict } from "../type-gate.ts"
 
 /** The type gate as one cell passes it. */
-export interface CellGate {
+export interface CellTypeGate {
   /** Why the cell must not run, if so. */
   check(cell: ParsedCell): ActionError | undefined
   /** Adds the hints to its execution, and learns the types of the names it made. */
-  ran(execution: Execution): Execution
+  recordExecution(execution: CellExecution): CellExecution
 }
 
 /** A `MissingPeerError` when TypeScript 7 is not installed. */
-export type OpenCellGate = (mode: Exclude<TypeGateMode, "off">) => Promise<CellGate>
+export type OpenCellTypeGate = (mode: Exclude<TypeGateMode, "off">) => Promise<CellTypeGate>
 
 /** The gate of a runtime whose namespace lives in this process. */
-export function createCellGate(namespace: Namespace, ambient: ReadonlySet<string>): OpenCellGate {
+export function createInProcessTypeGate(namespace: Namespace, ambient: ReadonlySet<string>): OpenCellTypeGate {
   const gate = createTypeGate()
-  const declared = createDeclared(namespace)
+  const declared = createDeclarationCache(namespace)
   const values = () => new Map(Object.entries(namespace.scope))
   return async (mode) => {
     await gate.open()
     let verdict: GateVerdict | undefined
     return {
       check(cell) {
-        const bindings = namespace.described(undefined)
+        const bindings = namespace.bindingsToDescribe(undefined)
         const there = values()
-        const guarded = guardedAmong(bindings, there)
+        const guarded = findGuardedObjects(bindings, there)
         // The stand-in of a guarded object tells nothing; the object itself does.
         const seen = new Map([...there, ...guarded.map(({ name, value }) => [name, value] as const)])
         const promising = new Map(guarded.map(({ name, methods }) => [name, methods]))
         const declarations = declared(bindings)
-        verdict = gate.check(cell, mode, { declarations, values: there, seen, promising, ambient })
+        verdict = gate.check(cell, mode, {
+          declarations,
+          values: there,
+          liveValues: seen,
+          promiseMethods: promising,
+          ambient,
+        })
         return verdict.error
       },
-      ran(execution) {
-        verdict?.remember(values())
+      recordExecution(execution) {
+        verdict?.rememberTypes(values())
         const { hints = [] } = verdict ?? {}
         return hints.length > 0 ? { ...execution, hints: [...hints, ...(execution.hints ?? [])] } : execution
       },
@@ -49,18 +55,18 @@ export function createCellGate(namespace: Namespace, ambient: ReadonlySet<string
 }
 
 /** The objects with guarded methods that still are what cells find under their names. */
-function guardedAmong(bindings: ReadonlyMap<string, Binding>, values: ReadonlyMap<string, unknown>) {
+function findGuardedObjects(bindings: ReadonlyMap<string, Binding>, values: ReadonlyMap<string, unknown>) {
   return [...bindings].flatMap(([name, binding]) => {
     if (binding.kind !== "variable" || !binding.guard) return []
     const value = values.get(name)
-    const real = realOf(value)
+    const real = unwrapObjectProxy(value)
     if (real === value) return []
     return { name, value: real, methods: new Set(guardEntries(binding.guard).map(([method]) => method)) }
   })
 }
 
 /** The declarations of what was injected, made anew only when a name has another value. */
-function createDeclared(namespace: Namespace): (bindings: ReadonlyMap<string, Binding>) => string {
+function createDeclarationCache(namespace: Namespace): (bindings: ReadonlyMap<string, Binding>) => string {
   const prototypes = new Map<string, unknown>()
   let last: { values: Map<string, unknown>; text: string } | undefined
 
@@ -69,7 +75,7 @@ function createDeclared(namespace: Namespace): (bindings: ReadonlyMap<string, Bi
     if (binding.kind === "function") {
       const value = namespace.scope[name]
       // A function of a cell's own is not called through the gate, and need not give a promise.
-      return binding.options.sync || originalOf(value) !== value ? binding : variable(value, { type: "any" })
+      return binding.options.sync || unwrapProxy(value) !== value ? binding : variable(value, { type: "any" })
     }
     if (binding.kind !== "variable" || binding.type === undefined) return binding
     if (binding.value === null || binding.value === undefined) return binding
@@ -83,16 +89,16 @@ function createDeclared(namespace: Namespace): (bindings: ReadonlyMap<string, Bi
     if (
       last &&
       last.values.size === values.size &&
-      values.entries().every(([name, value]) => isSame(last, name, value))
+      values.entries().every(([name, value]) => hasSameValue(last, name, value))
     ) {
       return last.text
     }
-    const text = declare(new Map([...bindings].map(([name, binding]) => [name, stillTrue(name, binding)])))
+    const text = declareBindings(new Map([...bindings].map(([name, binding]) => [name, stillTrue(name, binding)])))
     last = { values, text }
     return text
   }
 }
 
-function isSame(last: { values: Map<string, unknown> } | undefined, name: string, value: unknown): boolean {
+function hasSameValue(last: { values: Map<string, unknown> } | undefined, name: string, value: unknown): boolean {
   return last?.values.has(name) === true && Object.is(last.values.get(name), value)
 }

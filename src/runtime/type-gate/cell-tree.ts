@@ -14,7 +14,7 @@ export interface CellTree {
 export type CallNode = Extract<AnyNode, { type: "CallExpression" | "NewExpression" }>
 export type MemberNode = Extract<AnyNode, { type: "MemberExpression" }>
 
-export function cellTree(cell: ParsedCell): CellTree {
+export function createCellTree(cell: ParsedCell): CellTree {
   const parents = new Map<AnyNode, AnyNode>()
   const ranges = new Map<string, AnyNode>()
   const calls: CallNode[] = []
@@ -36,37 +36,37 @@ export function cellTree(cell: ParsedCell): CellTree {
 }
 
 /** A node without what changes nothing about its value: parentheses, assertions, the frame of an optional chain. */
-export function bare(node: AnyNode): AnyNode {
+export function unwrapNode(node: AnyNode): AnyNode {
   switch (node.type) {
     case "ChainExpression":
     case "ParenthesizedExpression":
     case "TSNonNullExpression":
     case "TSInstantiationExpression":
-      return bare(node.expression)
+      return unwrapNode(node.expression)
     default:
       return node
   }
 }
 
 /** The name at the root of `a.b().c[0]`. */
-export function rootOf(node: AnyNode): Extract<AnyNode, { type: "Identifier" }> | undefined {
-  const inner = bare(node)
+export function rootIdentifier(node: AnyNode): Extract<AnyNode, { type: "Identifier" }> | undefined {
+  const inner = unwrapNode(node)
   switch (inner.type) {
     case "Identifier":
       return inner
     case "MemberExpression":
-      return rootOf(inner.object)
+      return rootIdentifier(inner.object)
     case "CallExpression":
-      return rootOf(inner.callee)
+      return rootIdentifier(inner.callee)
     case "AwaitExpression":
-      return rootOf(inner.argument)
+      return rootIdentifier(inner.argument)
     default:
       return undefined
   }
 }
 
 /** The name of the member, where the text tells it. */
-export function keyOf({ computed, property }: MemberNode): string | undefined {
+export function memberKey({ computed, property }: MemberNode): string | undefined {
   if (!computed) return property.type === "Identifier" ? property.name : undefined
   return property.type === "Literal" ? String(property.value) : undefined
 }

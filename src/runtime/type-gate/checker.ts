@@ -1,17 +1,17 @@
 import { MissingPeerError } from "../../core/errors.ts"
-import { importPeer } from "../../core/peer.ts"
+import { importOptionalPackage } from "../../core/peer.ts"
 import { ambientDeclarations } from "./ambient.ts"
 
 /** What the gate needs of a TypeScript compiler, and all it knows of one. */
 export interface TypeChecker {
   /** Finds what is wrong with a cell, which may import from "./host" what is declared there. Throws when the compiler is
    *  gone. */
-  check(cell: string, host: string): Checked
+  check(cell: string, host: string): CheckResult
   /** Ends the compiler. The next check starts another one. */
   close(): void
 }
 
-export interface Checked {
+export interface CheckResult {
   diagnostics: Diagnostic[]
   /** The types found at places in the cell, as text; undefined where there is none. Only until the next check. */
   typesAt(offsets: readonly number[]): (string | undefined)[]
@@ -33,23 +33,23 @@ export interface Diagnostic {
   start: number
   end: number
   /** Whether TypeScript suggests that an `await` is missing. */
-  awaits: boolean
+  suggestsAwait: boolean
   /** The codes of the messages that explain it further. */
   causes: number[]
 }
 
 /** TypeScript 7, as one warm process that every runtime of this program shares. It neither keeps the program alive nor
  *  outlives it. */
-export function typeScript(): Promise<TypeChecker> {
-  shared ??= load().then(createChecker)
+export function sharedTypeChecker(): Promise<TypeChecker> {
+  sharedChecker ??= importCompilerApi().then(createChecker)
   // A package that is missing now may be there the next time.
-  shared.catch(() => {
-    shared = undefined
+  sharedChecker.catch(() => {
+    sharedChecker = undefined
   })
-  return shared
+  return sharedChecker
 }
 
-let shared: Promise<TypeChecker> | undefined
+let sharedChecker: Promise<TypeChecker> | undefined
 
 // The parts of `typescript/unstable/sync` that are used. The path says "unstable": it is named here and nowhere else.
 interface Api {
@@ -93,7 +93,7 @@ interface ApiDiagnostic {
   relatedInformation?: readonly ApiDiagnostic[]
 }
 
-type ApiClass = new (options: { cwd: string; fs: VirtualFiles }) => Api
+type ApiConstructor = new (options: { cwd: string; fs: VirtualFiles }) => Api
 
 /** Answers of null and false keep the compiler from the real file system; undefined lets it read its own library. */
 interface VirtualFiles {
@@ -104,11 +104,11 @@ interface VirtualFiles {
   realpath(path: string): string
 }
 
-async function load(): Promise<ApiClass> {
+async function importCompilerApi(): Promise<ApiConstructor> {
   try {
-    const { API } = await importPeer("typescript/unstable/sync", "the type gate")
+    const { API } = await importOptionalPackage("typescript/unstable/sync", "the type gate")
     // A true boundary: the package is optional, so its own types are not at hand.
-    if (typeof API === "function") return API as ApiClass
+    if (typeof API === "function") return API as ApiConstructor
     throw new TypeError("typescript/unstable/sync has no API.")
   } catch (cause) {
     const found = await installedVersion()
@@ -126,7 +126,7 @@ async function load(): Promise<ApiClass> {
 /** Of a TypeScript that has not what the type gate needs. */
 async function installedVersion(): Promise<unknown> {
   try {
-    const { version, default: whole } = await importPeer("typescript", "the type gate")
+    const { version, default: whole } = await importOptionalPackage("typescript", "the type gate")
     const inDefault = typeof whole === "object" && whole !== null && "version" in whole ? whole.version : undefined
     return version ?? inDefault
   } catch {
@@ -134,7 +134,7 @@ async function installedVersion(): Promise<unknown> {
   }
 }
 
-function createChecker(Api: ApiClass): TypeChecker {
+function createChecker(Api: ApiConstructor): TypeChecker {
   const files = new Map([
     [configFile, JSON.stringify({ compilerOptions, files: [ambientFile, hostFile, cellFile] })],
     [ambientFile, ambientDeclarations()],
@@ -149,7 +149,7 @@ function createChecker(Api: ApiClass): TypeChecker {
   }
 
   const refresh = (changed: string[]): Project => {
-    api ??= new Api({ cwd: root, fs: virtual(files) })
+    api ??= new Api({ cwd: root, fs: createVirtualFiles(files) })
     const next = api.updateSnapshot(snapshot ? { fileChanges: { changed } } : { openProjects: [configFile] })
     snapshot?.dispose()
     snapshot = next
@@ -216,11 +216,11 @@ function nodesByRange(file: ApiNode | undefined): Map<string, ApiNode> {
 
 function diagnosticOf({ code, text, pos, end, messageChain = [], relatedInformation = [] }: ApiDiagnostic): Diagnostic {
   const message = [text, ...messageChain.map((more) => more.text)].join(" ")
-  const awaits = relatedInformation.some((related) => related.code === forgotAwait)
-  return { code, message, start: pos, end, awaits, causes: messageChain.map((more) => more.code) }
+  const awaits = relatedInformation.some((related) => related.code === missingAwaitCode)
+  return { code, message, start: pos, end, suggestsAwait: awaits, causes: messageChain.map((more) => more.code) }
 }
 
-const forgotAwait = 2773
+const missingAwaitCode = 2773
 const root = "/karst"
 const configFile = `${root}/tsconfig.json`
 const ambientFile = `${root}/ambient.d.ts`
@@ -242,7 +242,7 @@ const compilerOptions = {
   noErrorTruncation: true,
 }
 
-function virtual(files: ReadonlyMap<string, string>): VirtualFiles {
+function createVirtualFiles(files: ReadonlyMap<string, string>): VirtualFiles {
   const isOurs = (path: string) => path.startsWith(`${root}/`)
   return {
     readFile: (path) => (isOurs(path) ? (files.get(path) ?? null) : undefined),

@@ -19,15 +19,15 @@ export const codes = {
 }
 
 /** Arithmetic, comparison, iteration. */
-export const operators = new Set([2362, 2363, 2365, 2367, 2488])
+export const operatorCodes = new Set([2362, 2363, 2365, 2367, 2488])
 
 /** A member that the type needs is missing. */
-export const incomplete = new Set([2739, 2740, 2741])
+export const missingMemberCodes = new Set([2739, 2740, 2741])
 
 /** Mismatches worth telling. The rest is style, or about types alone. */
-export const hinted = new Set([2322, 2351, 2362, 2363, 2365, 2488, 2739, 2740, 2741, 2769, 18046])
+export const hintCodes = new Set([2322, 2351, 2362, 2363, 2365, 2488, 2739, 2740, 2741, 2769, 18046])
 
 /** Something that is not what the type says was assigned. */
-export const misassigned = new Set([2322, 2739, 2740, 2741])
+export const assignmentCodes = new Set([2322, 2739, 2740, 2741])
 /** Or it was handed to a function. */
-export const mishanded = new Set([2345, 2353, 2561, 2769])
+export const argumentCodes = new Set([2345, 2353, 2561, 2769])

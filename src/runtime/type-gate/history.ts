@@ -1,51 +1,61 @@
 import { type AnyNode, type ParsedCell, walk } from "../syntax.ts"
-import { bare, type CallNode, type CellTree, keyOf, type MemberNode, rootOf } from "./cell-tree.ts"
+import { type CallNode, type CellTree, type MemberNode, memberKey, rootIdentifier, unwrapNode } from "./cell-tree.ts"
 
 /** What earlier cells did that types do not tell: JavaScript lets anybody give an object more than its type says. */
-export interface History {
+export interface CellHistory {
   /** Members that cells gave to objects, whichever they were: `task.score = 1`, `{ score: 1 }`. */
-  readonly given: Set<string>
+  readonly assignedMembers: Set<string>
   /** Members that cells gave to classes of the language or to prototypes. */
-  readonly extended: Set<string>
+  readonly extendedBuiltinMembers: Set<string>
   /** Names that cells gave something else than their type says. */
-  readonly loosened: Set<string>
+  readonly mistypedNames: Set<string>
   /** Whether a cell gave objects members under keys that its text does not tell. */
-  anything: boolean
+  hasUnknownKeys: boolean
 }
 
-export function createHistory(): History {
-  return { given: new Set(), extended: new Set(), loosened: new Set(), anything: false }
+export function createCellHistory(): CellHistory {
+  return {
+    assignedMembers: new Set(),
+    extendedBuiltinMembers: new Set(),
+    mistypedNames: new Set(),
+    hasUnknownKeys: false,
+  }
 }
 
 /** Takes note of what a cell does. */
-export function learn(history: History, cell: ParsedCell, tree: CellTree, loosened: ReadonlySet<string>): void {
+export function recordCell(
+  history: CellHistory,
+  cell: ParsedCell,
+  tree: CellTree,
+  loosened: ReadonlySet<string>,
+): void {
   const { names } = tree.scopes.cell
-  for (const name of names?.keys() ?? []) history.loosened.delete(name)
-  for (const name of loosened) history.loosened.add(name)
+  for (const name of names?.keys() ?? []) history.mistypedNames.delete(name)
+  for (const name of loosened) history.mistypedNames.add(name)
   const isAboutPrototypes = /\b(?:prototype|__proto__)\b/.test(cell.code)
   const give = (key: string | undefined, isExtension: boolean) => {
-    if (key === undefined) history.anything = true
-    else history.given.add(key)
-    if (key !== undefined && (isExtension || isAboutPrototypes)) history.extended.add(key)
+    if (key === undefined) history.hasUnknownKeys = true
+    else history.assignedMembers.add(key)
+    if (key !== undefined && (isExtension || isAboutPrototypes)) history.extendedBuiltinMembers.add(key)
   }
   walk(
     cell.program,
     (node, parent) => {
-      if (node.type === "MemberExpression" && isTarget(node, parent)) {
-        const root = rootOf(node)
+      if (node.type === "MemberExpression" && isAssignmentTarget(node, parent)) {
+        const root = rootIdentifier(node)
         const isGlobal = root !== undefined && !tree.scopes.references.get(root)?.declaration && root.name in globalThis
-        const key = keyOf(node)
-        if (key !== undefined || !isFresh(node.object, tree)) give(key, isGlobal)
+        const key = memberKey(node)
+        if (key !== undefined || !isCreatedByCell(node.object, tree)) give(key, isGlobal)
       }
       if (node.type === "Property" && parent?.type === "ObjectExpression" && !node.computed)
         give(keyText(node.key), false)
-      if (node.type === "CallExpression") for (const key of definedBy(node, tree)) give(key, false)
+      if (node.type === "CallExpression") for (const key of keysDefinedBy(node, tree)) give(key, false)
     },
     { types: false },
   )
 }
 
-function isTarget(member: MemberNode, parent: AnyNode | undefined): boolean {
+function isAssignmentTarget(member: MemberNode, parent: AnyNode | undefined): boolean {
   if (parent?.type === "AssignmentExpression") return parent.left === member
   if (parent?.type === "ForOfStatement" || parent?.type === "ForInStatement") return parent.left === member
   return parent?.type === "ArrayPattern" || (parent?.type === "AssignmentPattern" && parent.left === member)
@@ -53,32 +63,35 @@ function isTarget(member: MemberNode, parent: AnyNode | undefined): boolean {
 
 /** The keys that a call of `Object.assign` and its like gives to an object; undefined stands for unknown ones. Those of
  *  object literals are found where they stand. */
-function definedBy({ callee, arguments: given }: CallNode, tree: CellTree): (string | undefined)[] {
-  const inner = bare(callee)
+function keysDefinedBy({ callee, arguments: given }: CallNode, tree: CellTree): (string | undefined)[] {
+  const inner = unwrapNode(callee)
   const [target, second, ...others] = given
-  if (inner.type !== "MemberExpression" || !target || !second || isFresh(target, tree)) return []
-  switch (keyOf(inner)) {
+  if (inner.type !== "MemberExpression" || !target || !second || isCreatedByCell(target, tree)) return []
+  switch (memberKey(inner)) {
     case "assign":
       return [second, ...others].every(({ type }) => type === "ObjectExpression") ? [] : [undefined]
     case "defineProperty":
     case "set":
-      return rootOf(inner)?.name === "Object" || rootOf(inner)?.name === "Reflect" ? [keyText(second)] : []
+      return rootIdentifier(inner)?.name === "Object" || rootIdentifier(inner)?.name === "Reflect"
+        ? [keyText(second)]
+        : []
     default:
       return []
   }
 }
 
 /** Whether an expression stands for an object that the cell itself makes. */
-function isFresh(node: AnyNode, tree: CellTree): boolean {
-  const inner = bare(node)
+function isCreatedByCell(node: AnyNode, tree: CellTree): boolean {
+  const inner = unwrapNode(node)
   if (inner.type === "ObjectExpression" || inner.type === "ArrayExpression" || inner.type === "NewExpression")
     return true
-  if (inner.type === "TSAsExpression" || inner.type === "TSSatisfiesExpression") return isFresh(inner.expression, tree)
-  if (inner.type === "MemberExpression") return isFresh(inner.object, tree)
+  if (inner.type === "TSAsExpression" || inner.type === "TSSatisfiesExpression")
+    return isCreatedByCell(inner.expression, tree)
+  if (inner.type === "MemberExpression") return isCreatedByCell(inner.object, tree)
   if (inner.type !== "Identifier") return false
   const declaration = tree.scopes.references.get(inner)?.declaration
   const isVariable = declaration?.kind === "const" || declaration?.kind === "let" || declaration?.kind === "var"
-  return isVariable && declaration.path.length === 0 && !!declaration.init && isFresh(declaration.init, tree)
+  return isVariable && declaration.path.length === 0 && !!declaration.init && isCreatedByCell(declaration.init, tree)
 }
 
 function keyText(node: AnyNode): string | undefined {

@@ -8,9 +8,9 @@ export interface HostName {
 }
 
 /** Reads the names off a block of declarations, as `declare` writes them: each begins a line. */
-export function hostNames(declarations: string): Map<string, HostName> {
+export function parseHostNames(declarations: string): Map<string, HostName> {
   const names = new Map<string, HostName>()
-  const heads = [...declarations.matchAll(head)]
+  const heads = [...declarations.matchAll(declarationHead)]
   heads.forEach((match, index) => {
     const [whole, word = "", name = ""] = match
     const text = declarations.slice(match.index, heads[index + 1]?.index)
@@ -18,15 +18,16 @@ export function hostNames(declarations: string): Map<string, HostName> {
     // A class may be shown without its members.
     const hidden = word === "class" && text.slice(whole.length).trimStart().startsWith("{}")
     const certain = !hidden && !text.includes("// inferred") && before?.certain !== false
-    const kind = before?.kind ?? kinds[word] ?? "type"
+    const kind = before?.kind ?? kindByKeyword[word] ?? "type"
     names.set(name, { kind, certain, text: before && kind !== "function" ? before.text + text : text })
   })
   return names
 }
 
-const head = /^(?:declare )?(?:abstract )?(let|const|function|class|enum|interface|type|namespace) ([\w$]+)/gm
+const declarationHead =
+  /^(?:declare )?(?:abstract )?(let|const|function|class|enum|interface|type|namespace) ([\w$]+)/gm
 
-const kinds: Record<string, HostName["kind"]> = {
+const kindByKeyword: Record<string, HostName["kind"]> = {
   let: "variable",
   const: "variable",
   function: "function",

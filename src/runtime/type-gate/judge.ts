@@ -1,46 +1,59 @@
 import type { AnyNode, ParsedCell } from "../syntax.ts"
-import { bare, type CallNode, type CellTree, cellTree, keyOf, rootOf } from "./cell-tree.ts"
-import type { Checked, Diagnostic } from "./checker.ts"
-import { codes, hinted, incomplete, operators } from "./codes.ts"
-import type { History } from "./history.ts"
-import { isOfLibrary, lookForMember, membersOf, type Presence } from "./live.ts"
-import { loosenedNames } from "./loosened.ts"
-import { typesOf } from "./made-names.ts"
-import { nearest } from "./nearest.ts"
-import { createTrust, type Trust, type TrustSources } from "./trust.ts"
-import { isLibraryType, isOtherPrimitive, neverCalled, type TypeKind, typeKind } from "./type-text.ts"
-import { doubtedMembers, isCalledOrEntered, isGuarded, isReadThrough, isWritten, promisesAsValues } from "./uses.ts"
+import { type CallNode, type CellTree, createCellTree, memberKey, rootIdentifier, unwrapNode } from "./cell-tree.ts"
+import type { CheckResult, Diagnostic } from "./checker.ts"
+import { codes, hintCodes, missingMemberCodes, operatorCodes } from "./codes.ts"
+import type { CellHistory } from "./history.ts"
+import { findLiveMember, isBuiltinMember, liveMemberNames, type Presence } from "./live.ts"
+import { findMistypedNames } from "./loosened.ts"
+import { typesDeclaredIn } from "./made-names.ts"
+import { nearestName } from "./nearest.ts"
+import { createTrustAnalysis, type Trust, type TrustSources } from "./trust.ts"
+import { isLibraryType, isNeverCallable, isOtherPrimitive, type TypeKind, typeKind } from "./type-text.ts"
+import {
+  findPromisesUsedAsValues,
+  isAwaitedAsWhole,
+  isOptionalRead,
+  isWritten,
+  testedMembers,
+  throwsIfMissing,
+} from "./uses.ts"
 
 /** What is known about the names when a cell is judged. */
-export interface Known extends Omit<TrustSources, "loosened"> {
-  made: ReadonlyMap<string, { text: string; trust: Trust; kind: "value" | "class" | "type" }>
+export interface GateKnowledge extends Omit<TrustSources, "mistypedNames"> {
+  cellNames: ReadonlyMap<string, { text: string; trust: Trust; kind: "value" | "class" | "type" }>
   /** Every name there is, with its running value where that is at hand. */
   names: ReadonlySet<string>
   values: ReadonlyMap<string, unknown>
-  history: History
+  history: CellHistory
 }
 
-export interface Judged {
+export interface Judgement {
   /** Near certain to fail, or to do what nobody meant. */
   blocked: Diagnostic[]
   doubtful: Diagnostic[]
   /** Names that the cell gives something else than their type says. */
-  loosened: ReadonlySet<string>
+  mistypedNames: ReadonlySet<string>
   tree: CellTree
 }
 
 type Verdict = "block" | "hint" | "nothing"
 
-export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known: Known): Judged {
+export function judgeDiagnostics(
+  cell: ParsedCell,
+  checked: Omit<CheckResult, "typesAt">,
+  known: GateKnowledge,
+): Judgement {
   const { diagnostics } = checked
-  const tree = cellTree(cell)
-  const loosened = loosenedNames(cell, checked, tree, known)
-  const trust = createTrust(cell, tree, { ...known, loosened })
-  const own = new Map(typesOf(cell).map(({ name, kind }) => [name, kind]))
-  const all = [...diagnostics, ...promisesAsValues(cell, tree, known)].sort((one, other) => one.start - other.start)
-  let doubts: ReturnType<typeof doubtedMembers> | undefined
+  const tree = createCellTree(cell)
+  const loosened = findMistypedNames(cell, checked, tree, known)
+  const trust = createTrustAnalysis(cell, tree, { ...known, mistypedNames: loosened })
+  const own = new Map(typesDeclaredIn(cell).map(({ name, kind }) => [name, kind]))
+  const all = [...diagnostics, ...findPromisesUsedAsValues(cell, tree, known)].sort(
+    (one, other) => one.start - other.start,
+  )
+  let doubts: ReturnType<typeof testedMembers> | undefined
   const verdicts = Map.groupBy(all.map(tidied), verdictOn)
-  return { blocked: verdicts.get("block") ?? [], doubtful: verdicts.get("hint") ?? [], loosened, tree }
+  return { blocked: verdicts.get("block") ?? [], doubtful: verdicts.get("hint") ?? [], mistypedNames: loosened, tree }
 
   function verdictOn(diagnostic: Diagnostic): Verdict {
     const node = tree.nodeAt(diagnostic.start, diagnostic.end)
@@ -68,13 +81,14 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
         return node && call && isOfHost(call) && !isLoosened(node) ? onArgument(diagnostic, node, call) : "hint"
       }
       case codes.notCallable:
-        return node && isCertain(called(node)) && neverCalled(checked.typeOf(called(node)) ?? "") ? "block" : "hint"
+        return node && isCertain(called(node)) && isNeverCallable(checked.typeOf(called(node)) ?? "") ? "block" : "hint"
       case codes.promiseAsValue:
         return "block"
       default:
-        if (incomplete.has(code) && node && isIncomplete(node)) return "block"
-        if (operators.has(code) && (diagnostic.awaits || hasPromiseOperand(node)) && !isLoosened(node)) return "block"
-        return hinted.has(code) ? "hint" : "nothing"
+        if (missingMemberCodes.has(code) && node && isIncomplete(node)) return "block"
+        if (operatorCodes.has(code) && (diagnostic.suggestsAwait || hasPromiseOperand(node)) && !isLoosened(node))
+          return "block"
+        return hintCodes.has(code) ? "hint" : "nothing"
     }
   }
 
@@ -83,15 +97,15 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
   }
 
   function callAbout(diagnostic: Diagnostic): CallNode | undefined {
-    return tree.callAround(diagnostic.start, diagnostic.end, (each) => isAbout(diagnostic, each))
+    return tree.callAround(diagnostic.start, diagnostic.end, (each) => isAboutCall(diagnostic, each))
   }
 
   /** Refused are an argument that is a Promise, one of another primitive type than the parameter, and an object literal
    *  without a member that the parameter needs. */
-  function onArgument({ awaits, causes }: Diagnostic, argument: AnyNode, call: CallNode): Verdict {
+  function onArgument({ suggestsAwait: awaits, causes }: Diagnostic, argument: AnyNode, call: CallNode): Verdict {
     const given = checked.typeOf(argument) ?? "any"
     if (awaits || typeKind(given).kind === "promise") return "block"
-    if (causes.some((cause) => incomplete.has(cause)) && isIncomplete(argument)) return "block"
+    if (causes.some((cause) => missingMemberCodes.has(cause)) && isIncomplete(argument)) return "block"
     const at = call.arguments.findIndex(({ start }) => start === argument.start)
     const wanted = checked.parameterTypesOf(call)?.[at]
     return wanted !== undefined && isCertain(argument) && isOtherPrimitive(given, wanted) ? "block" : "hint"
@@ -128,13 +142,13 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
     const isName = codes.unknownName.has(code) && !codes.nameButAnother.has(code)
     const message = isName ? `Cannot find name '${word}'.` : diagnostic.message
     const place = node && tree.parentOf(node)
-    const members = () => (place?.type === "MemberExpression" ? membersOf(place.object, tree, known.values) : [])
+    const members = () => (place?.type === "MemberExpression" ? liveMemberNames(place.object, tree, known.values) : [])
     const candidates = isName ? known.names : code === codes.noMember ? members() : []
-    const meant = nearest(word, candidates)
+    const meant = nearestName(word, candidates)
     return { ...diagnostic, message: meant === undefined ? message : `${message} Did you mean '${meant}'?` }
   }
 
-  function isAboutPromise({ code, awaits }: Diagnostic, node: AnyNode | undefined): boolean {
+  function isAboutPromise({ code, suggestsAwait: awaits }: Diagnostic, node: AnyNode | undefined): boolean {
     if (awaits || !node) return awaits
     if (code === codes.argumentType) return typeKind(checked.typeOf(node) ?? "any").kind === "promise"
     const isMember = code === codes.noMember || code === codes.noMemberButAnother
@@ -163,13 +177,13 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
     if (place?.type === "MemberExpression" && place.property === node) {
       const spelt = code === codes.noMemberButAnother
       const written = isWritten(place, tree)
-      const guarded = isGuarded(place, tree)
-      const presence = lookForMember(place.object, keyOf(place) ?? "", spelt, tree, known.values)
-      if (presence === "there" || isOfLibrary(typeText, keyOf(place) ?? "")) return "nothing"
-      if (guarded || doubted(node) || isGiven(type, keyOf(place) ?? "", presence)) return "hint"
-      if (presence === "missing" && isCalledOrEntered(place, tree)) return "block"
-      if (type.kind === "promise" && isReadThrough(place, tree, known.promising)) return "hint"
-      return onType(type, trust.of(place.object), { written, spelt, used: isCalledOrEntered(place, tree) })
+      const guarded = isOptionalRead(place, tree)
+      const presence = findLiveMember(place.object, memberKey(place) ?? "", spelt, tree, known.values)
+      if (presence === "there" || isBuiltinMember(typeText, memberKey(place) ?? "")) return "nothing"
+      if (guarded || doubted(node) || isGiven(type, memberKey(place) ?? "", presence)) return "hint"
+      if (presence === "missing" && throwsIfMissing(place, tree)) return "block"
+      if (type.kind === "promise" && isAwaitedAsWhole(place, tree, known.promiseMethods)) return "hint"
+      return onType(type, trust.of(place.object), { written, spelt, used: throwsIfMissing(place, tree) })
     }
     // `const { totl } = await stats()`
     if (place?.type !== "Property" || place.value.type === "AssignmentPattern") return "hint"
@@ -182,7 +196,7 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
 
   /** Whether an earlier cell gave a member of that name to something that this may be. */
   function isGiven(type: TypeKind, key: string, presence: Presence): boolean {
-    const { given, extended, anything } = known.history
+    const { assignedMembers: given, extendedBuiltinMembers: extended, hasUnknownKeys: anything } = known.history
     if (type.kind === "promise") return false
     if (extended.has(key)) return true
     const isLibrary = type.kind === "library" || (type.kind === "named" && isLibraryType(type.name))
@@ -191,7 +205,7 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
 
   /** Whether the cell elsewhere asks for a member of that name, or makes one. */
   function doubted(key: AnyNode): boolean {
-    doubts ??= doubtedMembers(cell, tree)
+    doubts ??= testedMembers(cell, tree)
     return key.type === "Identifier" && doubts.some(({ name, node }) => node !== key && name === key.name)
   }
 
@@ -204,7 +218,7 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
     if (use.written && !(use.spelt && trusted === "declared")) return "hint"
     if (type.kind === "library") return "block"
     if (type.kind === "anonymous") return trusted === "declared" ? "block" : "hint"
-    const made = own.get(type.name) ?? known.made.get(type.name)?.kind
+    const made = own.get(type.name) ?? known.cellNames.get(type.name)?.kind
     if (made) return made === "class" && use.used ? "block" : "hint"
     const host = known.host.get(type.name)
     if (host) return host.certain ? "block" : "hint"
@@ -214,7 +228,7 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
   /** Whether an expression, or either side of it, is of a name whose type cannot be relied on. */
   function isLoosened(node: AnyNode | undefined): boolean {
     const parts = node?.type === "BinaryExpression" ? [node.left, node.right] : [node]
-    return parts.some((part) => part && loosened.has(rootOf(part)?.name ?? ""))
+    return parts.some((part) => part && loosened.has(rootIdentifier(part)?.name ?? ""))
   }
 
   function called(node: AnyNode): AnyNode {
@@ -229,10 +243,10 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
 
   /** Whether a call goes to a function, class or method whose author has said how it is called. */
   function isOfHost({ callee }: CallNode): boolean {
-    const inner = bare(callee)
+    const inner = unwrapNode(callee)
     if (inner.type === "Identifier") {
       const free = tree.scopes.references.get(inner)
-      if (!free || free.declaration || known.made.has(inner.name)) return false
+      if (!free || free.declaration || known.cellNames.has(inner.name)) return false
       return known.host.get(inner.name)?.certain === true
     }
     if (inner.type !== "MemberExpression" || !isCertain(inner.object)) return false
@@ -247,7 +261,7 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
       case "intersection":
         return type.parts.every((part) => isDeclared(part, trusted))
       case "named":
-        return !own.has(type.name) && !known.made.has(type.name) && known.host.get(type.name)?.certain === true
+        return !own.has(type.name) && !known.cellNames.has(type.name) && known.host.get(type.name)?.certain === true
       default:
         return false
     }
@@ -268,7 +282,7 @@ export function judge(cell: ParsedCell, checked: Omit<Checked, "typesAt">, known
 }
 
 /** Whether a diagnostic about the number or type of arguments is about this call: it stands at its name or its arguments. */
-function isAbout({ start, end }: Diagnostic, call: CallNode): boolean {
+function isAboutCall({ start, end }: Diagnostic, call: CallNode): boolean {
   if (call.start === start && call.end === end) return true
   return call.callee.end === end || call.arguments.some((argument) => argument.start === start)
 }

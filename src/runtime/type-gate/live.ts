@@ -1,14 +1,14 @@
 import { types } from "node:util"
 import { isPlain } from "../declare/inspect.ts"
 import type { AnyNode } from "../syntax.ts"
-import { bare, type CellTree, keyOf, rootOf } from "./cell-tree.ts"
+import { type CellTree, memberKey, rootIdentifier, unwrapNode } from "./cell-tree.ts"
 
 /** What the running values say about `object.key`: it is there; it is not, for certain; or that cannot be known. */
 export type Presence = "there" | "missing" | "unknown"
 
 /** Looks for a member in the running value that an expression stands for before the cell begins. Nothing of the values is
  *  run: only plain properties of the namespace's objects are followed, and proxies are left alone. */
-export function lookForMember(
+export function findLiveMember(
   object: AnyNode,
   key: string,
   spelt: boolean,
@@ -23,20 +23,22 @@ export function lookForMember(
   if (typeof value !== "object" && typeof value !== "function") return "missing"
   // What the cell does with the object before may give it the member, unless it is plainly a misspelling of another.
   const isInstance = !isPlain(value)
-  return isTouched(object, tree, isInstance && spelt) ? "unknown" : "missing"
+  return mayBeChangedBefore(object, tree, isInstance && spelt) ? "unknown" : "missing"
 }
 
 /** Whether values of a type of the language have a member in this very program: somebody may have put it there. */
-export function isOfLibrary(type: string, key: string): boolean {
+export function isBuiltinMember(type: string, key: string): boolean {
   const [, name = ""] = /^(?:readonly )?([A-Za-z]\w*)/.exec(type) ?? []
   const isText = name === "string" || /^["`]/.test(type)
   const home = type.endsWith("]") ? "Array" : isText ? "String" : /^-?\d|^number$/.test(type) ? "Number" : name
-  const maker: unknown = classes.has(home) ? Object.getOwnPropertyDescriptor(globalThis, home)?.value : undefined
+  const maker: unknown = languageClasses.has(home)
+    ? Object.getOwnPropertyDescriptor(globalThis, home)?.value
+    : undefined
   return typeof maker === "function" && Object.hasOwn(Object(maker.prototype), key)
 }
 
 /** The names of the members of the running value that an expression stands for; none when it is not known. */
-export function membersOf(object: AnyNode, tree: CellTree, values: ReadonlyMap<string, unknown>): string[] {
+export function liveMemberNames(object: AnyNode, tree: CellTree, values: ReadonlyMap<string, unknown>): string[] {
   const names: string[] = []
   const { value } = liveValue(object, tree, values) ?? {}
   if (value === null || value === undefined) return names
@@ -54,16 +56,16 @@ function liveValue(
   tree: CellTree,
   values: ReadonlyMap<string, unknown>,
 ): { value: unknown } | undefined {
-  const inner = bare(node)
+  const inner = unwrapNode(node)
   if (inner.type === "Identifier") {
     const { name } = inner
     const free = tree.scopes.references.get(inner)
-    if (!free || free.declaration || isWritten(name, tree)) return undefined
+    if (!free || free.declaration || isNameAssigned(name, tree)) return undefined
     if (values.has(name)) return { value: values.get(name) }
-    return classes.has(name) ? { value: Object.getOwnPropertyDescriptor(globalThis, name)?.value } : undefined
+    return languageClasses.has(name) ? { value: Object.getOwnPropertyDescriptor(globalThis, name)?.value } : undefined
   }
   if (inner.type !== "MemberExpression") return undefined
-  const key = keyOf(inner)
+  const key = memberKey(inner)
   const holder = key === undefined ? undefined : liveValue(inner.object, tree, values)
   if (key === undefined || !holder || Object(holder.value) !== holder.value || types.isProxy(holder.value)) {
     return undefined
@@ -73,18 +75,18 @@ function liveValue(
 }
 
 /** Classes of the language, which every cell sees as they are. */
-const classes = new Set(
+const languageClasses = new Set(
   `Object Array String Number Boolean BigInt Symbol Function RegExp Map Set WeakMap WeakSet Promise Error ArrayBuffer
   Uint8Array Float64Array Int32Array Iterator`.split(/\s+/),
 )
 
-function isWritten(name: string, { scopes }: CellTree): boolean {
+function isNameAssigned(name: string, { scopes }: CellTree): boolean {
   return scopes.references.values().some((reference) => reference.name === name && reference.write)
 }
 
 /** Whether the cell hands on the object, writes to it or, unless `calls` are allowed, calls a method of it before. */
-function isTouched(object: AnyNode, tree: CellTree, calls: boolean): boolean {
-  const root = rootOf(object)
+function mayBeChangedBefore(object: AnyNode, tree: CellTree, calls: boolean): boolean {
+  const root = rootIdentifier(object)
   return tree.scopes.references.values().some(({ name, node }) => {
     if (name !== root?.name || node === root || node.start > object.start) return false
     let top: AnyNode = node

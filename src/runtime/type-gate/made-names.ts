@@ -1,10 +1,10 @@
 import { analyseScope } from "../scope.ts"
 import type { AnyNode, ParsedCell } from "../syntax.ts"
-import type { Checked } from "./checker.ts"
-import { type Trust, weakest } from "./trust.ts"
+import type { CheckResult } from "./checker.ts"
+import { type Trust, weakestTrust } from "./trust.ts"
 
 /** What is known of a name that a cell made: its type, from the cell's own TypeScript. */
-export interface MadeName {
+export interface CellName {
   kind: "value" | "class" | "type"
   /** Declares it. */
   text: string
@@ -13,20 +13,20 @@ export interface MadeName {
 
 /** The names that the cells of one runtime made. A type is good for as long as the name has the value it had when the
  *  cell that made it ended; the types alone, which have no value, stay until they are declared again. */
-export interface MadeNames {
+export interface CellNames {
   /** What is known of the names there are now. */
-  known(values: Values): Map<string, MadeName>
+  current(values: Values): Map<string, CellName>
   /** Takes note of what a cell made. A name that has the value it had before was not made: the cell did not get there, or
    *  was rolled back. */
-  remember(made: ReadonlyMap<string, MadeName>, values: Values, before: Values): void
+  remember(made: ReadonlyMap<string, CellName>, values: Values, before: Values): void
 }
 
 type Values = ReadonlyMap<string, unknown>
 
-export function createMadeNames(): MadeNames {
-  const names = new Map<string, MadeName & { value: unknown }>()
+export function createCellNames(): CellNames {
+  const names = new Map<string, CellName & { value: unknown }>()
   return {
-    known(values) {
+    current(values) {
       const there = [...names].filter(
         ([name, { kind, value }]) => kind === "type" || (values.has(name) && Object.is(values.get(name), value)),
       )
@@ -52,21 +52,25 @@ export function createMadeNames(): MadeNames {
 }
 
 /** The names a cell declares on its own level, with the types the checker found for them. */
-export function madeBy(cell: ParsedCell, checked: Checked, trustOf: (name: string) => Trust): Map<string, MadeName> {
-  const made = new Map<string, MadeName>()
-  for (const { name, kind, text } of typesOf(cell)) made.set(name, { kind, text, trust: "computed" })
+export function namesDeclaredBy(
+  cell: ParsedCell,
+  checked: CheckResult,
+  trustOf: (name: string) => Trust,
+): Map<string, CellName> {
+  const made = new Map<string, CellName>()
+  for (const { name, kind, text } of typesDeclaredIn(cell)) made.set(name, { kind, text, trust: "computed" })
   const places = [...(analyseScope(cell).cell.names?.values() ?? [])].flatMap(({ name, kind, node }) =>
-    node && !made.has(name) && typedKinds.has(kind) ? [{ name, start: node.start }] : [],
+    node && !made.has(name) && kindsWithTypes.has(kind) ? [{ name, start: node.start }] : [],
   )
   if (places.length === 0 || places.length > maxTyped) return made
   const types = checked.typesAt(places.map(({ start }) => start))
   places.forEach(({ name }, index) => {
     const type = types[index]
-    if (type === undefined || unprintable.test(type) || type.length > maxType) return
+    if (type === undefined || unprintable.test(type) || type.length > maxTypeLength) return
     made.set(name, {
       kind: "value",
       text: `declare let ${name}: ${type}`,
-      trust: weakest("computed", trustOf(name)),
+      trust: weakestTrust("computed", trustOf(name)),
     })
   })
   return made
@@ -79,7 +83,7 @@ export interface OwnType {
 }
 
 /** The types a cell declares on its own level, as it wrote them. Classes and enums are values too. */
-export function typesOf({ code, program }: ParsedCell): OwnType[] {
+export function typesDeclaredIn({ code, program }: ParsedCell): OwnType[] {
   return program.body.flatMap((statement): OwnType[] => {
     const declaration = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement
     // The parser's own types do not have TypeScript's statements where statements stand.
@@ -97,10 +101,10 @@ export function typesOf({ code, program }: ParsedCell): OwnType[] {
   })
 }
 
-const typedKinds = new Set(["var", "let", "const", "using", "await using", "function"])
+const kindsWithTypes = new Set(["var", "let", "const", "using", "await using", "function"])
 /** Text that stands for a type but is none. */
 const unprintable = /\(Anonymous|import\(|unique symbol|\.\.\. \d+ more/
 const maxNames = 500
 /** Asking for a type costs a fraction of a millisecond; a cell that makes more names than this is left untyped. */
 const maxTyped = 40
-const maxType = 4_000
+const maxTypeLength = 4_000

@@ -1,18 +1,18 @@
 /** The name that a misspelt one most likely stands for: a letter missing, added, wrong or swapped with the next, two of
  *  them in long names. TypeScript is stricter with short names. */
-export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const allowed = name.length < 3 ? 0 : name.length < 7 ? 1 : 2
   let best: { candidate: string; distance: number } | undefined
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) > allowed) continue
-    const distance = distanceOf(name.toLowerCase(), candidate.toLowerCase())
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance <= allowed && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { candidate, distance }
   }
   return best?.candidate
 }
 
 /** Changes of single letters, and swaps of neighbours, between two words. */
-function distanceOf(one: string, other: string): number {
+function editDistance(one: string, other: string): number {
   let before: number[] = []
   let row = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let line = 1; line <= one.length; line++) {

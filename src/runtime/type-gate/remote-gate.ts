@@ -1,39 +1,39 @@
 import { types } from "node:util"
 import type { NameChanges } from "../../core/event.ts"
 import type { Binding } from "../bindings.ts"
-import { openHandles } from "../declare/remote-type.ts"
-import { memberOf } from "../guard.ts"
-import type { Wanted } from "../process/sights.ts"
-import type { Execution, Name, NotExecuted, TypeGateMode } from "../runtime.ts"
+import { handlesAsAny } from "../declare/remote-type.ts"
+import { findMember } from "../guard.ts"
+import type { ShapeQuery } from "../process/sights.ts"
+import type { CellExecution, CellNotExecuted, RuntimeName, TypeGateMode } from "../runtime.ts"
 import { analyseScope } from "../scope.ts"
 import { type AnyNode, CellSyntaxError, type ParsedCell, parseCell, walk } from "../syntax.ts"
 import { createTypeGate } from "../type-gate.ts"
-import { bare, keyOf } from "./cell-tree.ts"
+import { memberKey, unwrapNode } from "./cell-tree.ts"
 
 /** The type gate of a runtime whose values are in another process. */
-export interface RemoteGate {
+export interface RemoteTypeGate {
   /** Runs a cell that passes, and adds the hints to its execution. */
-  pass(code: string, mode: TypeGateMode | undefined, run: () => Promise<Execution>): Promise<Execution>
+  checkAndRun(code: string, mode: TypeGateMode | undefined, run: () => Promise<CellExecution>): Promise<CellExecution>
 }
 
-export interface RemoteNames {
+export interface RemoteNamespace {
   describe(): Promise<string>
-  names(): Promise<readonly Name[]>
+  names(): Promise<readonly RuntimeName[]>
   /** Looks at what cells find under names, and at members of members of it. */
-  look(wanted: Wanted): Promise<RemoteSights>
+  queryShapes(wanted: ShapeQuery): Promise<RemoteShapes>
   /** What was injected, as it was given. */
   bindings: ReadonlyMap<string, Binding>
   ambient: ReadonlySet<string>
 }
 
-export interface RemoteSights {
+export interface RemoteShapes {
   /** For each name that something can be seen of, what has the same members. */
   values: ReadonlyMap<string, unknown>
   /** The names that stand for objects of the host, with these. */
   handles: ReadonlyMap<string, object>
 }
 
-export function createRemoteGate(remote: RemoteNames): RemoteGate {
+export function createRemoteTypeGate(remote: RemoteNamespace): RemoteTypeGate {
   const gate = createTypeGate()
   // Stands for the value of a name: another one each time a cell has changed it.
   const versions = new Map<string, object>()
@@ -50,8 +50,8 @@ export function createRemoteGate(remote: RemoteNames): RemoteGate {
   }
 
   return {
-    async pass(code, mode = "off", run) {
-      const cell = mode === "off" ? undefined : parsed(code)
+    async checkAndRun(code, mode = "off", run) {
+      const cell = mode === "off" ? undefined : parseOrUndefined(code)
       if (!cell) {
         const execution = await run()
         note(execution.changes)
@@ -59,46 +59,46 @@ export function createRemoteGate(remote: RemoteNames): RemoteGate {
       }
       await gate.open()
       const values = await valuesNow()
-      const sights = await remote.look(wantedBy(cell, values))
+      const sights = await remote.queryShapes(shapesNeededBy(cell, values))
       // Of data that crossed, only what its author said is certain.
       const guessed = [...remote.bindings].flatMap(([name, binding]) =>
         binding.kind === "variable" && binding.type === undefined && !sights.handles.has(name) ? [name] : [],
       )
       const verdict = gate.check(cell, mode, {
-        declarations: openHandles(await remote.describe()),
-        guessed: new Set(guessed),
+        declarations: handlesAsAny(await remote.describe()),
+        inferredNames: new Set(guessed),
         values,
-        seen: sights.values,
-        promising: new Map([...sights.handles].map(([name, value]) => [name, methodsOf(value)])),
+        liveValues: sights.values,
+        promiseMethods: new Map([...sights.handles].map(([name, value]) => [name, methodsOf(value)])),
         ambient: remote.ambient,
       })
       const { error, hints } = verdict
-      const withHints = (execution: Execution): Execution =>
+      const withHints = (execution: CellExecution): CellExecution =>
         hints.length > 0 ? { ...execution, hints: [...hints, ...(execution.hints ?? [])] } : execution
-      if (error) return withHints(refused(error))
+      if (error) return withHints(refusedExecution(error))
       const execution = await run()
       note(execution.changes)
       // A process that was started again has only what was injected.
       if (execution.lost) versions.clear()
-      else verdict.remember(await valuesNow())
+      else verdict.rememberTypes(await valuesNow())
       return withHints(execution)
     },
   }
 }
 
 /** The names of the namespace that a cell mentions, with the members of members that it asks them for. */
-function wantedBy(cell: ParsedCell, values: ReadonlyMap<string, unknown>): Wanted {
-  const wanted: Wanted = Object.create(null)
+function shapesNeededBy(cell: ParsedCell, values: ReadonlyMap<string, unknown>): ShapeQuery {
+  const wanted: ShapeQuery = Object.create(null)
   const { references } = analyseScope(cell)
-  const enter = (node: AnyNode): Wanted | undefined => {
-    const inner = bare(node)
+  const enter = (node: AnyNode): ShapeQuery | undefined => {
+    const inner = unwrapNode(node)
     if (inner.type === "Identifier") {
       const free = references.get(inner)
-      return free && !free.declaration && values.has(inner.name) ? within(wanted, inner.name) : undefined
+      return free && !free.declaration && values.has(inner.name) ? queryMember(wanted, inner.name) : undefined
     }
-    const key = inner.type === "MemberExpression" ? keyOf(inner) : undefined
+    const key = inner.type === "MemberExpression" ? memberKey(inner) : undefined
     const holder = inner.type === "MemberExpression" && key !== undefined ? enter(inner.object) : undefined
-    return holder && key !== undefined ? within(holder, key) : undefined
+    return holder && key !== undefined ? queryMember(holder, key) : undefined
   }
   walk(cell.program, (node) => void ((node.type === "Identifier" || node.type === "MemberExpression") && enter(node)), {
     types: false,
@@ -106,18 +106,18 @@ function wantedBy(cell: ParsedCell, values: ReadonlyMap<string, unknown>): Wante
   return wanted
 }
 
-function within(holder: Wanted, name: string): Wanted | undefined {
+function queryMember(holder: ShapeQuery, name: string): ShapeQuery | undefined {
   if (name === "__proto__") return undefined
   holder[name] ??= Object.create(null)
   return holder[name]
 }
 
 function methodsOf(value: object): { has(method: string): boolean } {
-  return { has: (method) => !types.isProxy(value) && typeof memberOf(value, method)?.value === "function" }
+  return { has: (method) => !types.isProxy(value) && typeof findMember(value, method)?.value === "function" }
 }
 
 /** What is no TypeScript is told where it is compiled. */
-function parsed(code: string): ParsedCell | undefined {
+function parseOrUndefined(code: string): ParsedCell | undefined {
   try {
     return parseCell(code)
   } catch (error) {
@@ -126,7 +126,7 @@ function parsed(code: string): ParsedCell | undefined {
   }
 }
 
-function refused(error: NotExecuted["error"]): NotExecuted {
+function refusedExecution(error: CellNotExecuted["error"]): CellNotExecuted {
   const changes = { created: [], reassigned: [], removed: [] }
   return { ok: false, error, stdout: "", stderr: "", output: "", durationMs: 0, changes }
 }

@@ -1,7 +1,7 @@
 import type { Identifier } from "acorn"
 import type { Declaration } from "../scope.ts"
 import type { AnyNode, ParsedCell } from "../syntax.ts"
-import { bare, type CellTree, keyOf } from "./cell-tree.ts"
+import { type CellTree, memberKey, unwrapNode } from "./cell-tree.ts"
 import type { HostName } from "./host-names.ts"
 
 /** How far the type that the checker finds for an expression can be relied on.
@@ -11,45 +11,47 @@ import type { HostName } from "./host-names.ts"
 export type Trust = "loose" | "shape" | "computed" | "declared"
 
 /** Methods that give promises whatever else is known of their objects, by the names of these. */
-export type Promising = ReadonlyMap<string, { has(method: string): boolean }>
+export type PromiseMethods = ReadonlyMap<string, { has(method: string): boolean }>
 
 export interface TrustSources {
-  promising: Promising
+  promiseMethods: PromiseMethods
   host: ReadonlyMap<string, HostName>
   /** The names that earlier cells made. */
-  made: ReadonlyMap<string, { trust: Trust }>
+  cellNames: ReadonlyMap<string, { trust: Trust }>
   /** Names that were given something else than their type says. */
-  loosened: ReadonlySet<string>
+  mistypedNames: ReadonlySet<string>
 }
 
-export function weakest(...trusts: Trust[]): Trust {
-  return order.find((trust) => trusts.includes(trust)) ?? "declared"
+export function weakestTrust(...trusts: Trust[]): Trust {
+  return trustOrder.find((trust) => trusts.includes(trust)) ?? "declared"
 }
 
 /** Finds the trust of expressions and of the names a cell declares. */
-export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSources) {
+export function createTrustAnalysis(cell: ParsedCell, tree: CellTree, sources: TrustSources) {
   const { scopes, parentOf } = tree
   const known = new Map<Declaration, Trust>()
   return { of, ofDeclaration, ofPattern }
 
   function of(node: AnyNode): Trust {
-    const inner = bare(node)
+    const inner = unwrapNode(node)
     switch (inner.type) {
       case "Identifier":
         return ofName(inner)
       case "MemberExpression":
-        return inside(of(inner.object))
+        return trustOfMember(of(inner.object))
       case "CallExpression":
-        if (isPromising(inner.callee, tree, sources.promising)) return "declared"
-        return inner.arguments.some(isFunction) ? weakest(of(inner.callee), "computed") : of(inner.callee)
+        if (returnsPromise(inner.callee, tree, sources.promiseMethods)) return "declared"
+        return inner.arguments.some(isFunctionExpression)
+          ? weakestTrust(of(inner.callee), "computed")
+          : of(inner.callee)
       case "NewExpression":
-        return weakest(of(inner.callee), "declared")
+        return weakestTrust(of(inner.callee), "declared")
       case "AwaitExpression":
         return of(inner.argument)
       case "ConditionalExpression":
-        return weakest(of(inner.consequent), of(inner.alternate))
+        return weakestTrust(of(inner.consequent), of(inner.alternate))
       case "LogicalExpression":
-        return weakest(of(inner.left), of(inner.right))
+        return weakestTrust(of(inner.left), of(inner.right))
       case "AssignmentExpression":
         return inner.operator === "=" ? of(inner.right) : "computed"
       case "SequenceExpression":
@@ -60,7 +62,7 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
       case "TSSatisfiesExpression":
         return of(inner.expression)
       case "ArrayExpression":
-        return weakest("computed", ...inner.elements.map((each) => (each ? of(each) : "computed")))
+        return weakestTrust("computed", ...inner.elements.map((each) => (each ? of(each) : "computed")))
       case "SpreadElement":
         return of(inner.argument)
       case "Literal":
@@ -79,10 +81,10 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
   }
 
   function ofName(node: Identifier): Trust {
-    if (sources.loosened.has(node.name)) return "loose"
+    if (sources.mistypedNames.has(node.name)) return "loose"
     const declaration = scopes.references.get(node)?.declaration
     if (declaration) return ofDeclaration(declaration)
-    const made = sources.made.get(node.name)
+    const made = sources.cellNames.get(node.name)
     if (made) return made.trust
     const host = sources.host.get(node.name)
     if (!host) return node.name in globalThis ? "computed" : "loose"
@@ -95,7 +97,7 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
     if (found) return found
     // What refers to itself is not to be relied on.
     known.set(declaration, "loose")
-    const trust = sources.loosened.has(declaration.name) ? "loose" : ofDeclared(declaration)
+    const trust = sources.mistypedNames.has(declaration.name) ? "loose" : ofDeclared(declaration)
     known.set(declaration, trust)
     return trust
   }
@@ -112,7 +114,7 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
       case "using":
       case "await using":
       case "parameter":
-        return weakest(declaration.node ? ofPattern(declaration.node) : "loose", ...writes(declaration))
+        return weakestTrust(declaration.node ? ofPattern(declaration.node) : "loose", ...writes(declaration))
       default:
         return "loose"
     }
@@ -137,11 +139,11 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
       case "Property":
       case "ObjectPattern":
       case "ArrayPattern":
-        return inside(ofPattern(parent))
+        return trustOfMember(ofPattern(parent))
       case "AssignmentPattern":
-        return weakest(ofPattern(parent), of(parent.right))
+        return weakestTrust(ofPattern(parent), of(parent.right))
       case "RestElement":
-        return weakest(ofPattern(parent), "computed")
+        return weakestTrust(ofPattern(parent), "computed")
       default:
         return "loose"
     }
@@ -150,7 +152,7 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
   function ofLoop(declarator: AnyNode): Trust {
     const list = parentOf(declarator)
     const loop = list && parentOf(list)
-    if (loop?.type === "ForOfStatement") return inside(of(loop.right))
+    if (loop?.type === "ForOfStatement") return trustOfMember(of(loop.right))
     return loop?.type === "ForInStatement" || list?.type !== "VariableDeclaration" ? "loose" : "computed"
   }
 
@@ -158,7 +160,7 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
   function ofCallback(callback: AnyNode): Trust {
     const call = parentOf(callback)
     if (call?.type !== "CallExpression" || call.callee === callback) return "loose"
-    return inside(of(call.callee))
+    return trustOfMember(of(call.callee))
   }
 
   /** A claim that only names the host's own types adds nothing to what the host has declared anyway. */
@@ -173,24 +175,24 @@ export function createTrust(cell: ParsedCell, tree: CellTree, sources: TrustSour
 }
 
 /** Whether a call of this goes to a method that gives a promise for certain. */
-export function isPromising(callee: AnyNode, { scopes }: CellTree, promising: Promising): boolean {
-  const inner = bare(callee)
-  const object = inner.type === "MemberExpression" ? bare(inner.object) : undefined
+export function returnsPromise(callee: AnyNode, { scopes }: CellTree, promising: PromiseMethods): boolean {
+  const inner = unwrapNode(callee)
+  const object = inner.type === "MemberExpression" ? unwrapNode(inner.object) : undefined
   if (inner.type !== "MemberExpression" || object?.type !== "Identifier") return false
-  const key = keyOf(inner)
+  const key = memberKey(inner)
   if (key === undefined || scopes.references.get(object)?.declaration) return false
   return promising.get(object.name)?.has(key) === true
 }
 
-const order: readonly Trust[] = ["loose", "shape", "computed", "declared"]
+const trustOrder: readonly Trust[] = ["loose", "shape", "computed", "declared"]
 
 const plainTypes = new Set("string number boolean Date Promise Array ReadonlyArray readonly Map Set Record".split(" "))
 
 /** Of something that was only seen from outside, the inside is not known. */
-function inside(trust: Trust): Trust {
+function trustOfMember(trust: Trust): Trust {
   return trust === "shape" ? "loose" : trust
 }
 
-function isFunction({ type }: AnyNode): boolean {
+function isFunctionExpression({ type }: AnyNode): boolean {
   return type === "ArrowFunctionExpression" || type === "FunctionExpression"
 }

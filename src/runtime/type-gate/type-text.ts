@@ -12,8 +12,8 @@ export type TypeKind =
 
 export function typeKind(text: string): TypeKind {
   const type = text.replace(/^readonly /, "")
-  if (vague.has(type)) return { kind: "vague" }
-  const { parts, separators } = split(type)
+  if (vagueTypes.has(type)) return { kind: "vague" }
+  const { parts, separators } = splitType(type)
   if (separators.has("|") || separators.has("?")) return { kind: "vague" }
   if (separators.has("&")) return { kind: "intersection", parts: parts.map(typeKind) }
   if (/^Promise(Like)?</.test(type)) return { kind: "promise" }
@@ -30,7 +30,7 @@ export function isLibraryType(name: string): boolean {
   return libraryTypes.has(name) || (name !== "globalThis" && name in globalThis)
 }
 
-const vague = new Set("any unknown never object {} this void undefined null Object Function".split(" "))
+const vagueTypes = new Set("any unknown never object {} this void undefined null Object Function".split(" "))
 
 const libraryTypes = new Set(
   `string number boolean bigint symbol true false Console ReadonlyArray ReadonlyMap ReadonlySet ArrayIterator MapIterator
@@ -40,12 +40,12 @@ const libraryTypes = new Set(
 
 /** The types that a union is of; a type that is none is alone. */
 function alternativesOf(type: string): string[] {
-  const { parts, separators } = split(type)
+  const { parts, separators } = splitType(type)
   return separators.has("|") && !separators.has("?") ? parts : [type]
 }
 
 /** The parts of a union, intersection or condition on its outermost level. */
-function split(type: string): { parts: string[]; separators: Set<string> } {
+function splitType(type: string): { parts: string[]; separators: Set<string> } {
   const parts = [""]
   const separators = new Set<string>()
   let depth = 0
@@ -69,7 +69,7 @@ function split(type: string): { parts: string[]; separators: Set<string> } {
 }
 
 /** Whether a value of this type cannot be called, whatever anybody gave it. */
-export function neverCalled(type: string): boolean {
+export function isNeverCallable(type: string): boolean {
   return typeKind(type).kind === "promise" || alternativesOf(type).every((each) => primitiveOf(each) !== undefined)
 }
 

@@ -1,9 +1,9 @@
 import { inspect, types } from "node:util"
-import type { Contents } from "./contents.ts"
-import { isIndex, propertiesOf, putBack, type Restore } from "./properties.ts"
+import type { CapturedContents } from "./contents.ts"
+import { captureProperties, isIndex, type Restore, restoreProperties } from "./properties.ts"
 
 /** The bytes of a buffer, and its size. One that was given away before holds nothing. */
-export function rememberBuffer(buffer: ArrayBuffer): Contents {
+export function captureBuffer(buffer: ArrayBuffer): CapturedContents {
   if (buffer.detached) return { entries: [], restore: () => true }
   const copy = new Uint8Array(buffer).slice()
   const restore = () => {
@@ -18,9 +18,9 @@ export function rememberBuffer(buffer: ArrayBuffer): Contents {
 
 /** The bytes a view shows, and no others, as Node keeps many small buffers in one; but all of a buffer that can change its
  *  size. */
-export function rememberView(view: ArrayBufferView): Contents {
+export function captureView(view: ArrayBufferView): CapturedContents {
   const buffer = bufferOf(view)
-  const named = rememberNamed(view)
+  const named = captureNamedProperties(view)
   if (types.isArrayBuffer(buffer) && (buffer.resizable || buffer.detached)) {
     return { entries: [buffer, ...named.entries], restore: named.restore }
   }
@@ -42,7 +42,11 @@ export function bytesOf(holder: ArrayBuffer | ArrayBufferView): Uint8Array {
   if (!ArrayBuffer.isView(holder)) return holder.detached ? new Uint8Array() : new Uint8Array(holder)
   const buffer = bufferOf(holder)
   try {
-    return new Uint8Array(buffer, Number(read(holder, "byteOffset")), Number(read(holder, "byteLength")))
+    return new Uint8Array(
+      buffer,
+      Number(readViewProperty(holder, "byteOffset")),
+      Number(readViewProperty(holder, "byteLength")),
+    )
   } catch {
     return new Uint8Array()
   }
@@ -50,43 +54,44 @@ export function bytesOf(holder: ArrayBuffer | ArrayBufferView): Uint8Array {
 
 export function bufferOf(view: ArrayBufferView): ArrayBuffer | SharedArrayBuffer {
   // The platform's own accessor gives nothing else.
-  return read(view, "buffer") as ArrayBuffer | SharedArrayBuffer
+  return readViewProperty(view, "buffer") as ArrayBuffer | SharedArrayBuffer
 }
 
 /** Reads by the platform's own accessors: a subclass, or the view itself, may have others under the same names. */
-function read(view: ArrayBufferView, key: string): unknown {
-  return Reflect.get(types.isDataView(view) ? DataView.prototype : typedArray, key, view)
+function readViewProperty(view: ArrayBufferView, key: string): unknown {
+  return Reflect.get(types.isDataView(view) ? DataView.prototype : typedArrayPrototype, key, view)
 }
 
 /** Properties besides the elements. */
-function rememberNamed(view: ArrayBufferView): { entries: unknown[]; restore: Restore } {
+function captureNamedProperties(view: ArrayBufferView): { entries: unknown[]; restore: Restore } {
   const prototype: unknown = Object.getPrototypeOf(view)
   const extensible = Object.isExtensible(view)
-  const had = hasNamedKeys(view) ? propertiesOf(view, isElement(view)) : undefined
+  const had = viewHasNamedProperties(view) ? captureProperties(view, isElementKey(view)) : undefined
   const restore = () => {
-    const isPlain = !had && Object.getPrototypeOf(view) === prototype && !hasNamedKeys(view)
+    const isPlain = !had && Object.getPrototypeOf(view) === prototype && !viewHasNamedProperties(view)
     if (isPlain) return Object.isExtensible(view) === extensible
-    const nothing = { keys: [], properties: [], extensible, skip: isElement(view), prototype: Object(prototype) }
-    return putBack(view, had ?? nothing)
+    const nothing = { keys: [], properties: [], extensible, skip: isElementKey(view), prototype: Object(prototype) }
+    return restoreProperties(view, had ?? nothing)
   }
   return { entries: had?.properties.flatMap(({ value, get, set }) => [value, get, set]) ?? [], restore }
 }
 
 /** Whether a view has properties besides its elements. */
-export function hasNamedKeys(view: ArrayBufferView): boolean {
-  const length = types.isDataView(view) ? 0 : Number(read(view, "length"))
-  if (length <= manyKeys || !plainViews.has(Object.getPrototypeOf(view))) return Reflect.ownKeys(view).length > length
+export function viewHasNamedProperties(view: ArrayBufferView): boolean {
+  const length = types.isDataView(view) ? 0 : Number(readViewProperty(view, "length"))
+  if (length <= maxListedKeys || !plainViews.has(Object.getPrototypeOf(view)))
+    return Reflect.ownKeys(view).length > length
   if (Object.getOwnPropertySymbols(view).length > 0) return true
   // Listing the keys of a long one makes a string of each index; `inspect` counts them only.
   return !onlyElements.test(inspect(view, { maxArrayLength: 0, depth: 0, customInspect: false }))
 }
 
-function isElement(view: ArrayBufferView): (key: PropertyKey) => boolean {
+function isElementKey(view: ArrayBufferView): (key: PropertyKey) => boolean {
   return types.isDataView(view) ? () => false : isIndex
 }
 
-const typedArray: object = Object.getPrototypeOf(Uint8Array.prototype)
-const manyKeys = 256
+const typedArrayPrototype: object = Object.getPrototypeOf(Uint8Array.prototype)
+const maxListedKeys = 256
 const onlyElements = /^\w+\(\d+\)(?: \[Uint8Array\])? \[\s*\.\.\. \d+ more items?\s*\]$/
 
 const plainViews = new Set<object>(

@@ -1,7 +1,7 @@
 import { inspect, types } from "node:util"
-import type { Kind } from "../heap/kinds.ts"
-import { rememberBuffer, rememberView } from "./bytes.ts"
-import { isIndex, isOrdinary, type Restore } from "./properties.ts"
+import type { ObjectKind } from "../heap/kinds.ts"
+import { captureBuffer, captureView } from "./bytes.ts"
+import { isIndex, isOrdinaryProperty, type Restore } from "./properties.ts"
 
 // What objects hold besides their properties. Everything is read and written by the platform's own methods: a subclass
 // may have others under the same names.
@@ -11,7 +11,7 @@ const { slice } = Array.prototype
 const lookupGetter: (this: object, key: PropertyKey) => unknown = Reflect.get(Object.prototype, "__lookupGetter__")
 
 /** The elements of an array, holes kept; undefined for one that is more than its elements. */
-export function elementsOf(array: unknown[]): unknown[] | undefined {
+export function copyElements(array: unknown[]): unknown[] | undefined {
   if (!isPlainArray(array)) return undefined
   const { length } = array
   // `slice` asks a subclass to make the copy.
@@ -25,8 +25,8 @@ export function elementsOf(array: unknown[]): unknown[] | undefined {
  *  all the rest, it is only asked whether none has a getter. */
 export function isPlainArray(array: unknown[]): boolean {
   const { length } = array
-  if (isSparse(array) || hasNamedKeys(array)) return false
-  if (length <= fewElements) return hasOrdinaryElements(array)
+  if (isSparse(array) || hasNamedProperties(array)) return false
+  if (length <= maxCheckedElements) return hasOrdinaryElements(array)
   for (let at = 0; at < length; at++) if (lookupGetter.call(array, at) !== undefined) return false
   return true
 }
@@ -41,24 +41,24 @@ export function restoreElements(array: unknown[], elements: readonly unknown[]):
       : Reflect.deleteProperty(array, at)
     if (!done) whole = false
   }
-  return dropNamedKeys(array) && whole
+  return deleteNamedProperties(array) && whole
 }
 
 /** What an object of some kind holds; undefined for a kind that has nothing but properties. */
-export function rememberContents(value: object, kind: Kind): Contents | undefined {
+export function captureContents(value: object, kind: ObjectKind): CapturedContents | undefined {
   switch (kind) {
     case "map":
-      return rememberEntries(value as Map<unknown, unknown>)
+      return captureMapEntries(value as Map<unknown, unknown>)
     case "set":
-      return rememberMembers(value as Set<unknown>)
+      return captureSetMembers(value as Set<unknown>)
     case "date":
-      return rememberTime(value as Date)
+      return captureTime(value as Date)
     case "regexp":
-      return rememberPattern(value as RegExp)
+      return capturePattern(value as RegExp)
     case "bytes":
-      return rememberBuffer(value as ArrayBuffer)
+      return captureBuffer(value as ArrayBuffer)
     case "view":
-      return rememberView(value as ArrayBufferView)
+      return captureView(value as ArrayBufferView)
     case "reference": {
       const target = WeakRef.prototype.deref.call(value)
       return { entries: [target], restore: () => true }
@@ -68,16 +68,16 @@ export function rememberContents(value: object, kind: Kind): Contents | undefine
   }
 }
 
-export interface Contents {
+export interface CapturedContents {
   /** Keys, values and members, to go on with. */
   entries: readonly unknown[]
   restore: Restore
 }
 
-function rememberEntries(map: Map<unknown, unknown>): Contents {
+function captureMapEntries(map: Map<unknown, unknown>): CapturedContents {
   const entries = entriesOf(map)
   const restore = () => {
-    if (isSequence(entriesOf(map), entries)) return true
+    if (isSameSequence(entriesOf(map), entries)) return true
     Map.prototype.clear.call(map)
     for (let at = 0; at < entries.length; at += 2) Map.prototype.set.call(map, entries[at], entries[at + 1])
     return true
@@ -85,10 +85,10 @@ function rememberEntries(map: Map<unknown, unknown>): Contents {
   return { entries, restore }
 }
 
-function rememberMembers(set: Set<unknown>): Contents {
+function captureSetMembers(set: Set<unknown>): CapturedContents {
   const entries = membersOf(set)
   const restore = () => {
-    if (isSequence(membersOf(set), entries)) return true
+    if (isSameSequence(membersOf(set), entries)) return true
     Set.prototype.clear.call(set)
     for (const member of entries) Set.prototype.add.call(set, member)
     return true
@@ -96,12 +96,12 @@ function rememberMembers(set: Set<unknown>): Contents {
   return { entries, restore }
 }
 
-function rememberTime(date: Date): Contents {
+function captureTime(date: Date): CapturedContents {
   const time = Date.prototype.getTime.call(date)
   return { entries: [], restore: () => Object.is(Date.prototype.setTime.call(date, time), time) }
 }
 
-function rememberPattern(pattern: RegExp): Contents {
+function capturePattern(pattern: RegExp): CapturedContents {
   const [source, flags] = readPattern(pattern)
   const restore = () => {
     const now = readPattern(pattern)
@@ -136,7 +136,7 @@ export function membersOf(set: Set<unknown>): unknown[] {
 }
 
 /** Everything a container holds that has no accessors. */
-export function heldBy(container: object): unknown[] {
+export function valuesIn(container: object): unknown[] {
   if (types.isMap(container)) return entriesOf(container)
   if (types.isSet(container)) return membersOf(container)
   if (ArrayBuffer.isView(container)) return []
@@ -144,37 +144,37 @@ export function heldBy(container: object): unknown[] {
 }
 
 /** Whether an array has properties besides its elements. */
-function hasNamedKeys(array: unknown[]): boolean {
+function hasNamedProperties(array: unknown[]): boolean {
   const { length } = array
   // The length is the first of the keys that come after the elements.
-  if (length <= manyKeys) return Reflect.ownKeys(array).at(-1) !== "length"
+  if (length <= maxListedKeys) return Reflect.ownKeys(array).at(-1) !== "length"
   if (Object.getPrototypeOf(array) !== Array.prototype || Object.getOwnPropertySymbols(array).length > 0) return true
-  return inspect(array, onlyNamed) !== `[ ... ${length} more items, [length]: ${length} ]`
+  return inspect(array, namedKeysOnly) !== `[ ... ${length} more items, [length]: ${length} ]`
 }
 
 /** Whether a long array is nearly empty, as far as some of its places tell: then it is cheaper to ask for its keys. */
 function isSparse(array: unknown[]): boolean {
   const { length } = array
-  if (length <= manyPlaces) return false
-  if (length > longest) return true
+  if (length <= minSparseLength) return false
+  if (length > maxDenseLength) return true
   let there = 0
-  for (let sample = 0; sample < samples; sample++) {
-    if (Object.hasOwn(array, Math.floor((sample * length) / samples))) there++
+  for (let sample = 0; sample < sampleCount; sample++) {
+    if (Object.hasOwn(array, Math.floor((sample * length) / sampleCount))) there++
   }
-  return there < samples / 16
+  return there < sampleCount / 16
 }
 
 function hasOrdinaryElements(array: unknown[]): boolean {
   const { length } = array
   for (let at = 0; at < length; at++) {
     const element = Object.getOwnPropertyDescriptor(array, at)
-    if (element && !isOrdinary(element)) return false
+    if (element && !isOrdinaryProperty(element)) return false
   }
   return true
 }
 
-function dropNamedKeys(array: unknown[]): boolean {
-  if (!hasNamedKeys(array)) return true
+function deleteNamedProperties(array: unknown[]): boolean {
+  if (!hasNamedProperties(array)) return true
   const named = Reflect.ownKeys(array).filter((key) => key !== "length" && !isIndex(key))
   return named.filter((key) => !Reflect.deleteProperty(array, key)).length === 0
 }
@@ -188,7 +188,7 @@ function hasElements(array: unknown[], elements: readonly unknown[]): boolean {
   return true
 }
 
-function isSequence(one: readonly unknown[], other: readonly unknown[]): boolean {
+function isSameSequence(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((value, at) => Object.is(value, other[at]))
 }
 
@@ -204,10 +204,10 @@ const flagNames = [
 ] as const
 
 // Listing the keys of a long array makes a string of each index; `inspect` counts them only.
-const manyKeys = 256
-const fewElements = 32
-const onlyNamed = { maxArrayLength: 0, depth: 0, customInspect: false, showHidden: true }
+const maxListedKeys = 256
+const maxCheckedElements = 32
+const namedKeysOnly = { maxArrayLength: 0, depth: 0, customInspect: false, showHidden: true }
 // Beyond this an array is sparse, whatever is in it.
-const longest = 2 ** 25
-const manyPlaces = 4096
-const samples = 64
+const maxDenseLength = 2 ** 25
+const minSparseLength = 4096
+const sampleCount = 64

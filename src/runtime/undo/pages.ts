@@ -1,52 +1,52 @@
 import { types } from "node:util"
 import { isObject } from "../heap/kinds.ts"
-import { isOrdinary, ordinary, putBack, sameKeys } from "./properties.ts"
+import { isOrdinaryProperty, ordinaryProperty, restoreProperties, sameKeys } from "./properties.ts"
 
 // Most objects are rows of some table. They are remembered side by side, a page at a time: many short arrays cost the
 // collector less than a long one or than one for each row.
 
-export interface Page {
+export interface RowPage {
   targets: object[]
   /** The values of all of them, one after another. */
   values: unknown[]
-  runs: Run[]
+  groups: RowGroup[]
 }
 
 /** Rows that follow each other in the same container and look the same. */
-interface Run {
-  shape: Shape
+interface RowGroup {
+  shape: RowShape
   /** Where on the trail they were found. */
   above: number
   count: number
 }
 
 /** What rows have in common. */
-export interface Shape {
+export interface RowShape {
   prototype: object | null
   keys: readonly string[]
   extensible: boolean
   /** Why instances of this shape cannot be put back wholly. */
-  doubt: string | undefined
+  uncapturedReason: string | undefined
 }
 
-export interface Found {
+export interface FoundObject {
   target: object
   above: number
 }
 
 export const otherShape = -1
 
-export function createPage(): Page {
-  return { targets: [], values: [], runs: [] }
+export function createRowPage(): RowPage {
+  return { targets: [], values: [], groups: [] }
 }
 
-export function isFull({ values }: Page): boolean {
+export function isPageFull({ values }: RowPage): boolean {
   return values.length > 4000
 }
 
 /** Adds the values of an object of a shape to a page. Gives how many of them are objects; or -1, and adds nothing, when
  *  it has another shape or properties that assignment does not make. */
-export function addRow({ values }: Page, value: object, shape: Shape): number {
+export function addRow({ values }: RowPage, value: object, shape: RowShape): number {
   const { keys, extensible, prototype } = shape
   if (Object.getPrototypeOf(value) !== prototype || Object.isExtensible(value) !== extensible) return otherShape
   const start = values.length
@@ -54,7 +54,7 @@ export function addRow({ values }: Page, value: object, shape: Shape): number {
   let at = 0
   for (const key in value) {
     const property = key === keys[at++] ? Object.getOwnPropertyDescriptor(value, key) : undefined
-    if (!isOrdinary(property)) {
+    if (!isOrdinaryProperty(property)) {
       values.length = start
       return otherShape
     }
@@ -68,21 +68,27 @@ export function addRow({ values }: Page, value: object, shape: Shape): number {
 }
 
 /** Takes values from a page again, down to where they start. */
-export function turnBack({ values }: Page, start: number): void {
+export function truncateValues({ values }: RowPage, start: number): void {
   values.length = start
 }
 
-export function endRow({ targets, runs }: Page, target: object, shape: Shape, above: number): void {
+export function finishRow({ targets, groups: runs }: RowPage, target: object, shape: RowShape, above: number): void {
   targets.push(target)
   runs.push({ shape, above, count: 1 })
 }
 
 /** Adds the elements of an array from `start` on for as long as they are rows of a shape that hold nothing but plain
  *  values, and the page has room. Gives the position of the first that was not added. */
-export function addRows(page: Page, elements: readonly unknown[], start: number, shape: Shape, above: number): number {
-  const { targets, values, runs } = page
+export function addRows(
+  page: RowPage,
+  elements: readonly unknown[],
+  start: number,
+  shape: RowShape,
+  above: number,
+): number {
+  const { targets, values, groups: runs } = page
   let at = start
-  for (; at < elements.length && !isFull(page); at++) {
+  for (; at < elements.length && !isPageFull(page); at++) {
     const element = elements[at]
     if (typeof element !== "object" || element === null || types.isProxy(element)) break
     const before = values.length
@@ -96,8 +102,8 @@ export function addRows(page: Page, elements: readonly unknown[], start: number,
 }
 
 /** Writes back what has changed. Gives what could not be put back. */
-export function restorePage({ targets, values, runs }: Page): Found[] {
-  const failed: Found[] = []
+export function restoreRowPage({ targets, values, groups: runs }: RowPage): FoundObject[] {
+  const failed: FoundObject[] = []
   let row = 0
   let start = 0
   for (const { shape, above, count } of runs) {
@@ -112,7 +118,7 @@ export function restorePage({ targets, values, runs }: Page): Found[] {
   return failed
 }
 
-function isUnchanged(target: object, shape: Shape, values: readonly unknown[], start: number): boolean {
+function isUnchanged(target: object, shape: RowShape, values: readonly unknown[], start: number): boolean {
   if (Object.getPrototypeOf(target) !== shape.prototype) return false
   if (Object.isExtensible(target) !== shape.extensible) return false
   const { keys } = shape
@@ -120,14 +126,14 @@ function isUnchanged(target: object, shape: Shape, values: readonly unknown[], s
   if (hasSymbols(target)) return false
   for (let at = 0; at < keys.length; at++) {
     const property = Object.getOwnPropertyDescriptor(target, keys[at] as string)
-    if (!isOrdinary(property) || !Object.is(property.value, values[start + at])) return false
+    if (!isOrdinaryProperty(property) || !Object.is(property.value, values[start + at])) return false
   }
   return true
 }
 
-function restoreRow(target: object, shape: Shape, values: readonly unknown[], start: number): boolean {
-  const properties = shape.keys.map((_, at) => ordinary(values[start + at]))
-  return putBack(target, { ...shape, properties })
+function restoreRow(target: object, shape: RowShape, values: readonly unknown[], start: number): boolean {
+  const properties = shape.keys.map((_, at) => ordinaryProperty(values[start + at]))
+  return restoreProperties(target, { ...shape, properties })
 }
 
 function hasSymbols(value: object): boolean {

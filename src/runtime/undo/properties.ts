@@ -2,7 +2,7 @@
 export type Restore = () => boolean
 
 /** Whether a property is an ordinary one, as assignment makes it. */
-export function isOrdinary(property: PropertyDescriptor | undefined): property is PropertyDescriptor {
+export function isOrdinaryProperty(property: PropertyDescriptor | undefined): property is PropertyDescriptor {
   return property?.writable === true && property.enumerable === true && property.configurable === true
 }
 
@@ -13,30 +13,33 @@ export function sameKeys(one: readonly PropertyKey[], other: readonly PropertyKe
 }
 
 /** Remembers an object's own properties, whatever they are like, its prototype and whether it was closed to new ones. */
-export function propertiesOf(target: object, skip: IsSkipped = none): Properties {
+export function captureProperties(target: object, skip: IsSkippedKey = skipNone): CapturedProperties {
   const keys = Reflect.ownKeys(target).filter((key) => !skip(key))
   return {
     prototype: Object.getPrototypeOf(target),
     keys,
-    properties: keys.map((key) => Object.getOwnPropertyDescriptor(target, key) ?? ordinary(undefined)),
+    properties: keys.map((key) => Object.getOwnPropertyDescriptor(target, key) ?? ordinaryProperty(undefined)),
     extensible: Object.isExtensible(target),
     skip,
   }
 }
 
-export interface Properties {
+export interface CapturedProperties {
   prototype: object | null
   keys: readonly PropertyKey[]
   properties: readonly PropertyDescriptor[]
   extensible: boolean
   /** Keys that are left alone. */
-  skip?: IsSkipped
+  skip?: IsSkippedKey
 }
 
-export type IsSkipped = (key: PropertyKey) => boolean
+export type IsSkippedKey = (key: PropertyKey) => boolean
 
 /** Writes properties back in their order. What a cell froze or sealed cannot be opened again. */
-export function putBack(target: object, { prototype, keys, properties, extensible, skip = none }: Properties): boolean {
+export function restoreProperties(
+  target: object,
+  { prototype, keys, properties, extensible, skip = skipNone }: CapturedProperties,
+): boolean {
   let whole = Object.getPrototypeOf(target) === prototype || Reflect.setPrototypeOf(target, prototype)
   const present = Reflect.ownKeys(target).filter((key) => !skip(key))
   if (!sameKeys(present, keys)) {
@@ -49,14 +52,14 @@ export function putBack(target: object, { prototype, keys, properties, extensibl
     }
   }
   keys.forEach((key, at) => {
-    const property = properties[at] ?? ordinary(undefined)
-    if (isSame(Object.getOwnPropertyDescriptor(target, key), property)) return
+    const property = properties[at] ?? ordinaryProperty(undefined)
+    if (isSameProperty(Object.getOwnPropertyDescriptor(target, key), property)) return
     if (!Reflect.defineProperty(target, key, property)) whole = false
   })
   return whole && Object.isExtensible(target) === extensible
 }
 
-function isSame(one: PropertyDescriptor | undefined, other: PropertyDescriptor): boolean {
+function isSameProperty(one: PropertyDescriptor | undefined, other: PropertyDescriptor): boolean {
   return (
     one !== undefined &&
     Object.is(one.value, other.value) &&
@@ -78,8 +81,8 @@ export function elementKey(key: string): string | number {
   return isIndex(key) ? Number(key) : key
 }
 
-export function ordinary(value: unknown): PropertyDescriptor {
+export function ordinaryProperty(value: unknown): PropertyDescriptor {
   return { value, writable: true, enumerable: true, configurable: true }
 }
 
-const none: IsSkipped = () => false
+const skipNone: IsSkippedKey = () => false

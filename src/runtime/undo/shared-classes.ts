@@ -1,14 +1,14 @@
 import { keyText } from "../heap/trail.ts"
-import type { Lost } from "../runtime.ts"
+import type { RuntimeLoss } from "../runtime.ts"
 import { sameKeys } from "./properties.ts"
 
 /** Looks at the classes of the language, which the whole program shares, so that nobody may put them back. Gives what tells
  *  the properties that they have got or lost since. */
-export function watchSharedClasses(): () => Lost[] {
-  const before = keysOfAll()
+export function watchBuiltInClasses(): () => RuntimeLoss[] {
+  const before = listKeys()
   return () => {
-    known = undefined
-    return places.flatMap(([name, place, path], at) => {
+    lastListing = undefined
+    return watchedObjects.flatMap(([name, place, path], at) => {
       const had = before[at] ?? []
       const has = Reflect.ownKeys(place)
       if (sameKeys(has, had)) return []
@@ -21,19 +21,19 @@ export function watchSharedClasses(): () => Lost[] {
   }
 }
 
-let known: { shown: string[]; all: PropertyKey[][] } | undefined
+let lastListing: { shown: string[]; all: PropertyKey[][] } | undefined
 
 // To list them all costs as much as a small cell. They seldom change, and then by assignment, which shows at less cost.
-function keysOfAll(): readonly PropertyKey[][] {
+function listKeys(): readonly PropertyKey[][] {
   const shown: string[] = []
-  for (const [, place] of places) for (const key in place) shown.push(key)
-  if (!known || !sameKeys(known.shown, shown)) {
-    known = { shown, all: places.map(([, place]) => Reflect.ownKeys(place)) }
+  for (const [, place] of watchedObjects) for (const key in place) shown.push(key)
+  if (!lastListing || !sameKeys(lastListing.shown, shown)) {
+    lastListing = { shown, all: watchedObjects.map(([, place]) => Reflect.ownKeys(place)) }
   }
-  return known.all
+  return lastListing.all
 }
 
-const classes = [
+const builtInClasses = [
   Object,
   Array,
   String,
@@ -50,7 +50,7 @@ const classes = [
   Error,
 ]
 
-const places = classes.flatMap((type): [name: string, place: object, path: string][] => [
+const watchedObjects = builtInClasses.flatMap((type): [name: string, place: object, path: string][] => [
   [type.name, type, ""],
   [type.name, type.prototype, ".prototype"],
 ])

@@ -17,7 +17,7 @@ import {
   toolResult,
 } from "../tool.ts"
 import { artifactsOf, continuations } from "./recall.ts"
-import { reportOf } from "./report.ts"
+import { reportSubtasks } from "./report.ts"
 import { type Subtask, subtasksOf } from "./tasks.ts"
 
 export interface AgentToolOptions extends ToolOptions {
@@ -37,7 +37,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     description: description ?? `Gives a task to the agent "${agent.name}", which works on its own and reports back.`,
     input: z.strictObject({
       prompt: z.string().min(1).describe("All it must know: it sees nothing of this conversation."),
-      continue: continued,
+      continue: continueInput,
     }),
     // Runs on a runtime of their own do not get in each other's way.
     parallel: agent.runtime === undefined,
@@ -46,9 +46,9 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     journal: false,
     ...rest,
     async run({ prompt, continue: id }, context) {
-      const task = await run(agent, name, { prompt, id }, context)
+      const task = await runSubtask(agent, name, { prompt, id }, context)
       if (isToolResult(task)) return task
-      const report = reportOf([task], { goOn: goOn(name) })
+      const report = reportSubtasks([task], { continueHint: continueHint(name) })
       // Of a single agent's answer, the model needs no title.
       return task.status === "done" ? toolResult({ ...report, text: task.reply?.output ?? "" }) : report
     },
@@ -67,17 +67,17 @@ export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool 
       description ?? `Hands the whole conversation to the agent "${agent.name}"${purpose} This ends your work.`,
     input: z.strictObject({
       prompt: z.string().optional().describe("What to tell it beside the conversation, which it knows."),
-      continue: continued,
+      continue: continueInput,
     }),
     maxChars: 40_000,
     // What the runs do is recorded call by call.
     journal: false,
     ...rest,
-    async run({ prompt = handedOver, continue: id }, context) {
-      const from = handover(context.messages?.() ?? [], artifactsOf(context.state))
-      const task = await run(agent, name, { prompt, id, from }, context)
+    async run({ prompt = defaultHandoverPrompt, continue: id }, context) {
+      const from = handoverResult(context.messages?.() ?? [], artifactsOf(context.state))
+      const task = await runSubtask(agent, name, { prompt, id, from }, context)
       if (isToolResult(task)) return task
-      const report = reportOf([task], { goOn: goOn(name) })
+      const report = reportSubtasks([task], { continueHint: continueHint(name) })
       if (task.status !== "done") return report
       const { output = "", files } = task.reply ?? {}
       const directive = { kind: "finish", message: output, handedTo: agent.name, ...(files && { files }) } as const
@@ -86,11 +86,11 @@ export function handoffTool(agent: Agent, options: AgentToolOptions = {}): Tool 
   })
 }
 
-const continued = z.string().optional().describe("Id of a task that asked; prompt is the answer.")
+const continueInput = z.string().optional().describe("Id of a task that asked; prompt is the answer.")
 
-const handedOver = "(The conversation was handed over to you. Go on with what the user asked for.)"
+const defaultHandoverPrompt = "(The conversation was handed over to you. Go on with what the user asked for.)"
 
-async function run(
+async function runSubtask(
   agent: Agent,
   name: string,
   { prompt, id, from }: { prompt: string; id: string | undefined; from?: RunResult },
@@ -98,7 +98,7 @@ async function run(
 ): Promise<Subtask | ToolResult> {
   const known = subtasksOf(state)
   const continues = id === undefined ? undefined : known.get(id, (asked) => (asked === name ? agent : undefined))
-  if (id !== undefined && (!continues?.open || continues.agent !== agent)) {
+  if (id !== undefined && (!continues?.waitingRun || continues.agent !== agent)) {
     return toolFailure("not-waiting", `No task "${id}" of ${name} waits for an answer. Give it as a new task.`)
   }
   const task = known.start({ agent, name, prompt, continues, from, signal })
@@ -106,12 +106,12 @@ async function run(
   return task
 }
 
-function goOn(name: string): (task: Subtask) => string {
+function continueHint(name: string): (task: Subtask) => string {
   return ({ id }) => `pass it on: ${name}({ continue: "${id}", prompt: "<the answer>" })`
 }
 
 /** A conversation for another agent to go on with. Its messages may name artifacts, which stay readable. */
-function handover(messages: readonly Message[], artifacts: Artifacts | undefined): RunResult {
+function handoverResult(messages: readonly Message[], artifacts: Artifacts | undefined): RunResult {
   const result: RunResult = {
     id: "handover",
     status: "done",

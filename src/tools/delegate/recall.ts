@@ -1,6 +1,6 @@
 import type { RunResult } from "../../core/agent.ts"
 import type { AgentEvent } from "../../core/event.ts"
-import { hiddenField } from "../../core/hidden-field.ts"
+import { createHiddenField } from "../../core/hidden-field.ts"
 import type { Json } from "../../core/json.ts"
 import { trajectory } from "../../core/trajectory.ts"
 import type { Artifacts, ReadArtifact } from "../artifacts.ts"
@@ -22,30 +22,30 @@ export interface Continuation {
 }
 
 /** How the conversation of a result continues, where no runtime of it is left. */
-export const continuations = hiddenField<Continuation>()
+export const continuations = createHiddenField<Continuation>()
 
-const logs = new WeakMap<ToolState, ConversationLog>()
+const conversationLogs = new WeakMap<ToolState, ConversationLog>()
 
 /** Lets sub-tasks that an earlier process knew be found in the log of their conversation. */
-export function letRecall(state: ToolState, log: ConversationLog): void {
-  logs.set(state, log)
+export function setConversationLog(state: ToolState, log: ConversationLog): void {
+  conversationLogs.set(state, log)
 }
 
 /** The artifacts of the conversation whose tools share this state. */
 export function artifactsOf(state: ToolState): Artifacts | undefined {
-  return logs.get(state)?.artifacts
+  return conversationLogs.get(state)?.artifacts
 }
 
 /** Keeps the artifacts of a sub-task with those of the conversation that waits for it, and gives the rest of what it
  *  continues from. */
-export function keepContinuation(state: ToolState, task: string, result: RunResult): Json {
-  const continuation = continuations.of(result)
+export function storeContinuation(state: ToolState, task: string, result: RunResult): Json {
+  const continuation = continuations.get(result)
   for (const [name, text] of continuation?.unsaved() ?? []) artifactsOf(state)?.put(`${task}/${name}`, text)
   return continuation?.head() ?? null
 }
 
 /** A sub-task as the state of tools has it. */
-export interface KeptTask {
+export interface StoredSubtask {
   id: string
   /** The run that waits. */
   run: string
@@ -53,9 +53,9 @@ export interface KeptTask {
 }
 
 /** What a run of a sub-agent came to, as far as the log tells; undefined where it tells of no end. */
-export function recalled(state: ToolState, { id, run, head }: KeptTask): RunResult | undefined {
-  const log = logs.get(state)
-  const record = trajectory(withThoseBelow(log?.events() ?? [], run))
+export function restoreSubtaskResult(state: ToolState, { id, run, head }: StoredSubtask): RunResult | undefined {
+  const log = conversationLogs.get(state)
+  const record = trajectory(eventsOfRunTree(log?.events() ?? [], run))
   const [own] = record.runs
   if (own?.status === undefined) return undefined
   const { status, output = "", cycles, usage, pending } = own
@@ -79,7 +79,7 @@ export function recalled(state: ToolState, { id, run, head }: KeptTask): RunResu
   return result
 }
 
-function withThoseBelow(events: readonly AgentEvent[], run: string): AgentEvent[] {
+function eventsOfRunTree(events: readonly AgentEvent[], run: string): AgentEvent[] {
   const runs = new Set([run])
   return events.filter((event) => {
     if (event.parent !== undefined && runs.has(event.parent)) runs.add(event.run)

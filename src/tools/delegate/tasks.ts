@@ -1,11 +1,11 @@
 import * as z from "zod"
-import { orAbort } from "../../core/abort.ts"
+import { rejectOnAbort } from "../../core/abort.ts"
 import type { Agent, Run, RunResult } from "../../core/agent.ts"
 import type { AbortError } from "../../core/errors.ts"
 import type { Status } from "../../core/event.ts"
-import { follow, startingRun } from "../../core/run-context.ts"
+import { followSignals, parentForNewRun } from "../../core/run-context.ts"
 import type { ToolState } from "../tool.ts"
-import { keepContinuation, recalled } from "./recall.ts"
+import { restoreSubtaskResult, storeContinuation } from "./recall.ts"
 
 /** A piece of work that was given to another agent: a conversation of its own, known to the model by a short id. */
 export interface Subtask {
@@ -15,21 +15,21 @@ export interface Subtask {
   readonly name: string
   status: "queued" | "running" | Status
   /** What its last run came to. */
-  reply?: Reply | undefined
+  reply?: SubtaskReply | undefined
   /** Why there was no run. */
   error?: unknown
   /** Where it goes on when the answer is there; what the run opened stays open until then. Of a run of an earlier process,
    *  there is only what it came to. */
-  open?: { run?: Run; result: RunResult } | undefined
+  waitingRun?: { run?: Run; result: RunResult } | undefined
   /** Whether the model has seen what it came to. */
-  told: boolean
+  reported: boolean
   /** When it has ended or waits for an answer. Never rejects. */
   readonly settled: Promise<void>
 }
 
-export type Reply = Pick<RunResult, "output" | "files" | "reason" | "detail" | "pending" | "error">
+export type SubtaskReply = Pick<RunResult, "output" | "files" | "reason" | "detail" | "pending" | "error">
 
-export interface Work {
+export interface SubtaskRequest {
   agent: Agent
   name: string
   prompt: string
@@ -39,24 +39,24 @@ export interface Work {
   continues?: Subtask | undefined
   /** Ends it. It ends with the run that started it in any case. */
   signal?: AbortSignal | undefined
-  slots?: Slots | undefined
+  slots?: Semaphore | undefined
 }
 
 /** The sub-tasks of one conversation. */
 export interface Subtasks {
-  start(work: Work): Subtask
+  start(work: SubtaskRequest): Subtask
   /** Also one that waits since an earlier process, where `agentOf` still has its agent. */
   get(id: string, agentOf?: (name: string) => Agent | undefined): Subtask | undefined
   list(): Subtask[]
   /** Those that an earlier process knew, and this one does not. */
-  lost(): { id: string; agent: string; status: string }[]
+  listLost(): { id: string; agent: string; status: string }[]
   /** Ends what waits. */
   close(): Promise<void>
 }
 
 /** The sub-tasks of the conversation whose tools share this state. */
 export function subtasksOf(state: ToolState): Subtasks {
-  const known = conversations.get(state) ?? subtasks(state, [])
+  const known = conversations.get(state) ?? createSubtasks(state, [])
   conversations.set(state, known)
   return known
 }
@@ -64,7 +64,7 @@ export function subtasksOf(state: ToolState): Subtasks {
 /** Lets a conversation that goes on from another answer the sub-tasks that wait there. */
 export function continueSubtasks(earlier: ToolState, state: ToolState): void {
   const known = conversations.get(earlier)
-  if (known) conversations.set(state, subtasks(state, known.list()))
+  if (known) conversations.set(state, createSubtasks(state, known.list()))
 }
 
 export async function closeSubtasks(state: ToolState): Promise<void> {
@@ -73,7 +73,7 @@ export async function closeSubtasks(state: ToolState): Promise<void> {
 
 const conversations = new WeakMap<ToolState, Subtasks>()
 
-const entry = z.object({
+const storedEntry = z.object({
   id: z.string(),
   agent: z.string(),
   status: z.string(),
@@ -81,35 +81,35 @@ const entry = z.object({
   head: z.json().default(null),
 })
 
-const key = "karst:subtasks"
+const stateKey = "karst:subtasks"
 
-function subtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
+function createSubtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
   const tasks = new Map(earlier.map((task) => [task.id, task]))
-  const entries = () => z.array(entry).catch([]).parse(state.get(key))
+  const entries = () => z.array(storedEntry).catch([]).parse(state.get(stateKey))
 
-  function save({ id, name, status, open }: Subtask): void {
+  function save({ id, name, status, waitingRun: open }: Subtask): void {
     const all = entries()
     const index = all.findIndex((each) => each.id === id)
     const run = open?.result.id ?? ""
-    const head = open && status === "waiting" ? keepContinuation(state, id, open.result) : null
+    const head = open && status === "waiting" ? storeContinuation(state, id, open.result) : null
     all.splice(index === -1 ? all.length : index, 1, { id, agent: name, status, run, head })
-    state.set(key, all)
+    state.set(stateKey, all)
   }
 
   function broughtBack(id: string, agentOf: (name: string) => Agent | undefined): Subtask | undefined {
     const kept = entries().find((each) => each.id === id)
     const { agent: name = "", status } = kept ?? {}
     const agent = agentOf(name)
-    const result = agent && status === "waiting" && kept?.run ? recalled(state, kept) : undefined
+    const result = agent && status === "waiting" && kept?.run ? restoreSubtaskResult(state, kept) : undefined
     if (!agent || !result) return undefined
     const task: Subtask = {
       id,
       agent,
       name,
       status: "waiting",
-      reply: replyOf(result),
-      open: { result },
-      told: true,
+      reply: toReply(result),
+      waitingRun: { result },
+      reported: true,
       settled: Promise.resolve(),
     }
     tasks.set(id, task)
@@ -121,11 +121,11 @@ function subtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
       const { promise: settled, resolve } = Promise.withResolvers<void>()
       const id = work.continues?.id ?? `t${entries().length + 1}`
       const { agent, name } = work
-      const task: Subtask = { id, agent, name, status: "queued", told: false, settled }
+      const task: Subtask = { id, agent, name, status: "queued", reported: false, settled }
       tasks.set(id, task)
       save(task)
-      const ending = endsWithRun(settled, work.signal)
-      void perform(task, work, ending.signal, save)
+      const ending = abortWithParentRun(settled, work.signal)
+      void runSubtask(task, work, ending.signal, save)
         .finally(ending.stop)
         .then(() => save(task))
         .finally(resolve)
@@ -133,16 +133,21 @@ function subtasks(state: ToolState, earlier: readonly Subtask[]): Subtasks {
     },
     get: (id, agentOf = () => undefined) => tasks.get(id) ?? broughtBack(id, agentOf),
     list: () => [...tasks.values()],
-    lost: () => entries().filter(({ id }) => !tasks.has(id)),
+    listLost: () => entries().filter(({ id }) => !tasks.has(id)),
     async close() {
-      await Promise.all([...tasks.values()].map(end))
+      await Promise.all([...tasks.values()].map(disposeRun))
     },
   }
 }
 
-async function perform(task: Subtask, work: Work, signal: AbortSignal, save: (task: Subtask) => void): Promise<void> {
+async function runSubtask(
+  task: Subtask,
+  work: SubtaskRequest,
+  signal: AbortSignal,
+  save: (task: Subtask) => void,
+): Promise<void> {
   const { agent, prompt, slots, continues } = work
-  const from = continues?.open?.result ?? work.from
+  const from = continues?.waitingRun?.result ?? work.from
   let held = false
   try {
     await slots?.take(signal)
@@ -151,24 +156,24 @@ async function perform(task: Subtask, work: Work, signal: AbortSignal, save: (ta
     const run = agent.run(prompt, { signal, ...(from && { from }) })
     task.status = "running"
     save(task)
-    await finish(task, run, await run.settled)
+    await storeResult(task, run, await run.settled)
   } catch (error) {
     task.error = error
     task.status = signal.aborted ? "aborted" : "failed"
-    if (continues) Object.assign(task, { status: "waiting", reply: continues.reply, open: continues.open })
+    if (continues) Object.assign(task, { status: "waiting", reply: continues.reply, open: continues.waitingRun })
   } finally {
     if (held) slots?.release()
   }
 }
 
-async function finish(task: Subtask, run: Run, result: RunResult): Promise<void> {
-  task.reply = replyOf(result)
+async function storeResult(task: Subtask, run: Run, result: RunResult): Promise<void> {
+  task.reply = toReply(result)
   task.status = result.status
-  task.open = { run, result }
-  if (result.status !== "waiting") await end(task)
+  task.waitingRun = { run, result }
+  if (result.status !== "waiting") await disposeRun(task)
 }
 
-function replyOf({ output, files, reason, detail, pending, error }: RunResult): Reply {
+function toReply({ output, files, reason, detail, pending, error }: RunResult): SubtaskReply {
   return {
     output,
     ...(files && { files }),
@@ -179,9 +184,9 @@ function replyOf({ output, files, reason, detail, pending, error }: RunResult): 
   }
 }
 
-async function end(task: Subtask): Promise<void> {
-  const { open } = task
-  task.open = undefined
+async function disposeRun(task: Subtask): Promise<void> {
+  const { waitingRun: open } = task
+  task.waitingRun = undefined
   try {
     await open?.run?.[Symbol.asyncDispose]()
   } catch {
@@ -190,10 +195,13 @@ async function end(task: Subtask): Promise<void> {
 }
 
 /** A signal that fires when the run under way ends, before work that is still queued gets its turn. */
-function endsWithRun(settled: Promise<void>, own: AbortSignal | undefined): { signal: AbortSignal; stop(): void } {
+function abortWithParentRun(
+  settled: Promise<void>,
+  own: AbortSignal | undefined,
+): { signal: AbortSignal; stop(): void } {
   const controller = new AbortController()
-  const unfollow = follow(controller, own ? [own] : [])
-  const parent = startingRun()?.parent
+  const unfollow = followSignals(controller, own ? [own] : [])
+  const parent = parentForNewRun()?.parent
   const child = { settled, abort: (reason: AbortError) => controller.abort(reason) }
   parent?.children.add(child)
   return {
@@ -206,12 +214,12 @@ function endsWithRun(settled: Promise<void>, own: AbortSignal | undefined): { si
 }
 
 /** Lets so many work at a time, in the order in which they came. */
-export interface Slots {
+export interface Semaphore {
   take(signal: AbortSignal): Promise<void>
   release(): void
 }
 
-export function slots(count: number): Slots {
+export function createSemaphore(count: number): Semaphore {
   const queue: (() => void)[] = []
   let free = count
   const release = () => {
@@ -229,7 +237,7 @@ export function slots(count: number): Slots {
       const { promise, resolve } = Promise.withResolvers<void>()
       queue.push(resolve)
       try {
-        await orAbort(promise, signal)
+        await rejectOnAbort(promise, signal)
       } catch (error) {
         const index = queue.indexOf(resolve)
         if (index === -1) release()

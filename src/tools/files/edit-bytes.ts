@@ -1,8 +1,8 @@
 import { type Encoding, encode } from "./encoding.ts"
-import { unitOf } from "./read-lines.ts"
+import { codeUnitBytes } from "./read-lines.ts"
 
 /** Where a text is in a file, in bytes. */
-export interface Found {
+export interface ByteMatch {
   start: number
   end: number
   /** Whether it is also there from a byte on that is within this one. */
@@ -11,27 +11,27 @@ export interface Found {
 
 /** Every place of a text, from the first on, none within another. A line break of the text stands for either kind, unless it has a
  *  carriage return of its own. */
-export function findAll(bytes: Buffer, text: string, encoding: Encoding): Found[] {
+export function findMatches(bytes: Buffer, text: string, encoding: Encoding): ByteMatch[] {
   const pieces = text.includes("\r") ? [text] : text.split("\n")
   const encoded = pieces.map((piece) => encode(piece, encoding))
   if (!encoded.every((piece) => piece !== undefined)) return []
   const breaks = lineBreaks(encoding)
-  const found: Found[] = []
+  const found: ByteMatch[] = []
   for (let from = 0; ; ) {
-    const next = findOne(bytes, encoded, breaks, from)
+    const next = findNextMatch(bytes, encoded, breaks, from)
     if (!next) return found
     const last = found.at(-1)
     if (last && next.start < last.end) last.overlaps = true
     else found.push({ ...next, overlaps: false })
-    from = next.start + unitOf(encoding)
+    from = next.start + codeUnitBytes(encoding)
   }
 }
 
 /** The bytes with another text in all these places; undefined when the encoding cannot write it. Its line breaks become those of the
  *  place, or, where it has none, those that most lines of the file end with; unless it is to be written as it is. */
-export function replaceAll(
+export function replaceMatches(
   bytes: Buffer,
-  found: readonly Found[],
+  found: readonly ByteMatch[],
   text: string,
   encoding: Encoding,
   asItIs = false,
@@ -61,7 +61,7 @@ function lineBreaks(encoding: Encoding): LineBreaks {
   return { lf: encode("\n", encoding) ?? Buffer.of(10), crlf: encode("\r\n", encoding) ?? Buffer.of(13, 10) }
 }
 
-function findOne(bytes: Buffer, pieces: readonly Buffer[], breaks: LineBreaks, from: number) {
+function findNextMatch(bytes: Buffer, pieces: readonly Buffer[], breaks: LineBreaks, from: number) {
   const unit = breaks.lf.length
   const [first = Buffer.of(), ...rest] = pieces
   // A text that begins with a line break is found by it, and begins before its carriage return.
@@ -75,12 +75,12 @@ function findOne(bytes: Buffer, pieces: readonly Buffer[], breaks: LineBreaks, f
       continue
     }
     const start = first.length > 0 || !endsWith(bytes, at, breaks.crlf.subarray(0, unit)) ? at : at - unit
-    const end = start < from ? undefined : endOf(bytes, start, first, rest, breaks)
+    const end = start < from ? undefined : matchEnd(bytes, start, first, rest, breaks)
     if (end !== undefined) return { start, end }
   }
 }
 
-function endOf(bytes: Buffer, start: number, first: Buffer, rest: readonly Buffer[], { lf, crlf }: LineBreaks) {
+function matchEnd(bytes: Buffer, start: number, first: Buffer, rest: readonly Buffer[], { lf, crlf }: LineBreaks) {
   let at = start + first.length
   for (const piece of rest) {
     const broken = [crlf, lf].find((mark) => startsWith(bytes, at, mark))

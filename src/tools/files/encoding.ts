@@ -2,23 +2,23 @@
  *  byte is a character: nothing is lost whatever it really is. */
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
 
-export interface TextKind {
+export interface TextFormat {
   encoding: Encoding
   /** How many bytes at the start say so. */
-  bom: number
+  bomBytes: number
 }
 
 /** How much of a file is looked at to know how it is written. */
 export const sampleBytes = 65_536
 
 /** How a file that begins with these bytes is written; undefined when it is no text. */
-export function textKind(bytes: Uint8Array): TextKind | undefined {
+export function detectTextFormat(bytes: Uint8Array): TextFormat | undefined {
   const [first, second, third] = bytes
-  if (first === 0xff && second === 0xfe) return { encoding: "utf-16le", bom: 2 }
-  if (first === 0xfe && second === 0xff) return { encoding: "utf-16be", bom: 2 }
+  if (first === 0xff && second === 0xfe) return { encoding: "utf-16le", bomBytes: 2 }
+  if (first === 0xfe && second === 0xff) return { encoding: "utf-16be", bomBytes: 2 }
   if (bytes.includes(0)) return undefined
   const bom = first === 0xef && second === 0xbb && third === 0xbf ? 3 : 0
-  return { encoding: bom > 0 || isUtf8(bytes) ? "utf-8" : "latin1", bom }
+  return { encoding: bom > 0 || isUtf8(bytes) ? "utf-8" : "latin1", bomBytes: bom }
 }
 
 /** What is not valid in the encoding becomes U+FFFD. A byte order mark is a character like any other. */
@@ -35,7 +35,7 @@ export function encode(text: string, encoding: Encoding): Buffer | undefined {
   return /[^\u0000-\u00ff]/.test(text) ? undefined : Buffer.from(text, "latin1")
 }
 
-export function encodingName({ encoding, bom }: TextKind): string {
+export function encodingName({ encoding, bomBytes: bom }: TextFormat): string {
   const names = {
     "utf-8": "UTF-8",
     "utf-16le": "UTF-16 LE",

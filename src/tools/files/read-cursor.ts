@@ -10,18 +10,18 @@ export interface Cursor {
   version: string
 }
 
-export function writeCursor({ line, byte, endLine }: Omit<Cursor, "version">, info: FileInfo | undefined): string {
+export function formatCursor({ line, byte, endLine }: Omit<Cursor, "version">, info: FileInfo | undefined): string {
   return [line, byte, Number.isFinite(endLine) ? endLine : "", versionOf(info)].join("-")
 }
 
-export function readCursor(text: string): Cursor | undefined {
+export function parseCursor(text: string): Cursor | undefined {
   const [, line, byte, endLine, version = ""] =
     /^(\d{1,15})-(\d{1,15})-(\d{0,15})-([0-9a-f]{8})$/.exec(text.trim()) ?? []
   if (version === "") return undefined
   return { line: Number(line), byte: Number(byte), endLine: endLine ? Number(endLine) : Infinity, version }
 }
 
-export function isOf({ version }: Cursor, info: FileInfo | undefined): boolean {
+export function isCursorOf({ version }: Cursor, info: FileInfo | undefined): boolean {
   return version === versionOf(info)
 }
 

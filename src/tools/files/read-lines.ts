@@ -1,12 +1,12 @@
-import { decode, type Encoding, type TextKind } from "./encoding.ts"
+import { decode, type Encoding, type TextFormat } from "./encoding.ts"
 
 /** A place in a file: a byte, and the line it is in. */
-export interface Place {
+export interface LinePosition {
   line: number
   byte: number
 }
 
-export interface SliceLimits {
+export interface LineSliceLimits {
   /** The last line that is wanted. */
   endLine: number
   maxLines: number
@@ -16,24 +16,24 @@ export interface SliceLimits {
   numbers: boolean
 }
 
-export interface Slice {
+export interface LineSlice {
   /** The number of the first line. */
   first: number
   lines: string[]
   rendered: string[]
   /** Where the rest begins; undefined at the end of the file. */
-  next: Place | undefined
+  next: LinePosition | undefined
 }
 
 /** Where a line begins; where there are fewer, the last one. The stream begins after the byte order mark. */
 export async function findLine(
   stream: AsyncIterable<Uint8Array>,
-  { encoding, bom }: TextKind,
+  { encoding, bomBytes: bom }: TextFormat,
   wanted: number,
-): Promise<Place> {
-  let place: Place = { line: 1, byte: bom }
+): Promise<LinePosition> {
+  let place: LinePosition = { line: 1, byte: bom }
   if (wanted === 1) return place
-  const unit = unitOf(encoding)
+  const unit = codeUnitBytes(encoding)
   let from = bom
   let rest = new Uint8Array()
   for await (const chunk of stream) {
@@ -56,15 +56,15 @@ export async function findLine(
 
 /** The lines from a place on, as many as fit. `window` begins at that place; `isWhole` says that it reaches the end of the file. A line
  *  that is too long on its own is cut. */
-export function sliceFrom(
+export function takeLines(
   window: Uint8Array,
   isWhole: boolean,
-  { encoding }: TextKind,
-  from: Place,
-  { endLine, maxLines, maxChars, numbers }: SliceLimits,
-): Slice {
-  const slice: Slice = { first: from.line, lines: [], rendered: [], next: undefined }
-  const unit = unitOf(encoding)
+  { encoding }: TextFormat,
+  from: LinePosition,
+  { endLine, maxLines, maxChars, numbers }: LineSliceLimits,
+): LineSlice {
+  const slice: LineSlice = { first: from.line, lines: [], rendered: [], next: undefined }
+  const unit = codeUnitBytes(encoding)
   let chars = 0
   let at = 0
   while (at < window.length) {
@@ -81,7 +81,7 @@ export function sliceFrom(
     const isTooLong = isOpen || chars > maxChars + 1
     if (isTooLong && slice.lines.length > 0) return { ...slice, next: place }
     if (isTooLong) {
-      const cut = cutBefore(bytes, maxChars - prefix.length, encoding)
+      const cut = characterBoundaryBefore(bytes, maxChars - prefix.length, encoding)
       const part = decode(bytes.subarray(0, cut), encoding)
       return { ...slice, lines: [part], rendered: [prefix + part], next: { line, byte: place.byte + cut } }
     }
@@ -94,18 +94,18 @@ export function sliceFrom(
 
 /** Where the line break is that comes next; -1 when there is none. */
 export function lineEnd(bytes: Uint8Array, from: number, encoding: Encoding): number {
-  if (unitOf(encoding) === 1) return bytes.indexOf(0x0a, from)
+  if (codeUnitBytes(encoding) === 1) return bytes.indexOf(0x0a, from)
   const [first, second] = encoding === "utf-16le" ? [0x0a, 0] : [0, 0x0a]
   for (let at = from; at + 1 < bytes.length; at += 2) if (bytes[at] === first && bytes[at + 1] === second) return at
   return -1
 }
 
-export function unitOf(encoding: Encoding): 1 | 2 {
+export function codeUnitBytes(encoding: Encoding): 1 | 2 {
   return encoding.startsWith("utf-16") ? 2 : 1
 }
 
 // Never within a character: at most as many bytes as characters may be shown.
-function cutBefore(bytes: Uint8Array, most: number, encoding: Encoding): number {
+function characterBoundaryBefore(bytes: Uint8Array, most: number, encoding: Encoding): number {
   let cut = Math.min(most, bytes.length)
   if (encoding === "latin1") return cut
   if (encoding === "utf-8") {

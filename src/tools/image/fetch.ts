@@ -6,7 +6,7 @@ import { AgentError } from "../../core/errors.ts"
 
 export type UrlAccess = "public" | "any" | "none"
 
-export interface FetchOptions {
+export interface FetchImageOptions {
   urls: UrlAccess
   maxBytes: number
   signal: AbortSignal
@@ -14,34 +14,35 @@ export interface FetchOptions {
 
 /** The bytes behind a URL, one more than allowed when there are too many. Every address that is connected to is checked, also after a
  *  redirect, and is the one that is used: a name cannot turn into another address meanwhile. */
-export async function fetchImage(address: string, options: FetchOptions): Promise<Uint8Array> {
+export async function fetchImage(address: string, options: FetchImageOptions): Promise<Uint8Array> {
   let url = checkedUrl(address, options)
   for (let redirects = 0; ; redirects++) {
-    const response = await get(url, options)
+    const response = await requestUrl(url, options)
     const { statusCode = 0, headers } = response
     const isRedirect = statusCode >= 300 && statusCode < 400 && headers.location !== undefined
-    if (!isRedirect) return await bodyOf(response, url, options)
+    if (!isRedirect) return await readBody(response, url, options)
     response.destroy()
-    if (redirects === 5) throw failed(address, "it redirects too often")
+    if (redirects === 5) throw fetchError(address, "it redirects too often")
     url = checkedUrl(URL.parse(headers.location ?? "", url.href)?.href ?? "", options)
   }
 }
 
-function checkedUrl(address: string, { urls }: FetchOptions): URL {
+function checkedUrl(address: string, { urls }: FetchImageOptions): URL {
   const url = URL.parse(address)
   const shown = address.length > 100 ? `${address.slice(0, 100)}…` : address
   if (!url || !["http:", "https:"].includes(url.protocol)) {
-    throw refused(
+    throw urlNotAllowedError(
       `${shown} cannot be read: only paths of the workspace, http: and https: can. Save it as a file first.`,
     )
   }
-  if (urls === "none") throw refused(`${shown} cannot be read: URLs are not allowed here. Use a file of the workspace.`)
+  if (urls === "none")
+    throw urlNotAllowedError(`${shown} cannot be read: URLs are not allowed here. Use a file of the workspace.`)
   const host = url.hostname.replace(/^\[|\]$/g, "")
-  if (urls === "public" && isIP(host) !== 0 && !isPublic(host)) throw refused(notPublic(url, host))
+  if (urls === "public" && isIP(host) !== 0 && !isPublic(host)) throw urlNotAllowedError(notPublicMessage(url, host))
   return url
 }
 
-async function get(url: URL, { urls, signal }: FetchOptions): Promise<IncomingMessage> {
+async function requestUrl(url: URL, { urls, signal }: FetchImageOptions): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
     signal,
@@ -52,16 +53,20 @@ async function get(url: URL, { urls, signal }: FetchOptions): Promise<IncomingMe
   request.once("response", resolve)
   // Also one that comes after the response: it is the response's then.
   request.on("error", (error) =>
-    reject(error instanceof AgentError || signal.aborted ? error : failed(url.href, error.message, error)),
+    reject(error instanceof AgentError || signal.aborted ? error : fetchError(url.href, error.message, error)),
   )
   request.end()
   return await promise
 }
 
-async function bodyOf(response: IncomingMessage, url: URL, { maxBytes, signal }: FetchOptions): Promise<Uint8Array> {
+async function readBody(
+  response: IncomingMessage,
+  url: URL,
+  { maxBytes, signal }: FetchImageOptions,
+): Promise<Uint8Array> {
   const { statusCode = 0 } = response
   try {
-    if (statusCode !== 200) throw failed(url.href, `the server answered ${statusCode}`)
+    if (statusCode !== 200) throw fetchError(url.href, `the server answered ${statusCode}`)
     const chunks: Buffer[] = []
     let size = 0
     for await (const chunk of response) {
@@ -74,7 +79,7 @@ async function bodyOf(response: IncomingMessage, url: URL, { maxBytes, signal }:
     signal.throwIfAborted()
     throw error instanceof AgentError
       ? error
-      : failed(url.href, error instanceof Error ? error.message : String(error), error)
+      : fetchError(url.href, error instanceof Error ? error.message : String(error), error)
   } finally {
     response.destroy()
   }
@@ -87,7 +92,7 @@ function publicLookup(url: URL): LookupFunction {
       if (error) return callback(error, [])
       const open = addresses.filter(({ address }) => isPublic(address))
       const [first] = open
-      if (!first) return callback(refused(notPublic(url, host)), [])
+      if (!first) return callback(urlNotAllowedError(notPublicMessage(url, host)), [])
       if (options.all) callback(null, open)
       else callback(null, first.address, first.family)
     })
@@ -96,10 +101,10 @@ function publicLookup(url: URL): LookupFunction {
 
 // An IPv4 address in the clothes of IPv6 is checked as what it is.
 function isPublic(address: string): boolean {
-  return !closed.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")
+  return !nonPublicAddresses.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")
 }
 
-const closed = new BlockList()
+const nonPublicAddresses = new BlockList()
 for (const [network, bits] of [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -115,7 +120,7 @@ for (const [network, bits] of [
   ["203.0.113.0", 24],
   ["224.0.0.0", 3],
 ] as const) {
-  closed.addSubnet(network, bits, "ipv4")
+  nonPublicAddresses.addSubnet(network, bits, "ipv4")
 }
 for (const [network, bits] of [
   ["::", 96],
@@ -129,17 +134,17 @@ for (const [network, bits] of [
   ["fe80::", 10],
   ["ff00::", 8],
 ] as const) {
-  closed.addSubnet(network, bits, "ipv6")
+  nonPublicAddresses.addSubnet(network, bits, "ipv6")
 }
 
-function notPublic(url: URL, host: string): string {
+function notPublicMessage(url: URL, host: string): string {
   return `${url.href} cannot be read: ${host} is not an address on the public internet. Use a file of the workspace.`
 }
 
-function refused(message: string): AgentError {
+function urlNotAllowedError(message: string): AgentError {
   return new AgentError(message, { code: "url-not-allowed" })
 }
 
-function failed(url: string, why: string, cause?: unknown): AgentError {
+function fetchError(url: string, why: string, cause?: unknown): AgentError {
   return new AgentError(`${url} could not be read: ${why}. Check the URL.`, { code: "fetch-failed", cause })
 }

@@ -5,16 +5,16 @@ export interface ImageType {
 }
 
 /** What kind of image begins with these bytes, whatever its file is called. */
-export function imageType(bytes: Uint8Array): ImageType | undefined {
+export function detectImageType(bytes: Uint8Array): ImageType | undefined {
   const start = Buffer.from(bytes.subarray(0, 16)).toString("latin1")
-  const name = marks.find(([, mark]) => mark.test(start))?.[0]
+  const name = imageSignatures.find(([, mark]) => mark.test(start))?.[0]
   return name === undefined ? undefined : { name, mediaType: `image/${name}` }
 }
 
 /** The kinds that are known, for people. */
 export const imageNames = "png, jpeg, webp, gif, bmp"
 
-const marks: [string, RegExp][] = [
+const imageSignatures: [string, RegExp][] = [
   ["png", /^\x89PNG\r\n\x1a\n/],
   ["jpeg", /^\xff\xd8\xff/],
   ["gif", /^GIF8[79]a/],

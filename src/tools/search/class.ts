@@ -4,7 +4,7 @@ import type { PatternToken, SetToken } from "./tokens.ts"
 /** Reads a set in brackets that begins at `at`. A dash that makes no range means itself. */
 export function readClass(pattern: string, at: number): { token: PatternToken; end: number } {
   const not = pattern[at + 1] === "^"
-  const members: Member[] = []
+  const members: ClassMember[] = []
   let position = at + (not ? 2 : 1)
   while (pattern[position] !== "]") {
     if (position >= pattern.length) throw new SyntaxError('it has a "[" without its "]"')
@@ -19,16 +19,16 @@ export function readClass(pattern: string, at: number): { token: PatternToken; e
     if (last.code < first.code) throw new SyntaxError("a range in brackets is out of order")
     position = last.end
     members.push({
-      source: `${escaped(first.code)}-${escaped(last.code)}`,
+      source: `${escapeCode(first.code)}-${escapeCode(last.code)}`,
       ranges: [[first.code, last.code]],
       end: position,
     })
   }
   const source = `[${not ? "^" : ""}${members.map((member) => member.source).join("")}]`
-  return { token: tokenOf(source, not, members), end: position + 1 }
+  return { token: classToken(source, not, members), end: position + 1 }
 }
 
-interface Member {
+interface ClassMember {
   source: string
   code?: number
   /** Absent when only JavaScript can tell. */
@@ -36,7 +36,7 @@ interface Member {
   end: number
 }
 
-function tokenOf(source: string, not: boolean, members: readonly Member[]): PatternToken {
+function classToken(source: string, not: boolean, members: readonly ClassMember[]): PatternToken {
   const ranges: SetToken["ranges"] = []
   for (const member of members) {
     // `[\s\S]` and its like are written to mean any character, line breaks too.
@@ -50,35 +50,35 @@ function isAnyCharacter(source: string): boolean {
   return ["d", "s", "w"].some((kind) => source.includes(`\\${kind}`) && source.includes(`\\${kind.toUpperCase()}`))
 }
 
-function readMember(pattern: string, at: number): Member {
+function readMember(pattern: string, at: number): ClassMember {
   const posix = /^\[:(\w+):\]/.exec(pattern.slice(at, at + 20))
-  const named = names.get(posix?.[1] ?? "")
+  const named = posixClasses.get(posix?.[1] ?? "")
   if (posix && named) {
-    const source = named.map(([from, to]) => `${escaped(from)}-${escaped(to)}`).join("")
+    const source = named.map(([from, to]) => `${escapeCode(from)}-${escapeCode(to)}`).join("")
     return { source, ranges: named, end: at + posix[0].length }
   }
   const code = pattern.codePointAt(at) ?? 0
-  if (code !== 0x5c) return single(code, at + (code > 0xffff ? 2 : 1))
+  if (code !== 0x5c) return singleCharacter(code, at + (code > 0xffff ? 2 : 1))
   // Here, and only here, it is the backspace.
-  if (pattern[at + 1] === "b") return single(0x08, at + 2)
+  if (pattern[at + 1] === "b") return singleCharacter(0x08, at + 2)
   const found = readEscape(pattern, at)
-  if (found.code !== undefined) return single(found.code, found.end)
+  if (found.code !== undefined) return singleCharacter(found.code, found.end)
   const { source, ranges, not, end } = found
   return { source, end, ...(ranges && !not && { ranges }) }
 }
 
-function single(code: number, end: number): Member {
-  return { source: escaped(code), code, ranges: [[code, code]], end }
+function singleCharacter(code: number, end: number): ClassMember {
+  return { source: escapeCode(code), code, ranges: [[code, code]], end }
 }
 
-function escaped(code: number): string {
+function escapeCode(code: number): string {
   return `\\u{${code.toString(16)}}`
 }
 
 const upper: [number, number] = [0x41, 0x5a]
 const lower: [number, number] = [0x61, 0x7a]
 
-const names = new Map<string, [number, number][]>(
+const posixClasses = new Map<string, [number, number][]>(
   Object.entries<[number, number][]>({
     alnum: [...digits, upper, lower],
     alpha: [upper, lower],

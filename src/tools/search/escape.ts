@@ -18,7 +18,7 @@ export interface Escape {
 /** Reads the escape that begins at a backslash. */
 export function readEscape(pattern: string, at: number): Escape {
   const rest = pattern.slice(at + 1, at + 101)
-  for (const [form, meaning] of forms) {
+  for (const [form, meaning] of escapeForms) {
     const match = form.exec(rest)
     if (match) return { source: `\\${match[0]}`, end: at + 1 + match[0].length, ...meaning(match) }
   }
@@ -48,7 +48,7 @@ export const spaces: [number, number][] = [
 const classes: { [letter: string]: [number, number][] } = { d: digits, w: wordCharacters, s: spaces }
 const controls: { [letter: string]: number } = { f: 0x0c, n: 0x0a, r: 0x0d, t: 0x09, v: 0x0b, "0": 0 }
 
-const forms: [RegExp, (match: RegExpExecArray) => Omit<Escape, "end" | "source">][] = [
+const escapeForms: [RegExp, (match: RegExpExecArray) => Omit<Escape, "end" | "source">][] = [
   [/^[dwsDWS]/, ([letter]) => ({ ranges: classes[letter.toLowerCase()] ?? [], not: letter !== letter.toLowerCase() })],
   [/^[bB]/, () => ({ boundary: true })],
   [/^(?:[fnrtv]|0(?!\d))/, ([letter]) => ({ code: controls[letter] ?? 0 })],

@@ -1,4 +1,4 @@
-import { decode, textKind } from "../files/encoding.ts"
+import { decode, detectTextFormat } from "../files/encoding.ts"
 
 export type SearchMode = "content" | "files" | "count"
 
@@ -7,7 +7,7 @@ export interface MatchOptions {
   source: string
   flags: string
   /** Whether a match may go over line breaks. */
-  spans: boolean
+  isMultiline: boolean
   mode: SearchMode
   /** How many lines before and after. */
   context: number
@@ -35,12 +35,12 @@ export function matchFile(
   path: string,
   bytes: Uint8Array,
   regex: RegExp,
-  { mode, spans, context }: MatchOptions,
+  { mode, isMultiline: spans, context }: MatchOptions,
   most: number,
 ): FileMatch | undefined {
-  const text = textOf(bytes, spans)
+  const text = decodeText(bytes, spans)
   if (text === undefined) return undefined
-  const hitIn = spans ? hitsAcross(text, regex) : (line: string) => line.search(regex)
+  const hitIn = spans ? createMultilineFinder(text, regex) : (line: string) => line.search(regex)
   const rows: Row[] = []
   const before: Row[] = []
   let count = 0
@@ -51,12 +51,12 @@ export function matchFile(
     if (mode === "files" && count > 0) break
     if (mode !== "content") continue
     if (at >= 0) {
-      rows.push(...before.splice(0), { line: number, text: shorten(line, at), match: true })
+      rows.push(...before.splice(0), { line: number, text: shortenAround(line, at), match: true })
       after = context
     } else if (after-- > 0) {
-      rows.push({ line: number, text: shorten(line, 0), match: false })
+      rows.push({ line: number, text: shortenAround(line, 0), match: false })
     } else if (context > 0) {
-      before.push({ line: number, text: shorten(line, 0), match: false })
+      before.push({ line: number, text: shortenAround(line, 0), match: false })
       if (before.length > context) before.shift()
     }
     if (rows.length >= most) break
@@ -76,7 +76,7 @@ function* linesOf(text: string): Generator<{ number: number; line: string; start
 }
 
 /** Where in a line a match is that may have begun before it; asked line by line. */
-function hitsAcross(text: string, regex: RegExp): (line: string, start: number) => number {
+function createMultilineFinder(text: string, regex: RegExp): (line: string, start: number) => number {
   const matches = text.matchAll(regex)
   let current = matches.next().value
   return (line, start) => {
@@ -87,20 +87,20 @@ function hitsAcross(text: string, regex: RegExp): (line: string, start: number) 
 }
 
 // A line of a packed file may be the whole file: what is around the match is enough.
-function shorten(text: string, at: number): string {
-  if (text.length <= mostChars) return text
-  const from = Math.max(0, Math.min(at - mostChars / 4, text.length - mostChars))
-  const piece = text.slice(from, from + mostChars).toWellFormed()
-  return `${from > 0 ? "…" : ""}${piece}${from + mostChars < text.length ? "…" : ""}`
+function shortenAround(text: string, at: number): string {
+  if (text.length <= maxLineChars) return text
+  const from = Math.max(0, Math.min(at - maxLineChars / 4, text.length - maxLineChars))
+  const piece = text.slice(from, from + maxLineChars).toWellFormed()
+  return `${from > 0 ? "…" : ""}${piece}${from + maxLineChars < text.length ? "…" : ""}`
 }
 
-const mostChars = 400
+const maxLineChars = 400
 
-function textOf(bytes: Uint8Array, spans: boolean): string | undefined {
-  const kind = textKind(bytes)
+function decodeText(bytes: Uint8Array, spans: boolean): string | undefined {
+  const kind = detectTextFormat(bytes)
   if (!kind) return undefined
   // As ripgrep has it: without a byte order mark it is UTF-8.
-  const text = decode(bytes.subarray(kind.bom), kind.encoding === "latin1" ? "utf-8" : kind.encoding)
+  const text = decode(bytes.subarray(kind.bomBytes), kind.encoding === "latin1" ? "utf-8" : kind.encoding)
   // And a NUL says that it is no text, in two bytes as in one.
   if (text.includes("\0")) return undefined
   return spans ? text.replaceAll("\r\n", "\n") : text

@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
-import { orAbort } from "../../core/abort.ts"
+import { rejectOnAbort } from "../../core/abort.ts"
 import type { FileMatch, MatchOptions } from "./lines.ts"
 
 export interface FileBytes {
@@ -11,7 +11,7 @@ export interface FileBytes {
 export interface MatchRequest {
   files: FileBytes[]
   /** How many results are still wanted: rows, or files. */
-  most: number
+  maxResults: number
 }
 
 /** Searches texts in a thread of its own. */
@@ -22,7 +22,7 @@ export interface Matcher extends AsyncDisposable {
 }
 
 export function startMatcher(options: MatchOptions, signal: AbortSignal): Matcher {
-  const worker = new Worker(entry, {
+  const worker = new Worker(workerFile, {
     workerData: options,
     // It needs neither the secrets nor the flags of this process.
     env: {},
@@ -37,7 +37,7 @@ export function startMatcher(options: MatchOptions, signal: AbortSignal): Matche
       answer.catch(() => {})
       worker.postMessage(request, request.files.flatMap(transferable))
       // What the worker sends is what `worker.ts` posts.
-      const [found] = (await orAbort(Promise.race([answer, failed]), signal)) as [FileMatch[]]
+      const [found] = (await rejectOnAbort(Promise.race([answer, failed]), signal)) as [FileMatch[]]
       return found
     },
     async [Symbol.asyncDispose]() {
@@ -52,4 +52,4 @@ function transferable({ bytes }: FileBytes): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
 }
 
-const entry = new URL(import.meta.url.endsWith(".ts") ? "worker.ts" : "worker.js", import.meta.url)
+const workerFile = new URL(import.meta.url.endsWith(".ts") ? "worker.ts" : "worker.js", import.meta.url)

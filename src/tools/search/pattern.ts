@@ -1,12 +1,12 @@
-import { type PatternToken, readPattern } from "./tokens.ts"
+import { type PatternToken, tokenizePattern } from "./tokens.ts"
 
 /** What is searched for. The dialect is JavaScript's with Unicode, and what people are used to write besides: needless escapes, braces
  *  that mean themselves, `(?i)` in front, `(?P<name>…)`, `[[:alpha:]]`. */
-export interface Pattern {
+export interface SearchPattern {
   source: string
   flags: string
   /** Whether a match may go over line breaks: then it is about the whole text, otherwise about each line. */
-  spans: boolean
+  isMultiline: boolean
   ignoreCase: boolean
   /** For ripgrep: fits wherever this pattern does, and maybe elsewhere. Undefined when it cannot be told. */
   wider: string | undefined
@@ -20,17 +20,17 @@ export interface PatternOptions {
 }
 
 /** Throws a SyntaxError that says what is wrong. */
-export function compilePattern(text: string, options: PatternOptions): Pattern {
+export function compilePattern(text: string, options: PatternOptions): SearchPattern {
   const { literal, multiline } = options
   const [, letters = "", body = text] = (!literal && /^\(\?([ims]+)\)(.*)$/s.exec(text)) || []
   const ignoreCase = options.ignoreCase || letters.includes("i")
-  const tokens = literal ? literalTokens(text) : readPattern(body)
+  const tokens = literal ? literalTokens(text) : tokenizePattern(body)
   const dotAll = multiline || letters.includes("s")
-  const spans = dotAll || tokens.some(breaksLine)
+  const spans = dotAll || tokens.some(matchesLineBreak)
   const flags = ignoreCase ? "isu" : "su"
-  const source = tokens.map((token) => javascript(token, spans, dotAll)).join("")
+  const source = tokens.map((token) => toJavaScript(token, spans, dotAll)).join("")
   new RegExp(source, flags)
-  return { source, flags, spans, ignoreCase, wider: ripgrep(tokens, { spans, dotAll, ignoreCase }) }
+  return { source, flags, isMultiline: spans, ignoreCase, wider: ripgrep(tokens, { spans, dotAll, ignoreCase }) }
 }
 
 function literalTokens(text: string): PatternToken[] {
@@ -43,7 +43,7 @@ function literalTokens(text: string): PatternToken[] {
 const lineFeed = 0x0a
 
 // A set of all but a few is rarely meant to leave the line.
-function breaksLine(token: PatternToken): boolean {
+function matchesLineBreak(token: PatternToken): boolean {
   if (token.type === "character") return token.code === lineFeed
   if (token.type === "unknown") return token.breaksLine ?? false
   if (token.type === "set" && token.not) return token.ranges.length === 0
@@ -51,10 +51,10 @@ function breaksLine(token: PatternToken): boolean {
 }
 
 // Lines have no line break; a whole text has line feeds alone.
-function javascript(token: PatternToken, spans: boolean, dotAll: boolean): string {
+function toJavaScript(token: PatternToken, spans: boolean, dotAll: boolean): string {
   switch (token.type) {
     case "character":
-      return escaped(token.code, "\\u")
+      return escapeCode(token.code, "\\u")
     case "any":
       return dotAll ? "." : "[^\\n]"
     case "set":
@@ -95,7 +95,8 @@ function ripgrep(tokens: readonly PatternToken[], { spans, dotAll, ignoreCase }:
     switch (token.type) {
       case "character":
         if (isSurrogate(token.code)) return undefined
-        text += token.code === lineFeed ? "(?:\\r?\\n)" : token.code === 0xfffd ? anything : escaped(token.code, "\\x")
+        text +=
+          token.code === lineFeed ? "(?:\\r?\\n)" : token.code === 0xfffd ? anything : escapeCode(token.code, "\\x")
         break
       case "any":
         text += any
@@ -129,7 +130,7 @@ function ripgrep(tokens: readonly PatternToken[], { spans, dotAll, ignoreCase }:
 
 function rustSet({ not, ranges }: PatternToken & { type: "set" }, spans: boolean, before: string): string {
   const bounds = not && !spans ? [...ranges, [lineFeed, lineFeed] as const] : ranges
-  const list = bounds.map(([from, to]) => `${escaped(from, "\\x")}-${escaped(to, "\\x")}`).join("")
+  const list = bounds.map(([from, to]) => `${escapeCode(from, "\\x")}-${escapeCode(to, "\\x")}`).join("")
   if (list === "") return `(?:${before}(?s:.)|${invalid})`
   const fitsInvalid = ranges.some(([from, to]) => from <= 0xfffd && to >= 0xfffd) !== not
   const set = `${before}[${not ? "^" : ""}${list}]`
@@ -142,7 +143,7 @@ function isSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdfff
 }
 
-function escaped(code: number, mark: "\\u" | "\\x"): string {
+function escapeCode(code: number, mark: "\\u" | "\\x"): string {
   const character = String.fromCodePoint(code)
   return /[A-Za-z0-9]/.test(character) ? character : `${mark}{${code.toString(16)}}`
 }

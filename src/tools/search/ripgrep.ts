@@ -2,12 +2,12 @@ import { accessSync, constants } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
 import { text } from "node:stream/consumers"
 import { spawn } from "../../core/child-process.ts"
-import { byPath, inFolder } from "../../workspace/paths.ts"
-import type { Pattern } from "./pattern.ts"
+import { comparePaths, joinPath } from "../../workspace/paths.ts"
+import type { SearchPattern } from "./pattern.ts"
 
 export interface RipgrepSearch {
   command: string
-  pattern: Pattern
+  pattern: SearchPattern
   /** A folder of this machine, and its path in the workspace. */
   directory: string
   folder: string
@@ -40,9 +40,9 @@ export async function filesByRipgrep(search: RipgrepSearch): Promise<Iterable<st
   if (status !== 0 && status !== 1) return undefined
   const paths = output.split("\0").slice(0, -1)
   // Beyond the first plane the order of strings is not that of paths; otherwise it is, and is had much faster.
-  if (/[\ud800-\udfff]/.test(output)) paths.sort(byPath)
+  if (/[\ud800-\udfff]/.test(output)) paths.sort(comparePaths)
   else paths.sort()
-  return paths.values().map((path) => inFolder(folder, path.startsWith("./") ? path.slice(2) : path))
+  return paths.values().map((path) => joinPath(folder, path.startsWith("./") ? path.slice(2) : path))
 }
 
 /** Where ripgrep is, by the PATH of this process; undefined when it is not installed. */
@@ -58,7 +58,7 @@ export function findRipgrep(): string | undefined {
 function argumentsOf({ pattern, hidden, glob }: RipgrepSearch, regexp: string): string[] {
   const options = ["--no-config", "--no-ignore", "--no-messages", "--color=never", "--null", "--files-with-matches"]
   if (pattern.ignoreCase) options.push("--ignore-case")
-  if (pattern.spans) options.push("--multiline")
+  if (pattern.isMultiline) options.push("--multiline")
   if (hidden) options.push("--hidden")
   if (glob !== undefined && isCommonGlob(glob)) options.push(`--glob=${glob}`)
   if (!hidden) options.push("--glob=!node_modules/")

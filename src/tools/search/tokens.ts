@@ -20,7 +20,7 @@ export interface SetToken {
 }
 
 /** Takes a pattern apart. Throws a SyntaxError for what has no meaning; what is left for JavaScript to refuse passes. */
-export function readPattern(pattern: string): PatternToken[] {
+export function tokenizePattern(pattern: string): PatternToken[] {
   const tokens: PatternToken[] = []
   for (let at = 0; at < pattern.length; ) {
     const { token, end } = readToken(pattern, at)
@@ -33,14 +33,14 @@ export function readPattern(pattern: string): PatternToken[] {
   return tokens
 }
 
-interface Read {
+interface ReadToken {
   token: PatternToken
   end: number
 }
 
-function readToken(pattern: string, at: number): Read {
+function readToken(pattern: string, at: number): ReadToken {
   const character = String.fromCodePoint(pattern.codePointAt(at) ?? 0)
-  const one = (token: PatternToken): Read => ({ token, end: at + character.length })
+  const one = (token: PatternToken): ReadToken => ({ token, end: at + character.length })
   switch (character) {
     case "\\":
       return escapeToken(readEscape(pattern, at))
@@ -68,7 +68,7 @@ function readToken(pattern: string, at: number): Read {
   }
 }
 
-function escapeToken({ end, ...found }: Escape): Read {
+function escapeToken({ end, ...found }: Escape): ReadToken {
   if (found.code !== undefined) return { token: { type: "character", code: found.code }, end }
   if (found.boundary) return { token: { type: "boundary", source: found.source }, end }
   if (!found.ranges) return { token: { type: "unknown", source: found.source, repeats: found.repeats ?? false }, end }
@@ -76,13 +76,13 @@ function escapeToken({ end, ...found }: Escape): Read {
 }
 
 // A brace that says no number of times means itself.
-function readRepeat(pattern: string, at: number): Read {
+function readRepeat(pattern: string, at: number): ReadToken {
   const [source] = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/.exec(pattern.slice(at, at + 50)) ?? []
   if (source === undefined) return { token: { type: "character", code: 0x7b }, end: at + 1 }
   return { token: { type: "repeat", source }, end: at + source.length }
 }
 
-function readGroup(pattern: string, at: number): Read {
+function readGroup(pattern: string, at: number): ReadToken {
   const rest = pattern.slice(at, at + 200)
   const [look] = /^\(\?<?[=!]/.exec(rest) ?? []
   if (look) return open(at + look.length, look, true)
@@ -93,7 +93,7 @@ function readGroup(pattern: string, at: number): Read {
   return open(at + 1, "(", false)
 }
 
-function open(end: number, source: string, looks: boolean, flags?: string): Read {
+function open(end: number, source: string, looks: boolean, flags?: string): ReadToken {
   return { token: { type: "open", source, looks, ...(flags !== undefined && { flags }) }, end }
 }
 

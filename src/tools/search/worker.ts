@@ -5,9 +5,9 @@ import type { MatchRequest } from "./matcher.ts"
 
 // What `startMatcher` hands over.
 const options: MatchOptions = workerData
-const regex = new RegExp(options.source, options.spans ? `g${options.flags}` : options.flags)
+const regex = new RegExp(options.source, options.isMultiline ? `g${options.flags}` : options.flags)
 
-parentPort?.on("message", ({ files, most }: MatchRequest) => {
+parentPort?.on("message", ({ files, maxResults: most }: MatchRequest) => {
   const found: FileMatch[] = []
   let left = most
   for (const { path, bytes } of files) {

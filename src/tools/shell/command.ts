@@ -2,8 +2,8 @@ import { once } from "node:events"
 import type { Socket } from "node:net"
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises"
 import type { CommandOutput } from "./output.ts"
-import { type Group, isGroupAlive } from "./processes.ts"
-import { type Connected, cannotStart } from "./streams.ts"
+import { isGroupAlive, type ProcessGroup } from "./processes.ts"
+import { type ConnectedChild, notStartedError } from "./streams.ts"
 
 /** A command that was started, running or not. */
 export interface Command {
@@ -16,7 +16,7 @@ export interface Command {
   /** The same, once it has ended and what it wrote by then is known. Never rejects. */
   readonly ended: Promise<CommandEnd>
   /** Its processes, while there may be any. */
-  readonly group: Group | undefined
+  readonly group: ProcessGroup | undefined
   /** Ends it and whatever it started, or waits for somebody who is about to. */
   stop(why: StopReason, ending?: Promise<unknown>): Promise<void>
   /** Does not keep the program from ending any more. */
@@ -34,7 +34,7 @@ export interface CommandEnd {
   goesOn: boolean
 }
 
-export interface CommandOptions {
+export interface FollowOptions {
   id: string
   output: CommandOutput
   /** Ends its processes. */
@@ -44,21 +44,21 @@ export interface CommandOptions {
 }
 
 /** Follows a child from its start to its end. */
-export function followCommand({ child, output: pipe }: Connected, options: CommandOptions): Command {
+export function followCommand({ child, output: pipe }: ConnectedChild, options: FollowOptions): Command {
   const { id, output, endAll, changed } = options
-  let group: Group | undefined = child.pid === undefined ? undefined : { id: child.pid, led: true }
+  let group: ProcessGroup | undefined = child.pid === undefined ? undefined : { id: child.pid, hasLeader: true }
   let end: CommandEnd | undefined
   let stopped: StopReason | undefined
   let stopping: Promise<void> | undefined
-  const reading = drain(pipe, output.add)
+  const reading = readOutput(pipe, output.add)
   const complete = reading.over.then(() => output.end())
 
   const ended = new Promise<CommandEnd>((resolve) => {
     child.once("exit", async (exitCode, signal) => {
       // What it started may have stayed.
-      group = group && isGroupAlive(group.id) ? { ...group, led: false } : undefined
+      group = group && isGroupAlive(group.id) ? { ...group, hasLeader: false } : undefined
       changed()
-      await reading.settled()
+      await reading.whenQuiet()
       if (reading.isOver()) await complete
       else pipe.unref()
       end = { exitCode, signal, stopped, goesOn: !reading.isOver() }
@@ -70,14 +70,14 @@ export function followCommand({ child, output: pipe }: Connected, options: Comma
     () => undefined,
     (error) => {
       pipe.destroy()
-      throw cannotStart(error)
+      throw notStartedError(error)
     },
   )
 
   async function stop(why: StopReason, ending?: Promise<unknown>): Promise<void> {
     if (!end) stopped ??= why
     stopping ??= (ending ?? endAll()).then(async () => {
-      await reading.settled()
+      await reading.whenQuiet()
       // Whoever was not found has nobody to write to.
       pipe.destroy()
     })
@@ -103,15 +103,15 @@ export function followCommand({ child, output: pipe }: Connected, options: Comma
   }
 }
 
-interface Reading {
+interface OutputReader {
   isOver(): boolean
   over: Promise<void>
   /** Resolves when all that was written before is read: at the end of the pipe or, where somebody else holds it, when nothing
    *  comes any more or enough time has passed. */
-  settled(): Promise<void>
+  whenQuiet(): Promise<void>
 }
 
-function drain(pipe: Socket, take: (chunk: Uint8Array) => Promise<void>): Reading {
+function readOutput(pipe: Socket, take: (chunk: Uint8Array) => Promise<void>): OutputReader {
   let isOver = false
   let isTaking = false
   let count = 0
@@ -131,17 +131,17 @@ function drain(pipe: Socket, take: (chunk: Uint8Array) => Promise<void>): Readin
   const over = read()
 
   async function quiet(): Promise<void> {
-    for (let waited = 0; waited < mostQuietMs && !isOver; waited += quietMs) {
+    for (let waited = 0; waited < maxQuietWaitMs && !isOver; waited += quietPollMs) {
       const before = count
-      await delay(quietMs)
+      await delay(quietPollMs)
       // Where the program was busy, what came meanwhile is only read now.
       await nextTurn()
       if (count === before && !isTaking) return
     }
   }
 
-  return { isOver: () => isOver, over, settled: () => Promise.race([over, quiet()]) }
+  return { isOver: () => isOver, over, whenQuiet: () => Promise.race([over, quiet()]) }
 }
 
-const quietMs = 50
-const mostQuietMs = 1000
+const quietPollMs = 50
+const maxQuietWaitMs = 1000

@@ -7,14 +7,19 @@ import { AgentError } from "../../core/errors.ts"
 import { removeFolder } from "../../runtime/python/folder.ts"
 import type { Workspace } from "../../workspace/workspace.ts"
 import { type Command, followCommand } from "./command.ts"
-import { commandFolder, type Launcher, type LaunchOptions, launcher } from "./launch.ts"
-import { commandOutput } from "./output.ts"
-import { processEnder } from "./processes.ts"
-import { cannotStart, makeStreams } from "./streams.ts"
+import {
+  type CommandLauncher,
+  type CommandLaunchOptions,
+  createCommandLauncher,
+  prepareCommandFolder,
+} from "./launch.ts"
+import { createCommandOutput } from "./output.ts"
+import { createProcessEnder } from "./processes.ts"
+import { createCommandStreams, notStartedError } from "./streams.ts"
 import { startWatchdog, type Watchdog } from "./watchdog.ts"
 
 /** The commands of one run or conversation. Whoever makes it closes it. */
-export interface Commands extends AsyncDisposable, Omit<Launcher, "launch"> {
+export interface Commands extends AsyncDisposable, Omit<CommandLauncher, "launch"> {
   /** Starts one. Rejects with an `AgentError` that says why it cannot be, and with the signal's reason once it fires. A signal that fires
    *  later ends the command. */
   start(request: CommandRequest): Promise<Command>
@@ -39,7 +44,7 @@ export interface CommandRequest {
   tell?: ((chunk: Uint8Array) => void) | undefined
 }
 
-export interface CommandsOptions extends LaunchOptions {
+export interface CommandsOptions extends CommandLaunchOptions {
   /** What is kept of a command's output, in bytes. Default 50 MB. */
   maxOutputBytes?: number | undefined
   /** What is shown of it at once, in bytes. Default 4,000. */
@@ -52,14 +57,14 @@ export interface CommandsOptions extends LaunchOptions {
 
 export function commands(options: CommandsOptions = {}): Commands {
   const { maxOutputBytes = 50_000_000, previewBytes = 4000, maxRunning = 100, graceMs = 2000 } = options
-  const { launch, ...confinement } = launcher(options)
+  const { launch, ...confinement } = createCommandLauncher(options)
   const token = randomBytes(12).toString("hex")
   const marker = `KARST_COMMAND=${token}.`
-  const endProcesses = processEnder(graceMs)
+  const endProcesses = createProcessEnder(graceMs)
   const all = new Map<string, Command>()
   let starting = 0
   let count = 0
-  let place: Promise<Place> | undefined
+  let place: Promise<CommandsFolder> | undefined
   let closing: Promise<void> | undefined
 
   const running = () => [...all.values()].filter(({ end }) => end === undefined).map(({ id }) => id)
@@ -67,33 +72,33 @@ export function commands(options: CommandsOptions = {}): Commands {
 
   async function start(request: CommandRequest): Promise<Command> {
     const { workspace, signal } = request
-    if (workspace.root === undefined) throw noFolder()
-    const folders = await commandFolder(workspace.root, request.cwd ?? "")
-    if (closing) throw closed()
-    place ??= makePlace(marker).catch((error) => {
+    if (workspace.root === undefined) throw noFolderError()
+    const folders = await prepareCommandFolder(workspace.root, request.cwd ?? "")
+    if (closing) throw closedError()
+    place ??= createCommandsFolder(marker).catch((error) => {
       place = undefined
-      throw cannotStart(error)
+      throw notStartedError(error)
     })
     const { folder, watchdog } = await place
     count = Math.max(count, request.lastNumber ?? 0) + 1
     const id = `c${count}`
     const path = join(folder, id)
-    const streams = await makeStreams(path, request.stdin)
+    const streams = await createCommandStreams(path, request.stdin)
     try {
       signal.throwIfAborted()
-      if (closing) throw closed()
+      if (closing) throw closedError()
       const own = `${marker}${id}.`
       const box = join(folder, "box")
-      const connected = launch({ command: request.command, ...folders, marker: own, streams, box })
+      const connected = launch({ command: request.command, ...folders, marker: own, streams, sandboxFolder: box })
       const command: Command = followCommand(connected, {
         id,
-        output: commandOutput({
+        output: createCommandOutput({
           file: `${path}.log`,
           workspace,
           path: `.karst/commands/${id}-${token.slice(0, 6)}.log`,
           maxBytes: maxOutputBytes,
           previewBytes,
-          tell: request.tell,
+          onChunk: request.tell,
         }),
         endAll: () => endProcesses(() => ({ marker: own, groups: command.group ? [command.group] : [] })),
         changed: () => watchdog.watch(groups().map((group) => group.id)),
@@ -131,10 +136,10 @@ export function commands(options: CommandsOptions = {}): Commands {
     ...confinement,
     async start(request) {
       request.signal.throwIfAborted()
-      if (closing) throw closed()
-      const problem = problemOf(request.command)
+      if (closing) throw closedError()
+      const problem = commandProblem(request.command)
       if (problem) throw problem
-      if (running().length + starting >= maxRunning) throw tooMany(maxRunning, running())
+      if (running().length + starting >= maxRunning) throw tooManyError(maxRunning, running())
       starting++
       try {
         return await start(request)
@@ -150,12 +155,12 @@ export function commands(options: CommandsOptions = {}): Commands {
 }
 
 /** A private folder for what commands write, and who ends them when this program is gone. */
-interface Place {
+interface CommandsFolder {
   folder: string
   watchdog: Watchdog
 }
 
-async function makePlace(marker: string): Promise<Place> {
+async function createCommandsFolder(marker: string): Promise<CommandsFolder> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "karst-shell-")))
   // What commands in a sandbox have as /tmp and /dev/shm.
   for (const name of ["tmp", "shm"]) await mkdir(join(folder, "box", name), { recursive: true })
@@ -169,28 +174,28 @@ function stopOnAbort(command: Command, signal: AbortSignal): void {
   void command.ended.then(() => signal.removeEventListener("abort", abort))
 }
 
-function problemOf(command: string): AgentError | undefined {
+function commandProblem(command: string): AgentError | undefined {
   if (command.trim() === "") return new AgentError("The command is empty.", { code: "empty-command" })
   if (command.includes("\0")) return new AgentError("The command has a NUL character.", { code: "invalid-command" })
   const bytes = Buffer.byteLength(command)
-  if (bytes <= mostCommandBytes) return undefined
-  const message = `The command has ${bytes} bytes, and may have ${mostCommandBytes}. Write it to a file and run that.`
+  if (bytes <= maxCommandBytes) return undefined
+  const message = `The command has ${bytes} bytes, and may have ${maxCommandBytes}. Write it to a file and run that.`
   return new AgentError(message, { code: "command-too-long" })
 }
 
 // Linux takes 128 kB in one argument.
-const mostCommandBytes = 100_000
+const maxCommandBytes = 100_000
 
-function tooMany(most: number, running: readonly string[]): AgentError {
+function tooManyError(most: number, running: readonly string[]): AgentError {
   const cure = `Wait for one with check_command, or kill one: ${running.join(", ")}.`
   return new AgentError(`${most} commands are running already. ${cure}`, { code: "too-many-commands" })
 }
 
-function noFolder(): AgentError {
+function noFolderError(): AgentError {
   const cure = "Use the file tools, or an agent with a localWorkspace."
   return new AgentError(`This workspace is not a folder that commands can run in. ${cure}`, { code: "no-folder" })
 }
 
-function closed(): AgentError {
+function closedError(): AgentError {
   return new AgentError("The run is over: no command can be started any more.", { code: "closed" })
 }

@@ -4,11 +4,11 @@ import { join } from "node:path"
 import { spawn } from "../../core/child-process.ts"
 import { AgentError, ConfigError, UnsupportedError } from "../../core/errors.ts"
 import { sandboxProblem } from "../../runtime/process/isolation.ts"
-import { sandboxed } from "../../runtime/python/sandbox.ts"
-import { cleanFolder, invalidPath } from "../../workspace/paths.ts"
-import { type Connected, type Streams, systemPath } from "./streams.ts"
+import { sandboxCommand } from "../../runtime/python/sandbox.ts"
+import { cleanFolder, invalidPathError } from "../../workspace/paths.ts"
+import { type CommandStreams, type ConnectedChild, systemPath } from "./streams.ts"
 
-export interface LaunchOptions {
+export interface CommandLaunchOptions {
   /** What runs the commands. Default: bash where there is one, else sh. */
   shell?: string | undefined
   /** What commands see of the environment beside PATH, HOME, the language, the time zone and the like; undefined removes one. Nothing else
@@ -24,35 +24,35 @@ export interface LaunchOptions {
 }
 
 /** How commands are started. */
-export interface Launcher {
+export interface CommandLauncher {
   readonly shell: string
   readonly sandbox: "none" | "os"
   readonly network: "none" | "all"
   /** Why there is no sandbox though one was asked for. */
   readonly warning?: string | undefined
   /** Starts a command. Throws when it cannot be started. */
-  launch(task: Task): Connected
+  launch(task: LaunchRequest): ConnectedChild
 }
 
-export interface Task {
+export interface LaunchRequest {
   command: string
   /** The workspace's folder, and one in it. */
   root: string
   cwd: string
   /** An entry of its environment, by which its processes are known. */
   marker: string
-  streams: Streams
+  streams: CommandStreams
   /** The private folder of the commands' own temporary files. */
-  box: string
+  sandboxFolder: string
 }
 
-export function launcher({
+export function createCommandLauncher({
   shell = findShell(),
   env = {},
   sandbox = "none",
   network = "none",
   read,
-}: LaunchOptions): Launcher {
+}: CommandLaunchOptions): CommandLauncher {
   if (process.platform === "win32") throw new UnsupportedError("shell: needs a POSIX system, and this is Windows.")
   if (!existsSync(shell)) throw new ConfigError(`shell: there is no "${shell}". Install it, or name another shell.`)
   const problem = sandbox === "none" ? undefined : sandboxProblem()
@@ -65,14 +65,14 @@ export function launcher({
     sandbox: inside ? "os" : "none",
     network: inside ? network : "all",
     ...(problem !== undefined && { warning: `Commands run without a sandbox: ${problem}.` }),
-    launch({ command, root, cwd, marker, streams, box }) {
+    launch({ command, root, cwd, marker, streams, sandboxFolder: box }) {
       // In the sandbox the folder is entered from within: its path may be another's by the time it is used.
       const entering = ["-c", 'cd -- "./$1" && exec "$0" -c "$2"', shell, cwd, command]
       const places = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/ca-certificates", shell]
       const within = { network, read, cwd: root, folder: box, places }
-      const args = inside ? sandboxed({ command: shell, args: entering }, within).args : ["-c", command]
+      const args = inside ? sandboxCommand({ command: shell, args: entering }, within).args : ["-c", command]
       const home = inside ? { HOME: "/tmp", TMPDIR: "/tmp" } : {}
-      const variables = { ...allowed(), ...home, ...env, ...toVariable(marker) }
+      const variables = { ...allowedEnvironment(), ...home, ...env, ...markerVariable(marker) }
       return streams.connect((stdin, stdout) =>
         spawn(inside ? findBubblewrap() : shell, args, {
           cwd: inside ? root : join(root, cwd),
@@ -87,25 +87,25 @@ export function launcher({
 }
 
 /** The folder a command runs in: that of the workspace, which is made where it is missing, and one in it, both without links. */
-export async function commandFolder(root: string, cwd: string): Promise<{ root: string; cwd: string }> {
+export async function prepareCommandFolder(root: string, cwd: string): Promise<{ root: string; cwd: string }> {
   const folder = cleanFolder(cwd)
   await mkdir(root, { recursive: true })
   const top = await realpath(root)
   const path = await realpath(join(top, folder)).catch(() => {
     throw new AgentError(`There is no folder "${folder}" in the workspace to run in.`, { code: "not-found" })
   })
-  if (path !== top && !path.startsWith(`${top}/`)) throw invalidPath(cwd, "leads out of the workspace")
+  if (path !== top && !path.startsWith(`${top}/`)) throw invalidPathError(cwd, "leads out of the workspace")
   if (!(await stat(path)).isDirectory()) throw new AgentError(`"${folder}" is not a folder.`, { code: "not-found" })
   return { root: top, cwd: path.slice(top.length + 1) }
 }
 
 const allowedNames = /^(PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|TMPDIR)$/
 
-function allowed(): Record<string, string | undefined> {
+function allowedEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => allowedNames.test(name)))
 }
 
-function toVariable(marker: string): Record<string, string> {
+function markerVariable(marker: string): Record<string, string> {
   const [name = "", value = ""] = marker.split("=")
   return { [name]: value }
 }

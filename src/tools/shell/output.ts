@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises"
 import { errorData } from "../../core/errors.ts"
 import type { Workspace } from "../../workspace/workspace.ts"
-import { type Excerpt, preview } from "./preview.ts"
+import { createPreview, type Excerpt } from "./preview.ts"
 
 /** What a command writes: all of it on disk up to a limit, its beginning and its end in memory. */
 export interface CommandOutput {
@@ -12,7 +12,7 @@ export interface CommandOutput {
   /** What came since the last time. */
   take(ended: boolean): Excerpt
   /** What is not kept, as a sentence; undefined when all is. */
-  dropped(): string | undefined
+  droppedNote(): string | undefined
   /** Puts what is kept so far into the workspace, for the model to read; gives its path. */
   publish(): Promise<string>
   /** Publishes the rest where a part was published. Nothing can be added any more. Never rejects. */
@@ -28,12 +28,12 @@ export interface OutputOptions {
   maxBytes: number
   previewBytes: number
   /** Told what comes, as it comes. */
-  tell?: ((chunk: Uint8Array) => void) | undefined
+  onChunk?: ((chunk: Uint8Array) => void) | undefined
 }
 
-export function commandOutput(options: OutputOptions): CommandOutput {
-  const { file, workspace, path, maxBytes, previewBytes, tell } = options
-  const shown = preview(previewBytes)
+export function createCommandOutput(options: OutputOptions): CommandOutput {
+  const { file, workspace, path, maxBytes, previewBytes, onChunk: tell } = options
+  const shown = createPreview(previewBytes)
   let handle: FileHandle | undefined
   let received = 0
   let flood = 0
@@ -88,7 +88,7 @@ export function commandOutput(options: OutputOptions): CommandOutput {
       if (room.length === 0 && ++flood % 4 === 0) await delay(1)
     },
     take: (ended) => shown.take(ended),
-    dropped,
+    droppedNote: dropped,
     publish,
     async end() {
       try {

@@ -1,7 +1,7 @@
-import { withoutSequences } from "../../core/terminal-text.ts"
+import { stripTerminalSequences } from "../../core/terminal-text.ts"
 
 /** The beginning and the end of what a command wrote: all that is kept of it in memory. */
-export interface Preview {
+export interface OutputPreview {
   add(chunk: Uint8Array): void
   /** What came since the last time. While more may come, a character of which only a part is there waits for the next time. */
   take(ended: boolean): Excerpt
@@ -15,7 +15,7 @@ export interface Excerpt {
   leftOut: number
 }
 
-export function preview(maxBytes: number): Preview {
+export function createPreview(maxBytes: number): OutputPreview {
   const tailBytes = Math.ceil(maxBytes * tailShare)
   let first: Uint8Array = Buffer.alloc(0)
   let last: Uint8Array = Buffer.alloc(0)
@@ -32,8 +32,9 @@ export function preview(maxBytes: number): Preview {
   return {
     add,
     take(ended) {
-      const waiting = ended ? new Uint8Array() : Buffer.from(last.subarray(last.length - partAtEnd(last)))
-      const excerpt = total <= maxBytes ? whole(first, waiting.length) : bothEnds(first, last, total, waiting.length)
+      const waiting = ended ? new Uint8Array() : Buffer.from(last.subarray(last.length - incompleteBytesAtEnd(last)))
+      const excerpt =
+        total <= maxBytes ? wholeExcerpt(first, waiting.length) : bothEnds(first, last, total, waiting.length)
       first = last = Buffer.alloc(0)
       total = 0
       add(waiting)
@@ -43,17 +44,21 @@ export function preview(maxBytes: number): Preview {
 
   function bothEnds(first: Uint8Array, last: Uint8Array, total: number, waiting: number): Excerpt {
     const start = first.subarray(0, maxBytes - tailBytes)
-    const head = untilLineEnd(start.subarray(0, start.length - partAtEnd(start)))
-    const tail = fromLineStart(last.subarray(partAtStart(last), last.length - waiting))
-    return { head: readable(head), tail: readable(tail), leftOut: total - head.length - tail.length - waiting }
+    const head = untilLineEnd(start.subarray(0, start.length - incompleteBytesAtEnd(start)))
+    const tail = fromLineStart(last.subarray(incompleteBytesAtStart(last), last.length - waiting))
+    return {
+      head: toReadableText(head),
+      tail: toReadableText(tail),
+      leftOut: total - head.length - tail.length - waiting,
+    }
   }
 }
 
 /** Bytes as a model can read them: invalid ones replaced, without the control sequences of a terminal, of a line that was
  *  written over and over only what stood there last. */
-export function readable(bytes: Uint8Array): string {
-  const text = withoutSequences(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))
-  const lines = text.split("\n").map((line) => overwritten(line))
+export function toReadableText(bytes: Uint8Array): string {
+  const text = stripTerminalSequences(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))
+  const lines = text.split("\n").map((line) => lastOverwrite(line))
   const shown = lines.join("\n").replace(controls, replacement)
   const strange = shown.split(replacement).length - 1
   return strange > shown.length / 10 ? `(${bytes.length} bytes that are no text)` : shown
@@ -64,13 +69,13 @@ const tailShare = 2 / 3
 const replacement = "\u{fffd}"
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g
 
-function overwritten(line: string): string {
+function lastOverwrite(line: string): string {
   const content = line.endsWith("\r") ? line.slice(0, -1) : line
   return content.slice(content.lastIndexOf("\r") + 1)
 }
 
-function whole(bytes: Uint8Array, waiting: number): Excerpt {
-  return { head: readable(bytes.subarray(0, bytes.length - waiting)), tail: "", leftOut: 0 }
+function wholeExcerpt(bytes: Uint8Array, waiting: number): Excerpt {
+  return { head: toReadableText(bytes.subarray(0, bytes.length - waiting)), tail: "", leftOut: 0 }
 }
 
 // Cut at a line end where that loses little.
@@ -85,17 +90,17 @@ function fromLineStart(bytes: Uint8Array): Uint8Array {
 }
 
 /** How many bytes at the end are the beginning of a character. */
-function partAtEnd(bytes: Uint8Array): number {
+function incompleteBytesAtEnd(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes.at(-back) ?? 0
     if (isContinuation(byte)) continue
-    return lengthFrom(byte) > back ? back : 0
+    return characterBytes(byte) > back ? back : 0
   }
   return 0
 }
 
 /** How many bytes at the start are the end of a character that was cut. */
-function partAtStart(bytes: Uint8Array): number {
+function incompleteBytesAtStart(bytes: Uint8Array): number {
   const start = bytes.subarray(0, 4).findIndex((byte) => !isContinuation(byte))
   return start === -1 ? 0 : start
 }
@@ -104,7 +109,7 @@ function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80
 }
 
-function lengthFrom(byte: number): number {
+function characterBytes(byte: number): number {
   if (byte >= 0xf0 && byte < 0xf8) return 4
   if (byte >= 0xe0) return byte < 0xf0 ? 3 : 1
   return byte >= 0xc0 ? 2 : 1

@@ -1,14 +1,14 @@
-import { preview } from "./preview.ts"
+import { createPreview } from "./preview.ts"
 
-export interface Teller {
+export interface ProgressReporter {
   add(chunk: Uint8Array): void
   /** Tells the rest, and no more after that. */
   end(): void
 }
 
 /** Tells what a command writes to whoever watches: at once, then at most ten times a second, of a flood its ends. */
-export function progressTeller(tell: (text: string) => void): Teller {
-  const waiting = preview(mostBytes)
+export function createProgressReporter(tell: (text: string) => void): ProgressReporter {
+  const waiting = createPreview(maxBytes)
   let isOver = false
   let timer: NodeJS.Timeout | undefined
   function flush(): void {
@@ -18,7 +18,7 @@ export function progressTeller(tell: (text: string) => void): Teller {
     if (head === "") return
     tell(tail === "" ? head : `${head}…\n${tail}`)
     if (isOver) return
-    timer = setTimeout(flush, everyMs)
+    timer = setTimeout(flush, reportIntervalMs)
     timer.unref()
   }
   return {
@@ -34,5 +34,5 @@ export function progressTeller(tell: (text: string) => void): Teller {
   }
 }
 
-const everyMs = 100
-const mostBytes = 2000
+const reportIntervalMs = 100
+const maxBytes = 2000

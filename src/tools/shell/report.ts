@@ -16,15 +16,15 @@ export interface CommandReport {
 }
 
 /** Tells how a command is doing and what it wrote since the last time. `lead` is said in place of its state. */
-export async function report(command: Command, end: CommandEnd | undefined, lead?: string): Promise<ToolResult> {
+export async function reportCommand(command: Command, end: CommandEnd | undefined, lead?: string): Promise<ToolResult> {
   const { id, output } = command
   const { head, tail, leftOut } = output.take(end !== undefined && !end.goesOn)
-  const log = leftOut > 0 ? await keptLog(command) : undefined
+  const log = leftOut > 0 ? await publishLog(command) : undefined
   const gap = `… ${sizeText(leftOut)} left out; ${log?.text} …`
-  const written = leftOut > 0 ? joined(head, gap, tail) : head
+  const written = leftOut > 0 ? joinLines(head, gap, tail) : head
   const { status, code, text } = stateOf(end)
   const notes = [
-    output.dropped(),
+    output.droppedNote(),
     end?.goesOn && `What it started goes on; its output comes with check_command "${id}".`,
   ]
   const value: CommandReport = {
@@ -35,16 +35,16 @@ export async function report(command: Command, end: CommandEnd | undefined, lead
     output: written,
     ...(log?.path && { log: log.path }),
   }
-  const shown = joined(lead ?? text, written || "(no output)", ...notes)
+  const shown = joinLines(lead ?? text, written || "(no output)", ...notes)
   return toolResult({ text: shown, value, ...(code !== undefined && { code }) })
 }
 
-function joined(...parts: (string | false | undefined)[]): string {
+function joinLines(...parts: (string | false | undefined)[]): string {
   const [first = "", ...rest] = parts.filter((part) => part !== undefined && part !== false && part !== "")
   return rest.reduce<string>((text, part) => `${text}${text.endsWith("\n") ? "" : "\n"}${part}`, String(first))
 }
 
-async function keptLog({ output }: Command): Promise<{ text: string; path?: string }> {
+async function publishLog({ output }: Command): Promise<{ text: string; path?: string }> {
   try {
     const path = await output.publish()
     return { text: `all of it is in ${path}`, path }
@@ -53,14 +53,14 @@ async function keptLog({ output }: Command): Promise<{ text: string; path?: stri
   }
 }
 
-interface State {
+interface CommandState {
   status: CommandReport["status"]
   text: string
   /** Set where it is a failure. */
   code?: string
 }
 
-function stateOf(end: CommandEnd | undefined): State {
+function stateOf(end: CommandEnd | undefined): CommandState {
   if (!end) return { status: "running", text: "Running." }
   const { exitCode, signal, stopped } = end
   if (stopped === "timeout") return { status: "stopped", text: "Killed: it was out of time.", code: "timeout" }

@@ -7,14 +7,14 @@ import { AgentError, errorData } from "../../core/errors.ts"
 
 /** What a command reads and writes: a file, and one pipe for both streams, so that their order is kept. The pipe has a name in
  *  the file system, since Node's own pipes are sockets, which a program cannot open as /dev/stderr. */
-export interface Streams {
+export interface CommandStreams {
   /** Hands them to a child that is started with them. */
-  connect(start: (stdin: number | "ignore", output: number) => ChildProcess): Connected
+  connect(start: (stdin: number | "ignore", output: number) => ChildProcess): ConnectedChild
   /** Removes their names, which nobody needs once they are connected. */
   remove(): Promise<void>
 }
 
-export interface Connected {
+export interface ConnectedChild {
   child: ChildProcess
   output: Socket
 }
@@ -23,14 +23,14 @@ export interface Connected {
 export const systemPath = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 
 /** Makes the streams under a path of their own. Without `text` there is nothing to read. */
-export async function makeStreams(path: string, text: string | undefined): Promise<Streams> {
+export async function createCommandStreams(path: string, text: string | undefined): Promise<CommandStreams> {
   const pipe = `${path}.pipe`
   const file = `${path}.in`
   try {
     await runProgram("mkfifo", ["-m", "600", pipe], { env: { PATH: systemPath } })
     if (text !== undefined) await writeFile(file, text, { mode: 0o600, flag: "wx" })
   } catch (error) {
-    throw cannotStart(error)
+    throw notStartedError(error)
   }
   return {
     connect(start) {
@@ -42,7 +42,7 @@ export async function makeStreams(path: string, text: string | undefined): Promi
         return { child, output: new Socket({ fd: reading, readable: true, writable: false }) }
       } catch (error) {
         closeSync(reading)
-        throw cannotStart(error)
+        throw notStartedError(error)
       } finally {
         for (const descriptor of given) closeSync(descriptor)
       }
@@ -53,7 +53,7 @@ export async function makeStreams(path: string, text: string | undefined): Promi
   }
 }
 
-export function cannotStart(cause: unknown): AgentError {
+export function notStartedError(cause: unknown): AgentError {
   return new AgentError(`The command could not be started: ${errorData(cause).message}.`, {
     code: "not-started",
     cause,

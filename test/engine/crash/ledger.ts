@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { AgentEvent, Change, EventOf, Json } from "karst"
 import type { JournalEntry } from "../../../src/engine/journal.ts"
-import { hashOf } from "../../../src/engine/values.ts"
+import { hashValue } from "../../../src/engine/values.ts"
 import type { Marks } from "./kinds.ts"
 
 /** One line of what happened outside of the processes, in the order it did: a call took effect or a model was asked; that a
@@ -73,8 +73,8 @@ const fileIn = (folder: string) => join(folder, "ledger.jsonl")
 // The journal knows arguments by their hash.
 const amounts = new Map(
   Array.from({ length: 20 }, (_, amount) => [
-    [hashOf([amount]), amount] as const,
-    [hashOf([{ amount }]), amount] as const,
+    [hashValue([amount]), amount] as const,
+    [hashValue([{ amount }]), amount] as const,
   ]).flat(),
 )
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { type Bindings, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
-import type { Call, ExecuteOptions } from "../../../src/runtime/runtime.ts"
+import type { CellOptions, RuntimeCall } from "../../../src/runtime/runtime.ts"
 
 class Light {
   static made = 0
@@ -42,9 +42,9 @@ class Light {
 class Lamp extends Light {}
 
 /** Runs a cell on a guarded lamp, and gives its value with the calls that passed the gate. */
-async function lit(code: string, more: Bindings = {}, options: ExecuteOptions = {}) {
+async function lit(code: string, more: Bindings = {}, options: CellOptions = {}) {
   const lamp = new Lamp()
-  const calls: Call[] = []
+  const calls: RuntimeCall[] = []
   const guard = { wipe: { approve: true }, levels: {} }
   await using runtime = jsRuntime({ lamp: variable(lamp, { guard }), ...more })
   const execution = await runtime.execute(code, {
@@ -186,7 +186,7 @@ await map.clear()
   test("is guarded anew when it gets another value, and leads nowhere after a reset", async () => {
     const [first, second] = [new Lamp(), new Lamp()]
     const calls: string[] = []
-    const options: ExecuteOptions = {
+    const options: CellOptions = {
       call(call, next) {
         calls.push(String(call.method))
         return next()

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createQueue } from "../../../src/runtime/cells/queue.ts"
+import { createCellQueue } from "../../../src/runtime/cells/queue.ts"
 
 test("jobs run one at a time in the order they came", async () => {
-  const queue = createQueue()
+  const queue = createCellQueue()
   const story: string[] = []
   const job = (name: string) => async () => {
     story.push(`${name} in`)
@@ -15,7 +15,7 @@ test("jobs run one at a time in the order they came", async () => {
 })
 
 test("a job that fails lets the next one in", async () => {
-  const queue = createQueue()
+  const queue = createCellQueue()
   const failing = queue.enter(() => Promise.reject(new Error("no")))
   const next = queue.enter(async () => "yes")
   await assert.rejects(failing, /no/)
@@ -23,7 +23,7 @@ test("a job that fails lets the next one in", async () => {
 })
 
 test("nobody slips in while a turn changes hands", async () => {
-  const queue = createQueue()
+  const queue = createCellQueue()
   const story: string[] = []
   const gate = Promise.withResolvers<void>()
   const first = queue.enter(() => gate.promise)
@@ -38,7 +38,7 @@ test("nobody slips in while a turn changes hands", async () => {
 })
 
 test("a signal takes a job out of the queue, and the others move up", async () => {
-  const queue = createQueue()
+  const queue = createCellQueue()
   const gate = Promise.withResolvers<void>()
   const controller = new AbortController()
   const first = queue.enter(() => gate.promise)
@@ -52,7 +52,7 @@ test("a signal takes a job out of the queue, and the others move up", async () =
 })
 
 test("refusing sends everybody home who waits, but not who is inside", async () => {
-  const queue = createQueue()
+  const queue = createCellQueue()
   const gate = Promise.withResolvers<string>()
   const inside = queue.enter(() => gate.promise)
   const waiting = queue.enter(async () => "never")
@@ -63,7 +63,7 @@ test("refusing sends everybody home who waits, but not who is inside", async () 
 })
 
 test("a job whose signal fired before it came does not wait for its turn", async () => {
-  const queue = createQueue()
+  const queue = createCellQueue()
   const gate = Promise.withResolvers<void>()
   const first = queue.enter(() => gate.promise)
   await assert.rejects(

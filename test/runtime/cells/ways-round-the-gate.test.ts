@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events"
 import { describe, test } from "node:test"
 import { fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
-import type { Call } from "../../../src/runtime/runtime.ts"
+import type { RuntimeCall } from "../../../src/runtime/runtime.ts"
 
 class Hub {
   #light: Light
@@ -262,7 +262,7 @@ describe("a function that passes the gate still does", () => {
   for (const [title, code] of rows) {
     test(title, async () => {
       let made = 0
-      const calls: Call[] = []
+      const calls: RuntimeCall[] = []
       const light = new Light()
       const bindings = {
         wipe: fn(() => void made++, { approve: true }),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { createAgent } from "../../../src/agent/create-agent.ts"
-import { scripted } from "../../../src/models/scripted.ts"
+import { scriptedModel } from "../../../src/models/scripted.ts"
 import { fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
@@ -15,7 +15,7 @@ class Row {
 }
 
 function agentOn(runtime: Runtime | (() => Runtime), name = "cleaner") {
-  return createAgent({ name, description: "Cleans rows", model: scripted([]), runtime })
+  return createAgent({ name, description: "Cleans rows", model: scriptedModel([]), runtime })
 }
 
 const cleaning = () => jsRuntime({ rows: variable([new Row()], "What to clean"), drop: fn(() => 1), limit: 3 })

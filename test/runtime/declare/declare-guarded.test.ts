@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { type, variable } from "../../../src/runtime/bindings.ts"
+import { classType, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { requires } from "../../system.ts"
 import { declared } from "./declare-text.ts"
@@ -39,7 +39,7 @@ describe("a guarded method is declared with its author's types and a Promise", (
   })
 
   test("in a class with its source, by the name of the binding and by the class of the value", () => {
-    const bindings = { Vault: type(Vault, { source: vaultSource }) }
+    const bindings = { Vault: classType(Vault, { source: vaultSource }) }
     for (const vault of [variable(new Vault(), { guard }), variable(new Vault(), { type: "Vault", guard })]) {
       const text = declared({ ...bindings, vault })
       const shown = "{\n  /** Removes everything. */\n  wipe(why: string, times?: number): Promise<number>\n} & Vault"
@@ -73,7 +73,7 @@ test("no declaration and no finding about a guarded object has an Omit", {
   skip: requires("typescript") ?? false,
 }, async () => {
   await using runtime = jsRuntime({
-    Vault: type(Vault, { source: vaultSource }),
+    Vault: classType(Vault, { source: vaultSource }),
     vault: variable(new Vault(), { guard }),
   })
   assert.doesNotMatch(await runtime.describe(), /Omit</)

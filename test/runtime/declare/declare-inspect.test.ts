@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { runInNewContext } from "node:vm"
-import { type, variable } from "../../../src/runtime/bindings.ts"
+import { classType, variable } from "../../../src/runtime/bindings.ts"
 import { describeType } from "../../../src/runtime/declare/declare.ts"
 import { declared } from "./declare-text.ts"
 
@@ -153,7 +153,10 @@ test("getters are never run", () => {
   const array = Object.defineProperty([1, 2], 0, { get: trap })
   assert.equal(shown(own), "{ a: number; readonly b: any }")
   assert.equal(shown(array), "number[]")
-  assert.match(declared({ lamp: new Lamp(), Lamp: type(Lamp) }), /get level\(\): any\n {2}static get count\(\): any/)
+  assert.match(
+    declared({ lamp: new Lamp(), Lamp: classType(Lamp) }),
+    /get level\(\): any\n {2}static get count\(\): any/,
+  )
 })
 
 test("proxies are not touched", () => {

@@ -9,7 +9,7 @@ import { promisify } from "node:util"
 import fc from "fast-check"
 import { z } from "zod"
 import type { JsonSchema } from "../../../src/core/json.ts"
-import { fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
 import { describeType } from "../../../src/runtime/declare/declare.ts"
 import { declared } from "./declare-text.ts"
 
@@ -111,7 +111,7 @@ test("whatever a class is made of, the declarations are TypeScript", () => {
       }
       for (const name of methods) define(Made.prototype, name)
       for (const name of statics) define(Made, name)
-      declared({ Made: type(Made), made: new Made() })
+      declared({ Made: classType(Made), made: new Made() })
       declared({ made: new Made() })
     }),
     { numRuns: 150 },
@@ -141,7 +141,7 @@ test("the compiler accepts the declarations and what cells do with them", { time
   const text = declared({
     light: new Light(),
     bag: new Bag(),
-    Color: type(Object.freeze({ Red: "red", Blue: "blue" })),
+    Color: classType(Object.freeze({ Red: "red", Blue: "blue" })),
     tasks: variable(Array(2).fill({ name: "a", done: false, "due-at": new Date() }), "The tasks"),
     scores: { "ann@example.org": 1 },
     report: undefined,

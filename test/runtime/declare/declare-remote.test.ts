@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { declare } from "../../../src/runtime/declare/declare.ts"
+import { declareBindings } from "../../../src/runtime/declare/declare.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { requires } from "../../system.ts"
 import { bound } from "./declare-text.ts"
@@ -16,7 +16,7 @@ const compiler = new URL("../../../node_modules/.bin/tsc", import.meta.url).path
 
 function declared(bindings: Parameters<typeof bound>[0]): string {
   const all = bound(bindings)
-  return declare(all, all, true)
+  return declareBindings(all, all, true)
 }
 
 describe("the declarations of values of another process", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { z } from "zod"
 import type { JsonSchema } from "../../../src/core/json.ts"
-import { fn, type } from "../../../src/runtime/bindings.ts"
+import { classType, fn } from "../../../src/runtime/bindings.ts"
 import { declared } from "./declare-text.ts"
 
 const call = (input: unknown) => input
@@ -119,7 +119,7 @@ test("two different schemas of one name, or the name of a binding, do not collid
   const text = declared({
     a: fn(call, { input: define({ a: { type: "string" } }) }),
     b: fn(call, { input: define({ b: { type: "string" } }) }),
-    Task: type(class {}),
+    Task: classType(class {}),
   })
   assert.match(text, /interface Task2 \{\n {2}a: string\n\}/)
   assert.match(text, /interface Task3 \{\n {2}b: string\n\}/)
@@ -211,7 +211,7 @@ test("a schema that contains itself as an object, or fans out, stays bounded", (
 })
 
 test("a schema given as a type is declared by what it admits", () => {
-  const Task = type(z.object({ name: z.string(), due: z.date().optional() }), { description: "A task" })
+  const Task = classType(z.object({ name: z.string(), due: z.date().optional() }), { description: "A task" })
   assert.equal(declared({ Task }), "/** A task */\ninterface Task {\n  name: string\n  due?: Date\n}")
 })
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { fn, type } from "../../../src/runtime/bindings.ts"
+import { classType, fn } from "../../../src/runtime/bindings.ts"
 import { declared } from "./declare-text.ts"
 
 const tasksModule = `
@@ -148,7 +148,7 @@ class Shape { sides: number = 0 }
 
 test("a class is declared from its author's source: public members, types and docs, no bodies", () => {
   assert.equal(
-    declared({ Circle: type(Circle, { source: circleModule }) }),
+    declared({ Circle: classType(Circle, { source: circleModule }) }),
     `type Kind = 0 | "b" | 5 | 6
 type Tag = { text: string; kind: Kind }
 interface Canvas {
@@ -182,8 +182,8 @@ interface Circle<T = string> extends Shape {}`,
 
 test("a class whose base is bound extends it", () => {
   const text = declared({
-    Shape: type(Shape, { source: circleModule }),
-    Circle: type(Circle, { source: circleModule }),
+    Shape: classType(Shape, { source: circleModule }),
+    Circle: classType(Circle, { source: circleModule }),
   })
   assert.match(text, /declare class Shape \{\n {2}sides: number\n\}/)
   assert.match(text, /declare abstract class Circle<T = string> extends Shape \{/)
@@ -191,7 +191,7 @@ test("a class whose base is bound extends it", () => {
 })
 
 test("documentation of the source is left out when asked", () => {
-  const text = declared({ Circle: type(Circle, { source: circleModule, doc: false }) })
+  const text = declared({ Circle: classType(Circle, { source: circleModule, doc: false }) })
   assert.doesNotMatch(text, /Round|From the middle/)
 })
 
@@ -199,7 +199,7 @@ test("a class from source that extends a built-in one keeps its type arguments",
   class Bag extends Map {}
   const source = "class Bag extends Map<string, number> { total(): number { return 0 } }"
   assert.equal(
-    declared({ Bag: type(Bag, { source }) }),
+    declared({ Bag: classType(Bag, { source }) }),
     "declare class Bag extends Map<string, number> {\n  total(): number\n}",
   )
 })

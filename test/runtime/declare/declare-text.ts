@@ -1,6 +1,6 @@
 import type { Binding, Bindings } from "../../../src/runtime/bindings.ts"
 import { toBinding } from "../../../src/runtime/bindings.ts"
-import { declare } from "../../../src/runtime/declare/declare.ts"
+import { declareBindings } from "../../../src/runtime/declare/declare.ts"
 import { parseCell } from "../../../src/runtime/syntax.ts"
 
 export function bound(bindings: Bindings): Map<string, Binding> {
@@ -9,7 +9,7 @@ export function bound(bindings: Bindings): Map<string, Binding> {
 
 /** What the model is shown of the bindings, once it is known to be TypeScript. */
 export function declared(bindings: Bindings): string {
-  const text = declare(bound(bindings))
+  const text = declareBindings(bound(bindings))
   parseCell(text)
   return text
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
 import { impliedTypes } from "../../../src/runtime/declare/declare.ts"
 import { bound, declared } from "./declare-text.ts"
 
@@ -14,7 +14,7 @@ class Light {
 const add = (name: string) => ({ name })
 
 test("type with schema false shows the name and the documentation only", () => {
-  const text = declared({ Light: type(Light, { schema: false, description: "A lamp" }), light: new Light() })
+  const text = declared({ Light: classType(Light, { schema: false, description: "A lamp" }), light: new Light() })
   assert.equal(text, "/** A lamp */\ndeclare class Light {}\ndeclare const light: Light")
 })
 
@@ -23,18 +23,18 @@ test("type with doc false shows the members and no documentation", () => {
     /** In percent. */
     level = 0
   }
-  const text = declared({ Lamp: type(Lamp, { doc: false, description: "A lamp" }) })
+  const text = declared({ Lamp: classType(Lamp, { doc: false, description: "A lamp" }) })
   assert.equal(text, "declare class Lamp { // inferred\n  level: number\n}")
 })
 
 test("type with neither shows nothing, and the name can still be used for instances", () => {
-  const hidden = type(Light, { schema: false, doc: false })
+  const hidden = classType(Light, { schema: false, doc: false })
   assert.equal(declared({ Light: hidden }), "")
   assert.equal(declared({ Light: hidden, light: new Light() }), "declare const light: Light")
 })
 
 test("an instance is shown under the name its class was bound by", () => {
-  assert.match(declared({ Lamp: type(Light), light: new Light() }), /declare const light: Lamp$/)
+  assert.match(declared({ Lamp: classType(Light), light: new Light() }), /declare const light: Lamp$/)
 })
 
 test("a bound class learns the types of its fields from an injected instance", () => {
@@ -44,26 +44,26 @@ test("a bound class learns the types of its fields from an injected instance", (
       this.name = name
     }
   }
-  assert.match(declared({ Task: type(Task) }), /name: any/)
-  assert.match(declared({ Task: type(Task), task: new Task("a") }), /name: string/)
+  assert.match(declared({ Task: classType(Task) }), /name: any/)
+  assert.match(declared({ Task: classType(Task), task: new Task("a") }), /name: string/)
 })
 
 test("an enum shows names and values without the numbers that lead back", () => {
   const Color = { 0: "Red", 1: "Blue", Red: 0, Blue: 1 }
-  assert.equal(declared({ Color: type(Color) }), "declare enum Color { Red = 0, Blue = 1 }")
+  assert.equal(declared({ Color: classType(Color) }), "declare enum Color { Red = 0, Blue = 1 }")
 })
 
 test("a frozen object used as an enum shows names and values, whatever the names", () => {
   const Status = Object.freeze({ Open: "open", "not-yet": 'a "quoted" one', Rank: -1 })
   assert.equal(
-    declared({ Status: type(Status) }),
+    declared({ Status: classType(Status) }),
     'declare enum Status { Open = "open", "not-yet" = "a \\"quoted\\" one", Rank = -1 }',
   )
 })
 
 test("an object given as a type that is no enum is shown by its shape", () => {
   assert.equal(
-    declared({ Config: type({ deep: { secret: "s3cret" } }) }),
+    declared({ Config: classType({ deep: { secret: "s3cret" } }) }),
     "declare const Config: { deep: { secret: string } } // inferred",
   )
 })
@@ -83,8 +83,8 @@ test("classes of injected instances are implied, also those inside collections a
 })
 
 test("an explicit type wins over an implied one", () => {
-  assert.equal(impliedTypes(bound({ Light: type(Light), light: new Light() })).size, 0)
-  assert.equal(impliedTypes(bound({ Lamp: type(Light), light: new Light() })).size, 0)
+  assert.equal(impliedTypes(bound({ Light: classType(Light), light: new Light() })).size, 0)
+  assert.equal(impliedTypes(bound({ Lamp: classType(Light), light: new Light() })).size, 0)
 })
 
 test("a class is not implied where another binding has its name, and its members are shown in place", () => {

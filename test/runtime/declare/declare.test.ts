@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ConfigError } from "../../../src/core/errors.ts"
-import { fn, type, variable } from "../../../src/runtime/bindings.ts"
-import { declare } from "../../../src/runtime/declare/declare.ts"
+import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
+import { declareBindings } from "../../../src/runtime/declare/declare.ts"
 import { bound, declared } from "./declare-text.ts"
 
 class Light {
@@ -152,7 +152,7 @@ test("an agent without a shared runtime is not said to have one", () => {
 })
 
 test("a binding called Agent keeps its name beside an agent", () => {
-  const text = declared({ Agent: type(Light), cleaner: { ...agent, runtime: {} } })
+  const text = declared({ Agent: classType(Light), cleaner: { ...agent, runtime: {} } })
   assert.match(text, /declare class Agent /)
   assert.match(text, /declare const cleaner: Agent2$/m)
 })
@@ -169,9 +169,9 @@ test("a description cannot break out of its comment", () => {
 
 test("declarations come in the order of the bindings and are the same text each time", () => {
   const bindings = bound({ zebra: 1, apple: [{ b: 1, a: 2 }], light: new Light(), mango: add })
-  const text = declare(bindings)
+  const text = declareBindings(bindings)
   assert.deepEqual(text.match(/(?<=declare (?:let|const|function) )\w+/g), ["zebra", "apple", "light", "mango"])
-  assert.equal(declare(bindings), text)
+  assert.equal(declareBindings(bindings), text)
 })
 
 test("no bindings give no text", () => {
@@ -182,10 +182,10 @@ test("some of the bindings are declared without repeating or revealing the types
   class Room {
     secret = 1
   }
-  const earlier = { Light: type(Light), Room: type(Room, { schema: false }) }
+  const earlier = { Light: classType(Light), Room: classType(Room, { schema: false }) }
   const later = { lamp: new Light(), room: new Room() }
   assert.equal(
-    declare(bound(later), bound({ ...earlier, ...later })),
+    declareBindings(bound(later), bound({ ...earlier, ...later })),
     "declare const lamp: Light\ndeclare const room: Room",
   )
 })

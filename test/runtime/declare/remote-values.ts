@@ -1,4 +1,4 @@
-import { type Bindings, fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { type Bindings, classType, fn, variable } from "../../../src/runtime/bindings.ts"
 
 /** A value of the host with what a cell in another process can do with it. */
 export interface RemoteValue {
@@ -106,7 +106,7 @@ export const remoteValues: Record<string, RemoteValue> = {
     bad: ["lamp.level + 1", "lamp.isOn = true", "lamp.dimm(1)", "for (const level of lamp) level", "lamp.level = 'a'"],
   },
   "a class with its source": {
-    bindings: () => ({ Lamp: type(Lamp, { source: lampSource }), lamp: new Lamp() }),
+    bindings: () => ({ Lamp: classType(Lamp, { source: lampSource }), lamp: new Lamp() }),
     good: [
       "const made = await new Lamp()\nawait made.dim(2)",
       "(await lamp.rows())[0]?.id.toFixed()",
@@ -134,7 +134,7 @@ export const remoteValues: Record<string, RemoteValue> = {
   },
   "a generic class with its source": {
     bindings: () => ({
-      Box: type(Box, {
+      Box: classType(Box, {
         source: "class Box<T> { held: T; constructor(held: T) {} swap(next: T): T { return next } }",
       }),
     }),
@@ -295,7 +295,7 @@ export const remoteValues: Record<string, RemoteValue> = {
   },
   "a function that gives an instance, data or a function": {
     bindings: () => ({
-      Lamp: type(Lamp, { source: lampSource }),
+      Lamp: classType(Lamp, { source: lampSource }),
       open: fn(() => new Lamp(), { signature: "() => Lamp" }),
       list: fn(() => [{ id: 1 }], { signature: "() => { id: number }[]" }),
       adder: fn((by: number) => (to: number) => by + to, { signature: "(by: number) => (to: number) => number" }),
@@ -317,7 +317,7 @@ export const remoteValues: Record<string, RemoteValue> = {
   "functions that take instances and callbacks": {
     bindings: () => ({
       lamp: new Lamp(),
-      Lamp: type(Lamp, { source: lampSource }),
+      Lamp: classType(Lamp, { source: lampSource }),
       light: fn((lamp: Lamp) => lamp.level, { signature: "(lamp: Lamp) => number" }),
     }),
     good: ["(await light(lamp)) + 1", "(await light(await new Lamp())) + 1"],
@@ -334,7 +334,7 @@ export const remoteValues: Record<string, RemoteValue> = {
   },
   "a schema as a type, and values of it": {
     bindings: () => ({
-      Task: type({ "~standard": { version: 1, vendor: "other", validate: (value: unknown) => ({ value }) } }),
+      Task: classType({ "~standard": { version: 1, vendor: "other", validate: (value: unknown) => ({ value }) } }),
       when: variable(new Date(0), { type: "Date" }),
       text: variable(/a/, { type: "RegExp" }),
       failure: new TypeError("wrong"),

@@ -1,7 +1,7 @@
 // test lane: runtimes, long
 import assert from "node:assert/strict"
 import { after, before, describe, test } from "node:test"
-import type { Execution } from "../../../src/runtime/runtime.ts"
+import type { CellExecution } from "../../../src/runtime/runtime.ts"
 import { cellValue } from "../cells.ts"
 import { rawChannel } from "../process/raw-channel.ts"
 import { operations } from "./altering.ts"
@@ -75,7 +75,7 @@ describe("no cell gets past the handles of its host:", () => {
   }
 })
 
-function tellError(execution: Extract<Execution, { ok: false }>): unknown[] {
+function tellError(execution: Extract<CellExecution, { ok: false }>): unknown[] {
   return [execution.error, execution.output, execution.hints]
 }
 

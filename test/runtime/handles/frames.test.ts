@@ -8,15 +8,20 @@ import { promisify } from "node:util"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import type { Json } from "../../../src/core/json.ts"
-import { type FrameLimits, frameParts, frameReader, socketLink } from "../../../src/runtime/handles/frames.ts"
-import { jsonCost } from "../../../src/runtime/handles/json-cost.ts"
+import {
+  createFrameReader,
+  createSocketLink,
+  encodeFrame,
+  type FrameLimits,
+} from "../../../src/runtime/handles/frames.ts"
+import { estimateJsonCost } from "../../../src/runtime/handles/json-cost.ts"
 import type { Frame } from "../../../src/runtime/handles/wire.ts"
 import { randomFrom } from "./random.ts"
 
 const limits: FrameLimits = { maxBytes: 1_000_000, maxSent: 1_000_000, maxDepth: 100 }
 
 function bytesOf(frame: Frame): Buffer {
-  return Buffer.concat(frameParts(frame, Number.POSITIVE_INFINITY))
+  return Buffer.concat(encodeFrame(frame, Number.POSITIVE_INFINITY))
 }
 
 /** Reads bytes in pieces of these sizes; the last size is used for the rest. */
@@ -26,7 +31,7 @@ function readAll(
   given = limits,
 ): { frames: Frame[]; problem?: string } {
   const frames: Frame[] = []
-  const read = frameReader(given, (frame) => void frames.push(frame))
+  const read = createFrameReader(given, (frame) => void frames.push(frame))
   for (let at = 0; at < bytes.length; ) {
     const size = Math.max(1, sizes(bytes.length - at))
     const problem = read(bytes.subarray(at, at + size))
@@ -93,7 +98,7 @@ test("bytes that were never a frame are a reason, or wait for more", () => {
 })
 
 test("a frame that announces more than is allowed is refused before it comes", () => {
-  const read = frameReader(limits, () => assert.fail("there is no frame"))
+  const read = createFrameReader(limits, () => assert.fail("there is no frame"))
   assert.equal(read(Buffer.from([0xff, 0xff, 0xff])), undefined)
   assert.match(read(Buffer.from([0xff])) ?? "", /a message of 4294967295 bytes, where 1000000 are allowed/)
 })
@@ -126,7 +131,7 @@ test("JSON that is nested too deeply is refused before it is parsed", () => {
 test("a reader that must rest keeps the frames behind for the next chunk", () => {
   const frames: Frame[] = []
   let rests = true
-  const read = frameReader(
+  const read = createFrameReader(
     limits,
     (frame) => void frames.push(frame),
     () => rests,
@@ -165,7 +170,7 @@ describe("over a socket,", () => {
 
   test("a peer that asks and does not read is not read from, and served when it reads again", async () => {
     const { host, peer, close } = await pair()
-    const link = socketLink(host, { ...limits, maxSent: 1e9, maxUnread })
+    const link = createSocketLink(host, { ...limits, maxSent: 1e9, maxUnread })
     let most = 0
     let served = 0
     link.listen({
@@ -192,8 +197,8 @@ describe("over a socket,", () => {
   test("two sides that send each other more than both would buffer do not wait for each other", async () => {
     const { host, peer, close } = await pair()
     const ends = [
-      socketLink(host, { ...limits, maxBytes: 1e9, maxSent: 1e9, maxUnread }),
-      socketLink(peer, { ...limits, maxBytes: 1e9, maxSent: 1e9 }),
+      createSocketLink(host, { ...limits, maxBytes: 1e9, maxSent: 1e9, maxUnread }),
+      createSocketLink(peer, { ...limits, maxBytes: 1e9, maxSent: 1e9 }),
     ]
     const received = ends.map((end) => {
       const frames: Frame[] = []
@@ -248,7 +253,7 @@ describe("what a JSON text costs", () => {
   for (const [name, text] of Object.entries(shapes)) {
     test(`is estimated from above: ${name}`, async () => {
       const used = await measured(text)
-      const { heapBytes } = jsonCost(Buffer.from(text))
+      const { heapBytes } = estimateJsonCost(Buffer.from(text))
       assert.ok(heapBytes >= 0.95 * used, `estimated ${heapBytes}, took ${used}`)
       assert.ok(heapBytes < 40 * Math.max(used, text.length), `estimated ${heapBytes}, took ${used}`)
     })
@@ -265,13 +270,13 @@ describe("what a JSON text costs", () => {
           return typeof value === "function" ? value.bind(target) : value
         },
       })
-      jsonCost(counted)
+      estimateJsonCost(counted)
       assert.ok(reads < 6 * text.length, `${text.subarray(0, 4)}: ${reads} reads of ${text.length} bytes`)
     }
   })
 
   test("does not count what stands inside of texts", () => {
-    const { depth, heapBytes } = jsonCost(Buffer.from(JSON.stringify({ a: '[[[{{{",,,\\"' })))
+    const { depth, heapBytes } = estimateJsonCost(Buffer.from(JSON.stringify({ a: '[[[{{{",,,\\"' })))
     assert.equal(depth, 1)
     assert.ok(heapBytes < 400)
   })

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import type { Json } from "../../../src/core/json.ts"
-import { frameParts, frameReader } from "../../../src/runtime/handles/frames.ts"
+import { createFrameReader, encodeFrame } from "../../../src/runtime/handles/frames.ts"
 import { javaScriptCodec } from "../../../src/runtime/handles/javascript-codec.ts"
 import {
   CannotCross,
   type DecodeReferences,
   type EncodeReferences,
-  Forged,
+  ForgedMessage,
   type Frame,
 } from "../../../src/runtime/handles/wire.ts"
 import { randomFrom } from "./random.ts"
@@ -18,7 +18,7 @@ function table() {
   const live: object[] = []
   const find = (id: Json | undefined) => {
     const found = live[Number(id)]
-    if (!found) throw new Forged("an object that was not sent")
+    if (!found) throw new ForgedMessage("an object that was not sent")
     return found
   }
   const encode: EncodeReferences = {
@@ -40,9 +40,9 @@ function crossed<T>(value: T): T {
   const { encode, decode } = table()
   const { json, buffers, special } = javaScriptCodec.encode(value, "the value", encode)
   let frame: Frame | undefined
-  const problem = frameReader(limits, (read) => {
+  const problem = createFrameReader(limits, (read) => {
     frame = read
-  })(Buffer.concat(frameParts({ message: { k: "reply", v: json }, buffers, special }, 1e9)))
+  })(Buffer.concat(encodeFrame({ message: { k: "reply", v: json }, buffers, special }, 1e9)))
   assert.equal(problem, undefined)
   assert.ok(frame)
   return javaScriptCodec.decode(frame.message.v ?? null, frame, decode) as T
@@ -178,7 +178,7 @@ test("a Buffer crosses without the memory that it shares with other Buffers", ()
   const mine = Buffer.from("mine")
   const { encode } = table()
   const { buffers } = javaScriptCodec.encode([mine, mine.subarray(1, 3)], "the value", encode)
-  const sent = Buffer.concat(frameParts({ message: {}, buffers, special: true }, 1e9))
+  const sent = Buffer.concat(encodeFrame({ message: {}, buffers, special: true }, 1e9))
   assert.equal(sent.includes(secret), false)
   assert.equal(
     buffers.reduce((sum, each) => sum + each.byteLength, 0),
@@ -339,7 +339,7 @@ test("a changed message decodes, or is refused by name, and runs nothing", () =>
       const value = javaScriptCodec.decode(changed, { buffers: few, special: special || random.below(2) === 1 }, decode)
       JSON.stringify(Object.keys(Object(value)))
     } catch (error) {
-      const isExpected = Forged.is(error) || error instanceof CannotCross || error instanceof TypeError
+      const isExpected = ForgedMessage.is(error) || error instanceof CannotCross || error instanceof TypeError
       assert.ok(isExpected || error instanceof RangeError, `seed ${seed}: ${String(error)}`)
     }
     assert.equal(ran, 0, `seed ${seed}`)

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { Bindings } from "../../../src/runtime/bindings.ts"
-import { frameParts, frameReader } from "../../../src/runtime/handles/frames.ts"
+import { createFrameReader, encodeFrame } from "../../../src/runtime/handles/frames.ts"
 import type { Frame, FrameHandlers, FrameLink } from "../../../src/runtime/handles/wire.ts"
-import type { Ending, StartPeer } from "../../../src/runtime/process/peer-process.ts"
+import type { PeerEnding, StartPeer } from "../../../src/runtime/process/peer-process.ts"
 import { createProcessRuntime } from "../../../src/runtime/process/runtime.ts"
 import { serveCells } from "../../../src/runtime/process/serve-cells.ts"
 import type { ProcessRuntimeOptions } from "../../../src/runtime/process.ts"
@@ -23,7 +23,7 @@ function startMemoryPeer(alter: Alter): StartPeer {
   return (_launch, events) => {
     const [hostEnd, peerEnd] = linkPair(alter)
     const { promise: gone, resolve } = Promise.withResolvers<void>()
-    let ending: Ending | undefined
+    let ending: PeerEnding | undefined
     serveCells(peerEnd, { onLimit() {}, onEnd() {} })
     return {
       link: hostEnd,
@@ -60,7 +60,7 @@ function linkPair(alter: Alter): [host: FrameLink, peer: FrameLink] {
     listen(given) {
       handlers[to === "host" ? "peer" : "host"] = given
     },
-    hold() {},
+    keepProcessAlive() {},
     close() {
       open = false
     },
@@ -72,10 +72,10 @@ function linkPair(alter: Alter): [host: FrameLink, peer: FrameLink] {
 function throughBytes(frame: Frame): Frame {
   const any = Number.POSITIVE_INFINITY
   let read: Frame | undefined
-  const reader = frameReader({ maxBytes: any, maxSent: any, maxDepth: any, maxHeapBytes: any }, (each) => {
+  const reader = createFrameReader({ maxBytes: any, maxSent: any, maxDepth: any, maxHeapBytes: any }, (each) => {
     read = each
   })
-  const problem = reader(Buffer.concat(frameParts(frame, any)))
+  const problem = reader(Buffer.concat(encodeFrame(frame, any)))
   if (!read) throw new Error(`The frame cannot be read: ${problem}`)
   return read
 }

@@ -4,7 +4,7 @@ import { describe, test } from "node:test"
 import type { Json } from "../../../src/core/json.ts"
 import { decodePython } from "../../../src/runtime/handles/python-decode.ts"
 import { encodePython } from "../../../src/runtime/handles/python-encode.ts"
-import { CannotCross, Forged } from "../../../src/runtime/handles/wire.ts"
+import { CannotCross, ForgedMessage } from "../../../src/runtime/handles/wire.ts"
 import { table } from "../../../src/runtime/python/table.ts"
 
 const live = () => "called"
@@ -47,7 +47,7 @@ describe("values from Python", () => {
         Array.from({ length: 100 }, (_, n) => ({ $: "q", n, v: [{ $: "r", n: n + 1 }] })),
       ],
     ] as Json[]) {
-      assert.throws(() => decode(json, [new Uint8Array(3)]), Forged, JSON.stringify(json))
+      assert.throws(() => decode(json, [new Uint8Array(3)]), ForgedMessage, JSON.stringify(json))
     }
     let deep: Json = 1
     for (let level = 0; level < 300; level++) deep = [deep]
@@ -105,7 +105,7 @@ describe("values from Python", () => {
       try {
         decode(json, [new Uint8Array(8), new Uint8Array(3)])
       } catch (error) {
-        assert.ok(Forged.is(error) || error instanceof CannotCross, `${JSON.stringify(json)}: ${error}`)
+        assert.ok(ForgedMessage.is(error) || error instanceof CannotCross, `${JSON.stringify(json)}: ${error}`)
       }
     }
     assert.deepEqual([Object.keys(Object.prototype), Reflect.get({}, "x")], [[], undefined])

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { processRuntime } from "../../../src/runtime/process.ts"
-import type { NotExecuted } from "../../../src/runtime/runtime.ts"
+import type { CellNotExecuted } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
 import { cellValue } from "../cells.ts"
 import { attacks } from "./attacks.ts"
@@ -26,7 +26,7 @@ class Vault {
 class Fresh {}
 
 /** What the host gets when it reads what was thrown. */
-function readAll({ thrown }: NotExecuted): unknown[] {
+function readAll({ thrown }: CellNotExecuted): unknown[] {
   return thrown instanceof Error ? [thrown.name, thrown.message, thrown.stack, `${thrown}`] : [thrown]
 }
 

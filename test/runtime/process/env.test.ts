@@ -1,9 +1,9 @@
 // test lane: runtimes
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { cellClock } from "../../../src/engine/cell-clock.ts"
+import { createCellClock } from "../../../src/engine/cell-clock.ts"
 import type { CellEnv } from "../../../src/runtime/cells/cell-env.ts"
-import { randomFrom, recordedClock } from "../../../src/runtime/cells/recorded-world.ts"
+import { createRecordedClock, createSeededRandom } from "../../../src/runtime/cells/recorded-world.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 
@@ -12,12 +12,12 @@ const looks = `[Date.now(), new Date().getTime(), performance.now(), Math.random
 
 /** An environment like that of a durable run, and what there is to record of it. */
 function recording(recorded: readonly number[], seed = "seed") {
-  const { now, note, takeReads } = recordedClock(recorded)
+  const { now, note, takeReads } = createRecordedClock(recorded)
   const effects: string[] = []
   const env: Partial<CellEnv> = {
     now,
     clock: { recorded, note },
-    random: randomFrom(seed),
+    random: createSeededRandom(seed),
     onEffect: (what) => effects.push(what),
   }
   return { env, takeReads, effects }
@@ -62,7 +62,7 @@ describe("the environment of a cell in a processRuntime", () => {
     for (const make of [processRuntime, jsRuntime]) {
       await using runtime = make()
       const effects: string[] = []
-      const { env, takeReads } = cellClock([], "seed", (what) => effects.push(what))
+      const { env, takeReads } = createCellClock([], "seed", (what) => effects.push(what))
       await runtime.execute("for (let look = 0; look < 1005; look++) Date.now()", { env })
       assert.equal(takeReads().length, 1000)
       assert.deepEqual(effects, ["the clock, once it was looked at 1,000 times"])

@@ -3,9 +3,9 @@ import assert from "node:assert/strict"
 import { EventEmitter } from "node:events"
 import { DatabaseSync } from "node:sqlite"
 import { test } from "node:test"
-import { type } from "../../../src/runtime/bindings.ts"
+import { classType } from "../../../src/runtime/bindings.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
-import type { Call, CallGate } from "../../../src/runtime/runtime.ts"
+import type { CallGate, RuntimeCall } from "../../../src/runtime/runtime.ts"
 import { cellValue, errorOf } from "../cells.ts"
 
 class Light {
@@ -102,7 +102,7 @@ test("members of members are one await away", async () => {
 })
 
 test("method calls pass the gate with binding and method", async () => {
-  const calls: Call[] = []
+  const calls: RuntimeCall[] = []
   const gate: CallGate = (call, next) => {
     calls.push(call)
     return next()
@@ -204,7 +204,7 @@ test("a disposable on the host is disposed with await using", async () => {
 })
 
 test("a class that was bound makes instances on the host", async () => {
-  await using runtime = processRuntime({ Light: type(Light) })
+  await using runtime = processRuntime({ Light: classType(Light) })
   assert.equal(await cellValue(runtime, "const made = await new Light('cell'); await made.name"), "cell")
   const made = await runtime.retrieve("made")
   assert.ok(made instanceof Light)
@@ -257,7 +257,11 @@ test("a handle that nobody holds is let go of on the host", async () => {
 })
 
 test("handles are declared async", async () => {
-  await using runtime = processRuntime({ light: new Light(), Light: type(Light), driver: { state: 1, next: () => 2 } })
+  await using runtime = processRuntime({
+    light: new Light(),
+    Light: classType(Light),
+    driver: { state: 1, next: () => 2 },
+  })
   const text = await runtime.describe()
   assert.match(text, /interface Light \{/)
   assert.match(text, /dim\(to: \w+\): Promise<any>/)

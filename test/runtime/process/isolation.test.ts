@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, test } from "node:test"
-import { sandboxed, sandboxProblem } from "../../../src/runtime/process/isolation.ts"
+import { bubblewrapCommand, sandboxProblem } from "../../../src/runtime/process/isolation.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { requires } from "../../system.ts"
 import { cellValue, errorOf } from "../cells.ts"
@@ -101,7 +101,7 @@ describe("OS isolation", { skip: requires("bwrap") }, () => {
   test("nobody can write through /proc or /dev, also without Node's own permissions", () => {
     const cwd = realpathSync(mkdtempSync(join(tmpdir(), "karst-proc-")))
     const nowhere = { scratchMb: 1, read: [], write: [], network: "none", env: {}, cache: undefined } as const
-    const command = sandboxed({ node: [process.execPath], entry: "", cwd, ...nowhere })
+    const command = bubblewrapCommand({ node: [process.execPath], entry: "", cwd, ...nowhere })
     // Opened and not written: should it be possible after all, this machine stays as it is.
     const code = `
       const fs = require("node:fs")

@@ -8,7 +8,7 @@ import { fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import { functionRule } from "../../../src/runtime/rules/rules.ts"
-import type { Call, CallGate, OutputChunk } from "../../../src/runtime/runtime.ts"
+import type { CallGate, CellOutput, RuntimeCall } from "../../../src/runtime/runtime.ts"
 import { cellValue, errorOf } from "../cells.ts"
 
 const add = (a: number, b: number) => a + b
@@ -60,12 +60,12 @@ test("rules are checked before the code gets to its process", async () => {
 
 test("output streams while the cell runs", async () => {
   await using runtime = processRuntime({ wait: () => seen })
-  const chunks: OutputChunk[] = []
+  const chunks: CellOutput[] = []
   let first = () => {}
   const seen = new Promise<void>((resolve) => {
     first = resolve
   })
-  const output = (chunk: OutputChunk) => {
+  const output = (chunk: CellOutput) => {
     chunks.push(chunk)
     first()
   }
@@ -190,7 +190,7 @@ test("an aborted cell leaves the queue, and one under way is stopped with its na
 
 test("a gate sees each call with its arguments, and what it throws the cell sees", async () => {
   await using runtime = processRuntime({ add: fn(add, { approve: true }) })
-  const calls: Call[] = []
+  const calls: RuntimeCall[] = []
   const gate: CallGate = (call, next) => {
     calls.push(call)
     if (calls.length > 2) throw new Error("no more")

@@ -2,13 +2,19 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { jsRuntime } from "../../../src/runtime/js.ts"
-import { readSights, type Sight, sightsIn, standInFor, type Wanted } from "../../../src/runtime/process/sights.ts"
+import {
+  describeShapes,
+  parseRemoteShapes,
+  placeholderFor,
+  type RemoteShape,
+  type ShapeQuery,
+} from "../../../src/runtime/process/sights.ts"
 
 const noHandle = () => undefined
-const seen = async (runtime: ReturnType<typeof jsRuntime>, wanted: Wanted) => {
-  const sights = readSights(structuredClone(await sightsIn(runtime, wanted, noHandle)), wanted)
+const seen = async (runtime: ReturnType<typeof jsRuntime>, wanted: ShapeQuery) => {
+  const sights = parseRemoteShapes(structuredClone(await describeShapes(runtime, wanted, noHandle)), wanted)
   assert.ok(sights)
-  return new Map([...sights].map(([name, sight]) => [name, standInFor(sight, noHandle)]))
+  return new Map([...sights].map(([name, sight]) => [name, placeholderFor(sight, noHandle)]))
 }
 
 test("what stands for a value has its members, as deep as they were asked for, and none of its data", async () => {
@@ -40,13 +46,13 @@ test("looking runs nothing of the values", async () => {
 })
 
 test("an answer that goes on for ever, or is none, is refused or not entered", () => {
-  const sight = (parts: object): Sight => ({ as: "object", plain: true, members: ["a"], parts: parts as never })
+  const sight = (parts: object): RemoteShape => ({ as: "object", plain: true, members: ["a"], parts: parts as never })
   const endless = sight({})
   Object.assign(endless, { parts: { a: endless, b: endless } })
-  assert.deepEqual([...(readSights({ x: endless }, { x: {} }) ?? [])], [["x", sight({})]])
+  assert.deepEqual([...(parseRemoteShapes({ x: endless }, { x: {} }) ?? [])], [["x", sight({})]])
   let wide = sight({})
   for (let depth = 0; depth < 200; depth++) wide = sight({ a: wide, b: wide })
-  assert.equal(readSights({ x: wide }, { x: { a: { b: {} } } })?.size, 1)
+  assert.equal(parseRemoteShapes({ x: wide }, { x: { a: { b: {} } } })?.size, 1)
   for (const answer of [
     undefined,
     [],
@@ -57,7 +63,7 @@ test("an answer that goes on for ever, or is none, is refused or not entered", (
     { x: { ...sight({}), members: Array(5000).fill("a") } },
     { x: sight({ a: 1 }) },
   ]) {
-    assert.equal(readSights(answer, { x: { a: {} } }), undefined, JSON.stringify(answer))
+    assert.equal(parseRemoteShapes(answer, { x: { a: {} } }), undefined, JSON.stringify(answer))
   }
-  assert.equal(readSights({ y: 1 }, { x: {} })?.size, 0)
+  assert.equal(parseRemoteShapes({ y: 1 }, { x: {} })?.size, 0)
 })

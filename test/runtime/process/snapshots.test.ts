@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { processRuntime } from "../../../src/runtime/process.ts"
-import type { Snapshot } from "../../../src/runtime/runtime.ts"
+import type { RuntimeSnapshot } from "../../../src/runtime/runtime.ts"
 import { cellValue } from "../cells.ts"
 
 class Light {
@@ -61,7 +61,7 @@ test("bytes that are no snapshot are refused, and the namespace stays", async ()
   await using runtime = processRuntime()
   await cellValue(runtime, "const kept = 1")
   const data = new Uint8Array([1, 2, 3])
-  const snapshot: Snapshot = { version: 1, language: "typescript", data, hash: "x", lost: [] }
+  const snapshot: RuntimeSnapshot = { version: 1, language: "typescript", data, hash: "x", lost: [] }
   await assert.rejects(runtime.restore(snapshot), { name: "AgentError", code: "invalid-snapshot" })
   const whole = await runtime.snapshot()
   const damaged = { ...whole, data: whole.data.with(-1, 0xff ^ (whole.data.at(-1) ?? 0)) }

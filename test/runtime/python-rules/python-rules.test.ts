@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { after, describe, test } from "node:test"
 import { ConfigError } from "../../../src/core/errors.ts"
-import { type PythonChecker, pythonChecker } from "../../../src/runtime/python-rules.ts"
+import { createPythonChecker, type PythonChecker } from "../../../src/runtime/python-rules.ts"
 import { attributeRule, functionRule, importRule, type Rule, regexRule } from "../../../src/runtime/rules/rules.ts"
 import { safeRules } from "../../../src/runtime/rules/safe-rules.ts"
 import { python, requires } from "../../system.ts"
@@ -18,7 +18,7 @@ after(async () => {
 })
 
 function check(code: string, rules: readonly Rule[]) {
-  const checker = checkers.get(rules) ?? pythonChecker({ python: path, rules })
+  const checker = checkers.get(rules) ?? createPythonChecker({ python: path, rules })
   checkers.set(rules, checker)
   return checker.check(code)
 }
@@ -62,34 +62,34 @@ test("a violation tells the reason its rule gives", { skip }, async () => {
 })
 
 test("without rules nothing is checked and no process is started", async () => {
-  await using checker = pythonChecker({ python: "/nowhere/python", rules: [] })
+  await using checker = createPythonChecker({ python: "/nowhere/python", rules: [] })
   assert.deepEqual(await checker.check("!ls"), [])
 })
 
 test("a rule that reads TypeScript's tree is refused when the checker is made", () => {
   const custom: Rule = { name: "no-loops", check: () => [] }
-  assert.throws(() => pythonChecker({ python: path, rules: [custom] }), ConfigError)
-  assert.throws(() => pythonChecker({ python: path, rules: safeRules() }), /safePythonRules/)
+  assert.throws(() => createPythonChecker({ python: path, rules: [custom] }), ConfigError)
+  assert.throws(() => createPythonChecker({ python: path, rules: safeRules() }), /safePythonRules/)
 })
 
 test("an interpreter that is not there blocks the cell", async () => {
-  await using checker = pythonChecker({ python: "/nowhere/python", rules: [importRule("os")] })
+  await using checker = createPythonChecker({ python: "/nowhere/python", rules: [importRule("os")] })
   const [violation] = await checker.check("1")
   assert.match(violation?.message ?? "", /could not be checked, so nothing is run: \/nowhere\/python/)
 })
 
 test("a cell that takes too long to check is blocked, and the next one is checked again", { skip }, async () => {
   const rules = [functionRule("eval")]
-  await using checker = pythonChecker({ python: path, rules, timeoutMs: 1 })
+  await using checker = createPythonChecker({ python: path, rules, timeoutMs: 1 })
   const [violation] = await checker.check(`x = ${"[".repeat(50)}${"]".repeat(50)}\n`.repeat(20_000))
   assert.match(violation?.message ?? "", /took longer than 1 ms/)
-  await using patient = pythonChecker({ python: path, rules })
+  await using patient = createPythonChecker({ python: path, rules })
   assert.deepEqual(await patient.check("1"), [])
 })
 
 test("a cell nested too deeply is blocked, and the next one is checked", { skip }, async () => {
   const rules = [functionRule("eval")]
-  await using checker = pythonChecker({ python: path, rules })
+  await using checker = createPythonChecker({ python: path, rules })
   assert.equal((await checker.check(`${"(".repeat(5_000)}1${")".repeat(5_000)}`)).length, 1)
   assert.equal((await checker.check(`x = ${"a + ".repeat(20_000)}1`)).length, 1)
   assert.deepEqual(await checker.check("1"), [])
@@ -97,7 +97,7 @@ test("a cell nested too deeply is blocked, and the next one is checked", { skip 
 
 test("questions asked together are answered each for itself", { skip }, async () => {
   const rules = [functionRule("eval")]
-  await using checker = pythonChecker({ python: path, rules })
+  await using checker = createPythonChecker({ python: path, rules })
   const answers = await Promise.all(["1", "eval('1')", "2", "eval"].map((code) => checker.check(code)))
   assert.deepEqual(
     answers.map((found) => found.length),
@@ -106,7 +106,7 @@ test("questions asked together are answered each for itself", { skip }, async ()
 })
 
 test("a closed checker blocks, and closing it twice is fine", { skip }, async () => {
-  const checker = pythonChecker({ python: path, rules: [functionRule("eval")] })
+  const checker = createPythonChecker({ python: path, rules: [functionRule("eval")] })
   assert.deepEqual(await checker.check("1"), [])
   await checker.close()
   await checker.close()

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent } from "../../../src/agent/create-agent.ts"
-import { scripted } from "../../../src/models/scripted.ts"
+import { scriptedModel } from "../../../src/models/scripted.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { requires } from "../../system.ts"
 
@@ -10,7 +10,7 @@ describe("an agent with a pythonRuntime", { skip: requires("python") }, () => {
   test("writes Python: it is told of everything there, its fences are python, and others are only text", async () => {
     const setup = 'def double(n: int) -> int:\n    """Twice as much."""\n    return 2 * n'
     await using runtime = pythonRuntime({ start: 20 }, { setup })
-    const model = scripted([
+    const model = scriptedModel([
       "Like this:\n```ts\nstart = 0\n```\nor rather\n```python\nanswer = double(start) + 2\nprint(answer)\n```\n",
       "It is 42.",
     ])
@@ -28,7 +28,7 @@ describe("an agent with a pythonRuntime", { skip: requires("python") }, () => {
   test("is told what is gone, and apart from that what is as injected again, once for each crash", async () => {
     await using runtime = pythonRuntime({ sales: { a: 1 }, list: [1, 2], limit: 5 })
     const crash = "import os\nos._exit(1)"
-    const model = scripted([
+    const model = scriptedModel([
       "```python\nmine = 1\nsales['b'] = 5\nlist.append(3)\n```\n",
       `\`\`\`python\n${crash}\n\`\`\`\n`,
       "```python\nprint(sales, list, limit)\n```\n",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { fn } from "../../../src/runtime/bindings.ts"
-import type { Call, CallGate } from "../../../src/runtime/runtime.ts"
+import type { CallGate, RuntimeCall } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
 import { sharedRuntime } from "./shared.ts"
 
@@ -105,7 +105,7 @@ describe("the host's functions in Python", { skip: requires("python") }, () => {
   })
 
   test("pass the gate also when the host calls what Python gave it, and are not called unasked", async () => {
-    const asked: Call[] = []
+    const asked: RuntimeCall[] = []
     const call: CallGate = (told, next) => {
       asked.push(told)
       return told.approve ? Promise.reject(new Error("not approved")) : next()
@@ -214,7 +214,7 @@ describe("the host's objects in Python", { skip: requires("python") }, () => {
   })
 
   test("let every call of a method pass the gate", async () => {
-    const calls: Call[] = []
+    const calls: RuntimeCall[] = []
     await runtime.ran("opened = open()\nopened.deposit(1)\naccount.deposit(1)", {
       call(call, next) {
         calls.push(call)

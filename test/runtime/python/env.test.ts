@@ -1,7 +1,7 @@
 // test lane: runtimes
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { randomFrom, recordedClock } from "../../../src/runtime/cells/recorded-world.ts"
+import { createRecordedClock, createSeededRandom } from "../../../src/runtime/cells/recorded-world.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { requires } from "../../system.ts"
 import { cellsOf } from "./shared.ts"
@@ -20,14 +20,14 @@ act()
 seen + look()`
 
 async function look(code: string, recorded: readonly number[]) {
-  const { now, note, takeReads } = recordedClock(recorded)
+  const { now, note, takeReads } = createRecordedClock(recorded)
   const reads: number[] = []
   const effects: string[] = []
   await using runtime = pythonRuntime({ act: () => void reads.push(...takeReads()) })
   const env = {
     now,
     clock: { recorded, note },
-    random: randomFrom("seed"),
+    random: createSeededRandom("seed"),
     onEffect: (what: string) => effects.push(what),
   }
   const value = await cellsOf(runtime).value(code, { env })
@@ -66,7 +66,7 @@ act()
   test("leaves chance alone that a program has seeded itself", async () => {
     await using runtime = pythonRuntime()
     const { ran, value } = cellsOf(runtime)
-    const env = () => ({ random: randomFrom("seed") })
+    const env = () => ({ random: createSeededRandom("seed") })
     await ran("import random\nrandom.seed(7)", { env: env() })
     const drawn = await value("random.random()", { env: env() })
     assert.equal(drawn, await value("random.Random(7).random()"))

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, describe, test } from "node:test"
 import { ConfigError, UnsupportedError } from "../../../src/core/errors.ts"
-import { type, variable } from "../../../src/runtime/bindings.ts"
+import { classType, variable } from "../../../src/runtime/bindings.ts"
 import { py } from "../../../src/runtime/python/py.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { requires } from "../../system.ts"
@@ -246,7 +246,11 @@ model = Model(3)
       from_float(value: number): Promise<Fraction>
     }
     const given = { Fraction: py<Fractions>("fractions:Fraction"), described: variable(py<number>("math:pi"), "π") }
-    await using own = pythonRuntime({ ...given, Decimal: type(py<object>("decimal:Decimal")), unknown: py("math:e") })
+    await using own = pythonRuntime({
+      ...given,
+      Decimal: classType(py<object>("decimal:Decimal")),
+      unknown: py("math:e"),
+    })
     const fractions: Fractions = await own.retrieve("Fraction")
     assert.equal(await (await fractions(6, 4)).numerator, 3)
     const pi: number = await own.retrieve("described")
@@ -256,10 +260,10 @@ model = Model(3)
   })
 
   test("of a class may be bound as a type, with as much of it shown as is wanted", async () => {
-    const whole = type(py("fractions:Fraction"), { description: "Exact numbers" })
+    const whole = classType(py("fractions:Fraction"), { description: "Exact numbers" })
     await using own = pythonRuntime({
       Fraction: whole,
-      Counter: type(py("collections:Counter"), { schema: false, doc: false }),
+      Counter: classType(py("collections:Counter"), { schema: false, doc: false }),
     })
     const text = await own.describe()
     assert.match(text, /class Fraction\(Rational\):\n {4}"""Exact numbers"""\n[\s\S]*def limit_denominator\(self/)

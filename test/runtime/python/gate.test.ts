@@ -3,11 +3,11 @@ import assert from "node:assert/strict"
 import { EventEmitter } from "node:events"
 import { describe, test } from "node:test"
 import { createAgent } from "../../../src/agent/create-agent.ts"
-import { scripted } from "../../../src/models/scripted.ts"
+import { scriptedModel } from "../../../src/models/scripted.ts"
 import { fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
-import type { Call, CallGate } from "../../../src/runtime/runtime.ts"
+import type { CallGate, RuntimeCall } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
 import { cellsOf, sharedRuntime } from "./shared.ts"
 
@@ -36,7 +36,7 @@ function refusing(): { call: CallGate; asked: string[] } {
   const asked: string[] = []
   return {
     asked,
-    async call({ binding, method, approve }: Call, next) {
+    async call({ binding, method, approve }: RuntimeCall, next) {
       asked.push(method === undefined ? binding : `${binding}.${method}`)
       if (approve) throw new Error("not approved")
       return next()
@@ -264,7 +264,7 @@ describe("objects from Python that hold functions", { skip: requires("python", "
 describe("an agent in a cell of Python", { skip: requires("python") }, () => {
   test("takes its options by keyword", async () => {
     await using inner = jsRuntime({ rows: [1] })
-    const model = scripted(["```ts\nrows = rows.map((row) => row * 2)\n```\n", "Done."])
+    const model = scriptedModel(["```ts\nrows = rows.map((row) => row * 2)\n```\n", "Done."])
     const cleaner = createAgent({ model, runtime: inner, name: "cleaner" })
     await using runtime = pythonRuntime({ cleaner })
     const { value } = cellsOf(runtime)

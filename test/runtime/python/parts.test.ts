@@ -7,7 +7,7 @@ import { after, describe, test } from "node:test"
 import { ConfigError } from "../../../src/core/errors.ts"
 import { parseSignature } from "../../../src/runtime/declare/signatures.ts"
 import { findInterpreter } from "../../../src/runtime/python/interpreter.ts"
-import { createSigner } from "../../../src/runtime/python/jupyter.ts"
+import { createMessageCodec } from "../../../src/runtime/python/jupyter.ts"
 import { pythonNameProblem } from "../../../src/runtime/python/names.ts"
 import { pythonSignature, schemaParameters, schemaPythonType } from "../../../src/runtime/python/python-type.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
@@ -62,14 +62,14 @@ describe("names of Python", () => {
 
 describe("messages of the Jupyter protocol", () => {
   test("are read only with the right signature", () => {
-    const { pack, unpack } = createSigner("key", "session")
+    const { pack, unpack } = createMessageCodec("key", "session")
     const { id, frames } = pack("execute_request", { code: "1" })
     const routed = [Buffer.from("router"), ...frames]
     assert.deepEqual(unpack(routed), { type: "execute_request", parent: "", content: { code: "1" } })
     assert.match(id, /^[\da-f-]{36}$/)
     const forged = frames.map((frame, at) => (at === 5 ? Buffer.from('{"code":"2"}') : frame))
     assert.equal(unpack(forged), undefined)
-    assert.equal(createSigner("other", "session").unpack(frames), undefined)
+    assert.equal(createMessageCodec("other", "session").unpack(frames), undefined)
     for (const broken of [[], frames.slice(0, 3), [Buffer.from("x")]]) assert.equal(unpack(broken), undefined)
   })
 })

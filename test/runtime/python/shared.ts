@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { after } from "node:test"
 import type { Bindings } from "../../../src/runtime/bindings.ts"
 import { type PythonRuntime, type PythonRuntimeOptions, pythonRuntime } from "../../../src/runtime/python.ts"
-import type { Executed, ExecuteOptions, NotExecuted, TypedRuntime } from "../../../src/runtime/runtime.ts"
+import type { CellExecuted, CellNotExecuted, CellOptions, TypedRuntime } from "../../../src/runtime/runtime.ts"
 
 /** One kernel for all tests of a `describe`, closed after them: a kernel takes most of a second to start. */
 export function sharedRuntime<B extends Bindings>(bindings?: B, options?: PythonRuntimeOptions): Shared<B> {
@@ -12,15 +12,15 @@ export function sharedRuntime<B extends Bindings>(bindings?: B, options?: Python
 }
 
 export interface Cells {
-  ran(code: string, options?: ExecuteOptions): Promise<Executed>
-  value(code: string, options?: ExecuteOptions): Promise<unknown>
-  failed(code: string, options?: ExecuteOptions): Promise<NotExecuted>
+  ran(code: string, options?: CellOptions): Promise<CellExecuted>
+  value(code: string, options?: CellOptions): Promise<unknown>
+  failed(code: string, options?: CellOptions): Promise<CellNotExecuted>
 }
 
 export type Shared<B extends Bindings> = PythonRuntime<B> & Cells
 
 export function cellsOf(runtime: TypedRuntime<Bindings>): Cells {
-  const ran = async (code: string, options?: ExecuteOptions) => {
+  const ran = async (code: string, options?: CellOptions) => {
     const execution = await runtime.execute(code, options)
     assert.ok(execution.ok, execution.ok ? "" : (execution.error.stack ?? execution.error.message))
     return execution

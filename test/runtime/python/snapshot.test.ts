@@ -5,7 +5,7 @@ import { describe, test } from "node:test"
 import { ConfigError } from "../../../src/core/errors.ts"
 import { pythonRuntime } from "../../../src/runtime/python.ts"
 import { safePythonRules } from "../../../src/runtime/python-rules.ts"
-import type { Snapshot } from "../../../src/runtime/runtime.ts"
+import type { RuntimeSnapshot } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
 import { cellsOf } from "./shared.ts"
 
@@ -97,7 +97,7 @@ alias = add
   test("that a kernel cannot read is refused", async () => {
     await using runtime = pythonRuntime()
     const data = Buffer.from("no pickle")
-    const foreign: Snapshot = { version: 1, language: "python", data, hash: hash("sha256", data), lost: [] }
+    const foreign: RuntimeSnapshot = { version: 1, language: "python", data, hash: hash("sha256", data), lost: [] }
     await assert.rejects(async () => runtime.restore?.(foreign), {
       code: "invalid-snapshot",
       message: /cannot read it/,
@@ -107,7 +107,7 @@ alias = add
 
   test("of another language is refused", async () => {
     await using runtime = pythonRuntime()
-    const other: Snapshot = { version: 1, language: "typescript", data: new Uint8Array(), hash: "", lost: [] }
+    const other: RuntimeSnapshot = { version: 1, language: "typescript", data: new Uint8Array(), hash: "", lost: [] }
     await assert.rejects(async () => runtime.restore?.(other), ConfigError)
   })
 

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { type Bindings, fn, isBinding, type, variable } from "../../../src/runtime/bindings.ts"
+import { type Bindings, classType, fn, isBinding, variable } from "../../../src/runtime/bindings.ts"
 import { badExplicit, goodExplicit } from "./explicit-corpus.ts"
 import { badLater, goodLater, laterBindings } from "./later-corpus.ts"
 import { badInShop, goodInShop, shopBindings } from "./shop-corpus.ts"
@@ -116,9 +116,9 @@ export function corpusBindings(): Bindings {
     light: new Light("desk"),
     lights: [new Light("hall"), new Light("kitchen")],
     account: new Account("Ann"),
-    Account: type(Account, { source: accountSource }),
-    Task: type(z.object({ name: z.string(), done: z.boolean(), due: z.string().optional() })),
-    Status: type({ Open: "open", Done: "done" }),
+    Account: classType(Account, { source: accountSource }),
+    Task: classType(z.object({ name: z.string(), done: z.boolean(), due: z.string().optional() })),
+    Status: classType({ Open: "open", Done: "done" }),
     tasks: variable([{ name: "write", done: false }] as { name: string; done: boolean; due?: string }[], {
       type: "Task[]",
     }),

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { type Bindings, fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { type Bindings, classType, fn, variable } from "../../../src/runtime/bindings.ts"
 import type { BadCell, GoodCell } from "./corpus.ts"
 
 class Shelf {
@@ -45,7 +45,7 @@ export function explicitBindings(): Bindings {
   return {
     shelf: variable(new Shelf(), { type: shelfType }),
     guarded: variable(new Shelf(), { type: shelfType, guard: { wipe: {} } }),
-    Rack: type(Shelf, { source: shelfSource.replace("class Shelf", "class Rack") }),
+    Rack: classType(Shelf, { source: shelfSource.replace("class Shelf", "class Rack") }),
     rack: new Shelf(),
     gauge: variable(new Gauge(), { type: "interface Meter { level: number; read(): number }" }),
     point: variable({ x: 1, y: 2 }, { type: "{ x: number; y: number; z?: number }" }),

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { parseCell } from "../../../src/runtime/syntax.ts"
-import { typeScript } from "../../../src/runtime/type-gate/checker.ts"
-import { createHistory } from "../../../src/runtime/type-gate/history.ts"
-import { hostNames } from "../../../src/runtime/type-gate/host-names.ts"
-import { judge } from "../../../src/runtime/type-gate/judge.ts"
+import { sharedTypeChecker } from "../../../src/runtime/type-gate/checker.ts"
+import { createCellHistory } from "../../../src/runtime/type-gate/history.ts"
+import { parseHostNames } from "../../../src/runtime/type-gate/host-names.ts"
+import { judgeDiagnostics } from "../../../src/runtime/type-gate/judge.ts"
 import { requires } from "../../system.ts"
 
 const declarations = `declare function load(id: number): Promise<{ name: string }>
@@ -42,23 +42,23 @@ const cells: [string, boolean][] = [
 test("findings are judged by their codes and by types, not by their messages", {
   skip: requires("typescript") ?? false,
 }, async () => {
-  const checker = await typeScript()
-  const host = hostNames(declarations)
+  const checker = await sharedTypeChecker()
+  const host = parseHostNames(declarations)
   const ambient = ["console", "require"]
   const known = {
     host,
-    made: new Map(),
+    cellNames: new Map(),
     names: new Set([...host.keys(), ...ambient]),
-    history: createHistory(),
+    history: createCellHistory(),
     values: new Map(),
-    promising: new Map(),
+    promiseMethods: new Map(),
   }
   for (const [code, isRefused] of cells) {
     const text = `${code}\n;import { ${[...host.keys()].join(", ")} } from "./host"\nexport {}`
     const checked = checker.check(text, declarations.replaceAll(/^declare/gm, "export declare"))
     const found = checked.diagnostics.filter(({ end }) => end <= code.length)
     const unread = found.map((each) => ({ ...each, message: "?" }))
-    const { blocked } = judge(parseCell(code), { ...checked, diagnostics: unread }, known)
+    const { blocked } = judgeDiagnostics(parseCell(code), { ...checked, diagnostics: unread }, known)
     assert.equal(blocked.length > 0, isRefused, `${code}: ${found.map((each) => `${each.code} ${each.message}`)}`)
   }
 })

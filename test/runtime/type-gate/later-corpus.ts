@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { type Bindings, fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { type Bindings, classType, fn, variable } from "../../../src/runtime/bindings.ts"
 import type { BadCell, GoodCell } from "./corpus.ts"
 
 const task = () => ({ name: "a", done: false })
@@ -8,7 +8,7 @@ const task = () => ({ name: "a", done: false })
 export function laterBindings(): Bindings {
   return {
     tasks: variable([task()], { type: "{ name: string; done: boolean }[]" }),
-    Task: type(z.object({ name: z.string(), done: z.boolean() })),
+    Task: classType(z.object({ name: z.string(), done: z.boolean() })),
     todo: variable([task()], { type: "Task[]" }),
     one: variable(task(), { type: "Task" }),
     byId: variable(new Map([[1, { name: "m" }]]), { type: "Map<number, { name: string }>" }),

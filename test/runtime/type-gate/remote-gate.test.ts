@@ -1,14 +1,14 @@
 // test lane: runtimes
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
-import { fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
-import type { ExecuteOptions } from "../../../src/runtime/runtime.ts"
+import type { CellOptions } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
 import { badLater, goodLater, laterBindings } from "./later-corpus.ts"
 
-const block: ExecuteOptions = { typeGate: "block" }
+const block: CellOptions = { typeGate: "block" }
 
 class Lamp {
   level = 0
@@ -65,7 +65,7 @@ for (const [name, make] of Object.entries({ jsRuntime, processRuntime })) {
 describe("the type gate of a processRuntime", { skip: requires("typescript") ?? false }, () => {
   test("good cells pass: handles, data that grows, names of earlier cells", async () => {
     await using runtime = processRuntime({
-      Lamp: type(Lamp, { source: lampSource }),
+      Lamp: classType(Lamp, { source: lampSource }),
       lamp: new Lamp(),
       settings: { port: 80 },
       rows: variable([{ id: 1 }], { type: "{ id: number }[]" }),
@@ -90,7 +90,7 @@ describe("the type gate of a processRuntime", { skip: requires("typescript") ?? 
   test("bad cells are refused before they cross", async () => {
     let calls = 0
     await using runtime = processRuntime({
-      Lamp: type(Lamp, { source: lampSource }),
+      Lamp: classType(Lamp, { source: lampSource }),
       lamp: new Lamp(),
       double: fn(() => ++calls, { signature: "(n: number) => number" }),
     })

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { type Bindings, fn, type, variable } from "../../../src/runtime/bindings.ts"
+import { type Bindings, classType, fn, variable } from "../../../src/runtime/bindings.ts"
 import type { BadCell, GoodCell } from "./corpus.ts"
 
 type Handler = (payload: unknown) => void
@@ -61,7 +61,7 @@ const customer = (id: number) => ({
 export function shopBindings(): Bindings {
   return {
     store: new Store().add("pen", 3, 2).add("ink", 1, 9),
-    Store: type(Store),
+    Store: classType(Store),
     bus: new Emitter(),
     shapes: variable(shapes, { type: shapeType }),
     prices: variable<Record<string, number>>({ pen: 2, ink: 9 }, { type: "Record<string, number>" }),
@@ -79,8 +79,8 @@ export function shopBindings(): Bindings {
       { name: "Ann", age: 31, manager: null },
       { name: "Bob", age: 25, manager: { name: "Ann" } },
     ],
-    Level: type({ Low: 1, High: 2 }),
-    Customer: type(z.object({ id: z.number(), name: z.string(), email: z.string().optional() })),
+    Level: classType({ Low: 1, High: 2 }),
+    Customer: classType(z.object({ id: z.number(), name: z.string(), email: z.string().optional() })),
     getCustomer: fn(async (id: number) => customer(id), { signature: `(id: number) => Promise<${customerType}>` }),
     listCustomers: fn(async () => [customer(1), customer(2)], { signature: `() => Promise<${customerType}[]>` }),
     findCustomer: fn(async (name: string) => (name === "C1" ? customer(1) : undefined), {

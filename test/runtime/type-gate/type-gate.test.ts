@@ -5,15 +5,15 @@ import { once } from "node:events"
 import { describe, test } from "node:test"
 import { fn, variable } from "../../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../../src/runtime/js.ts"
-import type { ExecuteOptions } from "../../../src/runtime/runtime.ts"
+import type { CellOptions } from "../../../src/runtime/runtime.ts"
 import { parseCell } from "../../../src/runtime/syntax.ts"
-import { typeScript } from "../../../src/runtime/type-gate/checker.ts"
+import { sharedTypeChecker } from "../../../src/runtime/type-gate/checker.ts"
 import { createTypeGate } from "../../../src/runtime/type-gate.ts"
 import { requires } from "../../system.ts"
 
 const skip = requires("typescript") ?? false
-const block: ExecuteOptions = { typeGate: "block" }
-const hint: ExecuteOptions = { typeGate: "hint" }
+const block: CellOptions = { typeGate: "block" }
+const hint: CellOptions = { typeGate: "hint" }
 
 describe("the type gate", { skip }, () => {
   test("a refused cell has run nothing, and says where and what was meant", async () => {
@@ -157,7 +157,7 @@ describe("the type gate", { skip }, () => {
   test("a checker whose process is gone is started again", async () => {
     await using runtime = jsRuntime({ rows: [1] })
     assert.ok((await runtime.execute("rows.length", block)).ok)
-    const checker = await typeScript()
+    const checker = await sharedTypeChecker()
     checker.close()
     const execution = await runtime.execute("rwos.length", block)
     assert.ok(!execution.ok && execution.error.kind === "type")
@@ -166,7 +166,7 @@ describe("the type gate", { skip }, () => {
   test("a checker that fails lets the cell through and says so", () => {
     const gate = createTypeGate()
     // Not opened: there is nothing to check with.
-    const names = { declarations: "", values: new Map(), seen: new Map(), ambient: new Set<string>() }
+    const names = { declarations: "", values: new Map(), liveValues: new Map(), ambient: new Set<string>() }
     const verdict = gate.check(parseCell("nothing()"), "block", names)
     assert.equal(verdict.error, undefined)
     assert.match(verdict.hints.join(), /could not be checked/)
@@ -178,7 +178,7 @@ describe("the type gate", { skip }, () => {
     const names = {
       declarations: "declare class Lamp {\n  dim(level: number): Promise<void>\n}\ndeclare const lamp: Lamp",
       values: new Map([["lamp", 1]]),
-      seen: new Map(),
+      liveValues: new Map(),
       ambient: new Set<string>(),
     }
     assert.equal(gate.check(parseCell("await lamp.dim(1)"), "block", names).error, undefined)
