@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { root, runTool } from "../scripts/tools.ts"
 import type { Tool, ToolContext } from "../src/tools/tool.ts"
-import type { Workspace } from "../src/workspace/workspace.ts"
+import type { Workspace } from "../src/workspaces/workspace.ts"
 import { interleave, perUnit, ratio, stats } from "./measure.ts"
 import { type Budget, budget, type Report, type Row } from "./report.ts"
 

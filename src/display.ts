@@ -1,13 +1,19 @@
 import type { Run, RunResult } from "./core/agent.ts"
-import { checkOptions, mustBeBoolean, mustBeObject, mustBeOneOf, type OptionChecks } from "./core/check-options.ts"
+import {
+  checkOptions,
+  mustBeBoolean,
+  mustBeObject,
+  mustBeOneOf,
+  type OptionChecks,
+} from "./core/checks/check-options.ts"
 import { allowReadersToApprove } from "./core/run-context.ts"
-import { askApproval } from "./display/approve.ts"
-import { createFullView } from "./display/full.ts"
+import { askApproval } from "./display/ask-approval.ts"
+import { createFullView } from "./display/full-view.ts"
 import { wantsColor } from "./display/paint.ts"
-import { createStatusLine } from "./display/progress.ts"
-import { createResultView } from "./display/result.ts"
+import { createResultView } from "./display/result-view.ts"
 import { createScreen } from "./display/screen.ts"
-import { createShortView } from "./display/short.ts"
+import { createShortView } from "./display/short-view.ts"
+import { createStatusLine } from "./display/status-line.ts"
 
 export interface DisplayOptions {
   /** `full`: everything as it happens; `short`: a line for each cell or tool call, and the answer; `result`: the answer

@@ -7,14 +7,14 @@ import {
   mustBeObject,
   mustBeSignal,
   type OptionChecks,
-} from "./core/check-options.ts"
+} from "./core/checks/check-options.ts"
 import { ConfigError, type ErrorData, errorData } from "./core/errors.ts"
 import type { Status } from "./core/event.ts"
 import type { Prompt } from "./core/message.ts"
 import { replacePrivateFile } from "./core/private-files.ts"
 import { addUsage, noUsage, type Usage } from "./core/usage.ts"
 import { type Judgement, toVerdict, type Verdict } from "./core/verdict.ts"
-import { reportTable } from "./evals/table.ts"
+import { reportTable } from "./evals/report-table.ts"
 
 export type { Judgement, Verdict } from "./core/verdict.ts"
 

@@ -1,6 +1,6 @@
 // The front door. Names are listed one by one, and nothing here reaches an optional package before it is used.
 
-export type { Approver, ApproverOption } from "./actions/approve.ts"
+export type { Approver, ApproverOption } from "./actions/approval.ts"
 export type { AfterCall, BeforeCall, CallContext, CallOutcome, HookContext, Hooks } from "./actions/hooks.ts"
 export type {
   AfterCycle,
@@ -17,7 +17,7 @@ export type {
   Stop,
 } from "./actions/run-hooks.ts"
 export type { ToolPolicy } from "./actions/tool-policy.ts"
-export type { AgentOptions, NoToolPolicy } from "./agent/config.ts"
+export type { AgentOptions, NoToolPolicy } from "./agent/agent-config.ts"
 export {
   type CodeAgent,
   type CodeRunOptions,
@@ -35,8 +35,8 @@ export {
   validateOutput,
 } from "./agent/guardrails.ts"
 export type { AgentResult, ObjectsOf, OutputOptions, Outputs, ResultWith } from "./agent/outputs.ts"
-export { defaultSections, type PromptContext, type PromptSections } from "./agent/prompt.ts"
-export type { Verify } from "./agent/verify.ts"
+export { defaultSections, type PromptContext, type PromptSections } from "./agent/prompt/system-prompt.ts"
+export type { Verify } from "./agent/run/verify.ts"
 
 export type {
   Agent,
@@ -53,6 +53,7 @@ export type {
   SessionOptions,
   Todo,
 } from "./core/agent.ts"
+export type { AgentSpec } from "./core/agent-spec.ts"
 export {
   AbortError,
   AgentError,
@@ -101,31 +102,31 @@ export {
   type UserMessage,
 } from "./core/message.ts"
 export { outsideRuns } from "./core/run-context.ts"
-export type { AgentSpec } from "./core/spec.ts"
 export { type RunRecord, type Trajectory, trajectory } from "./core/trajectory.ts"
 export { addUsage, type Price, totalTokens, type Usage } from "./core/usage.ts"
 export type { Judgement, Verdict } from "./core/verdict.ts"
-export type { Backend, BackendOptions, Job, StartOptions } from "./engine/backend.ts"
-export { type BullmqBackendOptions, bullmqBackend, type RedisConnection } from "./engine/bullmq.ts"
+export type { Backend, BackendOptions, Job, StartOptions } from "./engine/backends/backend.ts"
+export { type BullmqBackendOptions, bullmqBackend, type RedisConnection } from "./engine/backends/bullmq.ts"
+export { inlineBackend } from "./engine/backends/inline.ts"
+export { type WorkerBackendOptions, workerBackend } from "./engine/backends/worker.ts"
 export type { RunStatus } from "./engine/checkpoint.ts"
 export { createEngine, type Engine, type EngineOptions } from "./engine/engine.ts"
-export { inlineBackend } from "./engine/inline.ts"
-export type { WatchOptions } from "./engine/read-run.ts"
-export type { RetryPolicy } from "./engine/retries.ts"
 export type { ListFilter, RunInfo } from "./engine/run-info.ts"
+export type { RetryPolicy } from "./engine/run-retries.ts"
 export type { SessionQueue } from "./engine/session-queue.ts"
 export type { SubmitOptions } from "./engine/submit.ts"
-export { type WorkerBackendOptions, workerBackend } from "./engine/worker.ts"
+export type { WatchOptions } from "./engine/watch-run.ts"
 export type { Compacted, CompactHooks, FullConversation, MemoryOptions } from "./memory.ts"
 export { type AiSdkOptions, aiSdk } from "./models/ai-sdk.ts"
 export type { FinishReason, Model, ModelPart, ModelRequest, ToolSpec } from "./models/model.ts"
+export type { ModelSource } from "./models/model-source.ts"
 export {
   type RecordedCall,
   type RecordOptions,
   type ReplayOptions,
   recordModel as record,
   replayModel as replay,
-} from "./models/record.ts"
+} from "./models/recording.ts"
 export { type ResolveOptions, resolveModel as resolve } from "./models/resolve.ts"
 export { type ModelRetry as Retry, type RetryOptions, withRetry as retry } from "./models/retry.ts"
 export { type EndpointChange, type RotateOptions, rotateModels as rotate } from "./models/rotate.ts"
@@ -136,8 +137,9 @@ export {
   type ScriptedStep,
   scriptedModel as scripted,
 } from "./models/scripted.ts"
-export type { ModelSource } from "./models/source.ts"
 export { type TimeoutOptions, withTimeouts as timeouts } from "./models/timeouts.ts"
+export type { AgentReply, CellAgent, CellRunOptions, CellTask } from "./runtime/bindings/cell-agent.ts"
+export { currentCall } from "./runtime/bindings/gated-call.ts"
 export type { UnknownPolicy } from "./runtime/bindings.ts"
 export {
   type Bindings,
@@ -151,9 +153,7 @@ export {
   type VariableOptions,
   variable,
 } from "./runtime/bindings.ts"
-export type { AgentReply, CellAgent, CellRunOptions, CellTask } from "./runtime/cell-agent.ts"
-export type { CellEnv } from "./runtime/cells/cell-env.ts"
-export { currentCall } from "./runtime/gated-call.ts"
+export type { CellEnv } from "./runtime/js/ambient/cell-env.ts"
 export { type JsRuntimeOptions, jsRuntime } from "./runtime/js.ts"
 export {
   attributeRule,
@@ -190,16 +190,16 @@ export type {
   TypeGateMode,
 } from "./runtime/runtime.ts"
 export { type Codec, type CodecMethods, type Codecs, codec } from "./runtime/snapshot/codec.ts"
+export { type Atif, type AtifStep, toAtif } from "./sessions/atif.ts"
+export { loadSession } from "./sessions/load-session.ts"
+export type { SessionOf } from "./sessions/session.ts"
 export {
   type ArchiveOptions,
   type ArchiveSource,
   deleteSession,
   listSessions,
   type SessionInfo,
-} from "./sessions/archive.ts"
-export { type Atif, type AtifStep, toAtif } from "./sessions/atif.ts"
-export { loadSession } from "./sessions/load.ts"
-export type { SessionOf } from "./sessions/session.ts"
+} from "./sessions/session-archive.ts"
 export {
   type LoadedSkills,
   loadSkills,
@@ -213,9 +213,9 @@ export {
   skill,
 } from "./skills.ts"
 export { type FileStoreOptions, fileStore } from "./stores/file.ts"
-export { memoryStore } from "./stores/memory.ts"
-export { type RedisClient, type RedisStoreOptions, redisStore } from "./stores/redis.ts"
-export { type SqliteStoreOptions, sqliteStore } from "./stores/sqlite.ts"
+export { memoryStore } from "./stores/memory-store.ts"
+export { type RedisClient, type RedisStoreOptions, redisStore } from "./stores/redis-store.ts"
+export { type SqliteStoreOptions, sqliteStore } from "./stores/sqlite-store.ts"
 export type {
   Store,
   StoreAppend as Append,
@@ -239,11 +239,11 @@ export {
   toolFailure,
   toolResult,
 } from "./tools/tool.ts"
-export { localWorkspace } from "./workspace/local.ts"
-export { memoryWorkspace } from "./workspace/memory.ts"
-export { overlayWorkspace as overlay } from "./workspace/overlay.ts"
-export { readOnlyWorkspace as readOnly } from "./workspace/read-only.ts"
-export { s3Workspace } from "./workspace/s3.ts"
-export type { S3Credentials, S3Options } from "./workspace/s3-options.ts"
-export { scopedWorkspace as scoped } from "./workspace/scoped.ts"
-export type { FileData, FileInfo, Workspace } from "./workspace/workspace.ts"
+export { localWorkspace } from "./workspaces/local.ts"
+export { memoryWorkspace } from "./workspaces/memory.ts"
+export { overlayWorkspace as overlay } from "./workspaces/overlay.ts"
+export { readOnlyWorkspace as readOnly } from "./workspaces/read-only.ts"
+export type { S3Credentials, S3Options } from "./workspaces/s3/s3-options.ts"
+export { s3Workspace } from "./workspaces/s3.ts"
+export { scopedWorkspace as scoped } from "./workspaces/scoped.ts"
+export type { FileData, FileInfo, Workspace } from "./workspaces/workspace.ts"

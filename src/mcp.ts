@@ -1,5 +1,4 @@
-export { mcpTools } from "./mcp/client.ts"
-export { type MethodOptions, methods } from "./mcp/kit.ts"
+export { mcpTools } from "./mcp/client/mcp-tools.ts"
 export type {
   McpAddress,
   McpAuth,
@@ -14,6 +13,7 @@ export type {
   ServeOptions,
   ToolSource,
   ToolSources,
-} from "./mcp/mcp.ts"
-export { serveMcp } from "./mcp/server.ts"
-export { type McpStdio, serveMcpStdio } from "./mcp/stdio.ts"
+} from "./mcp/mcp-types.ts"
+export { serveMcp } from "./mcp/server/serve-mcp.ts"
+export { type McpStdio, serveMcpStdio } from "./mcp/server/serve-mcp-stdio.ts"
+export { type MethodOptions, methods } from "./mcp/tool-sources.ts"

@@ -1,7 +1,7 @@
 import type { Context, Span, Tracer } from "@opentelemetry/api"
-import { checkOptions, mustBeBoolean, mustBeObject } from "./core/check-options.ts"
+import { checkOptions, mustBeBoolean, mustBeObject } from "./core/checks/check-options.ts"
 import type { AgentEvent, EventOf } from "./core/event.ts"
-import { importOptionalPackage } from "./core/peer.ts"
+import { importOptionalPackage } from "./core/optional-package.ts"
 import {
   chatAttributes,
   errorAttributes,
@@ -10,7 +10,7 @@ import {
   spanStarts,
   systemText,
   usageAttributes,
-} from "./otel/attributes.ts"
+} from "./otel/span-attributes.ts"
 
 export interface TraceOptions {
   /** Default: the one of the globally registered provider. */

@@ -6,13 +6,13 @@ import {
   mustBeObject,
   mustBeTextList,
   type OptionChecks,
-} from "./core/check-options.ts"
+} from "./core/checks/check-options.ts"
 import { ConfigError } from "./core/errors.ts"
 import type { Bindings } from "./runtime/bindings.ts"
-import type { SkillFile } from "./skills/files.ts"
-import { checkSkillProperties, type Finding, pathProblem } from "./skills/properties.ts"
+import type { SkillFile } from "./skills/skill-files.ts"
+import { checkSkillProperties, type Finding, pathProblem } from "./skills/skill-properties.ts"
 
-export type { SkillFile } from "./skills/files.ts"
+export type { SkillFile } from "./skills/skill-files.ts"
 
 /** Instructions for a kind of task, with what they need. The model sees the name and description from the start, the
  *  instructions when it activates the skill, the files when it asks for them. */
@@ -128,7 +128,7 @@ export interface LoadedSkills {
 
 /** Finds and checks skills. Never throws for what they are: every problem is in the result. */
 export async function loadSkills(sources: readonly SkillSource[]): Promise<LoadedSkills> {
-  const { loadFromSources: load } = await import("./skills/load.ts")
+  const { loadFromSources: load } = await import("./skills/load-skills.ts")
   return load(sources)
 }
 

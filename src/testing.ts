@@ -1,24 +1,24 @@
 import { ConfigError } from "./core/errors.ts"
 import type { Runtime } from "./runtime/runtime.ts"
-import { withTimeLimit } from "./testing/in-time.ts"
-import { callCases } from "./testing/runtime-calls.ts"
-import { createRuntimeTrial, type Language, type RuntimeCheck } from "./testing/runtime-case.ts"
-import { cellCases } from "./testing/runtime-cells.ts"
-import { keepingCases } from "./testing/runtime-keeping.ts"
-import { nameCases } from "./testing/runtime-names.ts"
-import { stopCases } from "./testing/runtime-stops.ts"
-import { valueCases } from "./testing/runtime-values.ts"
+import { callCases } from "./testing/runtime/runtime-calls.ts"
+import { createRuntimeTrial, type Language, type RuntimeCheck } from "./testing/runtime/runtime-case.ts"
+import { cellCases } from "./testing/runtime/runtime-cells.ts"
+import { keepingCases } from "./testing/runtime/runtime-keeping.ts"
+import { nameCases } from "./testing/runtime/runtime-names.ts"
+import { stopCases } from "./testing/runtime/runtime-stops.ts"
+import { valueCases } from "./testing/runtime/runtime-values.ts"
+import { withTimeLimit } from "./testing/time-limit.ts"
 
+export { backendHandle } from "./testing/backend/backend-handle.ts"
 export { type BackendCase, type BackendSuite, testBackend } from "./testing/backend.ts"
-export { backendHandle } from "./testing/backend-handle.ts"
 export {
   type HandleCaseInfo,
   type HandleSuite,
   handleCases,
   testHandles,
 } from "./testing/handles.ts"
+export type { Divergence } from "./testing/replay/replay-steps.ts"
 export { assertReplays, type ReplayCheckOptions, type Replayed, replayRecording } from "./testing/replay.ts"
-export type { Divergence } from "./testing/replay-steps.ts"
 export { type StoreCase, type StoreSuite, testStore } from "./testing/store.ts"
 export { testWorkspace, type WorkspaceCase, type WorkspaceSuite } from "./testing/workspace.ts"
 

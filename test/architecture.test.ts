@@ -11,7 +11,7 @@ const house: Record<string, { floor: number; packages?: string[]; also?: string[
   core: { floor: 0 },
   models: { floor: 1, packages: ["@ai-sdk"] },
   runtime: { floor: 1, packages: ["acorn", "@sveltejs/acorn-typescript", "typescript", "zeromq"] },
-  workspace: { floor: 1, packages: ["aws4fetch"] },
+  workspaces: { floor: 1, packages: ["aws4fetch"] },
   stores: { floor: 1, packages: ["ioredis"] },
   display: { floor: 1 },
   otel: { floor: 1, packages: ["@opentelemetry/api"] },
@@ -89,7 +89,7 @@ describe("the house", () => {
     const starting = /import (?!type\b)[^"]*?from "node:child_process"/
     assert.deepEqual(
       sources.filter((file) => starting.test(read(file))),
-      ["src/core/child-process.ts"],
+      ["src/core/child/child-process.ts"],
     )
   })
 

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path"
 import { describe, test } from "node:test"
 import { promisify } from "node:util"
 import { examplePlans } from "./fixtures/example-plans.ts"
-import { createPlannedCliMachine } from "./providers/actors.ts"
+import { createPlannedCliMachine } from "./providers/planned-clis.ts"
 import { requires } from "./system.ts"
 
 const root = dirname(import.meta.dirname)

@@ -21,7 +21,7 @@ import { traced } from "../src/otel.ts"
 import { jsRuntime } from "../src/runtime/js.ts"
 import { delegateTools } from "../src/tools/delegate.ts"
 import { tool, toolFailure } from "../src/tools/tool.ts"
-import { cell } from "./agent/family.ts"
+import { cell } from "./agent/scripted-agents.ts"
 import { call } from "./tools/delegate-case.ts"
 
 const usage = { input: 10, output: 5, cacheRead: 4, complete: true }

@@ -6,7 +6,7 @@ import {
   good,
   needsTheObjectItself,
   withoutSync,
-} from "../../test/runtime/type-gate/corpus.ts"
+} from "../../test/runtime/type-gate/type-gate-corpus.ts"
 import { requires } from "../../test/system.ts"
 import type { Karst } from "../built.ts"
 import { interleave, perUnit, stats } from "../measure.ts"

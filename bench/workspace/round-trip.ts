@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { localWorkspace, memoryWorkspace, s3Workspace, type Workspace } from "karst"
-import { credentials } from "../../test/workspace/start-s3rver.ts"
+import { credentials } from "../../test/workspaces/start-s3rver.ts"
 
 export interface RoundTrip {
   ms: number

@@ -1,7 +1,7 @@
 import { createRunField, type RunContext } from "../core/run-context.ts"
-import type { ApproverOption } from "./approve.ts"
+import type { ApproverOption } from "./approval.ts"
 import { type Hooks, nestHooks } from "./hooks.ts"
-import type { CallBudget } from "./limits.ts"
+import type { CallBudget } from "./run-limits.ts"
 
 /** What the calls of a run are held to. */
 export interface CallPolicy {

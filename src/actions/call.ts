@@ -3,12 +3,12 @@ import type { CallPreview, Emit } from "../core/event.ts"
 import { startDeadline } from "../runtime/deadline.ts"
 import type { CallGate, PauseSignal, RuntimeCall, RuntimeMakeCall } from "../runtime/runtime.ts"
 import { createToolState } from "../tools/tool-state.ts"
-import { type ApprovalServices, callIfStillApproved, requireApproval } from "./approve.ts"
+import { type ApprovalServices, callIfStillApproved, requireApproval } from "./approval.ts"
 import type { CallPolicy } from "./call-policy.ts"
 import { type CallContext, type CallOutcome, runAfterCall, runBeforeCall } from "./hooks.ts"
-import type { CallSteps, Journal } from "./journal.ts"
-import { spendCall } from "./limits.ts"
 import { callName, previewCall } from "./preview-call.ts"
+import type { CallSteps, Journal } from "./run-journal.ts"
+import { spendCall } from "./run-limits.ts"
 
 export interface GateServices extends ApprovalServices, CallPolicy {
   approve: CallPolicy["approve"]

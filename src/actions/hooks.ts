@@ -1,7 +1,7 @@
 import { rejectOnAbort } from "../core/abort.ts"
 import { ConfigError, errorData } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
-import { nearestWord } from "../core/nearest.ts"
+import { nearestWord } from "../core/text/nearest-word.ts"
 import type { CompactHooks } from "../memory.ts"
 import type { RuntimeCall } from "../runtime/runtime.ts"
 import { callName } from "./preview-call.ts"

@@ -4,14 +4,14 @@ import type { Emit } from "../core/event.ts"
 import { copyJson, type Json } from "../core/json.ts"
 import type { ToolCallPart } from "../core/message.ts"
 import { bindToThisRun } from "../core/run-context.ts"
-import { decodeArguments } from "../runtime/arguments.ts"
-import { callThroughGate, currentCall } from "../runtime/gated-call.ts"
+import { callThroughGate, currentCall } from "../runtime/bindings/gated-call.ts"
+import { decodeArguments } from "../runtime/schema/tool-arguments.ts"
 import type { Validation } from "../runtime/schema.ts"
 import { type Directive, type Tool, type ToolContext, type ToolResult, toolFailure } from "../tools/tool.ts"
 import { callGate, type GateServices } from "./call.ts"
 import { headAndTail } from "./head-and-tail.ts"
-import { type CountedCall, type Reservation, reserveCalls } from "./limits.ts"
 import { collectYields } from "./result-text.ts"
+import { type CountedCall, type Reservation, reserveCalls } from "./run-limits.ts"
 import {
   failureResult,
   InvalidInput,

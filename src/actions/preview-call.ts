@@ -1,5 +1,5 @@
 import type { CallPreview } from "../core/event.ts"
-import { escapeInvisible, valueText } from "../core/value-text.ts"
+import { escapeInvisible, valueText } from "../core/text/value-text.ts"
 import type { RuntimeCall } from "../runtime/runtime.ts"
 
 /** What a call is called in messages, limits and approvals. */

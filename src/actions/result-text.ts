@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
-import { boundedText, errorParts } from "../core/error-text.ts"
 import { wellFormed } from "../core/message.ts"
-import { valueText } from "../core/value-text.ts"
+import { boundedText, errorParts } from "../core/text/error-text.ts"
+import { valueText } from "../core/text/value-text.ts"
 
 /** A value that a tool returned, as text for the model: JSON, in which Maps are objects or pairs, Sets are lists, errors are
  *  their messages and bytes are shown in part. A value that JSON cannot hold, such as a cycle, is shown as `inspect` does. */

@@ -1,12 +1,15 @@
-import { hasJournaledParent, type Journal, setJournal } from "../actions/journal.ts"
+import { hasJournaledParent, type Journal, setJournal } from "../actions/run-journal.ts"
 import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
-import { createHiddenField } from "../core/hidden-field.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
-import type { WaitForTurn } from "../core/serial-queue.ts"
+import type { WaitForTurn } from "../core/run-queue.ts"
 import { createOwnEventFilter } from "../core/trajectory.ts"
+import { createHiddenField } from "../core/values/hidden-field.ts"
+import { approvalsIgnoredMessage, refuseForeignArchive } from "../sessions/handle-trust.ts"
+import { createRecordingJournal } from "../sessions/recording-journal.ts"
+import { createSession, type SessionOf } from "../sessions/session.ts"
 import {
   type Archive,
   type ArchiveOptions,
@@ -17,17 +20,14 @@ import {
   readSession,
   type StoredSession,
   sessionArtifactReader,
-} from "../sessions/archive.ts"
-import { parseSessionHandle } from "../sessions/handle.ts"
-import { approvalsIgnoredMessage, refuseForeignArchive } from "../sessions/handle-folder.ts"
-import { createRecordingJournal } from "../sessions/recording.ts"
-import { createSession, type SessionOf } from "../sessions/session.ts"
-import { createSessionWriter, type SessionWriter, takeOverSession } from "../sessions/writer.ts"
-import type { AgentConfig } from "./config.ts"
+} from "../sessions/session-archive.ts"
+import { parseSessionHandle } from "../sessions/session-handle.ts"
+import { createSessionWriter, type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
+import type { AgentConfig } from "./agent-config.ts"
+import { copyConversation, headOf, restoreConversation } from "./conversation/restore-conversation.ts"
+import { readStoredHead } from "./conversation/stored-head.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
-import { copyConversation, headOf, restoreConversation } from "./restore.ts"
-import { readStoredHead } from "./stored-head.ts"
 
 /** What a session of our own agents is made with. */
 export interface AgentSessionDriver {

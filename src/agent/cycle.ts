@@ -1,4 +1,4 @@
-import { type CodeServices, codeNotRun, performCode } from "../actions/perform.ts"
+import { type CodeServices, codeNotRun, performCode } from "../actions/perform-code.ts"
 import {
   type AvailableTools,
   performTools,
@@ -12,11 +12,11 @@ import type { ActionError, Emit } from "../core/event.ts"
 import { type CodePart, userMessage } from "../core/message.ts"
 import { addUsage, type Usage } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
-import { type ReviewedAnswer, requestAnswer } from "./ask.ts"
 import { type ActionsOutcome, decideEnding, deliverSteers, proseOf, runAfterCycleHooks } from "./decide.ts"
 import { maxOutputReminders, missingOutputsPrompt } from "./outputs.ts"
-import type { Ending, RunState } from "./state.ts"
-import type { AnswerServices } from "./think.ts"
+import { type ReviewedAnswer, requestAnswer } from "./request-answer.ts"
+import type { Ending, RunState } from "./run/run-state.ts"
+import type { AnswerServices } from "./stream-answer.ts"
 
 /** What a cycle needs from its host. The in-process loop gives it now; an engine or a worker gives the same. */
 export interface CycleServices extends AnswerServices, CodeServices, MemoryServices, ToolServices {

@@ -5,8 +5,8 @@ import type { Emit } from "../core/event.ts"
 import { type AssistantMessage, type CodePart, userMessage } from "../core/message.ts"
 import type { Usage } from "../core/usage.ts"
 import type { CycleServices } from "./cycle.ts"
-import { noToolReminder } from "./prompt.ts"
-import type { Ending } from "./state.ts"
+import { noToolReminder } from "./prompt/system-prompt.ts"
+import type { Ending } from "./run/run-state.ts"
 
 /** What one answer came to. */
 export interface ActionsOutcome {

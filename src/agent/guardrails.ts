@@ -1,5 +1,5 @@
 import type { HookContext, Hooks } from "../actions/hooks.ts"
-import { checkOptions, mustBeIntegerFrom } from "../core/check-options.ts"
+import { checkOptions, mustBeIntegerFrom } from "../core/checks/check-options.ts"
 import type { PromptPart } from "../core/message.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
 import { isStandardSchema, validate } from "../runtime/schema.ts"

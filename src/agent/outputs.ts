@@ -1,11 +1,11 @@
 import { types } from "node:util"
 import type { RunResult } from "../core/agent.ts"
-import { digest } from "../core/digest.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent, Status } from "../core/event.ts"
-import { codeBlock, indentFurtherLines, taggedText } from "../core/tagged-text.ts"
+import { codeBlock, indentFurtherLines, taggedText } from "../core/text/tagged-text.ts"
+import { digest } from "../core/values/digest.ts"
+import { nameProblem } from "../runtime/bindings/binding-names.ts"
 import type { SchemaLike } from "../runtime/bindings.ts"
-import { nameProblem } from "../runtime/names.ts"
 import type { Runtime, StandardSchema } from "../runtime/runtime.ts"
 import { toJsonSchema, validate } from "../runtime/schema.ts"
 
@@ -182,7 +182,7 @@ export function missingOutputsPrompt(problems: readonly string[]): string {
 }
 
 async function typescriptVariables(outputs: Outputs): Promise<string> {
-  const { declareOutputs: declareVariables } = await import("../runtime/declare/variables.ts")
+  const { declareOutputs: declareVariables } = await import("../runtime/declare/declare-outputs.ts")
   return declareVariables(schemasOf(outputs))
 }
 

@@ -1,6 +1,6 @@
-import { joinContinuation } from "./continuation.ts"
-import { closesFence, type Fence, mayBeFence, parseOpeningFence } from "./fence.ts"
-import { createLineLexer, type LineLexer } from "./line-lexer.ts"
+import { joinContinuation } from "./parse/continuation.ts"
+import { closesFence, type Fence, mayBeFence, parseOpeningFence } from "./parse/fence.ts"
+import { createLineLexer, type LineLexer } from "./parse/line-lexer.ts"
 
 /** What the model wrote, piece by piece. */
 export type ParsedPiece =

@@ -3,13 +3,13 @@ import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import type { Message } from "../core/message.ts"
 import type { ToolSpec } from "../models/model.ts"
+import type { SkillAccess } from "../tools/activate-skill.ts"
 import type { Artifacts } from "../tools/artifacts.ts"
 import type { ShellTools } from "../tools/shell.ts"
-import type { SkillAccess } from "../tools/skills.ts"
 import type { Tool, ToolContext, ToolState } from "../tools/tool.ts"
-import { memoryWorkspace } from "../workspace/memory.ts"
-import type { Workspace } from "../workspace/workspace.ts"
-import type { AgentConfig } from "./config.ts"
+import { memoryWorkspace } from "../workspaces/memory.ts"
+import type { Workspace } from "../workspaces/workspace.ts"
+import type { AgentConfig } from "./agent-config.ts"
 
 /** What the tools of one conversation share. */
 export interface ToolEnvironment {
@@ -64,7 +64,7 @@ export async function openToolEnvironment(
 
 // Tools come when the first agent has some. Asked for once: a dynamic import costs at every run, also of what is there.
 const loadDelegateModules = once(() =>
-  Promise.all([import("../tools/delegate/tasks.ts"), import("../tools/delegate/recall.ts")]),
+  Promise.all([import("../tools/delegate/subtasks.ts"), import("../tools/delegate/restore-subtask.ts")]),
 )
 const loadBuiltinTools = once(() => import("../tools/builtin.ts"))
 

@@ -1,6 +1,6 @@
+import { compatibleServices, providerPackages } from "../models/compatible-services.ts"
 import type { Model } from "../models/model.ts"
 import { resolveModel } from "../models/resolve.ts"
-import { compatibleServices, providerPackages } from "../models/services.ts"
 import { UsageError } from "./usage-error.ts"
 
 // Tried in this order; each is a capable model of its provider at a moderate price.

@@ -1,6 +1,6 @@
 import { copyFile, lstat, mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { isWithin } from "../core/paths.ts"
+import { isWithin } from "../core/path-within.ts"
 
 /** What copying a skill's folder would do. */
 export interface CopyPlan {

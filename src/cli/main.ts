@@ -7,16 +7,16 @@ type Command = (args: string[]) => Promise<number>
 // Each is loaded when it is asked for, so that `karst --help` costs nothing.
 const commands: Record<string, () => Promise<Command>> = {
   demo: async () => (await import("./demo.ts")).demoCommand,
-  run: async () => (await import("./run.ts")).runPromptCommand,
-  prompt: async () => (await import("./prompt.ts")).promptCommand,
-  skills: async () => (await import("./skills.ts")).skillsCommand,
-  worker: async () => (await import("./worker.ts")).workerCommand,
-  mcp: async () => (await import("./mcp.ts")).mcpCommand,
+  run: async () => (await import("./run-command.ts")).runPromptCommand,
+  prompt: async () => (await import("./prompt-command.ts")).promptCommand,
+  skills: async () => (await import("./skills-command.ts")).skillsCommand,
+  worker: async () => (await import("./worker-command.ts")).workerCommand,
+  mcp: async () => (await import("./mcp-command.ts")).mcpCommand,
   claude: async () => (await import("./coding-cli.ts")).codingCliCommand("claude"),
   codex: async () => (await import("./coding-cli.ts")).codingCliCommand("codex"),
   opencode: async () => (await import("./coding-cli.ts")).codingCliCommand("opencode"),
   gemini: async () => (await import("./coding-cli.ts")).codingCliCommand("gemini"),
-  auth: async () => (await import("./auth.ts")).authCommand,
+  auth: async () => (await import("./auth-command.ts")).authCommand,
 }
 
 /** The `karst` command. Ends the process with 0 done, 1 failed, 2 usage, 3 stopped, 4 waiting or 130 aborted. */

@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
-import { boundedText, errorParts } from "./error-text.ts"
 import type { Json } from "./json.ts"
+import { boundedText, errorParts } from "./text/error-text.ts"
 
 export interface AgentErrorOptions {
   code?: string | undefined

@@ -1,4 +1,4 @@
-import { guardNestingDepth } from "./depth.ts"
+import { guardNestingDepth } from "./values/nesting-depth.ts"
 
 /** What can be stored, sent and compared: everything that must survive a process is made of this. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }

@@ -1,7 +1,7 @@
+import { isPromptParts } from "./checks/message-shape.ts"
 import { ConfigError } from "./errors.ts"
-import { deepFreeze } from "./freeze.ts"
 import type { Json } from "./json.ts"
-import { isPromptParts } from "./message-shape.ts"
+import { deepFreeze } from "./values/freeze.ts"
 
 /** One turn of a conversation. Plain JSON; ids are unique within a conversation. The system prompt is not a message:
  *  it is frozen per session and travels beside them. */

@@ -1,6 +1,6 @@
-import { boundedText } from "./error-text.ts"
 import type { EventBody } from "./event.ts"
 import { copyIfJson } from "./json.ts"
+import { boundedText } from "./text/error-text.ts"
 
 /** The body of an event, ready to be stamped and frozen: a copy in which messages of failures are bounded and what belongs
  *  to the caller is copied. The given body is not changed. */

@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import type { Decision } from "./agent.ts"
 import { AbortError, AgentError } from "./errors.ts"
 import type { AgentEvent, StopReason } from "./event.ts"
-import { createHiddenField, type HiddenField } from "./hidden-field.ts"
 import { newId } from "./message.ts"
 import type { Usage } from "./usage.ts"
+import { createHiddenField, type HiddenField } from "./values/hidden-field.ts"
 
 /** A run as the runs that are started from it see it: whoever starts one inside a cell or a call of a run starts a child
  *  of that run. */

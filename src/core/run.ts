@@ -1,10 +1,9 @@
 import type { Decision, LiveObjects, Run, RunResult } from "./agent.ts"
 import { AbortError, AgentError, ConfigError, errorData, toAbortError } from "./errors.ts"
 import type { AgentEvent, EventBody, StopReason } from "./event.ts"
-import { deepFreeze } from "./freeze.ts"
+import { appendMerged, createEventReader, type EventReader } from "./event-reader.ts"
 import { checkSteerText } from "./message.ts"
 import { prepareEvent } from "./prepare-event.ts"
-import { appendMerged, createEventReader, type EventReader } from "./reader.ts"
 import {
   type AwaitedDecision,
   awaitDecision,
@@ -23,6 +22,7 @@ import {
   runAndAncestors,
 } from "./run-context.ts"
 import { addUsage, noUsage, type Usage } from "./usage.ts"
+import { deepFreeze } from "./values/freeze.ts"
 
 /** What the body of a run works with. */
 export interface RunControl {

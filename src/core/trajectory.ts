@@ -1,9 +1,9 @@
 import type { ErrorData } from "./errors.ts"
 import type { AgentEvent, EventOf, Metadata, Pending, Status, StopReason } from "./event.ts"
 import { isDelta } from "./event.ts"
-import { deepFreeze } from "./freeze.ts"
 import type { CodeResultPart, Message, ResultMessage, ToolResultPart } from "./message.ts"
 import { addUsage, noUsage, type Usage } from "./usage.ts"
+import { deepFreeze } from "./values/freeze.ts"
 
 /** The record of a run or session: a fold over its events, plain JSON. */
 export interface Trajectory {

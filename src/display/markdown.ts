@@ -1,6 +1,6 @@
-import type { TextFlow } from "./flow.ts"
 import { createHighlighter, type Highlighter } from "./highlight.ts"
 import type { Paint, Palette } from "./paint.ts"
+import type { TextFlow } from "./text-flow.ts"
 
 /** Draws the Markdown that models write, as it comes: headings, lists, quotes, bold, italic, code. A span is held until
  *  its end mark or the end of its line decides what it is, so drawn text never changes. */

@@ -1,4 +1,4 @@
-import { stripTerminalSequences } from "../core/terminal-text.ts"
+import { stripTerminalSequences } from "../core/text/terminal-text.ts"
 
 // What is left of C0, DEL and C1 after the sequences, and the marks that let text run backwards over other text.
 const controlCharacters = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g

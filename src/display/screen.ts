@@ -1,5 +1,5 @@
 import { createPalette, type Palette } from "./paint.ts"
-import { truncateToWidth } from "./width.ts"
+import { truncateToWidth } from "./text-width.ts"
 
 /** A terminal, or a file that gets the same lines without the games. Written text stays for ever; the status is one
  *  line below it that is drawn over, and only where there is a terminal. */

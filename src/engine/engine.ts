@@ -1,7 +1,8 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { Json } from "../core/json.ts"
 import { checkSteerText, userMessage } from "../core/message.ts"
-import type { StopWorking } from "./backend.ts"
+import type { StopWorking } from "./backends/backend.ts"
+import { inlineBackend } from "./backends/inline.ts"
 import {
   hasEnded,
   listRuns,
@@ -12,14 +13,8 @@ import {
   runStatuses,
   updateHead,
 } from "./checkpoint.ts"
-import { isClaimable } from "./claim.ts"
-import type { Engine, EngineOptions } from "./contract.ts"
-import { createRunTimers } from "./delayed-pushes.ts"
-import { createRunControl } from "./idle.ts"
-import type { InboxMessage } from "./inbox.ts"
-import { inlineBackend } from "./inline.ts"
-import { createWarmRuns } from "./kept-runs.ts"
-import { pollForQueuedRuns } from "./look-for-work.ts"
+import { deleteRun, pruneRuns } from "./delete-runs.ts"
+import type { Engine, EngineOptions } from "./engine-contract.ts"
 import {
   checkEngineOptions,
   checkListFilter,
@@ -28,21 +23,26 @@ import {
   checkSubmitOptions,
   checkWatchOptions,
   checkWorkOptions,
-} from "./option-checks.ts"
-import { commitWithEvents } from "./own-events.ts"
-import { createOwner } from "./owner.ts"
-import { waitForResult, watchRun } from "./read-run.ts"
-import { checkDurableAgents, heldElsewhereError } from "./refusal.ts"
-import { deleteRun, pruneRuns } from "./retention.ts"
-import { retryRun } from "./retries.ts"
+} from "./engine-option-checks.ts"
+import { pollForQueuedRuns } from "./queued-run-poller.ts"
+import { isClaimable } from "./run/claim-run.ts"
+import { commitWithEvents } from "./run/engine-events.ts"
+import { createLeaseObserver, type LeaseObserver } from "./run/lease-observer.ts"
+import type { InboxMessage } from "./run/run-inbox.ts"
+import { createOwner } from "./run/run-owner.ts"
+import { createRunSlots } from "./run/run-slots.ts"
+import { executeSlice, type SliceSetup } from "./run/slice.ts"
+import { createWarmRuns } from "./run/warm-runs.ts"
+import { createRunControl } from "./run-control.ts"
 import { runInfoOf } from "./run-info.ts"
+import { checkDurableAgents, heldElsewhereError } from "./run-refusal.ts"
+import { retryRun } from "./run-retries.ts"
+import { createRunTimers } from "./run-timers.ts"
 import { readSessionQueue, releaseHeldRuns } from "./session-queue.ts"
-import { createLeaseObserver, type LeaseObserver } from "./silence.ts"
-import { executeSlice, type SliceSetup } from "./slice.ts"
-import { createRunSlots } from "./slots.ts"
 import { submitRun } from "./submit.ts"
+import { waitForResult, watchRun } from "./watch-run.ts"
 
-export type { Engine, EngineOptions } from "./contract.ts"
+export type { Engine, EngineOptions } from "./engine-contract.ts"
 
 export function createEngine<Name extends string>(options: EngineOptions<Name>): Engine<Name> {
   if (!options?.store) throw new ConfigError('createEngine needs a store, such as store: sqliteStore("karst.db").')

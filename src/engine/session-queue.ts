@@ -4,7 +4,7 @@ import type { Json } from "../core/json.ts"
 import type { UserMessage } from "../core/message.ts"
 import type { Store, StoreChange, StoreGuard } from "../stores/store.ts"
 import { hasEnded, type RunHead, readHead, runKeys, sessionKey } from "./checkpoint.ts"
-import { parseRunId } from "./stored-shapes.ts"
+import { parseRunId } from "./stored-records.ts"
 
 /** The queue of one session, for its owner. */
 export interface SessionQueue {

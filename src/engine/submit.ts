@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util"
-import { checkName } from "../core/check-name.ts"
+import { checkName } from "../core/checks/check-name.ts"
 import { ConflictError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Json } from "../core/json.ts"
 import { newId, type Prompt, type UserMessage, userMessage } from "../core/message.ts"
 import type { Store, StoreChange, StoreGuard } from "../stores/store.ts"
 import { headChanges, type RunHead, runKeys, submitKeyKey } from "./checkpoint.ts"
-import { encodeRunOptions, type StoredRunOptions, type SubmittedRunOptions } from "./run-options.ts"
 import { enqueueChanges } from "./session-queue.ts"
-import { parseKeyRecord, parsePrompt } from "./stored-shapes.ts"
+import { parseKeyRecord, parsePrompt } from "./stored-records.ts"
+import { encodeRunOptions, type StoredRunOptions, type SubmittedRunOptions } from "./submit-options.ts"
 
 export interface SubmitOptions extends SubmittedRunOptions {
   /** Submitting twice with the same key is the same as once. */

@@ -1,6 +1,6 @@
 import type { Json, JsonSchema } from "../core/json.ts"
-import { functionSignature } from "../runtime/declare/function-head.ts"
-import { parseSignature } from "../runtime/declare/signatures.ts"
+import { functionSignature } from "../runtime/declare/function-signature.ts"
+import { parseSignature } from "../runtime/declare/parse-signature.ts"
 import type { TypeTree } from "../runtime/declare/type-tree.ts"
 import type { Validation } from "../runtime/schema.ts"
 

@@ -1,10 +1,10 @@
 import { ModelError } from "../core/errors.ts"
 import { type SummarySections, userMessage } from "../core/message.ts"
-import { taggedText } from "../core/tagged-text.ts"
+import { taggedText } from "../core/text/tagged-text.ts"
 import { estimateTokens, type Usage, withCost } from "../core/usage.ts"
 import type { FinishReason, Model, ModelRequest } from "../models/model.ts"
-import { ModelStreamReader } from "../models/part-reader.ts"
-import { carryForward, outdatedHeading, parseSummary, sectionHeadings, sectionsText } from "./summary.ts"
+import { ModelStreamReader } from "../models/stream-reader.ts"
+import { carryForward, outdatedHeading, parseSummary, sectionHeadings, sectionsText } from "./summary-text.ts"
 
 export interface SummaryTask {
   model: Model

@@ -1,7 +1,7 @@
 import { fenced, type Message } from "../core/message.ts"
-import { escapeTitles } from "../core/tagged-text.ts"
+import { escapeTitles } from "../core/text/tagged-text.ts"
 import type { MemoryServices } from "../memory.ts"
-import { keepImages } from "./keep.ts"
+import { keepImages } from "./kept-values.ts"
 
 /** Messages as text, one entry each: what is kept in a variable, and what the summariser reads. */
 export async function transcript(messages: readonly Message[], services: MemoryServices): Promise<string[]> {

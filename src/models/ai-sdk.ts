@@ -5,7 +5,7 @@ import {
   mustBePositive,
   mustBeText,
   type OptionChecks,
-} from "../core/check-options.ts"
+} from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, withCost } from "../core/usage.ts"
@@ -13,10 +13,10 @@ import { createPartConverter, endedEarly, mergeOptions, toFinishReason, toUsage 
 import { createPromptConverter, toPromptTools } from "./ai-sdk-prompt.ts"
 import type { AiSdkCall, AiSdkModel, AiSdkPart, AiSdkReader, ProviderOptions } from "./ai-sdk-types.ts"
 import { isStreamCut, modelFailure, streamCutFailure, unreadableFailure } from "./failure.ts"
-import { withoutImages, withoutRejectedImages } from "./images.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { closableStream } from "./model-stream.ts"
 import { modelFacts } from "./prices.ts"
-import { closableStream } from "./stream.ts"
+import { withoutImages, withoutRejectedImages } from "./without-images.ts"
 
 export interface AiSdkOptions {
   /** What the model is called in events, errors and traces. Default: `provider/model`, as the language model names itself. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { Message } from "../core/message.ts"
-import { textDiff } from "../core/text-diff.ts"
+import { textDiff } from "../core/text/text-diff.ts"
 import type { ModelRequest } from "./model.ts"
 
 /** What a model was asked, as texts that are equal for equal requests: ids, which are random, are left out, and images

@@ -9,16 +9,16 @@ import {
   mustBeSecret,
   mustBeText,
   type OptionChecks,
-} from "../core/check-options.ts"
+} from "../core/checks/check-options.ts"
 import { ConfigError, MissingPeerError } from "../core/errors.ts"
-import { editDistance } from "../core/nearest.ts"
-import { importOptionalPackage } from "../core/peer.ts"
+import { importOptionalPackage } from "../core/optional-package.ts"
+import { editDistance } from "../core/text/nearest-word.ts"
 import type { Price } from "../core/usage.ts"
 import { aiSdk } from "./ai-sdk.ts"
 import type { AiSdkModel, ProviderOptions } from "./ai-sdk-types.ts"
+import { compatibleServices, providerPackages } from "./compatible-services.ts"
 import type { Model } from "./model.ts"
 import { type RetryOptions, retryChecks, withRetry } from "./retry.ts"
-import { compatibleServices, providerPackages } from "./services.ts"
 import { type TimeoutOptions, timeoutChecks, withTimeouts } from "./timeouts.ts"
 
 export interface ResolveOptions {

@@ -5,12 +5,12 @@ import {
   mustBeFunction,
   mustBeIntegerFrom,
   type OptionChecks,
-} from "../core/check-options.ts"
+} from "../core/checks/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { modelFailure } from "./failure.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closableStream, wrapModel } from "./stream.ts"
+import { closableStream, wrapModel } from "./model-stream.ts"
 
 export interface RetryOptions {
   /** After the first attempt. Default 5. */

@@ -1,9 +1,9 @@
-import { checkOptions, mustBeBoolean, mustBeFunction, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeBoolean, mustBeFunction, type OptionChecks } from "../core/checks/check-options.ts"
 import { ConfigError, ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { modelFailure } from "./failure.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closableStream } from "./stream.ts"
+import { closableStream } from "./model-stream.ts"
 
 export interface RotateOptions {
   /** Tries those that did not answer last in any order, so that many programs spread over them. Default false: in theirs. */

@@ -5,7 +5,7 @@ import {
   mustBePositive,
   mustBeText,
   type OptionChecks,
-} from "../core/check-options.ts"
+} from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import { type Price, type Usage, withCost } from "../core/usage.ts"

@@ -1,8 +1,8 @@
-import { checkOptions, mustBeFunction, mustBePositive, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeFunction, mustBePositive, type OptionChecks } from "../core/checks/check-options.ts"
 import { ModelError } from "../core/errors.ts"
 import { abortError } from "../core/run.ts"
 import type { Model, ModelPart, ModelRequest } from "./model.ts"
-import { closableStream, wrapModel } from "./stream.ts"
+import { closableStream, wrapModel } from "./model-stream.ts"
 
 export interface TimeoutOptions {
   /** To the first sign of life. Default 60,000; 300,000 for a model on this machine, which may have to load. */

@@ -1,25 +1,25 @@
 import type { Agent, Run, RunOptions, RunResult, SessionOptions } from "../core/agent.ts"
+import type { AgentSpec } from "../core/agent-spec.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
 import { newId, type Prompt, userMessage } from "../core/message.ts"
 import { startRun } from "../core/run.ts"
-import type { AgentSpec } from "../core/spec.ts"
 import { trajectory } from "../core/trajectory.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import type { ArchiveOptions } from "../sessions/archive.ts"
 import type { SessionOf } from "../sessions/session.ts"
-import { cliAgentInternals } from "./cli-parts.ts"
+import type { ArchiveOptions } from "../sessions/session-archive.ts"
+import { cliAgentInternals } from "./cli-agent-internals.ts"
+import { type CliConversation, createCliConversation } from "./cli-conversation.ts"
 import { type CliRunSetup, runCli, unstartedOutcome } from "./cli-run.ts"
 import { type CliSessionDriver, openCliSession } from "./cli-session.ts"
-import { type CliConversation, createCliConversation } from "./conversation.ts"
+import { findProgram } from "./find-program.ts"
 import type { HealthOptions, ProviderHealth } from "./health.ts"
-import type { InteractiveOptions, InteractiveResult } from "./interactive.ts"
-import type { UsageLimit } from "./limits.ts"
 import { createEventLogger } from "./logger.ts"
 import { type CliConfig, type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
-import { findProgram } from "./program.ts"
 import type { Provider } from "./provider.ts"
+import type { InteractiveOptions, InteractiveResult } from "./terminal/interactive.ts"
 import { mirrorTrajectoryToFile } from "./trajectory-file.ts"
+import type { UsageLimit } from "./usage-limits.ts"
 
 /** What `run` and `send` of a coding CLI may change: any of the agent's options. */
 export interface CliRunOptions extends RunOptions, Partial<CliOptions> {}
@@ -100,13 +100,13 @@ export function cliAgent(provider: Provider, options: CliOptions): CliAgent {
     with: (overrides) => cliAgent(provider, mergeOptions(options, overrides)),
     async interactive(prompt, { signal, captureBytes, selectProvider, resume, ...changes } = {}) {
       // It knows every CLI, and they know this file.
-      const { runInteractive: interactive } = await import("./interactive.ts")
+      const { runInteractive: interactive } = await import("./terminal/interactive.ts")
       const used = mergeOptions(options, changes)
       return await interactive(provider, used, prompt, { signal, captureBytes, selectProvider, resume })
     },
     checkHealth: async (asked) => (await import("./health.ts")).checkProviderHealth(provider, options, asked),
     checkLimit: async (asked) => (await import("./health.ts")).probeUsageLimit(provider, options, asked),
-    spec: async () => (await import("./spec.ts")).cliAgentSpec(provider, options),
+    spec: async () => (await import("./cli-agent-spec.ts")).cliAgentSpec(provider, options),
   }
   const { program } = options
   cliAgentInternals.set(agent, {

@@ -4,14 +4,14 @@ import { abortDetail, errorData, isAbortError } from "../core/errors.ts"
 import type { AgentEvent, EventBody } from "../core/event.ts"
 import type { UserMessage } from "../core/message.ts"
 import { abortError, type RunBodyResult, type RunControl, runEndEvent } from "../core/run.ts"
-import type { WaitForTurn } from "../core/serial-queue.ts"
+import type { WaitForTurn } from "../core/run-queue.ts"
 import { trajectory } from "../core/trajectory.ts"
 import { noUsage } from "../core/usage.ts"
-import type { CliConversation } from "./conversation.ts"
-import { sendWaitingForLimits } from "./limits.ts"
+import type { CliConversation } from "./cli-conversation.ts"
 import type { CliConfig } from "./options.ts"
 import type { Provider, TurnResult } from "./provider.ts"
-import { createPromptSender, type PromptSender } from "./turn-work.ts"
+import { createPromptSender, type PromptSender } from "./turn/prompt-sender.ts"
+import { sendWaitingForLimits } from "./usage-limits.ts"
 
 export interface CliRunSetup {
   provider: Provider

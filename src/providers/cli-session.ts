@@ -1,7 +1,9 @@
 import type { Run } from "../core/agent.ts"
 import { errorData } from "../core/errors.ts"
 import { newId, type Prompt } from "../core/message.ts"
-import type { WaitForTurn } from "../core/serial-queue.ts"
+import type { WaitForTurn } from "../core/run-queue.ts"
+import { approvalsIgnoredMessage, refuseForeignArchive, refuseForeignCwd } from "../sessions/handle-trust.ts"
+import { createSession, sessionTrajectory } from "../sessions/session.ts"
 import {
   type Archive,
   type ArchiveOptions,
@@ -10,12 +12,11 @@ import {
   readSession,
   type StoredSession,
   sessionKeys,
-} from "../sessions/archive.ts"
-import { cliSessionHandle, parseSessionHandle } from "../sessions/handle.ts"
-import { approvalsIgnoredMessage, refuseForeignArchive, refuseForeignCwd } from "../sessions/handle-folder.ts"
-import { createSession, sessionTrajectory } from "../sessions/session.ts"
-import { createSessionWriter, type SessionWriter, takeOverSession } from "../sessions/writer.ts"
+} from "../sessions/session-archive.ts"
+import { cliSessionHandle, parseSessionHandle } from "../sessions/session-handle.ts"
+import { createSessionWriter, type SessionWriter, takeOverSession } from "../sessions/session-writer.ts"
 import type { CliRunOptions, CliSession } from "./cli-agent.ts"
+import { type CliConversation, createCliConversation } from "./cli-conversation.ts"
 import {
   type CliSessionMetadata,
   noHandleYetError,
@@ -24,10 +25,9 @@ import {
   requireSameProvider,
   sessionMetadata,
   sessionNotFoundError,
-} from "./cli-head.ts"
-import { type CliConversation, createCliConversation } from "./conversation.ts"
+} from "./cli-session-metadata.ts"
+import { requireFolder } from "./find-program.ts"
 import { type CliOptions, mergeOptions, resolveOptions } from "./options.ts"
-import { requireFolder } from "./program.ts"
 import type { Provider } from "./provider.ts"
 import { mirrorTrajectoryToFile } from "./trajectory-file.ts"
 

@@ -6,18 +6,18 @@ import {
   mustBeText,
   mustBeTextList,
   type OptionChecks,
-} from "../core/check-options.ts"
+} from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import { claude, claudeProvider } from "./claude.ts"
+import { claude, claudeProvider } from "./claude/claude.ts"
 import type { CliAgent } from "./cli-agent.ts"
-import { codex, codexProvider } from "./codex.ts"
-import { environmentDefaults } from "./defaults.ts"
-import { type FallbackOptions, fallback } from "./fallback.ts"
-import { gemini, geminiProvider } from "./gemini.ts"
-import { opencode, opencodeProvider } from "./opencode.ts"
+import { codex, codexProvider } from "./codex/codex.ts"
+import { environmentDefaults } from "./environment-defaults.ts"
+import { type FallbackOptions, fallback } from "./fallback/fallback.ts"
+import { findProgram } from "./find-program.ts"
+import { gemini, geminiProvider } from "./gemini/gemini.ts"
+import { opencode, opencodeProvider } from "./opencode/opencode.ts"
 import { cliChecks } from "./option-checks.ts"
 import type { CliOptions } from "./options.ts"
-import { findProgram } from "./program.ts"
 import type { Provider } from "./provider.ts"
 
 export interface CodingAgentOptions extends CliOptions, Pick<FallbackOptions, "failover" | "handoffChars"> {

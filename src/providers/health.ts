@@ -2,14 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigError, type ErrorData, errorData, ProviderError } from "../core/errors.ts"
-import { authProviders, checkAuth, type ProviderAuth } from "./auth.ts"
+import { authProviders, checkAuth, type ProviderAuth } from "./auth/auth.ts"
 import { cliAgent } from "./cli-agent.ts"
 import { knownProviders } from "./coding-agent.ts"
-import { type UsageLimit, usageLimitOf } from "./limits.ts"
+import { findProgram } from "./find-program.ts"
 import { type CliOptions, resolveOptions } from "./options.ts"
-import { findProgram } from "./program.ts"
 import type { Provider } from "./provider.ts"
-import { startCliProcess } from "./supervisor.ts"
+import { startCliProcess } from "./turn/cli-process.ts"
+import { type UsageLimit, usageLimitOf } from "./usage-limits.ts"
 
 export interface HealthOptions {
   /** Whether the CLI is asked something, in a turn of its own with no tools: it takes seconds, and a few tokens. Default false. */

@@ -11,8 +11,8 @@ import {
   mustBeText,
   mustBeTextList,
   type OptionChecks,
-} from "../core/check-options.ts"
-import { limitChecks } from "../core/limit-checks.ts"
+} from "../core/checks/check-options.ts"
+import { limitChecks } from "../core/checks/limit-checks.ts"
 import type { CliOptions } from "./options.ts"
 
 // `anything`: the value is checked where it is resolved.

@@ -1,18 +1,18 @@
-import { type Approver, type ApproverOption, resolveApprover } from "../actions/approve.ts"
+import { type Approver, type ApproverOption, resolveApprover } from "../actions/approval.ts"
 import { type Hooks, toHooks } from "../actions/hooks.ts"
 import type { AgentOverrides, Limits } from "../core/agent.ts"
-import { checkOptions } from "../core/check-options.ts"
+import { checkOptions } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { Metadata } from "../core/event.ts"
 import type { Price } from "../core/usage.ts"
-import type { McpServer, ServeOptions, ToolSources } from "../mcp/mcp.ts"
+import type { McpServer, ServeOptions, ToolSources } from "../mcp/mcp-types.ts"
 import { modelFacts } from "../models/prices.ts"
 import type { RuntimeSource } from "../runtime/runtime.ts"
-import { environmentDefaults } from "./defaults.ts"
-import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./limits.ts"
+import { environmentDefaults } from "./environment-defaults.ts"
 import type { Logger } from "./logger.ts"
 import { cliChecks } from "./option-checks.ts"
 import { type Provider, type Tier, type ToolGroup, type TurnSettings, toolGroups } from "./provider.ts"
+import { type AutoWait, type AutoWaitOptions, resolveAutoWait } from "./usage-limits.ts"
 
 /** Those of our hooks that there is a place for in a CLI: what else it does is its own affair. */
 export type CallHooks = Pick<Hooks, "beforeCall" | "afterCall" | "inherited">

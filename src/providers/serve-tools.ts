@@ -1,5 +1,5 @@
 import { ConfigError } from "../core/errors.ts"
-import type { McpCall, McpHost, ServeOptions } from "../mcp/mcp.ts"
+import type { McpCall, McpHost, ServeOptions } from "../mcp/mcp-types.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { CliConfig } from "./options.ts"
 import type { CliServer } from "./provider.ts"
@@ -36,7 +36,7 @@ export async function serveTools(
   if (!hasTools && !runtime) return { servers: users, setCallHost: () => undefined, close: async () => undefined }
   let current: (call: McpCall) => McpHost = () => ({})
   // Loaded when it is first needed: it brings optional packages.
-  const { serveMcp } = await import("../mcp/server.ts")
+  const { serveMcp } = await import("../mcp/server/serve-mcp.ts")
   const endpoint = await serveMcp({
     name: karstServerName,
     ...(hasTools && { tools }),

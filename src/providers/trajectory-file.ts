@@ -1,7 +1,7 @@
 import { errorData } from "../core/errors.ts"
 import type { Trajectory } from "../core/trajectory.ts"
 import { saveTrajectory } from "../sessions/session.ts"
-import type { CliConversation } from "./conversation.ts"
+import type { CliConversation } from "./cli-conversation.ts"
 
 /** A file that has the trajectory of what is under way: whole at every moment, and not far behind. */
 interface TrajectoryFile {

@@ -5,10 +5,10 @@ import {
   mustBeObject,
   mustBeText,
   type OptionChecks,
-} from "../core/check-options.ts"
+} from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
-import { callOptionChecks, guardProblem } from "./guard.ts"
+import { callOptionChecks, guardProblem } from "./bindings/method-guards.ts"
 import type { ApprovalCondition, StandardSchema } from "./runtime.ts"
 
 /** Things to put in a runtime, by name. A bare function is a function, a class a type, an agent an agent, anything else

@@ -1,7 +1,7 @@
-import { checkOptions, mustBeObject, mustBePositive, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeObject, mustBePositive, type OptionChecks } from "../core/checks/check-options.ts"
+import { toCheckedBindings } from "./bindings/binding-names.ts"
 import type { Bindings } from "./bindings.ts"
-import type { JsCore } from "./cells/js-core.ts"
-import { toCheckedBindings } from "./names.ts"
+import type { JsCore } from "./js/js-core.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { Runtime, TypedRuntime } from "./runtime.ts"
 import { areRules, isNonEmpty } from "./runtime-options.ts"
@@ -33,7 +33,7 @@ export function jsRuntime<B extends Bindings = Record<never, never>>(
   let loading: Promise<JsCore> | undefined
 
   async function load(): Promise<JsCore> {
-    const { createJsRuntime } = await import("./cells/js-core.ts")
+    const { createJsRuntime } = await import("./js/js-core.ts")
     core = createJsRuntime(given, options)
     return core
   }

@@ -1,12 +1,12 @@
 import type { Bindings } from "./bindings.ts"
-import type { ProcessLimits } from "./process/limits.ts"
 import { startPeerProcess } from "./process/peer-process.ts"
-import { createProcessRuntime } from "./process/runtime.ts"
+import type { ProcessLimits } from "./process/process-limits.ts"
+import { createProcessRuntime } from "./process/process-runtime.ts"
 import type { Rule } from "./rules/rules.ts"
 import type { TypedRuntime } from "./runtime.ts"
 import type { Codecs } from "./snapshot/codec.ts"
 
-export type { ProcessLimits } from "./process/limits.ts"
+export type { ProcessLimits } from "./process/process-limits.ts"
 
 export interface ProcessRuntimeOptions {
   /** What cells must not do. Default: no rules. */

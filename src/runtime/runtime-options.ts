@@ -9,7 +9,7 @@ import {
   type OptionCheck,
   type OptionChecks,
   optionProblems,
-} from "../core/check-options.ts"
+} from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
 
 /** Refuses wrong options of a runtime in a process of its own, and those that would have no effect, when it is made. */

@@ -1,7 +1,7 @@
 import type { ActionError, NameChanges } from "../core/event.ts"
 import type { ImagePart } from "../core/message.ts"
 import type { Bindings, UnknownPolicy } from "./bindings.ts"
-import type { CellEnv } from "./cells/cell-env.ts"
+import type { CellEnv } from "./js/ambient/cell-env.ts"
 
 /** Where live objects live: a persistent namespace that code is run in. One cell runs at a time, first come first
  *  served; a cell started from within a running cell is let in. Every method rejects once the runtime is closed. */

@@ -1,8 +1,8 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
 import type { JsonSchema } from "../core/json.ts"
 import type { SchemaLike } from "./bindings.ts"
-import { findMismatches, type Mismatch } from "./json-schema.ts"
 import type { StandardResult, StandardSchema } from "./runtime.ts"
+import { findMismatches, type Mismatch } from "./schema/json-schema-validator.ts"
 
 export type Validation<T = unknown> = { ok: true; value: T } | { ok: false; message: string }
 

@@ -1,16 +1,22 @@
-import { unwrapObjectProxy } from "./cells/call.ts"
-import type { CellContext } from "./cells/execute.ts"
-import type { Namespace } from "./cells/namespace.ts"
-import { nameProblem } from "./names.ts"
+import { nameProblem } from "./bindings/binding-names.ts"
+import { dropSameObjects, injectedObjects, lostObjectState, notInjectedReason } from "./bindings/used-objects.ts"
+import type { CellContext } from "./js/execute-cell.ts"
+import type { Namespace } from "./js/namespace.ts"
+import { unwrapObjectProxy } from "./js/proxies/function-proxy.ts"
 import type { RuntimeLoss, RuntimeSnapshot } from "./runtime.ts"
 import type { Codecs } from "./snapshot/codec.ts"
-import { createDraft, type Draft } from "./snapshot/draft.ts"
 import { fillInPlace } from "./snapshot/fill-in-place.ts"
-import { type BaseImage, type Changes, changesSince, createBaseImage, type SharingGroup } from "./snapshot/image.ts"
-import { restorePayload } from "./snapshot/load.ts"
 import { checkPayload, droppedNames, type Payload, withoutNames } from "./snapshot/payload.ts"
-import { decodeSnapshot, encodeSnapshot, hashOf, invalidSnapshot } from "./snapshot/wire.ts"
-import { dropSameObjects, injectedObjects, lostObjectState, notInjectedReason } from "./used-objects.ts"
+import { restorePayload } from "./snapshot/restore-payload.ts"
+import { decodeSnapshot, encodeSnapshot, hashOf, invalidSnapshot } from "./snapshot/snapshot-bytes.ts"
+import {
+  type BaseImage,
+  type Changes,
+  changesSince,
+  createBaseImage,
+  type SharingGroup,
+} from "./snapshot/snapshot-changes.ts"
+import { createDraft, type Draft } from "./snapshot/snapshot-draft.ts"
 
 export interface TakeSnapshotOptions {
   codecs: Codecs

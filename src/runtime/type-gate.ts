@@ -1,14 +1,19 @@
 import type { ActionError } from "../core/event.ts"
-import { positionAt } from "./compiler/positions.ts"
+import type { ParsedCell } from "./compiler/parse-cell.ts"
+import { analyseScope } from "./compiler/scope-analysis.ts"
+import { positionAt } from "./compiler/text-positions.ts"
 import type { TypeGateMode } from "./runtime.ts"
-import { analyseScope } from "./scope.ts"
-import type { ParsedCell } from "./syntax.ts"
-import { type CheckResult, type Diagnostic, sharedTypeChecker, type TypeChecker } from "./type-gate/checker.ts"
-import { createCellHistory, recordCell } from "./type-gate/history.ts"
+import { createCellHistory, recordCell } from "./type-gate/cell-history.ts"
+import { type CellName, createCellNames, namesDeclaredBy, typesDeclaredIn } from "./type-gate/cell-names.ts"
 import { type HostName, parseHostNames } from "./type-gate/host-names.ts"
-import { judgeDiagnostics } from "./type-gate/judge.ts"
-import { type CellName, createCellNames, namesDeclaredBy, typesDeclaredIn } from "./type-gate/made-names.ts"
-import { createTrustAnalysis, type PromiseMethods } from "./type-gate/trust.ts"
+import { judgeDiagnostics } from "./type-gate/judge-diagnostics.ts"
+import { createTrustAnalysis, type PromiseMethods } from "./type-gate/type-trust.ts"
+import {
+  type CheckResult,
+  type Diagnostic,
+  sharedTypeChecker,
+  type TypeChecker,
+} from "./type-gate/typescript-checker.ts"
 
 /** Checks the cells of one runtime against the types of what is in its namespace, before they run. */
 export interface TypeGate {

@@ -1,4 +1,4 @@
-import { isBoolean, isListOf, isObjectWith, isString, type ShapeCheck } from "../core/check-shape.ts"
+import { isBoolean, isListOf, isObjectWith, isString, type ShapeCheck } from "../core/checks/check-shape.ts"
 import type { CallPreview } from "../core/event.ts"
 
 /** A call of the cycle under way. */

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { ConfigError } from "../core/errors.ts"
 import type { AgentEvent } from "../core/event.ts"
-import { type ArchiveSource, readRecording, readSession, withArchive } from "./archive.ts"
-import { parseSessionHandle } from "./handle.ts"
-import { refuseForeignArchive } from "./handle-folder.ts"
-import type { RecordingEntry } from "./recording.ts"
-import { checkEvent } from "./stored-data.ts"
+import { checkEvent } from "./archive-checks.ts"
+import { refuseForeignArchive } from "./handle-trust.ts"
+import type { RecordingEntry } from "./recording-journal.ts"
+import { type ArchiveSource, readRecording, readSession, withArchive } from "./session-archive.ts"
+import { parseSessionHandle } from "./session-handle.ts"
 
 /** What was recorded of a session: what happened, and all that came from outside. */
 export interface Recording {

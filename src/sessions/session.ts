@@ -4,9 +4,9 @@ import type { AgentEvent, Status } from "../core/event.ts"
 import { checkSteerText, type Message, newId, type Prompt } from "../core/message.ts"
 import { replacePrivateFile } from "../core/private-files.ts"
 import { outsideRuns, parentForNewRun, runAndAncestors } from "../core/run-context.ts"
-import { createRunQueue, type WaitForTurn } from "../core/serial-queue.ts"
+import { createRunQueue, type WaitForTurn } from "../core/run-queue.ts"
 import { type Trajectory, trajectory } from "../core/trajectory.ts"
-import { sessionHandle } from "./handle.ts"
+import { sessionHandle } from "./session-handle.ts"
 
 /** What a session needs from the agent behind it. */
 export interface SessionDriver<O extends RunOptions = RunOptions> {

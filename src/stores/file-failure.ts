@@ -1,5 +1,5 @@
 import { AgentError } from "../core/errors.ts"
-import { noSpaceError } from "./failure.ts"
+import { noSpaceError } from "./store-errors.ts"
 
 /** What the file system said, as an error of ours. */
 export function fileFailure(error: unknown, name: string): unknown {

@@ -2,7 +2,6 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readSync, sta
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { ConfigError } from "../core/errors.ts"
-import { corruptError } from "./failure.ts"
 import { beginJournal, boot, journalFile, keepSteps } from "./file-disk.ts"
 import { ifThere } from "./file-failure.ts"
 import { type Header, marks, readLine, writeLine } from "./file-lines.ts"
@@ -16,6 +15,7 @@ import {
   takeBack,
   writeAll,
 } from "./file-steps.ts"
+import { corruptError } from "./store-errors.ts"
 
 /** Where the journal was at some moment: which file, and how long. Between two looks that are alike nothing was decided. */
 export interface Look {

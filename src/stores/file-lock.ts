@@ -2,7 +2,7 @@ import { statSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as after } from "node:timers/promises"
 import { createPrivateFileSync } from "../core/private-files.ts"
-import { busyError } from "./failure.ts"
+import { busyError } from "./store-errors.ts"
 
 export interface FileLock {
   /** Does the work while nobody else, in this or another process, does work under this lock. First come, first served

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs"
 import type { Json } from "../core/json.ts"
-import { corruptError } from "./failure.ts"
 import { ifThere } from "./file-failure.ts"
+import { corruptError } from "./store-errors.ts"
 
 /** A way through the lines of one file. */
 export interface LineWalk {

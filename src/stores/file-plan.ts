@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { AgentError } from "../core/errors.ts"
-import type { EncodedChange } from "./encode.ts"
+import type { EncodedChange } from "./encode-changes.ts"
 import { ownFolder } from "./file-disk.ts"
 import { fileOf } from "./file-names.ts"
 import { type Steps, writeDraft } from "./file-steps.ts"

@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { corruptError } from "./failure.ts"
 import { ifThere } from "./file-failure.ts"
 import { fileOf } from "./file-names.ts"
 import type { StoreEntry } from "./store.ts"
+import { corruptError } from "./store-errors.ts"
 
 /** What the files of a store end in. */
 export const endings = { json: ".json", bytes: ".bin", log: ".jsonl" }

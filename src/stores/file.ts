@@ -1,9 +1,8 @@
 import { readdirSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { checkOptions, mustBeAtLeast, mustBeBoolean, type OptionChecks } from "../core/check-options.ts"
+import { checkOptions, mustBeAtLeast, mustBeBoolean, type OptionChecks } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import { checkKey, checkPosition, encodeChanges, sortByCodePoint } from "./encode.ts"
-import { checkGuard, closedError } from "./failure.ts"
+import { checkKey, checkPosition, encodeChanges, sortByCodePoint } from "./encode-changes.ts"
 import { ownFolder } from "./file-disk.ts"
 import { fileFailure, ifThere } from "./file-failure.ts"
 import { createJournal, isAlike } from "./file-journal.ts"
@@ -12,8 +11,9 @@ import { walkLines } from "./file-log.ts"
 import { fileOf, isCut, keyOf } from "./file-names.ts"
 import { planSteps } from "./file-plan.ts"
 import { endings, headOf, readRevision, readValue } from "./file-values.ts"
+import { createLogNotifier, type LogCursor, pollForChanges, readCursor, watchCursor } from "./log-watch.ts"
 import type { Store } from "./store.ts"
-import { createLogNotifier, type LogCursor, pollForChanges, readCursor, watchCursor } from "./watch.ts"
+import { checkGuard, closedError } from "./store-errors.ts"
 
 export interface FileStoreOptions {
   /** Whether a commit is on the disk before it is acknowledged, so that it also outlives a power cut. Without it a

@@ -1,7 +1,7 @@
 import { AgentError, ConfigError } from "../core/errors.ts"
-import { importOptionalPackage } from "../core/peer.ts"
-import { noSpaceError } from "./failure.ts"
+import { importOptionalPackage } from "../core/optional-package.ts"
 import type { RedisScript } from "./redis-scripts.ts"
+import { noSpaceError } from "./store-errors.ts"
 
 type Argument = string | number | Buffer
 

@@ -1,7 +1,7 @@
-import type { EncodedChange } from "./encode.ts"
-import { checkGuard } from "./failure.ts"
+import type { EncodedChange } from "./encode-changes.ts"
 import type { SqliteDatabase } from "./sqlite-database.ts"
 import type { StoreGuard } from "./store.ts"
+import { checkGuard } from "./store-errors.ts"
 
 /** Makes the commits that come at the same time in one transaction: to have it on the disk takes as long as for one. */
 export interface CommitBatcher {

@@ -4,8 +4,8 @@ import type { DatabaseSync } from "node:sqlite"
 import { setTimeout as after } from "node:timers/promises"
 import { AgentError, ConfigError } from "../core/errors.ts"
 import { createPrivateFileSync } from "../core/private-files.ts"
-import { busyError, closedError, corruptError, noSpaceError } from "./failure.ts"
 import { prepareQueries, type SqliteQueries, schema } from "./sqlite-queries.ts"
+import { busyError, closedError, corruptError, noSpaceError } from "./store-errors.ts"
 
 export interface SqliteDatabase {
   queries: SqliteQueries

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite"
-import type { EncodedChange } from "./encode.ts"
+import type { EncodedChange } from "./encode-changes.ts"
 
 /** What is asked of the file, each statement prepared once. */
 export interface SqliteQueries {

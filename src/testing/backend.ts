@@ -1,9 +1,9 @@
 import { ConfigError } from "../core/errors.ts"
-import type { Backend } from "../engine/backend.ts"
+import type { Backend } from "../engine/backends/backend.ts"
 import type { DeclareTest } from "../testing.ts"
-import { type BackendCheck, createBackendTrial } from "./backend-case.ts"
-import { jobCases } from "./backend-jobs.ts"
-import { troubleCases } from "./backend-troubles.ts"
+import { type BackendCheck, createBackendTrial } from "./backend/backend-case.ts"
+import { jobCases } from "./backend/backend-jobs.ts"
+import { troubleCases } from "./backend/backend-troubles.ts"
 
 export interface BackendSuite {
   /** The test runner's own function. */

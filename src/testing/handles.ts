@@ -2,10 +2,10 @@ import assert from "node:assert/strict"
 import { ConfigError } from "../core/errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { DeclareTest } from "../testing.ts"
-import type { HandleCase, HandleCases } from "./handles-case.ts"
-import { handleGroups } from "./handles-table.ts"
-import { withTimeLimit } from "./in-time.ts"
-import type { Language } from "./runtime-case.ts"
+import type { HandleCase, HandleCases } from "./handles/handles-case.ts"
+import { handleGroups } from "./handles/handles-table.ts"
+import type { Language } from "./runtime/runtime-case.ts"
+import { withTimeLimit } from "./time-limit.ts"
 
 export interface HandleSuite {
   /** The test runner's own function. */

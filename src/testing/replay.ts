@@ -7,8 +7,8 @@ import type { AgentEvent, EventOf } from "../core/event.ts"
 import { messageText, type PromptPart } from "../core/message.ts"
 import { createOwnEventFilter, type Trajectory } from "../core/trajectory.ts"
 import { loadRecording, type Recording, type RecordingSource } from "../sessions/load-recording.ts"
-import { createReplayJournal } from "../sessions/replay.ts"
-import { type Divergence, divergence, inCallOrder, type Step, stepsOf } from "./replay-steps.ts"
+import { createReplayJournal } from "../sessions/replay-journal.ts"
+import { type Divergence, divergence, inCallOrder, type Step, stepsOf } from "./replay/replay-steps.ts"
 
 export interface ReplayCheckOptions {
   /** Functions and tools that are called all the same, as `binding` or `binding.method`: what they give is not data. */

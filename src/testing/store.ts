@@ -1,14 +1,14 @@
 import { ConfigError } from "../core/errors.ts"
 import type { Store } from "../stores/store.ts"
 import type { DeclareTest } from "../testing.ts"
-import { withTimeLimit } from "./in-time.ts"
-import { createStoreTrial, type StoreCheck } from "./store-case.ts"
-import { commitCases } from "./store-commits.ts"
-import { logCases } from "./store-logs.ts"
-import { processCases } from "./store-processes.ts"
-import { troubleCases } from "./store-troubles.ts"
-import { valueCases } from "./store-values.ts"
-import { watchCases } from "./store-watch.ts"
+import { createStoreTrial, type StoreCheck } from "./store/store-case.ts"
+import { commitCases } from "./store/store-commits.ts"
+import { logCases } from "./store/store-logs.ts"
+import { processCases } from "./store/store-processes.ts"
+import { troubleCases } from "./store/store-troubles.ts"
+import { valueCases } from "./store/store-values.ts"
+import { watchCases } from "./store/store-watch.ts"
+import { withTimeLimit } from "./time-limit.ts"
 
 export interface StoreSuite {
   /** The test runner's own function. */

@@ -1,10 +1,10 @@
 import { ConfigError } from "../core/errors.ts"
 import type { DeclareTest } from "../testing.ts"
-import type { Workspace } from "../workspace/workspace.ts"
-import type { WorkspaceCheck } from "./workspace-case.ts"
-import { changeCases } from "./workspace-changes.ts"
-import { fileCases } from "./workspace-files.ts"
-import { pathCases } from "./workspace-paths.ts"
+import type { Workspace } from "../workspaces/workspace.ts"
+import type { WorkspaceCheck } from "./workspace/workspace-case.ts"
+import { changeCases } from "./workspace/workspace-changes.ts"
+import { fileCases } from "./workspace/workspace-files.ts"
+import { pathCases } from "./workspace/workspace-paths.ts"
 
 export interface WorkspaceSuite {
   /** The test runner's own function. */

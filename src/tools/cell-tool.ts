@@ -1,10 +1,10 @@
 import { AgentError } from "../core/errors.ts"
 import { newId } from "../core/message.ts"
 import { createRunField, parentForNewRun, type RunContext } from "../core/run-context.ts"
+import { currentCall } from "../runtime/bindings/gated-call.ts"
 import { type FunctionBinding, fn } from "../runtime/bindings.ts"
-import { currentCall } from "../runtime/gated-call.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
-import { memoryWorkspace } from "../workspace/memory.ts"
+import { memoryWorkspace } from "../workspaces/memory.ts"
 import type { Tool, ToolContext, ToolDefinition } from "./tool.ts"
 import { createToolState } from "./tool-state.ts"
 

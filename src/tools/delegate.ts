@@ -1,8 +1,8 @@
 import * as z from "zod"
 import type { Agent } from "../core/agent.ts"
-import { checkOptions, mustBeIntegerFrom } from "../core/check-options.ts"
+import { checkOptions, mustBeIntegerFrom } from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import { reportSubtasks } from "./delegate/report.ts"
+import { reportSubtasks } from "./delegate/subtask-report.ts"
 import {
   createSemaphore,
   type Semaphore,
@@ -10,7 +10,7 @@ import {
   type SubtaskRequest,
   type Subtasks,
   subtasksOf,
-} from "./delegate/tasks.ts"
+} from "./delegate/subtasks.ts"
 import {
   isToolResult,
   type Tool,

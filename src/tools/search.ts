@@ -1,21 +1,21 @@
 import * as z from "zod"
-import { checkOptions, mustBeBoolean, mustBeEither, mustBePositive, mustBeText } from "../core/check-options.ts"
-import { cleanFolder } from "../workspace/paths.ts"
-import type { FileInfo } from "../workspace/workspace.ts"
-import { findMissingFolder, integerFrom, withFailuresAsResults } from "./files.ts"
+import { checkOptions, mustBeBoolean, mustBeEither, mustBePositive, mustBeText } from "../core/checks/check-options.ts"
+import type { FileInfo } from "../workspaces/workspace.ts"
+import { cleanFolder } from "../workspaces/workspace-path.ts"
+import { findMissingFolder, integerFrom, withFailuresAsResults } from "./files/file-results.ts"
 import {
   type CandidateFile,
   candidateFiles,
   readInBatches,
   type SearchScope,
   type UnsearchedFile,
-} from "./search/candidates.ts"
-import type { FileMatch, MatchOptions, SearchMode } from "./search/lines.ts"
+} from "./search/candidate-files.ts"
+import { fileTypes } from "./search/file-types.ts"
+import type { FileMatch, MatchOptions, SearchMode } from "./search/match-lines.ts"
 import { startMatcher } from "./search/matcher.ts"
-import { compilePattern, type SearchPattern } from "./search/pattern.ts"
 import { findRipgrep } from "./search/ripgrep.ts"
-import { toSearchResult } from "./search/shape.ts"
-import { fileTypes } from "./search/types.ts"
+import { compilePattern, type SearchPattern } from "./search/search-pattern.ts"
+import { toSearchResult } from "./search/search-result.ts"
 import { type Tool, type ToolContext, type ToolResult, tool, toolFailure } from "./tool.ts"
 
 export interface SearchOptions {

@@ -1,5 +1,5 @@
 import type { Todo } from "../core/agent.ts"
-import { isListOf, isObjectWith, isString } from "../core/check-shape.ts"
+import { isListOf, isObjectWith, isString } from "../core/checks/check-shape.ts"
 import type { StateValues } from "./tool-state.ts"
 
 /** The key of the tools' state that has the todos. */

@@ -1,16 +1,22 @@
-import { checkOptions, mustBeAtLeast, mustBeBoolean, mustBeOneOf, type OptionChecks } from "../core/check-options.ts"
+import {
+  checkOptions,
+  mustBeAtLeast,
+  mustBeBoolean,
+  mustBeOneOf,
+  type OptionChecks,
+} from "../core/checks/check-options.ts"
 import { ConfigError } from "../core/errors.ts"
-import { deepFreeze } from "../core/freeze.ts"
 import { copyIfJson, type Json, type JsonSchema } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
-import { validateArguments } from "../runtime/arguments.ts"
+import { deepFreeze } from "../core/values/freeze.ts"
+import { callOptionChecks } from "../runtime/bindings/method-guards.ts"
 import { asBinding, type FunctionBinding, type SchemaLike, type UnknownPolicy } from "../runtime/bindings.ts"
-import { callOptionChecks } from "../runtime/guard.ts"
 import type { ApprovalCondition, StandardSchema } from "../runtime/runtime.ts"
+import { validateArguments } from "../runtime/schema/tool-arguments.ts"
 import { toJsonSchema, type Validation } from "../runtime/schema.ts"
-import type { Workspace } from "../workspace/workspace.ts"
+import type { Workspace } from "../workspaces/workspace.ts"
 import { cellFunction } from "./cell-tool.ts"
-import { checkResultFields, InvalidResult } from "./check-result.ts"
+import { checkResultFields, InvalidResult } from "./check-tool-result.ts"
 
 /** A named action with a JSON schema: what a model can ask for by a tool call, and a cell by a function call. */
 export interface Tool {

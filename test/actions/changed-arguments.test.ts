@@ -4,7 +4,7 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import { type Bindings, fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import type { ApprovalCondition, RuntimeCall } from "../../src/runtime/runtime.ts"
-import { lastResultText, modelRunningCells } from "./everywhere.ts"
+import { lastResultText, modelRunningCells } from "./every-runtime.ts"
 
 interface Trial {
   /** Called at each question, before it is answered. */

@@ -5,7 +5,7 @@ import { nestHooks } from "../../src/actions/hooks.ts"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConfigError } from "../../src/core/errors.ts"
 import { type CallOutcome, fn, type Hooks, jsRuntime, variable } from "../../src/index.ts"
-import { lastResultText, modelRunningCells, runtimes } from "./everywhere.ts"
+import { lastResultText, modelRunningCells, runtimes } from "./every-runtime.ts"
 
 const made: unknown[] = []
 const vault = {

@@ -5,7 +5,7 @@ import type { AgentEvent } from "../../src/core/event.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { tool, toolFailure } from "../../src/tools/tool.ts"
-import { call, calls, errorCodeOf, toolEnds } from "../agent/tooling.ts"
+import { call, calls, errorCodeOf, toolEnds } from "../agent/tool-call-helpers.ts"
 
 async function endOf(run: () => unknown) {
   const odd = tool({ name: "odd", description: "", run })

@@ -5,7 +5,7 @@ import { createAgent } from "../../src/agent/create-agent.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import type { RuntimeCall } from "../../src/runtime/runtime.ts"
-import { modelRunningCells } from "./everywhere.ts"
+import { modelRunningCells } from "./every-runtime.ts"
 
 /** A runtime that two agents share: what was wiped, who was asked, and what became of calls that were left behind. */
 function shared({ firstAnswers = true }: { firstAnswers?: boolean } = {}) {

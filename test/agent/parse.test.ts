@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import { createLineLexer } from "../../src/agent/line-lexer.ts"
+import { createLineLexer } from "../../src/agent/parse/line-lexer.ts"
 import { createAnswerParser, type ParsedAnswer, type ParsedPiece } from "../../src/agent/parse.ts"
 
 const tags = ["ts", "typescript", "js", "javascript", "mjs"]

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
-import { runProgram } from "../../src/core/child-process.ts"
+import { runProgram } from "../../src/core/child/child-process.ts"
 import { requires, type SystemPart } from "../system.ts"
 
 const kinds: [kind: string, ...parts: SystemPart[]][] = [

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { createAgent, fileStore, jsRuntime, localWorkspace, record, scripted, sqliteStore, tool } from "karst"
 import { suite } from "karst/evals"
-import { createGeminiHome } from "../../src/providers/gemini-home.ts"
+import { createGeminiHome } from "../../src/providers/gemini/gemini-home.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const agent = () =>

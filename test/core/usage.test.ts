@@ -10,7 +10,7 @@ import {
   type Usage,
   withCost,
 } from "../../src/core/usage.ts"
-import { readAcpUsage } from "../../src/providers/acp-events.ts"
+import { readAcpUsage } from "../../src/providers/acp/acp-updates.ts"
 
 const count = fc.option(fc.integer({ min: 0, max: 1e6 }), { nil: undefined })
 const usages: fc.Arbitrary<Usage> = fc

@@ -14,7 +14,7 @@ import {
 } from "karst"
 import { askTool } from "karst/tools"
 import { queuedMarkerKey } from "../../src/engine/checkpoint.ts"
-import { waitUntil } from "../providers/kit.ts"
+import { waitUntil } from "../providers/cli-machines.ts"
 
 describe("the runs of one session", () => {
   test("go on after a wait with all that was said before", async () => {

@@ -17,8 +17,8 @@ import {
   sqliteStore,
 } from "karst"
 import { runKeys, updateHead } from "../../src/engine/checkpoint.ts"
-import { claimedHead } from "../../src/engine/claim.ts"
-import { createOwner } from "../../src/engine/owner.ts"
+import { claimedHead } from "../../src/engine/run/claim-run.ts"
+import { createOwner } from "../../src/engine/run/run-owner.ts"
 
 const talker = () => createAgent({ model: scripted(() => "Hello."), runtime: () => jsRuntime() })
 

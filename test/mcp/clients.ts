@@ -2,10 +2,10 @@ import assert from "node:assert/strict"
 import type { TestContext } from "node:test"
 import { setTimeout } from "node:timers/promises"
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
-import type { McpEndpoint, McpToolKit, ServeMcpOptions } from "../../src/mcp/mcp.ts"
-import { serveMcp } from "../../src/mcp/server.ts"
+import type { McpEndpoint, McpToolKit, ServeMcpOptions } from "../../src/mcp/mcp-types.ts"
+import { serveMcp } from "../../src/mcp/server/serve-mcp.ts"
 import { isToolResult, type ToolContext, type ToolResult } from "../../src/tools/tool.ts"
-import { memoryWorkspace } from "../../src/workspace/memory.ts"
+import { memoryWorkspace } from "../../src/workspaces/memory.ts"
 
 /** The protocol of 2025, which has sessions, and that of 2026, which has none. */
 export type Era = "legacy" | "modern"

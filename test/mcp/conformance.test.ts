@@ -8,8 +8,8 @@ import { join } from "node:path"
 import { text as readAll } from "node:stream/consumers"
 import { after, before, describe, test } from "node:test"
 import { fileURLToPath } from "node:url"
-import type { McpEndpoint } from "../../src/mcp/mcp.ts"
-import { serveMcp } from "../../src/mcp/server.ts"
+import type { McpEndpoint } from "../../src/mcp/mcp-types.ts"
+import { serveMcp } from "../../src/mcp/server/serve-mcp.ts"
 import { tool, toolResult } from "../../src/tools/tool.ts"
 
 // The scenarios of the official suite that apply. To our server do not: those of resources, prompts, completion and logging, which it

@@ -5,8 +5,8 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { connect as connectSocket } from "node:net"
 import { text as readAll } from "node:stream/consumers"
 import { describe, type TestContext, test } from "node:test"
-import { mcpTools } from "../../src/mcp/client.ts"
-import type { McpEndpoint } from "../../src/mcp/mcp.ts"
+import { mcpTools } from "../../src/mcp/client/mcp-tools.ts"
+import type { McpEndpoint } from "../../src/mcp/mcp-types.ts"
 import { call, connect, serve } from "./clients.ts"
 
 const initialize = {

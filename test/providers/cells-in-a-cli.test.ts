@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { fn, jsRuntime, variable } from "karst"
 import { type CliOptions, claude } from "karst/providers"
-import { createPlannedCliMachine } from "./actors.ts"
-import { eventsOfType } from "./kit.ts"
+import { eventsOfType } from "./cli-machines.ts"
+import { createPlannedCliMachine } from "./planned-clis.ts"
 
 /** What the CLI is told of a cell that it has run. */
 async function told(code: string, options: CliOptions): Promise<string> {

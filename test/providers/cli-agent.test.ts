@@ -19,8 +19,8 @@ import {
 } from "karst"
 import { type CliOptions, claude, codex } from "karst/providers"
 import * as z from "zod"
-import { cliSessionHandle, parseSessionHandle } from "../../src/sessions/handle.ts"
-import { eventsOfType, fakeClaudeMachine, waitUntil } from "./kit.ts"
+import { cliSessionHandle, parseSessionHandle } from "../../src/sessions/session-handle.ts"
+import { eventsOfType, fakeClaudeMachine, waitUntil } from "./cli-machines.ts"
 
 describe("a coding CLI as an agent", () => {
   test("tells a run as any agent does: one start, one end, messages and usage", async () => {

@@ -13,7 +13,7 @@ import {
   fallback,
   installedProviders,
 } from "karst/providers"
-import { eventsOfType, fakeCliMachine } from "./kit.ts"
+import { eventsOfType, fakeCliMachine } from "./cli-machines.ts"
 
 const saved = { ...process.env }
 

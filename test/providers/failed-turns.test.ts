@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { loadSession, ProviderError, type Trajectory } from "karst"
 import { claude } from "karst/providers"
-import { eventsOfType, fakeCliMachine } from "./kit.ts"
+import { eventsOfType, fakeCliMachine } from "./cli-machines.ts"
 
 describe("a turn", () => {
   test("that ends without a word has not failed", async () => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { claude, codex } from "karst/providers"
 import { startKarst } from "../cli/karst.ts"
 import { requires } from "../system.ts"
-import { createCliMachine, eventsOfType } from "./kit.ts"
+import { createCliMachine, eventsOfType } from "./cli-machines.ts"
 
 const objects = fileURLToPath(new URL("../fixtures/mcp/objects.ts", import.meta.url))
 const token = "0123456789abcdef0123456789abcdef"

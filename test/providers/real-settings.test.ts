@@ -6,8 +6,8 @@ import { describe, test } from "node:test"
 import { acp, type CliAgent, type CliOptions, claude, codex, gemini, opencode } from "karst/providers"
 import type { CliName } from "../../scripts/clis.ts"
 import { requires } from "../system.ts"
-import { type CliMachine, claudeMachine, codexMachine, eventsOfType } from "./kit.ts"
-import { geminiMachine, opencodeMachine } from "./slow-benches.ts"
+import { type CliMachine, claudeMachine, codexMachine, eventsOfType } from "./cli-machines.ts"
+import { geminiMachine, opencodeMachine } from "./slow-cli-machines.ts"
 
 interface Tested {
   name: CliName

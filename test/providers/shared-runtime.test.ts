@@ -3,8 +3,8 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { createAgent, jsRuntime, scripted } from "karst"
 import { claude, codex } from "karst/providers"
-import { createPlannedCliMachine } from "./actors.ts"
-import { eventsOfType } from "./kit.ts"
+import { eventsOfType } from "./cli-machines.ts"
+import { createPlannedCliMachine } from "./planned-clis.ts"
 
 const cell = (code: string) => ({ tool: "run", input: { code } })
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { type CliAgent, claude, codex, fallback } from "karst/providers"
-import { fakeCliMachine, processIdsWith, waitUntil } from "./kit.ts"
+import { fakeCliMachine, processIdsWith, waitUntil } from "./cli-machines.ts"
 
 const turns = 200
 

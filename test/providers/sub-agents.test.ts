@@ -7,7 +7,7 @@ import { createAgent, jsRuntime, scripted, tool } from "karst"
 import { claude, codex, fallback } from "karst/providers"
 import { agentTool } from "karst/tools"
 import * as z from "zod"
-import { eventsOfType, fakeCliMachine } from "./kit.ts"
+import { eventsOfType, fakeCliMachine } from "./cli-machines.ts"
 
 describe("a coding CLI as a sub-agent", () => {
   test("of another CLI works in its own folder; its run belongs to the call that made it, and is counted once", async () => {

@@ -8,7 +8,7 @@ import { after, describe, test } from "node:test"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import { requires } from "../system.ts"
-import { cellValue } from "./cells.ts"
+import { cellValue } from "./cell-results.ts"
 
 // What docs/security.md says is not confined: if one of these fails, the page is wrong, and good news is missing there.
 

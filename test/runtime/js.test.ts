@@ -8,7 +8,7 @@ import { classType, fn, variable } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { functionRule, type Rule } from "../../src/runtime/rules/rules.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
-import { cellValue, errorOf } from "./cells.ts"
+import { cellValue, errorOf } from "./cell-results.ts"
 
 class Light {
   brightness = 100

@@ -3,8 +3,8 @@ import { test } from "node:test"
 import { z } from "zod"
 import { ConfigError } from "../../src/core/errors.ts"
 import type { JsonSchema } from "../../src/core/json.ts"
-import { findMismatches } from "../../src/runtime/json-schema.ts"
 import type { StandardSchema } from "../../src/runtime/runtime.ts"
+import { findMismatches } from "../../src/runtime/schema/json-schema-validator.ts"
 import { isTuple, toJsonSchema, validate } from "../../src/runtime/schema.ts"
 
 const validateOnly = (vendor: string): StandardSchema<string> => ({

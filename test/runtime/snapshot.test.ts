@@ -4,8 +4,8 @@ import { ConfigError } from "../../src/core/errors.ts"
 import type { Bindings } from "../../src/runtime/bindings.ts"
 import { type JsRuntimeOptions, jsRuntime } from "../../src/runtime/js.ts"
 import type { RuntimeLoss, RuntimeSnapshot } from "../../src/runtime/runtime.ts"
-import { decodeSnapshot } from "../../src/runtime/snapshot/wire.ts"
-import { cellValue } from "./cells.ts"
+import { decodeSnapshot } from "../../src/runtime/snapshot/snapshot-bytes.ts"
+import { cellValue } from "./cell-results.ts"
 
 class Light {
   brightness = 100

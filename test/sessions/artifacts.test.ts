@@ -10,11 +10,11 @@ import type { RunResult } from "../../src/core/agent.ts"
 import { messageText } from "../../src/core/message.ts"
 import type { ModelPart } from "../../src/models/model.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
-import { deleteSession } from "../../src/sessions/archive.ts"
-import { memoryStore } from "../../src/stores/memory.ts"
-import { call, calls, finish, resultsIn } from "../agent/tooling.ts"
+import { deleteSession } from "../../src/sessions/session-archive.ts"
+import { memoryStore } from "../../src/stores/memory-store.ts"
+import { call, calls, finish, resultsIn } from "../agent/tool-call-helpers.ts"
 import { clerkTools } from "../fixtures/sessions/clerk-tools.ts"
-import { freshFolder } from "./kit.ts"
+import { freshFolder } from "./session-fixtures.ts"
 
 const report = (month: string) => call("report", { month })
 const read = (name: string) => call("read_artifact", { name })

@@ -4,7 +4,7 @@ import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
 import { toAtif } from "../../src/sessions/atif.ts"
-import { cell } from "./kit.ts"
+import { cell } from "./session-fixtures.ts"
 
 describe("the Agent Trajectory Interchange Format", () => {
   test("has a step for each message, and results with the step that asked for them", async () => {

@@ -6,8 +6,8 @@ import { describe, test } from "node:test"
 import { type Agent, createAgent, listSessions, memoryStore, scripted, tool } from "karst"
 import { claude, fallback } from "karst/providers"
 import * as z from "zod"
-import { fakeCliMachine, waitUntil } from "../providers/kit.ts"
-import { freshFolder } from "./kit.ts"
+import { fakeCliMachine, waitUntil } from "../providers/cli-machines.ts"
+import { freshFolder } from "./session-fixtures.ts"
 
 /** A session as a process leaves it that is killed now is what the archive has of it now. */
 describe("a session that is killed during its first run", () => {

@@ -5,7 +5,7 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { type AgentEvent, createAgent, jsRuntime, messageText, scripted } from "karst"
-import { cell, freshFolder } from "./kit.ts"
+import { cell, freshFolder } from "./session-fixtures.ts"
 
 class Charts extends Array<string> {}
 

@@ -8,8 +8,8 @@ import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { ConflictError } from "../../src/core/errors.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
-import { loadSession } from "../../src/sessions/load.ts"
-import { cell, freshFolder } from "./kit.ts"
+import { loadSession } from "../../src/sessions/load-session.ts"
+import { cell, freshFolder } from "./session-fixtures.ts"
 
 const writer = join(import.meta.dirname, "../fixtures/sessions/writer.ts")
 

@@ -6,7 +6,7 @@ import { scriptedModel } from "../../src/models/scripted.ts"
 import { processRuntime } from "../../src/runtime/process.ts"
 import { pythonRuntime } from "../../src/runtime/python.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
-import { memoryStore } from "../../src/stores/memory.ts"
+import { memoryStore } from "../../src/stores/memory-store.ts"
 import { assertReplays } from "../../src/testing/replay.ts"
 import { requires } from "../system.ts"
 

@@ -9,10 +9,10 @@ import { ModelError } from "../../src/core/errors.ts"
 import { type ScriptedStep, scriptedModel } from "../../src/models/scripted.ts"
 import { fn } from "../../src/runtime/bindings.ts"
 import { jsRuntime } from "../../src/runtime/js.ts"
-import { memoryStore } from "../../src/stores/memory.ts"
+import { memoryStore } from "../../src/stores/memory-store.ts"
 import { assertReplays, replayRecording } from "../../src/testing/replay.ts"
 import { tool } from "../../src/tools/tool.ts"
-import { cell, freshFolder } from "./kit.ts"
+import { cell, freshFolder } from "./session-fixtures.ts"
 
 const noModel = scriptedModel(() => assert.fail("a model was asked"))
 

@@ -5,10 +5,10 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { AgentError, ConfigError, createAgent, fn, jsRuntime, listSessions, loadSession, scripted } from "karst"
 import { assertReplays } from "karst/testing"
-import { requireSafeKey } from "../../src/providers/cli-head.ts"
-import { cliSessionHandle, sessionHandle } from "../../src/sessions/handle.ts"
-import { refuseForeignCwd } from "../../src/sessions/handle-folder.ts"
-import { cell, freshFolder } from "./kit.ts"
+import { requireSafeKey } from "../../src/providers/cli-session-metadata.ts"
+import { refuseForeignCwd } from "../../src/sessions/handle-trust.ts"
+import { cliSessionHandle, sessionHandle } from "../../src/sessions/session-handle.ts"
+import { cell, freshFolder } from "./session-fixtures.ts"
 
 let wiped = 0
 const wiper = (...answers: string[]) =>

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { ConfigError, createAgent, fn, jsRuntime, type Message, messageText, scripted, skill, variable } from "karst"
-import { skillText, temporaryFolder } from "./folders.ts"
+import { skillText, temporaryFolder } from "./skill-folders.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const texts = (messages: readonly Message[]) => messages.map((message) => `${message.role}: ${messageText(message)}`)

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import fc from "fast-check"
 import { parseSkillText } from "../../src/skills/front-matter.ts"
-import { checkSkillProperties } from "../../src/skills/properties.ts"
+import { checkSkillProperties } from "../../src/skills/skill-properties.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

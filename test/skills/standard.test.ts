@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { loadSkills, type Skill } from "karst"
-import { skillText, temporaryFolder } from "./folders.ts"
+import { skillText, temporaryFolder } from "./skill-folders.ts"
 
 const description = "description: Does a thing."
 const text = (front: string, body = "Do it.") => `---\n${front}\n---\n${body}\n`

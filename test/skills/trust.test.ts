@@ -17,8 +17,8 @@ import {
   type Workspace,
 } from "karst"
 import { processRuntime } from "karst/process"
-import { call, calls, finish } from "../agent/tooling.ts"
-import { skillText, temporaryFolder } from "./folders.ts"
+import { call, calls, finish } from "../agent/tool-call-helpers.ts"
+import { skillText, temporaryFolder } from "./skill-folders.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const texts = (messages: readonly Message[]) => messages.map((message) => messageText(message))

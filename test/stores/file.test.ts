@@ -21,10 +21,10 @@ import { testStore } from "karst/testing"
 import { fileStore } from "../../src/stores/file.ts"
 import { marks, readLine, writeLine } from "../../src/stores/file-lines.ts"
 import type { Steps } from "../../src/stores/file-steps.ts"
-import { itemsOf, keysOf, refused, valueAt } from "../../src/testing/store-case.ts"
+import { itemsOf, keysOf, refused, valueAt } from "../../src/testing/store/store-case.ts"
 import { open } from "../fixtures/stores/file.ts"
 import { requires } from "../system.ts"
-import { only } from "./only.ts"
+import { only } from "./only-case.ts"
 import { smallDisk } from "./small-disk.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "karst-files-"))

@@ -9,8 +9,8 @@ import { type ScriptedAnswer, type ScriptedStep, scriptedModel } from "../../src
 import { jsRuntime } from "../../src/runtime/js.ts"
 import { delegateTools } from "../../src/tools/delegate.ts"
 import { isToolResult, type Tool, type ToolContext, tool } from "../../src/tools/tool.ts"
-import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import { cell, collectRun, endlessStep, onlyEvent, runIdsOf } from "../agent/family.ts"
+import { memoryWorkspace } from "../../src/workspaces/memory.ts"
+import { cell, collectRun, endlessStep, onlyEvent, runIdsOf } from "../agent/scripted-agents.ts"
 import { call, delegate, finish, resultIn, saidIn } from "./delegate-case.ts"
 
 const usage = { input: 10, output: 5, complete: true }

@@ -8,9 +8,9 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { createAgent } from "../../src/agent/create-agent.ts"
 import { scriptedModel } from "../../src/models/scripted.ts"
-import { memoryStore } from "../../src/stores/memory.ts"
-import { localWorkspace } from "../../src/workspace/local.ts"
-import { call, calls, finish, resultsIn } from "../agent/tooling.ts"
+import { memoryStore } from "../../src/stores/memory-store.ts"
+import { localWorkspace } from "../../src/workspaces/local.ts"
+import { call, calls, finish, resultsIn } from "../agent/tool-call-helpers.ts"
 import { alive, shellCase, until } from "./shell-case.ts"
 
 const untilGo = "while [ ! -e go ]; do sleep 0.01; done"
@@ -225,7 +225,7 @@ describe("the end of the program", () => {
   // Starts what would run on, says so, and then waits or ends.
   const program = (end: string) => `
     import { shellTools } from "${new URL("../../src/tools/shell.ts", import.meta.url)}"
-    import { localWorkspace } from "${new URL("../../src/workspace/local.ts", import.meta.url)}"
+    import { localWorkspace } from "${new URL("../../src/workspaces/local.ts", import.meta.url)}"
     const [root, mark] = process.argv.slice(1)
     const { tools: [shell] } = shellTools({ env: { KARST_TEST: mark } })
     const state = { get() {}, set() {} }

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestContext } from "node:test"
 import { setTimeout as delay } from "node:timers/promises"
-import type { CommandReport } from "../../src/tools/shell/report.ts"
+import type { CommandReport } from "../../src/tools/shell/command-report.ts"
 import { type ShellOptions, type ShellTools, shellTools } from "../../src/tools/shell.ts"
 import { isToolResult, type Tool, type ToolContext, type ToolResult } from "../../src/tools/tool.ts"
-import { localWorkspace } from "../../src/workspace/local.ts"
-import type { Workspace } from "../../src/workspace/workspace.ts"
+import { localWorkspace } from "../../src/workspaces/local.ts"
+import type { Workspace } from "../../src/workspaces/workspace.ts"
 
 export interface ShellCase {
   root: string

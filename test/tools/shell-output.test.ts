@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import fc from "fast-check"
-import { createPreview, toReadableText } from "../../src/tools/shell/preview.ts"
-import { readOnlyWorkspace } from "../../src/workspace/read-only.ts"
+import { createPreview, toReadableText } from "../../src/tools/shell/output-preview.ts"
+import { readOnlyWorkspace } from "../../src/workspaces/read-only.ts"
 import { shellCase, until } from "./shell-case.ts"
 
 const withoutProc = existsSync("/proc/self/fd") ? undefined : "by design: only Linux says what a pipe is called"

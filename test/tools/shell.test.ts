@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { shellTools } from "../../src/tools/shell.ts"
-import { memoryWorkspace } from "../../src/workspace/memory.ts"
+import { memoryWorkspace } from "../../src/workspaces/memory.ts"
 import { alive, shellCase } from "./shell-case.ts"
 
 const here = realpathSync(".")

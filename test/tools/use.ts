@@ -5,9 +5,9 @@ import { join } from "node:path"
 import type { TestContext } from "node:test"
 import type { Json } from "../../src/core/json.ts"
 import { isToolResult, type Tool, type ToolContext, type ToolResult } from "../../src/tools/tool.ts"
-import { localWorkspace } from "../../src/workspace/local.ts"
-import { memoryWorkspace } from "../../src/workspace/memory.ts"
-import type { Workspace } from "../../src/workspace/workspace.ts"
+import { localWorkspace } from "../../src/workspaces/local.ts"
+import { memoryWorkspace } from "../../src/workspaces/memory.ts"
+import type { Workspace } from "../../src/workspaces/workspace.ts"
 
 export interface Files {
   [path: string]: string | Uint8Array

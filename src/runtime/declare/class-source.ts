@@ -1,7 +1,7 @@
 import type { Class, Expression, MethodDefinition, Node, PropertyDefinition } from "acorn"
-import type { ParameterProperty } from "../ast.ts"
-import { parseCell } from "../syntax.ts"
-import { annotatedType, attempt, childNode, expressionType, signatureOf, sourceText } from "./signatures.ts"
+import { parseCell } from "../compiler/parse-cell.ts"
+import type { ParameterProperty } from "../compiler/typescript-ast.ts"
+import { annotatedType, attempt, childNode, expressionType, signatureOf, sourceText } from "./parse-signature.ts"
 import { any, type Member, propertyName, type TypeTree } from "./type-tree.ts"
 
 /** What the text of a class says of it: public members without bodies. */

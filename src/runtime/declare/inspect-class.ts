@@ -3,8 +3,8 @@ import * as stream from "node:stream"
 import { types } from "node:util"
 import { isClass } from "../bindings.ts"
 import { isPrivateName, runningClassSource, sortMembers } from "./class-source.ts"
-import { functionSignature, isNativeFunction } from "./function-head.ts"
-import { globalType } from "./signatures.ts"
+import { functionSignature, isNativeFunction } from "./function-signature.ts"
+import { globalType } from "./parse-signature.ts"
 import { any, type Member, named, printType, propertyName, type TypeTree } from "./type-tree.ts"
 
 /** Anything with a prototype that instances have: a class, a constructor function or a native constructor. */

@@ -1,5 +1,5 @@
 import type { Json, JsonSchema } from "../../core/json.ts"
-import { acceptsUndefined, nonJsonTypeOf, withoutUndefined } from "./shown-schema.ts"
+import { acceptsUndefined, nonJsonTypeOf, withoutUndefined } from "./declaration-schema.ts"
 import { isIdentifier, type Member, named, propertyName, type TypeTree, union, unknown } from "./type-tree.ts"
 
 /** Where the types that a schema names are declared. */

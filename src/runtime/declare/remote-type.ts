@@ -1,4 +1,4 @@
-import type { DeclarationBlock } from "./block.ts"
+import type { DeclarationBlock } from "./declaration-block.ts"
 import { splitType, splitTypeDeclaration } from "./type-parts.ts"
 import {
   any,

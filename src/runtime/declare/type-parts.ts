@@ -1,5 +1,5 @@
 import type { Identifier, Node, Pattern } from "acorn"
-import { parseCell } from "../syntax.ts"
+import { parseCell } from "../compiler/parse-cell.ts"
 import { docCommentBefore } from "./class-source.ts"
 import {
   annotatedResult,
@@ -9,7 +9,7 @@ import {
   parametersOf,
   sourceText,
   typeFromNode,
-} from "./signatures.ts"
+} from "./parse-signature.ts"
 import { any, type Member, propertyName, type Signature, type TypeTree } from "./type-tree.ts"
 
 /** An interface or type alias, taken apart. */

@@ -1,7 +1,7 @@
 import { types } from "node:util"
-import { agentRuntimeInfo, viewForOtherProcess } from "../cell-agent.ts"
+import { agentRuntimeInfo, viewForOtherProcess } from "../bindings/cell-agent.ts"
 import type { BoundFunction, GatedFunctions } from "./gated-functions.ts"
-import { createSentShapes, objectShapeOf, type SentShapes } from "./shapes.ts"
+import { createSentShapes, objectShapeOf, type SentShapes } from "./object-shapes.ts"
 import { CannotCross, ForgedMessage, type WireObject } from "./wire.ts"
 
 /** An object of the host that a peer may use. */

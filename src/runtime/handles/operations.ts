@@ -1,17 +1,18 @@
 import { types } from "node:util"
+import { agentCallOptions } from "../bindings/cell-agent.ts"
+import { callThroughGate } from "../bindings/gated-call.ts"
+import type { MethodGuards } from "../bindings/method-guards.ts"
+import type { UsedObjects } from "../bindings/used-objects.ts"
 import type { AnyFunction } from "../bindings.ts"
 import { isClass } from "../bindings.ts"
-import { agentCallOptions } from "../cell-agent.ts"
-import { callThroughGate } from "../gated-call.ts"
-import type { MethodGuards } from "../guard.ts"
 import { isTuple, validateMaybeSync } from "../schema.ts"
-import type { UsedObjects } from "../used-objects.ts"
-import { refuseBuiltInCallback } from "./builtin-callbacks.ts"
 import { type Caller, currentCaller } from "./caller.ts"
 import type { BoundFunction, GatedFunctions, GatedMethod } from "./gated-functions.ts"
 import { type HostObject, pathFromBinding } from "./host-objects.ts"
-import { collectElements, iteratorMethod, methodBySymbol, startIterator } from "./iteration.ts"
-import { placeKeywordArguments } from "./keyword-arguments.ts"
+import { objectShapeOf } from "./object-shapes.ts"
+import { refuseBuiltInCallback } from "./operations/builtin-callbacks.ts"
+import { collectElements, iteratorMethod, methodBySymbol, startIterator } from "./operations/iteration.ts"
+import { placeKeywordArguments } from "./operations/keyword-arguments.ts"
 import {
   findProperty,
   hasMember,
@@ -21,9 +22,8 @@ import {
   readMember,
   readPath,
   writeMember,
-} from "./members.ts"
+} from "./operations/reachable-members.ts"
 import { isPeerObject } from "./peer-objects.ts"
-import { objectShapeOf } from "./shapes.ts"
 import { appendMember, ForgedMessage, isObject } from "./wire.ts"
 
 /** What a peer asks the host to do with one of the host's objects. */

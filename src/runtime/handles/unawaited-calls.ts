@@ -1,5 +1,5 @@
 import type { Caller } from "./caller.ts"
-import { createPendingResult } from "./pending.ts"
+import { createPendingResult } from "./pending-result.ts"
 
 /** The result of a call that host code makes for a cell. Host code may not await it, as an event emitter does not: then a
  *  failure is the caller's, or goes to `onFailure` where there is no caller, and is never an unhandled rejection. */

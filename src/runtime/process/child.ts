@@ -1,8 +1,8 @@
 import { Socket } from "node:net"
-import { cellStorage } from "../cells/running-cell.ts"
-import { createSocketLink } from "../handles/frames.ts"
-import { writeCompileCache } from "./keep-compiled.ts"
-import { serveCells } from "./serve-cells.ts"
+import { createSocketLink } from "../handles/socket-frames.ts"
+import { cellStorage } from "../js/running-cell.ts"
+import { writeCompileCache } from "./child/compile-cache.ts"
+import { serveCells } from "./child/serve-cells.ts"
 
 // The program of a child process. Descriptor 3 is the socket to its host.
 

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net"
 import { constants } from "node:os"
-import { createSocketLink, maxHostUnreadBytes } from "../handles/frames.ts"
+import { createSocketLink, maxHostUnreadBytes } from "../handles/socket-frames.ts"
 import type { FrameLink } from "../handles/wire.ts"
-import { type ChildLaunchOptions, launchChild } from "./launch.ts"
-import { watchUsage } from "./limits.ts"
+import { type ChildLaunchOptions, launchChild } from "./process-launch.ts"
+import { watchUsage } from "./process-limits.ts"
 
 /** How a child came to its end. */
 export interface PeerEnding {

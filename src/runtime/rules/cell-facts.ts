@@ -1,10 +1,10 @@
 import type { AnyNode, AssignmentExpression, CallExpression, Identifier, ImportDeclaration, NewExpression } from "acorn"
-import { analyseScope, type Declaration } from "../scope.ts"
-import { eachChild, isTypeOnly, type ParsedCell } from "../syntax.ts"
-import { isThisConstructor, setsPrototype } from "./forms.ts"
-import { memberNameReads, memberReads, memberWrites, moduleLoaders, objectWrites } from "./known-calls.ts"
+import { eachChild, isTypeOnly, type ParsedCell } from "../compiler/parse-cell.ts"
+import { analyseScope, type Declaration } from "../compiler/scope-analysis.ts"
+import { memberNameReads, memberReads, memberWrites, moduleLoaders, objectWrites } from "./builtin-calls.ts"
 import { createNamePaths, memberPath, pathAfterAwait } from "./name-paths.ts"
-import { promisePrefix } from "./paths.ts"
+import { promisePrefix } from "./path-names.ts"
+import { isThisConstructor, setsPrototype } from "./syntax-forms.ts"
 
 /** What a cell does with what it did not make itself, found in one walk for all rules. */
 export interface CellFacts {

@@ -1,5 +1,5 @@
-import { analyseScope } from "../scope.ts"
-import { type ParsedCell, walk } from "../syntax.ts"
+import { type ParsedCell, walk } from "../compiler/parse-cell.ts"
+import { analyseScope } from "../compiler/scope-analysis.ts"
 import { collectCellFacts } from "./cell-facts.ts"
 import type { Rule, RuleContext, RuleViolation } from "./rules.ts"
 

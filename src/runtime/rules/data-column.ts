@@ -1,5 +1,5 @@
 import type { AnyNode } from "acorn"
-import type { Declaration } from "../scope.ts"
+import type { Declaration } from "../compiler/scope-analysis.ts"
 import {
   type CellFlow,
   escapingMembers,

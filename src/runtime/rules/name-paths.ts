@@ -1,7 +1,7 @@
 import { isBuiltin } from "node:module"
 import type { AnyNode, CallExpression, Identifier } from "acorn"
-import type { Declaration, ScopeAnalysis } from "../scope.ts"
-import { eachChild } from "../syntax.ts"
+import { eachChild } from "../compiler/parse-cell.ts"
+import type { Declaration, ScopeAnalysis } from "../compiler/scope-analysis.ts"
 import {
   memberReads,
   memberWrites,
@@ -9,8 +9,8 @@ import {
   moduleLoaders,
   objectWrites,
   prototypeReads,
-} from "./known-calls.ts"
-import { constructorPath, globalPath, normalizeModuleName, promisePrefix, prototypePath } from "./paths.ts"
+} from "./builtin-calls.ts"
+import { constructorPath, globalPath, normalizeModuleName, promisePrefix, prototypePath } from "./path-names.ts"
 
 /** What expressions stand for, as far as the text alone can tell. A path is the way to a value from a name the cell does
  *  not declare: `process.exit`, also when it is written `globalThis["process"].exit`, taken out by a pattern, imported

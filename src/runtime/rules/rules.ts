@@ -1,10 +1,10 @@
 import { posix } from "node:path"
 import type { AnyNode, Program } from "acorn"
 import { ConfigError } from "../../core/errors.ts"
-import type { ScopeAnalysis } from "../scope.ts"
+import type { ScopeAnalysis } from "../compiler/scope-analysis.ts"
+import { moduleLoaderFactories, moduleLoaders } from "./builtin-calls.ts"
 import type { CellFacts, NameUse } from "./cell-facts.ts"
-import { moduleLoaderFactories, moduleLoaders } from "./known-calls.ts"
-import { globalPath, normalizeModuleName } from "./paths.ts"
+import { globalPath, normalizeModuleName } from "./path-names.ts"
 
 /** Something a cell must not do, decided from its text before it runs. Rules are advice that fails closed on what they
  *  see: a name that is computed while the program runs is not seen. Isolation is the boundary, not this.

@@ -1,9 +1,9 @@
 import { builtinModules, isBuiltin } from "node:module"
 import type { AnyNode } from "acorn"
-import type { Declaration } from "../scope.ts"
+import type { Declaration } from "../compiler/scope-analysis.ts"
 import { isDataColumn } from "./data-column.ts"
 import { createNamePaths } from "./name-paths.ts"
-import { constructorPath, prototypePath } from "./paths.ts"
+import { constructorPath, prototypePath } from "./path-names.ts"
 import { attributeRule, functionRule, importRule, type Rule, type RuleContext } from "./rules.ts"
 import type { CellFlow } from "./value-flow.ts"
 

@@ -1,5 +1,5 @@
 import type { AnyNode, CallExpression, Identifier, NewExpression, Pattern } from "acorn"
-import type { Declaration, ScopeAnalysis } from "../scope.ts"
+import type { Declaration, ScopeAnalysis } from "../compiler/scope-analysis.ts"
 
 /** What is needed to follow a value through a cell. */
 export interface CellFlow {

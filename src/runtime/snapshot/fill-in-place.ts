@@ -1,5 +1,5 @@
 import { types } from "node:util"
-import { isPlainContainer } from "../used-objects.ts"
+import { isPlainContainer } from "../bindings/used-objects.ts"
 
 /** Gives an injected container the contents of another of its kind, so that the host's own object has them. False when
  *  that cannot be: then nothing has changed. */

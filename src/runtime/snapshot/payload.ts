@@ -1,4 +1,4 @@
-import { invalidSnapshot } from "./wire.ts"
+import { invalidSnapshot } from "./snapshot-bytes.ts"
 
 /** What the bytes of a snapshot hold. Objects are listed by identity: those in the lists are the very ones in the values,
  *  which the engine's format keeps. */

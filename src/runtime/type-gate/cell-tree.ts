@@ -1,5 +1,5 @@
-import { analyseScope, type ScopeAnalysis } from "../scope.ts"
-import { type AnyNode, type ParsedCell, walk } from "../syntax.ts"
+import { type AnyNode, type ParsedCell, walk } from "../compiler/parse-cell.ts"
+import { analyseScope, type ScopeAnalysis } from "../compiler/scope-analysis.ts"
 
 /** A cell's tree, to be read from the inside out. Only what is left when the program runs is in it. */
 export interface CellTree {

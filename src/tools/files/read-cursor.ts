@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { FileInfo } from "../../workspace/workspace.ts"
+import type { FileInfo } from "../../workspaces/workspace.ts"
 
 /** Where to read on, and in which version of the file. */
 export interface Cursor {

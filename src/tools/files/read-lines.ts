@@ -1,4 +1,4 @@
-import { decode, type Encoding, type TextFormat } from "./encoding.ts"
+import { decode, type Encoding, type TextFormat } from "./text-encoding.ts"
 
 /** A place in a file: a byte, and the line it is in. */
 export interface LinePosition {

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { rejectOnAbort } from "../../core/abort.ts"
-import type { FileMatch, MatchOptions } from "./lines.ts"
+import type { FileMatch, MatchOptions } from "./match-lines.ts"
 
 export interface FileBytes {
   path: string

@@ -1,9 +1,9 @@
 import { accessSync, constants } from "node:fs"
 import { delimiter, isAbsolute, join } from "node:path"
 import { text } from "node:stream/consumers"
-import { spawn } from "../../core/child-process.ts"
-import { comparePaths, joinPath } from "../../workspace/paths.ts"
-import type { SearchPattern } from "./pattern.ts"
+import { spawn } from "../../core/child/child-process.ts"
+import { comparePaths, joinPath } from "../../workspaces/workspace-path.ts"
+import type { SearchPattern } from "./search-pattern.ts"
 
 export interface RipgrepSearch {
   command: string

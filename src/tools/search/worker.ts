@@ -1,6 +1,6 @@
 // Searches texts in a thread of its own, which can be ended whatever a pattern does.
 import { parentPort, workerData } from "node:worker_threads"
-import { type FileMatch, type MatchOptions, matchFile } from "./lines.ts"
+import { type FileMatch, type MatchOptions, matchFile } from "./match-lines.ts"
 import type { MatchRequest } from "./matcher.ts"
 
 // What `startMatcher` hands over.

@@ -3,19 +3,19 @@ import { mkdir, mkdtemp, realpath } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
+import { createProcessEnder } from "../../core/child/end-processes.ts"
 import { AgentError } from "../../core/errors.ts"
-import { removeFolder } from "../../runtime/python/folder.ts"
-import type { Workspace } from "../../workspace/workspace.ts"
-import { type Command, followCommand } from "./command.ts"
+import { removeFolder } from "../../runtime/python/kernel/kernel-folder.ts"
+import type { Workspace } from "../../workspaces/workspace.ts"
 import {
   type CommandLauncher,
   type CommandLaunchOptions,
   createCommandLauncher,
   prepareCommandFolder,
-} from "./launch.ts"
-import { createCommandOutput } from "./output.ts"
-import { createProcessEnder } from "./processes.ts"
-import { createCommandStreams, notStartedError } from "./streams.ts"
+} from "./command-launcher.ts"
+import { createCommandOutput } from "./command-output.ts"
+import { createCommandStreams, notStartedError } from "./command-streams.ts"
+import { type Command, followCommand } from "./running-command.ts"
 import { startWatchdog, type Watchdog } from "./watchdog.ts"
 
 /** The commands of one run or conversation. Whoever makes it closes it. */

@@ -1,5 +1,5 @@
-import { spawn } from "../../core/child-process.ts"
-import { systemPath } from "./streams.ts"
+import { spawn } from "../../core/child/child-process.ts"
+import { systemPath } from "./command-streams.ts"
 
 /** Ends what is left of commands when their host is gone, also by `kill -9`. */
 export interface Watchdog {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { testBackend } from "karst/testing"
 import { ConfigError } from "../../../src/core/errors.ts"
-import type { Job } from "../../../src/engine/backend.ts"
-import { inlineBackend } from "../../../src/engine/inline.ts"
+import type { Job } from "../../../src/engine/backends/backend.ts"
+import { inlineBackend } from "../../../src/engine/backends/inline.ts"
 
 describe("inlineBackend", () => {
   testBackend({

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { describe, test } from "node:test"
 import { testBackend } from "karst/testing"
 import { ConfigError } from "../../../src/core/errors.ts"
-import { workerBackend } from "../../../src/engine/worker.ts"
+import { workerBackend } from "../../../src/engine/backends/worker.ts"
 
 const pool = new URL("../../fixtures/backends/pool.ts", import.meta.url)
 

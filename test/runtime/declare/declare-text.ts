@@ -1,7 +1,7 @@
 import type { Binding, Bindings } from "../../../src/runtime/bindings.ts"
 import { toBinding } from "../../../src/runtime/bindings.ts"
-import { declareBindings } from "../../../src/runtime/declare/declare.ts"
-import { parseCell } from "../../../src/runtime/syntax.ts"
+import { parseCell } from "../../../src/runtime/compiler/parse-cell.ts"
+import { declareBindings } from "../../../src/runtime/declare/declare-bindings.ts"
 
 export function bound(bindings: Bindings): Map<string, Binding> {
   return new Map(Object.entries(bindings).map(([name, value]) => [name, toBinding(value)]))

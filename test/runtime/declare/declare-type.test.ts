@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
-import { impliedTypes } from "../../../src/runtime/declare/declare.ts"
+import { impliedTypes } from "../../../src/runtime/declare/declare-bindings.ts"
 import { bound, declared } from "./declare-text.ts"
 
 class Light {

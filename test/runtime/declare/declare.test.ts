@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ConfigError } from "../../../src/core/errors.ts"
 import { classType, fn, variable } from "../../../src/runtime/bindings.ts"
-import { declareBindings } from "../../../src/runtime/declare/declare.ts"
+import { declareBindings } from "../../../src/runtime/declare/declare-bindings.ts"
 import { bound, declared } from "./declare-text.ts"
 
 class Light {

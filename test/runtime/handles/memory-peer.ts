@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { Bindings } from "../../../src/runtime/bindings.ts"
-import { createFrameReader, encodeFrame } from "../../../src/runtime/handles/frames.ts"
+import { createFrameReader, encodeFrame } from "../../../src/runtime/handles/socket-frames.ts"
 import type { Frame, FrameHandlers, FrameLink } from "../../../src/runtime/handles/wire.ts"
+import { serveCells } from "../../../src/runtime/process/child/serve-cells.ts"
 import type { PeerEnding, StartPeer } from "../../../src/runtime/process/peer-process.ts"
-import { createProcessRuntime } from "../../../src/runtime/process/runtime.ts"
-import { serveCells } from "../../../src/runtime/process/serve-cells.ts"
+import { createProcessRuntime } from "../../../src/runtime/process/process-runtime.ts"
 import type { ProcessRuntimeOptions } from "../../../src/runtime/process.ts"
 
 /** Changes a frame on its way, drops it (undefined), or replaces it by several. */

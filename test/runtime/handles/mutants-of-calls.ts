@@ -19,7 +19,7 @@ import {
   swapped,
   tagged,
   values,
-} from "./altering.ts"
+} from "./alter-frames.ts"
 import { listOf } from "./mutants-of-values.ts"
 
 const otherMethod = { "calls another method": renamed("wipe", "read") }

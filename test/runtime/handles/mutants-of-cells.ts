@@ -14,7 +14,7 @@ import {
   shapes,
   tagged,
   values,
-} from "./altering.ts"
+} from "./alter-frames.ts"
 import { listOf } from "./mutants-of-values.ts"
 
 const failureLost = { "takes a failed cell for one that worked": failedCellsAsDone }

@@ -19,7 +19,7 @@ import {
   swapped,
   tagged,
   values,
-} from "./altering.ts"
+} from "./alter-frames.ts"
 
 /** Altered messages by the number of the case that catches them: values and members. */
 export const valueMutants: { [number: number]: { [what: string]: Mutant } } = {

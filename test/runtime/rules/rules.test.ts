@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import fc from "fast-check"
 import { ConfigError } from "../../../src/core/errors.ts"
+import { parseCell } from "../../../src/runtime/compiler/parse-cell.ts"
 import { checkRules } from "../../../src/runtime/rules/check-rules.ts"
 import {
   attributeRule,
@@ -12,7 +13,6 @@ import {
   regexRule,
 } from "../../../src/runtime/rules/rules.ts"
 import { safeRules } from "../../../src/runtime/rules/safe-rules.ts"
-import { parseCell } from "../../../src/runtime/syntax.ts"
 import { allowed, blocked } from "./rules-corpus.ts"
 
 const check = (code: string, ...rules: Rule[]) => checkRules(parseCell(code), rules)

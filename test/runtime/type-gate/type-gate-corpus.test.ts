@@ -5,7 +5,15 @@ import { jsRuntime } from "../../../src/runtime/js.ts"
 import { processRuntime } from "../../../src/runtime/process.ts"
 import type { Runtime, TypeGateMode } from "../../../src/runtime/runtime.ts"
 import { requires } from "../../system.ts"
-import { type BadCell, bad, corpusBindings, type GoodCell, good, needsTheObjectItself, withoutSync } from "./corpus.ts"
+import {
+  type BadCell,
+  bad,
+  corpusBindings,
+  type GoodCell,
+  good,
+  needsTheObjectItself,
+  withoutSync,
+} from "./type-gate-corpus.ts"
 
 const skip = requires("typescript") ?? false
 

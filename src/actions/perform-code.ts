@@ -1,0 +1,224 @@
+import { errorData } from "../core/errors.ts"
+import type { ActionError, Emit, EventBody } from "../core/event.ts"
+import type { CodePart } from "../core/message.ts"
+import { wellFormed } from "../core/message.ts"
+import { bindToThisRun } from "../core/run-context.ts"
+import { indentFurtherLines, oneLine, taggedText } from "../core/text/tagged-text.ts"
+import { keepValue } from "../memory/kept-values.ts"
+import type {
+  CallGate,
+  CellExecuted,
+  CellExecution,
+  CellOptions,
+  Runtime,
+  RuntimeLoss,
+  TypeGateMode,
+} from "../runtime/runtime.ts"
+import { callGate, type GateServices } from "./call.ts"
+import { headAndTail } from "./head-and-tail.ts"
+
+export interface CodeServices extends GateServices {
+  runtime: Runtime
+  signal: AbortSignal
+  cellTimeoutMs?: number | undefined
+  typeGate?: TypeGateMode | undefined
+  /** What is left of the run's time: a cell that never lets go of the event loop can only be stopped by its own clock. */
+  leftMs(): number | undefined
+  transaction?: CellOptions["transaction"]
+  /** Where the time and the randomness of each cell come from. Default: the real ones. */
+  cellEnv?: (() => CellOptions["env"]) | undefined
+  maxOutputChars: number
+  /** Names that must not be given to kept output. */
+  taken: ReadonlySet<string>
+}
+
+/** Runs a cell and shapes its output: what it printed and its trailing value, up to `maxOutputChars`; more is kept whole
+ *  in a fresh variable. Throws only when the runtime itself is gone, after a `code-end` that says so. */
+export async function performCode(part: CodePart, services: CodeServices, emit: Emit): Promise<void> {
+  if (!part.closed) {
+    const error: ActionError = { kind: "incomplete", message: "The code block was never closed, so it was not run." }
+    emit(codeNotRun(part.id, error, `${error.message} Send it again, complete.`))
+    return
+  }
+  try {
+    await runCell(part, services, emit)
+  } catch (error) {
+    emit(codeNotRun(part.id, { kind: "crash", message: `The runtime failed: ${errorData(error).message}` }))
+    throw error
+  }
+}
+
+async function runCell(part: CodePart, services: CodeServices, emit: Emit): Promise<void> {
+  const started = services.now()
+  const calls = callGate(services, part.id, emit)
+  const execution = await services.runtime.execute(part.code, {
+    signal: services.signal,
+    timeoutMs: shorterTime(services.cellTimeoutMs, services.leftMs()),
+    pauses: services.pauses,
+    typeGate: services.typeGate,
+    call: withinThisRun(calls.gate),
+    owner: services.approved,
+    transaction: services.transaction,
+    env: services.cellEnv?.(),
+    output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
+  })
+  const shaped = await shapeOutput(part.code, execution, services)
+  emit({
+    type: "code-end",
+    id: part.id,
+    ok: execution.ok,
+    text: [shaped.text, ...executionNotes(execution)].join("\n"),
+    durationMs: services.now() - started,
+    changes: execution.changes,
+    calls: calls.count,
+    ...(execution.ok ? {} : { error: toActionError(execution.error) }),
+    ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
+    ...(execution.images?.length ? { images: execution.images } : {}),
+  })
+}
+
+// Calls may come from another process, which knows nothing of runs; what they start ends with the cell, or the call.
+function withinThisRun(gate: CallGate): CallGate {
+  const within = bindToThisRun()
+  return (call, next) =>
+    within(call.signal, () =>
+      gate(call, (change) => (change?.signal ? within(change.signal, () => next(change)) : next(change))),
+    )
+}
+
+function shorterTime(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.min(a, b)
+}
+
+/** The result of a cell that was not run, or not to its end. */
+export function codeNotRun(id: string, error: ActionError, text = error.message): EventBody {
+  const changes = { created: [], reassigned: [], removed: [] }
+  return { type: "code-end", id, ok: false, text: taggedText("error", text), durationMs: 0, changes, calls: 0, error }
+}
+
+// What the model must know beyond what the cell printed. Names, reasons and hints come from the cell's side, so they stay inside `<output>`.
+function executionNotes(execution: CellExecution): string[] {
+  const { hints = [], lost = [] } = execution
+  return [
+    ...(hints.length > 0
+      ? [`Doubtful, by its types:\n${hints.map((hint) => `- ${indentFurtherLines(hint)}`).join("\n")}`]
+      : []),
+    ...(lost.length > 0 ? [restartedText(lost)] : []),
+    ...(execution.ok || !execution.notRolledBack ? [] : [rolledBackText(execution.error, execution.notRolledBack)]),
+  ]
+    .filter((remark) => remark !== "")
+    .map((remark) => taggedText("output", remark))
+}
+
+// What cells have changed in place of what was put in nobody knows, so all of it is told, and apart from what is gone.
+function restartedText(lost: readonly RuntimeLoss[]): string {
+  const gone = lost.filter(({ asInjected }) => !asInjected)
+  const names = lost.filter(({ asInjected }) => asInjected).map(({ name }) => name)
+  return [
+    "The session was started again.",
+    ...(gone.length > 0 ? [`Gone: ${listLost(gone)}.`] : []),
+    ...(names.length > 0
+      ? [`As injected again, without what cells did to them: ${joinSome(names.map((name) => oneLine(name)))}.`]
+      : []),
+  ].join(" ")
+}
+
+// Of a cell that never ran, nothing has to be taken back.
+function rolledBackText({ kind }: ActionError, except: readonly RuntimeLoss[]): string {
+  if (except.length > 0) return `The cell was rolled back, except: ${listLost(except)}`
+  if (kind === "syntax" || kind === "security" || kind === "type") return ""
+  return "The cell was rolled back: nothing that it did to the namespace is left."
+}
+
+function listLost(lost: readonly RuntimeLoss[]): string {
+  return joinSome(lost.map(({ name, path = "", reason }) => oneLine(`${name}${path} (${reason})`)))
+}
+
+function joinSome(texts: readonly string[]): string {
+  const shown = texts.slice(0, 20)
+  return texts.length > shown.length ? `${shown.join(", ")} and ${texts.length - shown.length} more` : shown.join(", ")
+}
+
+async function shapeOutput(code: string, execution: CellExecution, services: CodeServices): Promise<ShapedOutput> {
+  const fits = fitToLimit(printedText(execution), services)
+  const printed = fits instanceof Promise ? await fits : fits
+  if (execution.ok) {
+    const value = hasCutValue(code, execution) ? await keepOutput(execution.value, services) : undefined
+    const lines = [printed.text, value ? omissionNote(`the whole value is in the variable ${value}`) : ""].filter(
+      Boolean,
+    )
+    if (lines.length === 0) return { text: noOutputText(execution) }
+    return { text: taggedText("output", lines.join("\n")), kept: printed.kept ?? value }
+  }
+  const error = await fitToLimit(errorText(execution.error), services)
+  const text = [printed.text && taggedText("output", printed.text), taggedText("error", error.text)]
+  return { text: text.filter(Boolean).join("\n"), kept: printed.kept ?? error.kept }
+}
+
+interface ShapedOutput {
+  text: string
+  kept?: string | undefined
+}
+
+function printedText(execution: CellExecution): string {
+  const printed = wellFormed(execution.output).trimEnd()
+  if (!execution.ok || execution.preview === undefined) return printed
+  const value = wellFormed(execution.preview)
+  return printed ? `${printed}\n${value}` : value
+}
+
+// A value that is shown in part and has no name gets one, so that nothing of it is lost.
+function hasCutValue(code: string, { cut }: CellExecuted): boolean {
+  return cut === true && !endsWithName(code)
+}
+
+/** Whether the last statement of a cell is only a name. */
+function endsWithName(code: string): boolean {
+  const text = code.trimEnd()
+  const end = text.endsWith(";") ? text.length - 1 : text.length
+  let start = end
+  while (/[\w$]/.test(text.charAt(start - 1))) start--
+  const before = text.slice(0, start)
+  const statements = before.trimEnd()
+  if (start === end) return false
+  return statements === "" || statements.endsWith(";") || before.includes("\n", statements.length)
+}
+
+function fitToLimit(text: string, services: CodeServices): ShapedOutput | Promise<ShapedOutput> {
+  return text.length <= services.maxOutputChars ? { text, kept: undefined } : storeAndShorten(text, services)
+}
+
+async function storeAndShorten(text: string, services: CodeServices): Promise<ShapedOutput> {
+  const { maxOutputChars } = services
+  const kept = await keepOutput(text, services)
+  return { kept, text: headAndTail(text, maxOutputChars, `the whole text is in the variable ${kept}`) }
+}
+
+function keepOutput(value: unknown, { runtime, taken }: CodeServices): Promise<string> {
+  return keepValue("_output", value, { kept: runtime, taken })
+}
+
+function omissionNote(text: string): string {
+  return `… ${text} …`
+}
+
+function noOutputText({ changes }: CellExecution): string {
+  const told = [
+    changes.created.length && `created ${changes.created.join(", ")}`,
+    changes.reassigned.length && `changed ${changes.reassigned.join(", ")}`,
+    changes.removed.length && `removed ${changes.removed.join(", ")}`,
+  ].filter(Boolean)
+  return taggedText("output", told.length > 0 ? `(no output; ${told.join("; ")})` : "(no output)")
+}
+
+function errorText({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
+  if (kind === "throw" && stack) return wellFormed(stack)
+  // Violations and type errors name their own places, one each.
+  if (kind === "security" || kind === "type") return wellFormed(message)
+  const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
+  return wellFormed(message) + place
+}
+
+function toActionError({ kind, message, line, column }: ActionError): ActionError {
+  return { kind, message, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
+}

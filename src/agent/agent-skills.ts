@@ -1,0 +1,184 @@
+import { ConfigError } from "../core/errors.ts"
+import type { Emit, EventBody } from "../core/event.ts"
+import { userMessage } from "../core/message.ts"
+import type { CallGate, Runtime } from "../runtime/runtime.ts"
+import { hasCode, type InjectedSkill, injectSkill } from "../skills/inject-skill.ts"
+import { problemText } from "../skills/load-skills.ts"
+import { bindSkillFunctions, skillFunctions } from "../skills/skill-functions.ts"
+import { activationText } from "../skills/skill-texts.ts"
+import { loadSkills, type Skill, type SkillSource } from "../skills.ts"
+import type { SkillAccess } from "../tools/activate-skill.ts"
+import type { Conversation } from "./conversation.ts"
+
+/** The skills of an agent. */
+export interface AgentSkills {
+  /** Those that the model is told of. */
+  offered: readonly Skill[]
+  warnings: readonly string[]
+  /** What a run works with instead of its conversation's runtime and its own way to tell, so that its cells can activate
+   *  skills and read their files: through the gate, as any call. */
+  createRunSkills(conversation: Conversation, how: SkillRunSetup, tell: Emit): RunSkills
+}
+
+export interface SkillRunSetup {
+  tag: string
+  /** Whether the run works by writing code; otherwise by tool calls alone. */
+  usesCode: boolean
+  /** Folders that the tools of the run can write: no code of a skill is taken from there to be run on the host. */
+  writable: readonly string[]
+}
+
+export interface RunSkills {
+  runtime: Runtime
+  emit: Emit
+  /** How the same is done by a tool. */
+  access: SkillAccess
+}
+
+/** Loads an agent's skills, once, and makes a runtime ready for them, if it works with one. */
+export async function openSkills(sources: readonly SkillSource[], runtime: Runtime | undefined): Promise<AgentSkills> {
+  const loading = loadedSkills.get(sources) ?? loadOfferedSkills(sources)
+  loadedSkills.set(sources, loading)
+  // What failed may be mended and tried again.
+  loading.catch(() => loadedSkills.delete(sources))
+  const skills = await loading
+  if (runtime && skills.offered.length > 0) await bindSkillFunctions(runtime)
+  return skills
+}
+
+const loadedSkills = new WeakMap<readonly SkillSource[], Promise<AgentSkills>>()
+
+async function loadOfferedSkills(sources: readonly SkillSource[]): Promise<AgentSkills> {
+  const { skills, problems } = await loadSkills(sources)
+  const errors = problems.filter(({ severity }) => severity === "error").map(problemText)
+  if (errors.length > 0) throw new ConfigError(`The skills cannot be used as they are:\n- ${errors.join("\n- ")}`)
+  const offered = skills.filter((skill) => skill.offered)
+  return {
+    offered,
+    warnings: problems.map(({ path, message }) => `${path}: ${message}`),
+    createRunSkills: (conversation, how, tell) => createRunSkills(offered, conversation, how, tell),
+  }
+}
+
+function createRunSkills(
+  offered: readonly Skill[],
+  conversation: Conversation,
+  { tag, usesCode, writable }: SkillRunSetup,
+  tell: Emit,
+): RunSkills {
+  const { runtime, activatedSkills: activated } = conversation
+  const { language } = runtime
+  const { activate, read } = skillFunctions[language]
+  const results = holdUntilResults(tell)
+
+  const find = (name: unknown): Skill => {
+    const skill = offered.find((each) => each.name === name)
+    if (skill) return skill
+    throw new Error(`There is no skill "${name}". There is ${offered.map((each) => each.name).join(", ")}.`)
+  }
+
+  const isTold = (id: string | undefined) =>
+    id !== undefined && (results.waits(id) || conversation.messages.some((message) => message.id === id))
+
+  const activateSkill = async (name: unknown): Promise<string> => {
+    const skill = find(name)
+    const { names, otherLanguageFile: elsewhere } = usesCode
+      ? await injectSkill(skill, runtime, writable)
+      : noneInjected
+    const declarations = names.length > 0 ? await runtime.describe(names) : ""
+    const files = await skill.files()
+    for (const each of names) conversation.announcedNames.add(each)
+    if (isTold(activated.get(skill.name))) return `The skill "${skill.name}" is active; its instructions are above.`
+    const needsRuntime = !usesCode && hasCode(skill)
+    const use = usesCode ? language : "tool"
+    const text = activationText({ skill, files, declarations, tag, otherLanguageFile: elsewhere, needsRuntime, use })
+    const message = { ...userMessage(text, "host"), pinned: true as const }
+    activated.set(skill.name, message.id)
+    results.tell({ type: "skill-activated", name: skill.name, messages: [message] })
+    return `The skill "${skill.name}" is active; its instructions follow${usesCode ? " the output of this cell" : ""}.`
+  }
+
+  const readSkillFile = async (name: unknown, path: unknown, encoding: unknown = "utf8"): Promise<string> => {
+    const skill = find(name)
+    const bytes = await readBytes(skill, path)
+    if (encoding === "base64") return Buffer.from(bytes).toString("base64")
+    if (encoding !== "utf8")
+      throw new Error(`The encoding must be "utf8" or "base64", not ${JSON.stringify(encoding)}.`)
+    return decodeText(bytes, path)
+  }
+
+  const own = new Map<string, (...args: readonly unknown[]) => Promise<string>>([
+    [activate, activateSkill],
+    [read, readSkillFile],
+  ])
+  const access = { names: offered.map(({ name }) => name), activate: activateSkill, read: readSkillFile }
+  return { runtime: usesCode ? interceptCalls(runtime, own) : runtime, emit: results.emit, access }
+}
+
+const noneInjected: InjectedSkill = { names: [] }
+
+async function readBytes(skill: Skill, path: unknown): Promise<Uint8Array> {
+  try {
+    return await skill.read(String(path))
+  } catch (error) {
+    const paths = (await skill.files()).map((file) => file.path)
+    const there = paths.length === 0 ? "It has none." : `It has ${paths.slice(0, 50).join(", ")}.`
+    throw new Error(`Not a file of "${skill.name}": ${error instanceof Error ? error.message : error}. ${there}`)
+  }
+}
+
+function decodeText(bytes: Uint8Array, path: unknown): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    throw new Error(`"${path}" is not text: ask for it in "base64".`)
+  }
+}
+
+/** A runtime whose cells get certain calls answered here; everything else is the runtime's own. */
+function interceptCalls(
+  runtime: Runtime,
+  own: ReadonlyMap<string, (...args: readonly unknown[]) => Promise<unknown>>,
+): Runtime {
+  const execute: Runtime["execute"] = (code, options = {}) => {
+    const { call: gate = passThrough } = options
+    const call: CallGate = (asked, next) => {
+      const answer = asked.method === undefined ? own.get(asked.binding) : undefined
+      return gate(asked, answer ? (change) => answer(...(change?.args ?? asked.args)) : next)
+    }
+    return runtime.execute(code, { ...options, call })
+  }
+  return new Proxy(runtime, {
+    get(target, key) {
+      if (key === "execute") return execute
+      const member: unknown = Reflect.get(target, key, target)
+      return typeof member === "function" ? member.bind(target) : member
+    },
+  })
+}
+
+const passThrough: CallGate = (_call, next) => next()
+
+/** Holds events back that bring messages until what the model asked for has its result: nothing may come between. */
+function holdUntilResults(tell: Emit): { emit: Emit; tell: Emit; waits(message: string): boolean } {
+  let owed = 0
+  const waiting: EventBody[] = []
+  return {
+    emit(event) {
+      tell(event)
+      if (event.type === "message-end")
+        owed = event.message.parts.filter(({ type }) => requestingPartTypes.has(type)).length
+      if (event.type !== "code-end" && event.type !== "tool-end") return
+      owed = Math.max(0, owed - 1)
+      if (owed === 0) for (const held of waiting.splice(0)) tell(held)
+    },
+    tell(event) {
+      if (owed === 0) tell(event)
+      else waiting.push(event)
+    },
+    waits: (id) =>
+      waiting.some((event) => event.type === "skill-activated" && event.messages.some((message) => message.id === id)),
+  }
+}
+
+const requestingPartTypes = new Set(["code", "tool-call"])

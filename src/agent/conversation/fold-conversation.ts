@@ -1,0 +1,108 @@
+import type { AgentEvent } from "../../core/event.ts"
+import type { Message } from "../../core/message.ts"
+import { createOwnEventFilter } from "../../core/trajectory.ts"
+import type { Conversation } from "../conversation.ts"
+
+/** The part of a conversation before its events, as plain JSON. Its length follows from what the model is sent, and not from
+ *  the number of events. */
+export interface FoldedConversation {
+  version: 1
+  messages: Message[]
+  system?: string
+  /** The run whose `run-start` has that prompt. */
+  systemRun?: string
+  /** The activated skills, each with the id of the message that has its instructions. */
+  activated: [skill: string, message: string][]
+  /** The names that cells made and did not remove. */
+  made: string[]
+  /** The injected objects that cells used, whose state only a snapshot could keep, and that were not reported as created anew
+   *  since. */
+  used: string[]
+  /** The events of sub-agents' runs that wait or have not ended: the answer to such a run continues from them. */
+  open: AgentEvent[]
+  /** The runs that the next events may belong to, and those that started the runs in `open`. */
+  runs: string[]
+}
+
+/** Folds a conversation up to its last event. `run` is the run under way. */
+export function foldConversation(conversation: Conversation, run: string): FoldedConversation {
+  const { messages, system, systemRun, activatedSkills: activated, events, folded } = conversation
+  const open = eventsOfOpenChildRuns(events, folded)
+  const runs = new Set([run])
+  for (const { parent } of open) if (parent !== undefined) runs.add(parent)
+  return {
+    version: 1,
+    messages: [...messages],
+    ...(system !== undefined && { system }),
+    ...(systemRun !== undefined && { systemRun }),
+    activated: [...activated],
+    made: [...namesCreatedByCells(events, folded).keys()],
+    used: [...objectsUsedByCells(events, folded).used],
+    open,
+    runs: [...runs],
+  }
+}
+
+/** The names that cells made and did not remove, and the position of the event that last made or changed each: -1 where
+ *  that was before the events. */
+export function namesCreatedByCells(
+  events: readonly AgentEvent[],
+  folded?: FoldedConversation | undefined,
+): Map<string, { changedAt: number }> {
+  const made = new Map((folded?.made ?? []).map((name) => [name, { changedAt: -1 }]))
+  const isOwn = createOwnEventFilter(folded?.runs)
+  for (const [changedAt, event] of events.entries()) {
+    if (!isOwn(event) || event.type !== "code-end") continue
+    const { created, reassigned, removed } = event.changes
+    for (const name of [...created, ...reassigned]) made.set(name, { changedAt })
+    for (const name of removed) made.delete(name)
+    if (event.kept !== undefined) made.set(event.kept, { changedAt })
+  }
+  return made
+}
+
+/** The injected objects that cells used and whose state no snapshot keeps, and those that were reported as created anew and
+ *  not used since. With `from`, only of the events from that position on. */
+export function objectsUsedByCells(
+  events: readonly AgentEvent[],
+  folded?: FoldedConversation | undefined,
+  from?: number,
+): { used: Set<string>; reported: Set<string> } {
+  const used = new Set(from === undefined ? folded?.used : [])
+  const reported = new Set<string>()
+  const isOwn = createOwnEventFilter(folded?.runs)
+  for (const [position, event] of events.entries()) {
+    if (!isOwn(event) || position < (from ?? 0)) continue
+    if (event.type === "code-end") {
+      for (const name of event.changes.used ?? []) {
+        used.add(name)
+        reported.delete(name)
+      }
+    } else if (event.type === "warning-raised" && event.code === stateLostCode) {
+      for (const name of event.names ?? []) {
+        used.delete(name)
+        reported.add(name)
+      }
+    }
+  }
+  return { used, reported }
+}
+
+/** The code of the warning about injected objects that were created anew. */
+export const stateLostCode = "state-lost"
+
+/** The events of each run that a run of the conversation started and that waits or has not ended, with the runs below it. */
+function eventsOfOpenChildRuns(events: readonly AgentEvent[], folded: FoldedConversation | undefined): AgentEvent[] {
+  const isOwn = createOwnEventFilter(folded?.runs)
+  // For each run below the conversation, the run at the top of its branch.
+  const topOf = new Map<string, string>()
+  const isOver = new Map<string, boolean>()
+  const below = events.filter((event) => !isOwn(event))
+  for (const event of below) {
+    const { run, parent = "" } = event
+    const top = topOf.get(parent) ?? run
+    topOf.set(run, top)
+    if (run === top) isOver.set(run, event.type === "run-end" && event.status !== "waiting")
+  }
+  return below.filter(({ run }) => !isOver.get(topOf.get(run) ?? run))
+}

@@ -1,0 +1,46 @@
+import {
+  isFiniteNumber,
+  isListOf,
+  isObject,
+  isObjectWith,
+  isString,
+  type ShapeCheck,
+} from "../../core/checks/check-shape.ts"
+import { damagedSessionError } from "../../sessions/archive-checks.ts"
+import type { ConversationHead } from "./restore-conversation.ts"
+
+/** What is stored of a conversation beside its events; undefined where nothing is. Throws an `AgentError` of code `corrupt` where it is
+ *  not as `headOf` writes it. */
+export function readStoredHead(value: unknown, id: string): ConversationHead | undefined {
+  if (value === undefined || value === null) return undefined
+  if (isConversationHead(value)) return value as ConversationHead
+  throw damagedSessionError(`What is stored of the conversation of session "${id}" is not as Karst writes it.`)
+}
+
+/** The state of a sub-agent's conversation, as far as what is stored has the form that Karst writes. */
+export function readStoredState(value: unknown): Partial<Pick<ConversationHead, "tools" | "artifacts" | "memory">> {
+  return isStoredState(value) ? (value as Partial<ConversationHead>) : {}
+}
+
+const isMemory = isObjectWith(
+  { failures: isFiniteNumber, skips: isFiniteNumber },
+  {
+    measured: isObjectWith({ tokens: isFiniteNumber, estimate: isFiniteNumber }),
+    ceiling: isFiniteNumber,
+  },
+)
+const isCounts: ShapeCheck = (counts) => isObject(counts) && isListOf(isFiniteNumber)(Object.values(counts))
+
+const isStoredState = isObjectWith({}, { tools: isObject, memory: isMemory, artifacts: isCounts })
+
+const isConversationHead = isObjectWith(
+  {
+    version: (version) => version === 1,
+    told: isListOf(isString),
+    approved: isListOf(isString),
+    steered: isListOf(isString),
+    memory: isMemory,
+    tools: isObject,
+  },
+  { systemRun: isString, promptHash: isString, gone: isListOf(isString), artifacts: isCounts },
+)

@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto"
+import type { Runtime } from "../../runtime/runtime.ts"
+import type { AgentConfig } from "../agent-config.ts"
+import type { AgentSkills } from "../agent-skills.ts"
+import { systemPrompt } from "./system-prompt.ts"
+
+/** The system prompt of an agent over a runtime: exactly what the model sees. */
+export async function buildPrompt(config: AgentConfig, runtime: Runtime): Promise<string> {
+  const { language } = runtime
+  const skills = (await openAgentSkills(config, runtime))?.offered
+  const declarations = config.usesCode ? await runtime.describe() : ""
+  const context = { ...config, skills, language, tag: config.fenceTag(language), declarations }
+  return systemPrompt(context, config.prompt)
+}
+
+/** Identifies a prompt. */
+export function hashPrompt(prompt: string): string {
+  return createHash("sha256").update(prompt).digest("base64url").slice(0, 22)
+}
+
+/** The skills of an agent, loaded once; undefined if it has none. */
+export async function openAgentSkills(
+  { skills, usesCode }: AgentConfig,
+  runtime: Runtime,
+): Promise<AgentSkills | undefined> {
+  if (!skills) return undefined
+  const { openSkills } = await import("../agent-skills.ts")
+  return openSkills(skills, usesCode ? runtime : undefined)
+}

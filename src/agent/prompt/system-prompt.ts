@@ -1,0 +1,124 @@
+import type { Message } from "../../core/message.ts"
+import { codeBlock } from "../../core/text/tagged-text.ts"
+import type { CellOptions, TypeGateMode } from "../../runtime/runtime.ts"
+import { skillsSection } from "../../skills/skill-texts.ts"
+
+/** What the sections of the system prompt are made from. */
+export interface PromptContext {
+  instructions: string
+  /** Whether the agent works by writing code; otherwise by tool calls alone. */
+  usesCode: boolean
+  noTool: "continue" | "answer" | "wait"
+  language: "typescript" | "python"
+  /** The fence tag the model is asked to use. */
+  tag: string
+  /** What is in the runtime, as declarations; never values. */
+  declarations: string
+  /** What the agent can activate; absent when it has no skills. */
+  skills?: readonly { name: string; description: string }[] | undefined
+  maxOutputChars: number
+  cellTimeoutMs?: number | undefined
+  /** Whether a cell that fails is rolled back. */
+  transaction?: CellOptions["transaction"]
+  /** Whether a cell is checked against the types before it runs. */
+  typeGate?: TypeGateMode | undefined
+}
+
+/** The system prompt, section by section. Each is a function of the context, so text is never interpreted as a template. */
+export interface PromptSections {
+  /** Who the agent is. */
+  instructions(context: PromptContext): string
+  /** How it works: code in, output back. */
+  rules(context: PromptContext): string
+  /** What it can learn when it needs to. */
+  skills(context: PromptContext): string
+  /** What it works on. */
+  objects(context: PromptContext): string
+}
+
+export function systemPrompt(context: PromptContext, sections: Partial<PromptSections> = {}): string {
+  const { instructions, rules, skills, objects } = { ...defaultSections, ...sections }
+  return [instructions(context), rules(context), skills(context), objects(context)].filter(Boolean).join("\n\n")
+}
+
+export const defaultInstructions = "You are a capable assistant. You solve tasks by writing code against live objects."
+
+export const toolInstructions = "You are a capable assistant. You solve tasks by calling tools."
+
+export const defaultSections: PromptSections = {
+  instructions: (context) => context.instructions,
+  rules(context) {
+    if (!context.usesCode) return toolRules(context)
+    const python = context.language === "python"
+    const rules = [
+      `Write one fenced block per message, tagged \`\`\`${context.tag}, and stop after it. It runs at once; then you get what it printed and the value of its last expression.`,
+      "Cells share one session, like a notebook: every name a cell defines is there in the next. Use the objects below directly, by name.",
+      "You see declarations, not values. Look before you rely on a value: print a little of it, or end the cell with an expression. Summarise instead of printing much.",
+      ...(python
+        ? []
+        : [
+            `A function declared to return a Promise must be awaited; top-level await works. ${context.typeGate === "block" ? "Each cell is type-checked first: one that fails does not run at all." : "Type annotations are welcome."}`,
+          ]),
+      "Compute with code, not in your head. Never write down output you have not received.",
+      context.transaction
+        ? "Changes to objects are real and stay. A cell that fails is rolled back whole, as far as the note says: mend it and send it again, complete."
+        : "Changes to objects are real and stay. When a cell fails, what ran before the error has happened: mend, do not repeat it.",
+      `Output beyond ${context.maxOutputChars.toLocaleString("en")} characters is shortened; the whole text stays in a variable that the note names.`,
+      ...(context.cellTimeoutMs
+        ? [
+            `A cell is stopped after ${context.cellTimeoutMs / 1000} seconds: set time-outs on slow calls, and work in steps.`,
+          ]
+        : []),
+      "When the task is done, or needs no code, answer in plain text without a code block: that ends your work.",
+    ]
+    const language = python ? "Python" : "TypeScript"
+    return `# How you work\n\nYou act by writing ${language} that is run for you.\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
+  },
+  skills: ({ skills = [], language, usesCode }) =>
+    skills.length > 0 ? skillsSection(skills, usesCode ? language : "tool") : "",
+  objects({ declarations, tag, language, usesCode }) {
+    if (!usesCode) return ""
+    if (declarations) return `# What is in the session\n\n${codeBlock(tag, declarations)}`
+    const library = language === "python" ? "Python's standard library is" : "JavaScript and Node.js are"
+    return `# What is in the session\n\nNothing yet; ${library} available.`
+  },
+}
+
+function toolRules({ noTool }: PromptContext): string {
+  const rules = [
+    "Act by calling tools; look before you rely on something. Never write down a result you have not received.",
+    "When a call fails, its result says why: mend the call, do not repeat it unchanged.",
+    noTool === "answer"
+      ? "When the task is done, answer in plain text without a tool call: that ends your work."
+      : "When the task is done, call finish with the answer: that alone ends your work, and the user sees nothing else of it.",
+  ]
+  return `# How you work\n\n${rules.map((rule) => `- ${rule}`).join("\n")}`
+}
+
+/** What the model is told when it calls no tool and has not finished. */
+export const noToolReminder =
+  "(You called no tool. When the task is done, call finish with the answer; otherwise go on with the next call.)"
+
+/** What the model is told when names were put in after the system prompt was frozen. */
+export function newNamesText(declarations: string, tag: string): string {
+  return `New in the session:\n\n${codeBlock(tag, declarations)}`
+}
+
+/** The messages of a request: the conversation with the time at the end of its newest prompt. The time is never stored,
+ *  and stays the same for a whole run, so that prompt caches hit. */
+export function withCurrentTime(messages: readonly Message[], clock: string): Message[] {
+  const request = messages.slice()
+  for (let index = request.length - 1; index >= 0; index--) {
+    const message = request[index]
+    if (message?.role !== "user" || message.origin !== "prompt") continue
+    request[index] = { ...message, parts: [...message.parts, { type: "text", text: clock }] }
+    break
+  }
+  return request
+}
+
+const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
+export function clockText(now: Date): string {
+  return `(It is ${days[now.getUTCDay()]}, ${now.toISOString().slice(0, 16).replace("T", " ")} UTC.)`
+}

@@ -1,0 +1,189 @@
+import { readersAsApprover } from "../../actions/approval.ts"
+import type { CallPolicy } from "../../actions/call-policy.ts"
+import type { Journal } from "../../actions/run-journal.ts"
+import type { Stopwatch } from "../../actions/run-limits.ts"
+import type { ToolFilter } from "../../actions/tool-policy.ts"
+import type { Message } from "../../core/message.ts"
+import type { RunControl } from "../../core/run.ts"
+import { estimateTokens } from "../../core/usage.ts"
+import { keepValue, keptNamePattern, outputPrefix } from "../../memory/kept-values.ts"
+import type { SkillAccess } from "../../tools/activate-skill.ts"
+import type { Tool } from "../../tools/tool.ts"
+import type { AgentConfig } from "../agent-config.ts"
+import type { Conversation } from "../conversation.ts"
+import type { CycleServices } from "../cycle.ts"
+import type { DeclaredOutputs } from "../outputs.ts"
+import { clockText } from "../prompt/system-prompt.ts"
+import { openToolbox, openToolEnvironment, type Toolbox, type ToolEnvironment, toolContextIn } from "../toolbox.ts"
+import type { LoopSetup } from "./run-loop.ts"
+
+/** What a run works with beside its runtime. */
+export interface RunServices {
+  outputs: DeclaredOutputs | undefined
+  tools: RunTools | undefined
+  system: string
+  policy: CallPolicy
+  /** Of a durable run, and of those it starts. */
+  journal: Journal | undefined
+  watch: Stopwatch
+  /** Fires when the run is aborted or out of time. */
+  signal: AbortSignal
+  steers: SteerBuffer
+  wasAborted(): boolean
+  recordFailure(error: unknown): void
+}
+
+interface RunTools extends Toolbox {
+  environment: ToolEnvironment
+}
+
+/** The tools of a run, and the ground they stand on. */
+export async function openRunTools(
+  { config, conversation }: LoopSetup,
+  allowed: ToolFilter,
+  skills: SkillAccess | undefined,
+): Promise<RunTools> {
+  const { artifacts, messages } = conversation
+  const ground = await toolEnvironmentOf(config, conversation)
+  return { environment: ground, ...(await openToolbox(config, ground, { allowed, skills, artifacts, messages })) }
+}
+
+/** What tools that are called from cells work with, if any is. */
+export async function cellToolContext({ config, conversation }: LoopSetup): Promise<Toolbox["context"]> {
+  return toolContextIn(await toolEnvironmentOf(config, conversation), conversation.messages)
+}
+
+function toolEnvironmentOf({ workspace }: AgentConfig, conversation: Conversation): Promise<ToolEnvironment> {
+  const { state, artifacts } = conversation
+  conversation.toolEnvironment ??= openToolEnvironment(workspace, state, {
+    events: () => conversation.events,
+    artifacts,
+  })
+  return conversation.toolEnvironment
+}
+
+/** What the user has said and the model has not heard. */
+export interface SteerBuffer {
+  /** How much that is. */
+  collect(): number
+  takeAll(): string[]
+  /** The same, left where it is. */
+  peekAll(): readonly string[]
+}
+
+export function createSteerBuffer(conversation: Conversation, control: RunControl): SteerBuffer {
+  const said: string[] = []
+  const listen = () => said.push(...conversation.steered.splice(0), ...control.takeSteered())
+  return {
+    collect: listen,
+    peekAll() {
+      listen()
+      return said
+    },
+    takeAll() {
+      listen()
+      return said.splice(0)
+    },
+  }
+}
+
+export function createCycleServices(
+  control: RunControl,
+  { config, conversation, durable }: LoopSetup,
+  {
+    outputs,
+    tools,
+    system,
+    policy,
+    journal,
+    watch,
+    signal,
+    steers: said,
+    wasAborted: aborted,
+    recordFailure: failed,
+  }: RunServices,
+): CycleServices {
+  const { runtime } = conversation
+  const kept = config.usesCode || !tools ? runtime : conversation.artifacts
+  const taken = namesMentionedIn(config.messages).union(conversation.mentionedNames)
+  return {
+    model: journal ? journal.model(config.model) : config.model,
+    request: { ...config.request, system, ...(tools && { tools: tools.specs }) },
+    systemTokens: estimateTokens(system) + toolTokens(tools?.tools ?? noTools),
+    memory: journal ? { ...config.memory, model: journal.model(config.memory.model) } : config.memory,
+    messages: conversation.messages,
+    signal,
+    tags: config.acceptedFenceTags(runtime.language),
+    language: runtime.language,
+    clock: clockText(new Date(config.now())),
+    contextWindow: config.contextWindow,
+    runtime,
+    maxOutputChars: config.maxOutputChars,
+    cellTimeoutMs: config.cellTimeoutMs,
+    // Python cannot take back what a cell did: where that is needed, its kernel is started again from what was saved.
+    transaction: config.transaction ?? (durable && runtime.language !== "python" ? true : undefined),
+    journal,
+    cellEnv: journal?.cellEnv,
+    typeGate: config.typeGate,
+    now: config.now,
+    ...policy,
+    caller: { run: control.id, parent: control.context.parent?.id, agent: config.name },
+    approved: conversation.approved,
+    state: conversation.state,
+    watcher: readersAsApprover(control),
+    questionId: control.claimApprovalId,
+    paused: control.pauseClocks,
+    pauses: watch.pauses,
+    leftMs: watch.leftMs,
+    usesCode: config.usesCode,
+    tools: tools?.tools ?? noTools,
+    toolContext: tools?.context,
+    maxParallelTools: config.maxParallelTools,
+    seesImages: config.images,
+    noTool: config.noTool,
+    stopOn: config.stopOn,
+    callIds: usedCallIds(conversation),
+    kept,
+    keptIn: kept === runtime ? "variable" : "artifact",
+    keepResult: (text, position) => keepValue(outputPrefix(position), text, { kept, taken, signal }),
+    interrupted: () => said.collect() > 0,
+    takeSteers: said.takeAll,
+    taken,
+    missingOutputs: outputs?.findProblems,
+    spend: control.spend,
+    takeSpent: control.takeSpent,
+    wasAborted: aborted,
+    recordFailure: failed,
+  }
+}
+
+const noTools: ReadonlyMap<string, Tool> = new Map()
+
+const toolTokenCache = new WeakMap<Tool, number>()
+
+// What the tools add to every request.
+function toolTokens(tools: ReadonlyMap<string, Tool>): number {
+  let sum = 0
+  for (const tool of tools.values()) {
+    const { name, description, input } = tool
+    const tokens = toolTokenCache.get(tool) ?? estimateTokens(JSON.stringify({ name, description, input }))
+    toolTokenCache.set(tool, tokens)
+    sum += tokens
+  }
+  return sum
+}
+
+// Also of what is no longer in the conversation, because its results are kept by them.
+function usedCallIds({ messages, events }: Conversation): Set<string> {
+  const told = events.flatMap((event) => (event.type === "message-end" ? [event.message] : []))
+  const ids = new Set<string>()
+  for (const { parts } of [...messages, ...told]) {
+    for (const part of parts) if (part.type === "tool-call") ids.add(part.id)
+  }
+  return ids
+}
+
+// Names that a conversation from elsewhere speaks of: giving one to something else would mislead the model.
+function namesMentionedIn(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set(messages.length === 0 ? [] : JSON.stringify(messages).match(keptNamePattern))
+}

@@ -1,0 +1,33 @@
+import { type CodeAgent, createAgent } from "../agent/create-agent.ts"
+import { defaultInstructions } from "../agent/prompt/system-prompt.ts"
+import type { Model } from "../models/model.ts"
+import type { Bindings } from "../runtime/bindings.ts"
+import { jsRuntime } from "../runtime/js.ts"
+import { safeRules } from "../runtime/rules/safe-rules.ts"
+
+export interface CommandAgentOptions {
+  model: Model
+  bindings: Bindings
+  /** Paths of skills, or of folders of them. */
+  skills?: readonly string[] | undefined
+  instructions?: string | undefined
+  maxCycles?: number | undefined
+}
+
+// What the rules refuse; knowing it spares the model the attempt.
+const confinementNote =
+  "Cells here cannot read or write files, start processes or see the environment: work with what is in the session."
+
+/** The agent behind `karst run`, `karst prompt` and `karst demo`. */
+export function commandAgent({ model, bindings, skills, instructions, maxCycles }: CommandAgentOptions): CodeAgent {
+  return createAgent({
+    name: "karst",
+    model,
+    instructions: `${instructions ?? defaultInstructions}\n\n${confinementNote}`,
+    limits: { cycles: maxCycles },
+    skills,
+    runtime: () => jsRuntime(bindings, { rules: safeRules() }),
+    // Ctrl-C is only heard between turns of the event loop, so an endless loop in a cell must end by itself.
+    cellTimeoutMs: 60_000,
+  })
+}

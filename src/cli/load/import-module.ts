@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from "node:fs"
+import { type ResolveHookContext, registerHooks } from "node:module"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { ConfigError, errorData } from "../../core/errors.ts"
+import { isEsModule, lowerModuleSyntax } from "./module-syntax.ts"
+
+/** Runs a module of the user's project and gives what it exports. TypeScript is run as the project's compiler would:
+ *  with enums and the other syntax that Node does not strip, with imports that leave out or change the ending, and with
+ *  `import` and `export` in a project that is CommonJS. `name` is the module's name in the message when that fails. */
+export async function importModule(file: string, name: string): Promise<Record<string, unknown>> {
+  registerOnce()
+  try {
+    return exportsOf(await import(pathToFileURL(file).href))
+  } catch (error) {
+    throw new ConfigError(`${name} could not be loaded: ${errorData(error).message}`, { cause: error })
+  }
+}
+
+/** The exports of a CommonJS module are the properties of its default export; one that was compiled to CommonJS has the
+ *  default export among them. */
+function exportsOf(module: Record<string, unknown>): Record<string, unknown> {
+  if (!("module.exports" in module)) return module
+  const { default: whole, "module.exports": _, ...named } = module
+  if (typeof whole !== "object" || whole === null || isInstance(whole)) return { ...named, default: whole }
+  return "__esModule" in whole ? { ...whole } : { ...whole, ...named }
+}
+
+function isInstance(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null
+}
+
+let isRegistered = false
+
+function registerOnce(): void {
+  if (isRegistered) return
+  isRegistered = true
+  registerHooks({
+    resolve(specifier, context, next) {
+      try {
+        return next(specifier, context)
+      } catch (error) {
+        const found = typeScriptFile(specifier, context)
+        if (found === undefined) throw error
+        return next(found, context)
+      }
+    },
+    load(url, context, next) {
+      if (!/^file:.*\.[cm]?ts$/.test(url) || url.includes("/node_modules/")) return next(url, context)
+      // Node itself would refuse the syntax while it looks for the format of the file.
+      const source = lowerModuleSyntax(readFileSync(fileURLToPath(url), "utf8"))
+      if (context.format === "module-typescript") return { format: context.format, source, shortCircuit: true }
+      if (!isEsModule(source)) return { format: "commonjs-typescript", source, shortCircuit: true }
+      return { format: "module-typescript", source: commonNames(source) + source, shortCircuit: true }
+    },
+  })
+}
+
+/** The file that TypeScript would find for an import from a TypeScript file: `./a` and `./a.js` are `./a.ts`. */
+function typeScriptFile(specifier: string, { parentURL }: ResolveHookContext): string | undefined {
+  if (!/^\.{0,2}\//.test(specifier) || !/\.[cm]?ts$/.test(parentURL ?? "")) return undefined
+  const url = new URL(specifier, parentURL).href
+  const candidates = [url.replace(/\.([cm]?)js$/, ".$1ts"), `${url}.ts`, `${url}.mts`, `${url}.cts`, `${url}/index.ts`]
+  return candidates.find((candidate) => candidate !== url && existsSync(fileURLToPath(candidate)))
+}
+
+/** What a file that is compiled to CommonJS may use beside `import`. */
+function commonNames(source: string): string {
+  const values = {
+    require: 'process.getBuiltinModule("node:module").createRequire(import.meta.url)',
+    __filename: "import.meta.filename",
+    __dirname: "import.meta.dirname",
+  }
+  return Object.entries(values)
+    .filter(([name]) => new RegExp(`\\b${name}\\b`).test(source))
+    .filter(([name]) => !new RegExp(`\\b(?:const|let|var|function)\\s+${name}\\b`).test(source))
+    .map(([name, value]) => `const ${name} = ${value};`)
+    .join("")
+}

@@ -1,0 +1,77 @@
+import { readFile } from "node:fs/promises"
+import { basename, extname } from "node:path"
+import { safeLine } from "../../display/safe-text.ts"
+import { nameProblem } from "../../runtime/bindings/binding-names.ts"
+import { type Bindings, variable } from "../../runtime/bindings.ts"
+import { UsageError } from "../usage-error.ts"
+import { parseCsv } from "./csv.ts"
+
+/** Reads files into variables named after them. A file that cannot be one is a usage error. */
+export async function loadData(paths: readonly string[]): Promise<Bindings> {
+  const variables = new Map<string, unknown>()
+  for (const path of paths) {
+    const file = basename(path)
+    const value = await readData(path)
+    const name = freshName(variableName(file), variables)
+    const size = Array.isArray(value)
+      ? `${value.length} ${value.length === 1 ? "record" : "records"} from ${file}`
+      : `read from ${file}`
+    variables.set(name, variable(value, safeLine(size)))
+    process.stderr.write(`${name}: ${safeLine(size)}\n`)
+  }
+  return Object.fromEntries(variables)
+}
+
+/** The file's name as an identifier: `sales 2024-q1.csv` becomes `sales2024Q1`. */
+export function variableName(file: string): string {
+  const [first = "data", ...rest] = basename(file, extname(file)).match(/[\p{L}\p{N}_$]+/gu) ?? []
+  const name = first + rest.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("")
+  return nameProblem(name, platformNames) ? `_${name}` : name
+}
+
+const platformNames = new Set(Object.getOwnPropertyNames(globalThis))
+
+const readers: Record<string, (text: string) => unknown> = {
+  ".csv": (text) => parseCsv(text),
+  ".tsv": (text) => parseCsv(text, "\t"),
+  ".json": (text) => JSON.parse(text.replace(/^\ufeff/, "")),
+  ".jsonl": parseLines,
+  ".ndjson": parseLines,
+}
+
+async function readData(path: string): Promise<unknown> {
+  const read = readers[extname(path).toLowerCase()]
+  if (!read) throw new UsageError(`--data ${path}: only ${Object.keys(readers).join(", ")} files can be read.`)
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`--data ${path}: ${readErrorReasons[error.code ?? ""] ?? error.message}.`)
+  })
+  try {
+    return read(text)
+  } catch (error) {
+    throw new UsageError(`--data ${path}: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
+
+const readErrorReasons: Record<string, string> = {
+  ENOENT: "there is no such file",
+  EACCES: "it may not be read",
+  EISDIR: "it is a folder, not a file",
+}
+
+function parseLines(text: string): unknown[] {
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/)
+  return lines.flatMap((line, index) => {
+    if (line.trim() === "") return []
+    try {
+      return [JSON.parse(line)]
+    } catch (error) {
+      throw new SyntaxError(`line ${index + 1}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  })
+}
+
+function freshName(name: string, taken: Map<string, unknown>): string {
+  let fresh = name
+  for (let count = 2; taken.has(fresh); count++) fresh = `${name}${count}`
+  return fresh
+}

@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
+import type { Approver } from "../../actions/approval.ts"
+import { ConfigError, errorData } from "../../core/errors.ts"
+import type { ServeOptions, ToolSources } from "../../mcp/mcp-types.ts"
+import { addSourceTypes } from "../../runtime/bindings/module-bindings.ts"
+import { type Bindings, isBinding, isClass } from "../../runtime/bindings.ts"
+import { jsRuntime } from "../../runtime/js.ts"
+import { safeRules } from "../../runtime/rules/safe-rules.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { UsageError } from "../usage-error.ts"
+import { importModule } from "./import-module.ts"
+
+/** What a module gives to clients. */
+export interface ServedModule extends Pick<ServeOptions, "runtime" | "tools"> {
+  /** The module, absolute. */
+  file: string
+  /** Answers calls that ask for approval; undefined where the module leaves that to others. */
+  approve: Approver | undefined
+}
+
+/** Loads what a module wants served. Its runtime is its export `runtime`, or its default export, or what either makes
+ *  as a function. Without one, everything else that it exports, or that its default export has or makes, is put into a
+ *  `jsRuntime` with `safeRules()`. `tools` are served beside it, and `approve` answers for both. */
+export async function loadServedModule(path: string | undefined, usage: string): Promise<ServedModule> {
+  if (path === undefined) throw new UsageError(`Name the module with your objects: ${usage}`)
+  const file = resolve(path)
+  if (!existsSync(file)) throw new UsageError(`There is no file ${path}. Name the module with your objects: ${usage}`)
+  const { runtime: named, default: main, tools, approve, ...objects } = await importModule(file, path)
+  if (approve !== undefined && typeof approve !== "function") {
+    throw new UsageError(`${path}: \`approve\` is no function. Export one that answers true or false, or none.`)
+  }
+  const source = await callIfFunction(named ?? main, path)
+  const runtime = isRuntime(source) ? source : await runtimeOf(source, named !== undefined, objects, file, path)
+  if (runtime === undefined && tools === undefined) throw noObjectsError(path)
+  return {
+    file,
+    runtime,
+    // A value that is no tool is refused by name when it is served.
+    tools: tools as ToolSources | undefined,
+    approve: approve as Approver | undefined,
+  }
+}
+
+async function callIfFunction(source: unknown, path: string): Promise<unknown> {
+  if (typeof source !== "function" || isClass(source)) return source
+  try {
+    return await source()
+  } catch (error) {
+    throw new ConfigError(`${path}: the function that makes the objects failed: ${errorData(error).message}`, {
+      cause: error,
+    })
+  }
+}
+
+async function runtimeOf(
+  source: unknown,
+  isNamed: boolean,
+  objects: Bindings,
+  file: string,
+  path: string,
+): Promise<Runtime | undefined> {
+  if (isNamed) {
+    throw new UsageError(
+      `${path}: \`runtime\` is no runtime. Write: export const runtime = jsRuntime({ name: object })`,
+    )
+  }
+  const bindings = { ...bindingsIn(source, path), ...objects }
+  if (Object.keys(bindings).length === 0) return undefined
+  return jsRuntime(await addSourceTypes(file, bindings), { rules: safeRules() })
+}
+
+function bindingsIn(source: unknown, path: string): Bindings {
+  if (source === undefined) return {}
+  const prototype = typeof source === "object" && source !== null ? Object.getPrototypeOf(source) : undefined
+  const isPlain = prototype === null || (prototype && Object.getPrototypeOf(prototype) === null)
+  if (isPlain && !Array.isArray(source) && !isBinding(source)) return { ...source }
+  throw new UsageError(
+    `${path}: the default export is a value without a name. Give it one: export const name = …, or export default { name: … }`,
+  )
+}
+
+function noObjectsError(path: string): UsageError {
+  return new UsageError(
+    `${path} exports no objects. Write there: export const name = object, or export const runtime = jsRuntime({ name: object })`,
+  )
+}
+
+function isRuntime(value: unknown): value is Runtime {
+  if (typeof value !== "object" || value === null) return false
+  return ["execute", "describe", "retrieve", "close"].every((name) => typeof Reflect.get(value, name) === "function")
+}

@@ -1,0 +1,104 @@
+import { once } from "node:events"
+import { basename, extname } from "node:path"
+import { Writable } from "node:stream"
+import type { McpEndpoint, ServeOptions } from "../mcp/mcp-types.ts"
+import { serveMcp } from "../mcp/server/serve-mcp.ts"
+import { serveMcpStdio } from "../mcp/server/serve-mcp-stdio.ts"
+import { parseArguments, parsePositiveInteger } from "./arguments.ts"
+import { endSignal } from "./end-signal.ts"
+import { loadServedModule } from "./load/served-module.ts"
+import { quoteShellWord } from "./shell-words.ts"
+import { UsageError } from "./usage-error.ts"
+
+const usage = "karst mcp serve ./objects.ts"
+
+/** Serves the live objects of a module to the MCP client of a user. */
+export async function mcpCommand(args: string[]): Promise<number> {
+  const { values, positionals } = parseArguments("mcp", args, {
+    http: { type: "boolean" },
+    port: { type: "string" },
+    name: { type: "string" },
+    "cell-timeout": { type: "string" },
+  })
+  const [action, path, ...more] = positionals
+  if (action !== "serve" || more.length > 0) throw new UsageError(`karst mcp has one action, for one module: ${usage}`)
+  const port = parsePositiveInteger("--port", values.port)
+  if (port !== undefined && !values.http) throw new UsageError("--port is for --http: standard input has none.")
+  const cellTimeout = parsePositiveInteger("--cell-timeout", values["cell-timeout"])
+  // Before the module is loaded: nothing that it prints may come between the messages of the protocol.
+  const output = values.http ? undefined : reserveStdout()
+  const { file, approve = "client", ...served } = await loadServedModule(path, usage)
+  const options: ServeOptions = {
+    name: values.name ?? serverName(file),
+    ...served,
+    approve,
+    ...(cellTimeout !== undefined && { cellTimeoutMs: cellTimeout * 1000 }),
+  }
+  const end = endSignal()
+  try {
+    await (output
+      ? serveStreams(options, output, end, stdioLines(options.name, file, cellTimeout))
+      : serveHttp(options, port, end))
+  } finally {
+    await served.runtime?.close()
+  }
+  return 0
+}
+
+async function serveStreams(options: ServeOptions, output: Writable, end: AbortSignal, lines: string[]): Promise<void> {
+  await using server = await serveMcpStdio({ ...options, output })
+  printNotice(`serving "${options.name}" on standard input and output, for an MCP client to start. To add it to one:`)
+  for (const line of lines) printNotice(`  ${line}`)
+  await Promise.race([server.left, whenAborted(end)])
+}
+
+async function serveHttp(options: ServeOptions, port: number | undefined, end: AbortSignal): Promise<void> {
+  await using server = await serveMcp({ ...options, port, token: process.env.KARST_MCP_TOKEN })
+  printNotice(`serving at ${server.url}`)
+  printNotice(`  with the header   Authorization: Bearer ${server.token}`)
+  printNotice(`  or, without one,  ${server.secretUrl}`)
+  printNotice("To add it to a client:")
+  for (const line of httpLines(options.name, server)) printNotice(`  ${line}`)
+  printNotice("Who has the token can run code here. Ctrl-C ends it.")
+  await whenAborted(end)
+}
+
+/** Clients start the server from folders of their own and with an environment of their own, so program and module are
+ *  absolute. */
+function stdioLines(name: string, file: string, cellTimeout: number | undefined): string[] {
+  const program = [process.execPath, ...process.execArgv, process.argv[1] ?? "karst"]
+  const limit = cellTimeout === undefined ? [] : ["--cell-timeout", String(cellTimeout)]
+  const command = [...program, "mcp", "serve", file, "--name", name, ...limit].map(quoteShellWord).join(" ")
+  return ["claude", "codex"].map((client) => `${client} mcp add ${quoteShellWord(name)} -- ${command}`)
+}
+
+function httpLines(name: string, { url, token }: McpEndpoint): string[] {
+  return [
+    `claude mcp add --transport http ${quoteShellWord(name)} ${url} --header ${quoteShellWord(`Authorization: Bearer ${token}`)}`,
+    `export KARST_MCP_TOKEN=${quoteShellWord(token)}; codex mcp add ${quoteShellWord(name)} --url ${url} --bearer-token-env-var KARST_MCP_TOKEN`,
+  ]
+}
+
+/** A module's file name as the one word that clients know a server by. */
+function serverName(file: string): string {
+  return basename(file, extname(file)).split(/\W+/).filter(Boolean).join("-") || "karst"
+}
+
+/** Standard output for the protocol alone; all else that is printed goes to standard error. */
+function reserveStdout(): Writable {
+  const write = process.stdout.write.bind(process.stdout)
+  process.stdout.write = process.stderr.write.bind(process.stderr)
+  return new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      write(chunk, done)
+    },
+  })
+}
+
+function printNotice(text: string): void {
+  process.stderr.write(`karst: ${text}\n`)
+}
+
+async function whenAborted(end: AbortSignal): Promise<void> {
+  if (!end.aborted) await once(end, "abort")
+}

@@ -1,0 +1,67 @@
+import { existsSync } from "node:fs"
+import { relative } from "node:path"
+import { safeText } from "../display/safe-text.ts"
+import { textWidth, truncateToWidth } from "../display/text-width.ts"
+import { loadSkills, type SkillProblem } from "../skills.ts"
+import { parseArguments } from "./arguments.ts"
+import { UsageError } from "./usage-error.ts"
+
+/** `karst skills list | validate | add`. */
+export async function skillsCommand([action, ...args]: string[]): Promise<number> {
+  switch (action) {
+    case "list":
+      return list(args)
+    case "validate":
+      return validate(args)
+    case "add":
+      return (await import("./skills-add.ts")).addSkills(args)
+    default:
+      throw new UsageError(
+        `${action === undefined ? "Say what to do" : `Unknown action "${action}"`}: karst skills list, validate or add. See: karst skills --help`,
+      )
+  }
+}
+
+async function list(args: string[]): Promise<number> {
+  const { positionals } = parseArguments("skills", args, {})
+  const folders = positionals.length > 0 ? positionals : defaultFolders.filter((folder) => existsSync(folder))
+  const loaded = await loadSkills(folders)
+  if (loaded.skills.length === 0)
+    process.stderr.write(`karst: no skills in ${(folders.length ? folders : defaultFolders).join(", ")}\n`)
+  const widest = Math.max(0, ...loaded.skills.map(({ name }) => textWidth(name)))
+  for (const { name, description, directory = "" } of loaded.skills) {
+    const column = name + " ".repeat(widest - textWidth(name))
+    process.stdout.write(`${column}  ${truncateToWidth(oneLine(description), 80)}  (${displayPath(directory)})\n`)
+  }
+  printProblems(loaded.problems)
+  return 0
+}
+
+async function validate(args: string[]): Promise<number> {
+  const { positionals } = parseArguments("skills", args, {})
+  if (positionals.length === 0) throw new UsageError("Which skill? Say: karst skills validate <folder>")
+  const { skills, problems } = await loadSkills(positionals)
+  for (const { name, directory = "" } of skills) process.stdout.write(`ok: ${name} (${displayPath(directory)})\n`)
+  printProblems(problems)
+  return skills.length === 0 || problems.some(({ severity }) => severity === "error") ? 1 : 0
+}
+
+/** Prints every problem, one a line. */
+export function printProblems(problems: readonly SkillProblem[]): void {
+  for (const { path, severity, message } of problems) {
+    process.stderr.write(`${severity}: ${oneLine(displayPath(path))}: ${oneLine(message)}\n`)
+  }
+}
+
+/** Text of somebody else's, for a line of the terminal. */
+function oneLine(text: string): string {
+  return safeText(text).replace(/\s+/g, " ")
+}
+
+const defaultFolders = ["skills", ".agents/skills", ".claude/skills"]
+
+/** A path as people here would write it. */
+export function displayPath(path: string): string {
+  const near = relative("", path)
+  return near === "" || near.startsWith("..") ? path : near
+}

@@ -1,0 +1,104 @@
+import { once } from "node:events"
+import { setTimeout } from "node:timers/promises"
+import { AgentError, ConfigError } from "../core/errors.ts"
+import type { Backend } from "../engine/backends/backend.ts"
+import { bullmqBackend } from "../engine/backends/bullmq.ts"
+import { inlineBackend } from "../engine/backends/inline.ts"
+import { createEngine, type Engine } from "../engine/engine.ts"
+import { fileStore } from "../stores/file.ts"
+import { redisStore } from "../stores/redis-store.ts"
+import { sqliteStore } from "../stores/sqlite-store.ts"
+import type { Store } from "../stores/store.ts"
+import { parseArguments, parsePositiveInteger } from "./arguments.ts"
+import { endSignal } from "./end-signal.ts"
+import { loadAgents } from "./load/load-agents.ts"
+import { UsageError } from "./usage-error.ts"
+
+/** Works on the runs of a store until it is told to end. */
+export async function workerCommand(args: string[]): Promise<number> {
+  const { values, positionals } = parseArguments("worker", args, {
+    agents: { type: "string" },
+    store: { type: "string" },
+    backend: { type: "string" },
+    redis: { type: "string" },
+    queue: { type: "string" },
+    prefix: { type: "string" },
+    concurrency: { type: "string" },
+  })
+  if (positionals.length > 0) throw new UsageError("karst worker takes no prompt: it works on the runs of a store.")
+  const concurrency = parsePositiveInteger("--concurrency", values.concurrency) ?? 4
+  const kind = backendKind(values.backend, values.store)
+  const backend = openBackend(kind, values)
+  const agents = await loadAgents(values.agents)
+  await using store = openStore(values.store, values.prefix)
+  await using engine = createEngine({ agents, store, backend })
+  const end = endSignal()
+  try {
+    await engine.work({ concurrency })
+    process.stderr.write(
+      `karst: working for ${Object.keys(agents).join(", ")}. Ctrl-C ends it after the cycles under way.\n`,
+    )
+    await recoverUntilEnd(engine, kind, end)
+  } catch (error) {
+    if (!(error instanceof AgentError) || error instanceof ConfigError) throw error
+    process.stderr.write(`karst: ${error.message}\n`)
+    return 1
+  }
+  process.stderr.write("karst: ending.\n")
+  return 0
+}
+
+type BackendKind = "bullmq" | "inline"
+
+function backendKind(text: string | undefined, store: string | undefined): BackendKind {
+  const kind = text ?? (isRedis(store) ? "bullmq" : "inline")
+  if (kind === "bullmq" || kind === "inline") return kind
+  throw new UsageError(`--backend: "${kind}" is not one of bullmq, inline.`)
+}
+
+interface Locations {
+  store?: string | undefined
+  redis?: string | undefined
+  queue?: string | undefined
+  prefix?: string | undefined
+}
+
+function openBackend(kind: BackendKind, { store, redis, queue, prefix }: Locations): Backend {
+  if (kind === "inline") return inlineBackend()
+  const url = redis ?? (isRedis(store) ? store : undefined)
+  if (!url) throw new UsageError("--backend bullmq needs to know where Redis is: --redis redis://localhost:6379")
+  return bullmqBackend({ url, queue, prefix })
+}
+
+function openStore(text: string | undefined, prefix: string | undefined): Store {
+  if (isRedis(text)) return redisStore(text, { prefix })
+  const [, kind, path] = /^(sqlite|file):(.+)$/.exec(text ?? "") ?? []
+  if (kind === "sqlite" && path) return sqliteStore(path)
+  if (kind === "file" && path) return fileStore(path)
+  throw new UsageError(
+    `--store: ${text === undefined ? "there is none" : `"${text}" is not a store`}. Say redis://host:6379, sqlite:karst.db or file:folder.`,
+  )
+}
+
+function isRedis(text: string | undefined): text is string {
+  return /^rediss?:\/\//.test(text ?? "")
+}
+
+/** Has runs worked on that no job tells of, and waits for the end. Through a queue all others are told; a store alone has
+ *  to be looked at, and one that is away for a while is waited for. */
+async function recoverUntilEnd(engine: Engine, kind: BackendKind, end: AbortSignal): Promise<void> {
+  let told: string | undefined
+  await engine.recover()
+  if (kind === "bullmq" && !end.aborted) await once(end, "abort")
+  while (!end.aborted) {
+    await setTimeout(1_000, undefined, { signal: end }).catch(() => undefined)
+    try {
+      if (!end.aborted) await engine.recover()
+      told = undefined
+    } catch (error) {
+      if (!(error instanceof AgentError) || !error.retryable) throw error
+      if (told !== error.message) process.stderr.write(`karst: ${error.message} Waiting for it.\n`)
+      told = error.message
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import type { Limits } from "../agent.ts"
+import { mustBeAtLeast, mustBeOneOf, mustBeRecordOf, type OptionChecks } from "./check-options.ts"
+
+/** The limits of any run. */
+export const limitChecks: OptionChecks<Limits> = {
+  cycles: mustBeAtLeast(0),
+  tokens: mustBeAtLeast(0),
+  uncachedTokens: mustBeAtLeast(0),
+  costUsd: mustBeAtLeast(0),
+  timeMs: mustBeAtLeast(0),
+  unknownUsage: mustBeOneOf("continue", "stop"),
+  depth: mustBeAtLeast(0),
+  calls: mustBeAtLeast(0),
+  callsOf: mustBeRecordOf(mustBeAtLeast(0)),
+}

@@ -1,0 +1,169 @@
+import { types } from "node:util"
+import { bytesOf } from "../values/digest.ts"
+
+export interface ValueTextOptions {
+  /** The name of an object or function, shown in front of it. */
+  nameOf?: ((value: object) => string | undefined) | undefined
+  /** How deep arrays and objects are shown. Default 50. */
+  depth?: number | undefined
+  /** How many members of one are shown. Default: all. */
+  members?: number | undefined
+  /** How many characters of one text are shown. Default: all. */
+  textLength?: number | undefined
+  /** After so many characters the rest is left out, and the text says so. */
+  maxChars: number
+  /** Breaks what is longer than this into lines. Default: one line. */
+  width?: number | undefined
+}
+
+/** A value as text for a person who decides about it. Nothing of the value is run: no getter, no `toJSON`, no
+ *  `util.inspect.custom`, no trap of a Proxy. Characters that a person cannot see, or that change how others are shown
+ *  (control characters, bidirectional and zero-width marks), are shown as escapes. */
+export function valueText(value: unknown, options: ValueTextOptions): string {
+  const { depth = 50, members = Infinity, textLength = Infinity, width = Infinity, nameOf, maxChars: most } = options
+  const path = new Set<object>()
+  let left = most
+
+  const spend = (text: string): string => {
+    left -= text.length
+    return text
+  }
+
+  const quoted = (text: string, indent = 0): string => {
+    const shown = Math.min(textLength, Math.max(left, 0))
+    const cut = text.length > shown ? text.slice(0, shown) : text
+    const rest = text.length - cut.length
+    const escaped = (part: string) => `"${escapeInvisible(part.replaceAll("\\", "\\\\").replaceAll('"', '\\"'))}"`
+    // A text of several lines is shown as a sum of lines, none of which can be taken for another argument.
+    const lines = width === Infinity ? [cut] : cut.split(/(?<=\n)/)
+    const whole = lines.map(escaped).join(` +\n${" ".repeat(indent)}`)
+    return spend(`${whole}${rest > 0 ? `… ${rest} more characters` : ""}`)
+  }
+
+  const shown = (found: unknown, indent: number): string => {
+    if (left <= 0) return "…"
+    if (typeof found === "string") return quoted(found, indent)
+    if (typeof found === "function") return spend(functionText(found))
+    if (typeof found === "bigint") return spend(`${found}n`)
+    if (typeof found === "symbol") return spend(escapeInvisible(String(found)))
+    if (typeof found !== "object" || found === null) return spend(Object.is(found, -0) ? "-0" : String(found))
+    return objectText(found, indent)
+  }
+
+  const functionText = (found: object): string => {
+    const name = nameOf?.(found) ?? dataMember(found, "name")
+    return typeof name === "string" && name !== "" ? `[function ${escapeInvisible(name)}]` : "[function]"
+  }
+
+  const objectText = (found: object, indent: number): string => {
+    const name = nameOf?.(found)
+    const head = name === undefined ? "" : spend(`${escapeInvisible(name)}: `)
+    if (types.isProxy(found)) return head === "" ? spend("[proxy]") : head.slice(0, -2)
+    if (path.has(found)) return spend(`${head}[circular]`)
+    const simple = simpleText(found)
+    if (simple !== undefined) return spend(head + escapeInvisible(simple))
+    const type = typeName(found)
+    const open = Array.isArray(found) ? "[" : "{"
+    const close = Array.isArray(found) ? "]" : "}"
+    if (path.size >= depth) return spend(`${head}${type}${open} … ${close}`)
+    path.add(found)
+    const parts: string[] = []
+    let rest = 0
+    for (const [key, member] of entriesOf(found)) {
+      if (parts.length >= members || left <= 0) {
+        rest++
+        if (rest > 1_000_000) break
+        continue
+      }
+      const label = key === undefined ? "" : keyText(key)
+      parts.push(label + (member === accessorMark ? spend("[getter]") : shown(member, indent + 2)))
+    }
+    path.delete(found)
+    if (rest > 0) parts.push(`… ${rest} more`)
+    return head + type + joined(parts, open, close, indent)
+  }
+
+  const keyText = (key: { text: string } | { of: unknown }): string => {
+    if ("of" in key) return `${shown(key.of, 0)} => `
+    return spend(/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key.text) ? `${key.text}: ` : `${quoted(key.text)}: `)
+  }
+
+  const joined = (parts: readonly string[], open: string, close: string, indent: number): string => {
+    if (parts.length === 0) return open + close
+    const line = `${open} ${parts.join(", ")} ${close}`
+    if (width === Infinity || (line.length + indent <= width && !line.includes("\n"))) return line
+    const space = " ".repeat(indent + 2)
+    return `${open}\n${parts.map((part) => `${space}${part},\n`).join("")}${" ".repeat(indent)}${close}`
+  }
+
+  return shown(value, 0)
+}
+
+/** Text with everything escaped that a person cannot see or that changes how other text is shown. */
+export function escapeInvisible(text: string): string {
+  return text.replace(invisibleCharacters, (found) => {
+    const short = shortEscapes.get(found)
+    return short ?? `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`
+  })
+}
+
+const shortEscapes = new Map([
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+])
+
+// Controls, formats (bidirectional marks, zero-width characters, tags), line separators, halves of pairs, odd spaces,
+// and characters that take up space and show nothing.
+const invisibleCharacters =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]/gu
+
+const accessorMark = Symbol("accessor")
+
+/** The members of a container, without running anything of it. */
+function* entriesOf(value: object): Generator<[key: { text: string } | { of: unknown } | undefined, member: unknown]> {
+  if (types.isMap(value)) for (const [key, member] of Map.prototype.entries.call(value)) yield [{ of: key }, member]
+  if (types.isSet(value)) for (const member of Set.prototype.values.call(value)) yield [undefined, member]
+  const isArray = Array.isArray(value)
+  for (const key of Reflect.ownKeys(value)) {
+    if (isArray && key === "length") continue
+    const property = Object.getOwnPropertyDescriptor(value, key)
+    if (!property || (types.isNativeError(value) && key === "stack")) continue
+    const isElement = isArray && typeof key === "string" && /^\d+$/.test(key)
+    const text = typeof key === "symbol" ? `[${String(key)}]` : key
+    yield [isElement ? undefined : { text }, property.get || property.set ? accessorMark : property.value]
+  }
+}
+
+function simpleText(value: object): string | undefined {
+  if (types.isDate(value)) {
+    const time = Date.prototype.getTime.call(value)
+    return Number.isNaN(time) ? "Invalid Date" : Date.prototype.toISOString.call(new Date(time))
+  }
+  if (types.isRegExp(value)) {
+    const source = Object.getOwnPropertyDescriptor(RegExp.prototype, "source")?.get
+    return `/${String(source && Reflect.apply(source, value, []))}/`
+  }
+  if (types.isPromise(value)) return "[Promise]"
+  if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return bytesText(value)
+  return undefined
+}
+
+function bytesText(value: object): string {
+  const [bytes, type] = bytesOf(value)
+  const first = Buffer.from(bytes.subarray(0, 64)).toString("hex")
+  return `${type} of ${bytes.length} bytes <${first}${bytes.length > 64 ? "…" : ""}>`
+}
+
+function typeName(value: object): string {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  const isPlain = prototype === Object.prototype || prototype === Array.prototype || prototype === null
+  if (isPlain || typeof prototype !== "object") return ""
+  const maker = dataMember(prototype, "constructor")
+  const name = typeof maker === "function" ? dataMember(maker, "name") : undefined
+  return typeof name === "string" && name !== "" ? `${escapeInvisible(name)} ` : ""
+}
+
+function dataMember(value: object, key: string): unknown {
+  return types.isProxy(value) ? undefined : Object.getOwnPropertyDescriptor(value, key)?.value
+}

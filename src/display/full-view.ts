@@ -1,0 +1,157 @@
+import type { AgentEvent, EventOf } from "../core/event.ts"
+import { messageText } from "../core/message.ts"
+import { callText, formatDuration, promptText, shortenLines, splitActionText, toolText } from "./event-text.ts"
+import { safeLine, safeText } from "./safe-text.ts"
+import type { Screen } from "./screen.ts"
+import { createNestedView, writeEnd } from "./short-view.ts"
+import { createCodeWriter, createProseWriter, type StreamWriter, writeNote } from "./stream-writers.ts"
+import { createTextFlow } from "./text-flow.ts"
+
+const maxShownCalls = 8
+const outputLimits = { most: 24, head: 12, tail: 8 }
+
+/** Shows the whole story of a run as it happens; the runs of sub-agents in short. */
+export function createFullView(screen: Screen, run: string): (event: AgentEvent) => void {
+  const { paint } = screen
+  const nested = createNestedView(screen)
+  /** Calls and tools under way, as they are shown. */
+  const underway = new Map<string, string>()
+  const drawnCells = new Set<string>()
+  let open: { of: string; writer: StreamWriter } | undefined
+  let startedAt: number | undefined
+  let spoke = false
+  let calls = 0
+  let lastTool = ""
+
+  function close(): void {
+    open?.writer.end()
+    open = undefined
+  }
+
+  function say(text: string): void {
+    if (open?.of !== "text") {
+      // Models begin with empty lines; a mark without words says nothing.
+      if (text.trim() === "") return
+      close()
+      open = { of: "text", writer: createProseWriter(screen, "● ", paint.cyan) }
+    }
+    open.writer.add(text)
+    spoke = true
+  }
+
+  function startCode(id: string, language: string): void {
+    close()
+    drawnCells.add(id)
+    open = { of: id, writer: createCodeWriter(screen, language) }
+  }
+
+  // A source that streams nothing still tells everything here.
+  function endMessage({ message }: EventOf<"message-end">): void {
+    for (const part of message.parts) {
+      if (part.type === "text" && !spoke) say(part.text)
+      if (part.type !== "code" || drawnCells.has(part.id)) continue
+      startCode(part.id, part.tag)
+      open?.writer.add(part.code)
+    }
+    close()
+    spoke = false
+  }
+
+  function startTool(event: EventOf<"tool-start">): void {
+    lastTool = event.id
+    underway.set(event.id, `${paint.cyan("●")} ${toolText(event)}`)
+    screen.ensureBlankLine()
+    screen.writeLines(underway.get(event.id) ?? "")
+  }
+
+  function endTool(event: EventOf<"tool-end">): void {
+    // Tools that run side by side end in any order; the line above the result must name the right one.
+    if (lastTool !== event.id) screen.writeLines(underway.get(event.id) ?? safeLine(event.name))
+    lastTool = ""
+    underway.delete(event.id)
+    showResult(event)
+  }
+
+  function endCall(event: EventOf<"call-end">): void {
+    const text = underway.get(event.id) ?? ""
+    underway.delete(event.id)
+    if (calls++ >= maxShownCalls) return
+    const took = event.ok ? paint.dim(formatDuration(event.durationMs)) : paint.red(safeLine(event.error ?? "failed"))
+    screen.writeLines(`  ${event.ok ? paint.blue("→") : paint.red("→")} ${text} ${took}`)
+  }
+
+  function showResult(event: EventOf<"code-end" | "tool-end">): void {
+    if (calls > maxShownCalls) screen.writeLines(paint.dim(`  → … ${calls - maxShownCalls} more calls`))
+    calls = 0
+    const { output, error } = splitActionText(event)
+    const flow = createTextFlow(screen, { first: "  └ ", rest: "    ", paintPrefix: paint.dim, breaks: "anywhere" })
+    if (output) flow.add(shortenLines(output, outputLimits).join("\n"), paint.dim)
+    if (output && error) flow.add("\n")
+    if (error) flow.add(shortenLines(error, outputLimits).join("\n"), paint.red)
+    flow.end()
+  }
+
+  function note(mark: string, text: string, look = paint.dim): void {
+    close()
+    writeNote(screen, `${mark} `, text, look)
+  }
+
+  return (event) => {
+    if (event.run !== run) {
+      close()
+      return nested(event)
+    }
+    switch (event.type) {
+      case "run-start":
+        startedAt = event.at
+        screen.ensureBlankLine()
+        return note("❯", promptText(event), paint.bold)
+      case "text-delta":
+        return say(event.text)
+      case "code-start":
+        return startCode(event.id, event.language)
+      case "code-delta":
+        if (event.of === "source" && open?.of === event.id) open.writer.add(event.text)
+        return
+      case "message-end":
+        return endMessage(event)
+      case "code-end":
+        return showResult(event)
+      case "tool-start":
+        return startTool(event)
+      case "tool-end":
+        return endTool(event)
+      case "call-start":
+        underway.set(event.id, callText(event.call))
+        return
+      case "call-end":
+        return endCall(event)
+      case "approval-resolved":
+        return note(" ", event.decision === "deny" ? "✗ denied" : `✓ approved (${event.decision})`)
+      case "prompt-steered": {
+        const said = safeText(messageText(event.message))
+        if (event.message.origin === "host") return note("·", said)
+        screen.ensureBlankLine()
+        return note("❯", said, paint.bold)
+      }
+      case "memory-compacted":
+        return note("✂", "Older messages were made shorter.")
+      case "skill-activated":
+        return note("◆", `Skill ${safeLine(event.name)}.`)
+      case "provider-changed":
+        return note("!", safeLine(`Went on with ${event.to} instead of ${event.from}: ${event.reason}`), paint.yellow)
+      case "limit-waiting":
+        return note("!", safeLine(`Waiting until ${clockTime(event.until)}: ${event.reason}`), paint.yellow)
+      case "warning-raised":
+        return note("!", safeText(event.message), paint.yellow)
+      case "run-end":
+        close()
+        screen.ensureBlankLine()
+        return writeEnd(screen, event, startedAt)
+    }
+  }
+}
+
+function clockTime(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8)
+}

@@ -1,0 +1,106 @@
+import type { AgentEvent, EventOf } from "../core/event.ts"
+import {
+  formatDuration,
+  plural,
+  promptText,
+  runEndDetails,
+  runEndLine,
+  shortenLines,
+  splitActionText,
+  toolText,
+} from "./event-text.ts"
+import { safeLine, safeText } from "./safe-text.ts"
+import type { Screen } from "./screen.ts"
+import { createProseWriter, writeNote } from "./stream-writers.ts"
+import { textWidth, truncateToWidth } from "./text-width.ts"
+
+const shownError = { most: 12, head: 4, tail: 4 }
+
+/** One line for each cell or tool call, then the answer. */
+export function createShortView(screen: Screen, run: string): (event: AgentEvent) => void {
+  const digest = createStepLines(screen, "")
+  const nested = createNestedView(screen)
+  return (event) => {
+    if (event.run !== run) return nested(event)
+    if (event.type === "run-end") writeAnswer(screen, event.output)
+    if (event.type === "run-end") screen.ensureBlankLine()
+    digest(event)
+  }
+}
+
+/** The runs of sub-agents, each in short beside a dotted line. */
+export function createNestedView(screen: Screen): (event: AgentEvent) => void {
+  const digests = new Map<string, (event: AgentEvent) => void>()
+  return (event) => {
+    const digest = digests.get(event.run) ?? createStepLines(screen, "  ┆ ")
+    digests.set(event.run, digest)
+    digest(event)
+  }
+}
+
+/** What the agent says at the end. */
+export function writeAnswer(screen: Screen, output: string): void {
+  if (output.trim() === "") return
+  const writer = createProseWriter(screen, "● ", screen.paint.cyan)
+  writer.add(output.trim())
+  writer.end()
+}
+
+/** How it ended: the error or the question, if any, and the closing line. */
+export function writeEnd(screen: Screen, event: EventOf<"run-end">, startedAt: number | undefined, prefix = ""): void {
+  const { paint } = screen
+  const told = runEndDetails(event)
+  const failed = event.status === "failed"
+  if (told) writeNote(screen, `${prefix}${failed ? "  " : "? "}`, told, failed ? paint.red : paint.yellow)
+  screen.writeLines(prefix + runEndLine(event, startedAt, paint))
+}
+
+function createStepLines(screen: Screen, prefix: string): (event: AgentEvent) => void {
+  const { paint } = screen
+  const subjects = new Map<string, string>()
+  let startedAt: number | undefined
+
+  function line(event: EventOf<"code-end" | "tool-end">): void {
+    const mark = event.ok ? paint.green("✓") : paint.red("✗")
+    const took = ` · ${formatDuration(event.durationMs)}`
+    const room = screen.columns - textWidth(prefix) - 2 - took.length
+    screen.writeLines(
+      `${paint.dim(prefix)}${mark} ${truncateToWidth(subjects.get(event.id) ?? "", room)}${paint.dim(took)}`,
+    )
+    if (event.ok) return
+    const { output, error } = splitActionText(event)
+    writeNote(screen, `${prefix}  `, shortenLines(error || output, shownError).join("\n"), paint.red)
+  }
+
+  return (event) => {
+    switch (event.type) {
+      case "run-start":
+        startedAt = event.at
+        return screen.writeLines(
+          paint.bold(truncateToWidth(`${prefix}❯ ${safeLine(promptText(event))}`, screen.columns)),
+        )
+      case "message-end":
+        for (const part of event.message.parts) if (part.type === "code") subjects.set(part.id, cellSummary(part.code))
+        return
+      case "tool-start":
+        subjects.set(event.id, toolText(event))
+        return
+      case "code-end":
+      case "tool-end":
+        return line(event)
+      case "warning-raised":
+        return writeNote(screen, `${prefix}! `, safeText(event.message), paint.yellow)
+      case "run-end":
+        return writeEnd(screen, event, startedAt, prefix)
+    }
+  }
+}
+
+// The first line says what a cell is about, all the better when it is a comment.
+function cellSummary(code: string): string {
+  const lines = safeText(code)
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+  const first = (lines[0] ?? "").trim().replace(/^(?:\/\/|#)\s*/, "")
+  return lines.length > 1 ? `${first} (+ ${plural(lines.length - 1, "line")})` : first
+}

@@ -1,0 +1,67 @@
+import { createHighlighter, type Segment } from "./highlight.ts"
+import { createMarkdown } from "./markdown.ts"
+import type { Paint } from "./paint.ts"
+import { createSafeStream } from "./safe-text.ts"
+import type { Screen } from "./screen.ts"
+import { createTextFlow } from "./text-flow.ts"
+
+/** Draws text of others as it comes in, whatever the pieces. While one is open there is no status. */
+export interface StreamWriter {
+  add(text: string): void
+  end(): void
+}
+
+// Lines longer than this are hard to read, however wide the terminal. Where there is none, nothing is broken at all.
+const maxProseColumns = 100
+
+/** Markdown beside a mark. */
+export function createProseWriter(screen: Screen, mark: string, paintMark: Paint): StreamWriter {
+  screen.setStatus(undefined)
+  screen.ensureBlankLine()
+  const prefix = { first: mark, rest: " ".repeat(mark.length), paintPrefix: paintMark }
+  const flow = createTextFlow(screen, { ...prefix, breaks: "words", columns: proseColumns(screen) })
+  const markdown = createMarkdown(flow, screen.paint)
+  const safe = createSafeStream()
+  return {
+    add: (text) => markdown.add(safe.add(text)),
+    end() {
+      markdown.add(safe.end())
+      markdown.end()
+      flow.end()
+    },
+  }
+}
+
+/** Code beside a bar. */
+export function createCodeWriter(screen: Screen, language: string): StreamWriter {
+  screen.setStatus(undefined)
+  screen.ensureBlankLine()
+  const { paint } = screen
+  const bar = { first: "  │ ", rest: "  │ ", paintPrefix: paint.blue }
+  const flow = createTextFlow(screen, { ...bar, breaks: "anywhere", hangingIndent: 4 })
+  const highlighter = createHighlighter(language)
+  const safe = createSafeStream()
+  const draw = (segments: Segment[]) => {
+    for (const { text, style: look } of segments) flow.add(text, paint[look])
+  }
+  return {
+    add: (text) => draw(highlighter.add(safe.add(text))),
+    end() {
+      draw(highlighter.add(safe.end()))
+      draw(highlighter.end())
+      flow.end()
+    },
+  }
+}
+
+/** A few words of our own beside a mark; the text must be safe. */
+export function writeNote(screen: Screen, mark: string, text: string, paint: Paint): void {
+  const prefix = { first: mark, rest: " ".repeat(mark.length), paintPrefix: paint }
+  const flow = createTextFlow(screen, { ...prefix, breaks: "words", columns: proseColumns(screen) })
+  flow.add(text, paint)
+  flow.end()
+}
+
+function proseColumns({ columns }: Screen): number {
+  return columns === Number.POSITIVE_INFINITY ? columns : Math.min(columns, maxProseColumns)
+}

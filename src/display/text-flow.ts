@@ -1,0 +1,149 @@
+import type { Paint } from "./paint.ts"
+import type { Screen } from "./screen.ts"
+import { graphemes, graphemeWidth, splitAtWidth, textWidth } from "./text-width.ts"
+
+/** Lays out text that comes in pieces: a prefix at each line, breaks where the line ends. It only ever appends, so
+ *  nothing flickers: with `words` the word in progress is held until it is whole. */
+export interface TextFlow {
+  add(text: string, paint?: Paint): void
+  /** Indents the lines that this one breaks into. */
+  setHangingIndent(columns: number): void
+  /** Writes what is held and ends the line. Empty lines at the end are dropped. */
+  end(): void
+}
+
+export interface TextFlowOptions {
+  /** Before the first line, and before the others; plain text. */
+  first: string
+  rest: string
+  paintPrefix?: Paint | undefined
+  breaks: "words" | "anywhere"
+  /** Longest line. Default: what the screen has. */
+  columns?: number | undefined
+  /** How far the lines go in that a line is broken into. Default 0. */
+  hangingIndent?: number | undefined
+}
+
+export function createTextFlow(screen: Screen, options: TextFlowOptions): TextFlow {
+  const { first, rest, paintPrefix = (text) => text, breaks, hangingIndent: hang = 0 } = options
+  const limit = () => Math.min(screen.columns, options.columns ?? Number.POSITIVE_INFINITY)
+  let started = false
+  let open = false
+  let column = 0
+  let newlines = 0
+  let hanging = hang
+  let space = ""
+  let word: { text: string; paint: Paint | undefined }[] = []
+  let wordWidth = 0
+
+  function openLine(): void {
+    if (open) return
+    if (started) for (let blank = 1; blank < newlines; blank++) screen.write(`${paintPrefix(rest.trimEnd())}\n`)
+    const prefix = started ? rest : first
+    screen.write(paintPrefix(prefix))
+    column = textWidth(prefix)
+    started = true
+    open = true
+    newlines = 0
+  }
+
+  function closeLine(): void {
+    hanging = hang
+    space = ""
+    if (open) screen.write("\n")
+    if (started) newlines++
+    open = false
+  }
+
+  function breakLine(): void {
+    screen.write(`\n${paintPrefix(rest)}${" ".repeat(hanging)}`)
+    column = textWidth(rest) + hanging
+  }
+
+  function put(text: string, paint: Paint | undefined): void {
+    if (text === "") return
+    openLine()
+    const indent = textWidth(rest) + hanging
+    let left = textWidth(text)
+    // A piece that fits into a line of its own is not torn.
+    if (column + left > limit() && column > indent && indent + left <= limit()) breakLine()
+    let tail = text
+    while (column + left > limit()) {
+      const cut = splitAtWidth(tail, limit() - column)
+      // Not even one character fits into a whole line: no break will help.
+      if (cut.head === "" && column <= indent) break
+      screen.write(paint ? paint(cut.head) : cut.head)
+      tail = cut.tail
+      left -= cut.used
+      breakLine()
+    }
+    screen.write(paint ? paint(tail) : tail)
+    column += left
+  }
+
+  function flushWord(): void {
+    if (word.length === 0) return
+    openLine()
+    if (column + space.length + wordWidth > limit() && column > textWidth(rest) + hanging) breakLine()
+    else put(space, undefined)
+    for (const piece of word) put(piece.text, piece.paint)
+    space = ""
+    word = []
+    wordWidth = 0
+  }
+
+  function hold(text: string, paint: Paint | undefined): void {
+    word.push({ text, paint })
+    wordWidth += textWidth(text)
+  }
+
+  function addWords(line: string, paint: Paint | undefined): void {
+    for (const part of line.match(/\s+|\S+/g) ?? []) {
+      if (/^\s/.test(part)) {
+        flushWord()
+        space += part
+        continue
+      }
+      for (const piece of breakablePieces(part)) {
+        if (isWide(piece)) flushWord()
+        hold(piece, paint)
+        if (isWide(piece)) flushWord()
+      }
+    }
+  }
+
+  return {
+    add(text, paint) {
+      text.split("\n").forEach((line, index) => {
+        if (index > 0) {
+          flushWord()
+          closeLine()
+        }
+        if (breaks === "words") addWords(line, paint)
+        else put(line, paint)
+      })
+    },
+    setHangingIndent(columns) {
+      hanging = columns
+    },
+    end() {
+      flushWord()
+      if (open) closeLine()
+    },
+  }
+}
+
+// Scripts without spaces may break at every wide character; everything else only at spaces.
+function breakablePieces(word: string): string[] {
+  const pieces: string[] = []
+  for (const grapheme of graphemes(word)) {
+    const last = pieces.at(-1)
+    if (last === undefined || graphemeWidth(grapheme) === 2 || isWide(last)) pieces.push(grapheme)
+    else pieces[pieces.length - 1] = last + grapheme
+  }
+  return pieces
+}
+
+function isWide(piece: string): boolean {
+  return piece.length <= 16 && graphemeWidth(piece) === 2
+}

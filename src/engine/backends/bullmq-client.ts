@@ -1,0 +1,102 @@
+import { ConfigError } from "../../core/errors.ts"
+import { importOptionalPackage } from "../../core/optional-package.ts"
+
+/** What is used of a client of ioredis, 5 or newer: a `Redis` or a `Cluster`. */
+export interface RedisConnection {
+  readonly status: string
+  readonly isCluster?: boolean | undefined
+  duplicate(...args: never[]): RedisConnection
+  on(event: string, listener: (...args: never[]) => void): unknown
+  ping(): Promise<unknown>
+  quit(): Promise<unknown>
+  disconnect(): void
+}
+
+/** What is used of BullMQ's own. */
+export interface BullQueue {
+  add(name: string, data: object, options: object): Promise<unknown>
+  getJobCounts(...types: string[]): Promise<Record<string, number>>
+  on(event: "error", listener: (error: Error) => void): unknown
+  close(): Promise<void>
+}
+
+export interface BullWorker {
+  on(event: "error", listener: (error: Error) => void): unknown
+  waitUntilReady(): Promise<unknown>
+  /** Waits for the jobs under way. */
+  close(): Promise<void>
+}
+
+type Constructor = new (...args: never[]) => unknown
+
+export async function loadBullmq(): Promise<{ Queue: Constructor; Worker: Constructor }> {
+  const { Queue, Worker } = await importOptionalPackage("bullmq", "bullmqBackend")
+  if (!isConstructor(Queue) || !isConstructor(Worker)) {
+    throw new ConfigError('The package "bullmq" is not what bullmqBackend knows. Install 6 or newer.')
+  }
+  return { Queue, Worker }
+}
+
+/** A client that is ours to close, with those that BullMQ copied from it. */
+export interface OwnConnection {
+  client: RedisConnection
+  isReady(): boolean
+  /** Ends all of them, also while the server is away; who waits for an answer gets an error. */
+  close(): Promise<void>
+}
+
+/** While the server is away a command is tried so many times, some eight seconds for 20 of them; null: until it is back. */
+export async function connectForBullmq(
+  server: string | RedisConnection,
+  maxRetriesPerRequest: number | null,
+): Promise<OwnConnection> {
+  let isLeaving = false
+  // A client that waits to connect again can only be ended by its next attempt: told to disconnect it would never end.
+  const retryStrategy = (attempt: number) => (isLeaving ? null : Math.min(50 * attempt, 500))
+  const client = await createClient(server, { retryStrategy, maxRetriesPerRequest })
+  const clients = [ignoreErrors(client)]
+  const duplicate = client.duplicate.bind(client)
+  client.duplicate = (...args) => {
+    const copy = ignoreErrors(duplicate(...args))
+    clients.push(copy)
+    return copy
+  }
+  return {
+    client,
+    isReady: () => clients.every(({ status }) => status === "ready"),
+    async close() {
+      isLeaving = true
+      await Promise.all(clients.map(closeClient))
+    },
+  }
+}
+
+async function createClient(server: string | RedisConnection, options: object): Promise<RedisConnection> {
+  if (typeof server !== "string") return duplicateClient(server, options)
+  const { Redis } = await importOptionalPackage("ioredis", "bullmqBackend")
+  if (!isConstructor(Redis)) throw new ConfigError('The package "ioredis" is too old. Install 5 or newer.')
+  return Reflect.construct(Redis, [server, options])
+}
+
+// A cluster takes the options of its nodes apart from its own.
+function duplicateClient(client: RedisConnection, options: object): RedisConnection {
+  const args = client.isCluster ? [undefined, { redisOptions: options }] : [options]
+  return client.duplicate(...(args as never[]))
+}
+
+async function closeClient(client: RedisConnection): Promise<void> {
+  if (client.status === "end") return
+  const ended = new Promise<void>((resolve) => client.on("end", () => resolve()))
+  if (client.status === "ready") client.quit().catch(() => client.disconnect())
+  await ended
+}
+
+// Without a listener every attempt to connect is written to the console; whoever waits for an answer gets the error.
+function ignoreErrors(client: RedisConnection): RedisConnection {
+  client.on("error", () => {})
+  return client
+}
+
+function isConstructor(value: unknown): value is Constructor {
+  return typeof value === "function"
+}

@@ -1,0 +1,225 @@
+import { checkName } from "../../core/checks/check-name.ts"
+import {
+  checkOptions,
+  mustBeEither,
+  mustBeFunction,
+  mustBeIntegerFrom,
+  mustBeNumber,
+  mustBeObject,
+  mustBeOptions,
+  mustBePositive,
+  mustBeSecret,
+  mustBeText,
+  type OptionChecks,
+} from "../../core/checks/check-options.ts"
+import { AgentError, ConfigError, thrownText } from "../../core/errors.ts"
+import { redisError, withFullStop } from "../../stores/redis-client.ts"
+import { backendChecks } from "../engine-option-checks.ts"
+import type { Backend, BackendOptions, Job, JobHandler, StopWorking } from "./backend.ts"
+import { type BullQueue, type BullWorker, connectForBullmq, loadBullmq, type RedisConnection } from "./bullmq-client.ts"
+import { createErrorReporter } from "./error-reporter.ts"
+import { checkConcurrency, retryDelayMs } from "./job-queue.ts"
+
+export type { RedisConnection } from "./bullmq-client.ts"
+
+export interface BullmqBackendOptions extends BackendOptions {
+  /** Such as redis://localhost:6379. */
+  url?: string | undefined
+  /** A client of ioredis instead, which stays yours to close; workers use copies of it. */
+  connection?: RedisConnection | undefined
+  /** The queue's name: engines that share it share their workers. Default `runs`. */
+  queue?: string | undefined
+  /** What its keys in Redis begin with; in braces, so that a queue lies in one slot of a cluster. Default `karst`. */
+  prefix?: string | undefined
+  /** How long a job stays with a worker that says nothing: what must have passed before a dead worker's job goes to
+   *  another. A worker renews it at half that time, so keep it above twice the time that code may block the event loop.
+   *  Default 10,000. */
+  lockDurationMs?: number | undefined
+  /** How often a worker looks for jobs of dead ones. Default 3,000. */
+  stalledIntervalMs?: number | undefined
+  /** How many workers may die over one job before it is given up, and only `engine.recover()` brings its run back.
+   *  Default 100. */
+  maxStalledCount?: number | undefined
+  /** How many jobs all workers of the queue together begin in that time. Default: no limit. */
+  rateLimit?: { max: number; durationMs: number } | undefined
+  /** Jobs with a smaller number go first, and those without a number before all. Default: none has. */
+  priority?: number | ((job: Job) => number | undefined) | undefined
+}
+
+const bullmqChecks: OptionChecks<BullmqBackendOptions> = {
+  ...backendChecks,
+  // May hold a password.
+  url: mustBeSecret,
+  connection: mustBeObject,
+  queue: mustBeText,
+  prefix: mustBeText,
+  lockDurationMs: mustBePositive,
+  stalledIntervalMs: mustBePositive,
+  maxStalledCount: mustBeIntegerFrom(0),
+  rateLimit: mustBeOptions({ max: mustBePositive, durationMs: mustBePositive }),
+  priority: mustBeEither("a number or a function of the job", mustBeNumber, mustBeFunction),
+}
+
+/** Works on any number of machines, over BullMQ and Redis. Run Redis with `maxmemory-policy noeviction`; what survives its
+ *  crash is its own to say (`appendonly yes`), and `engine.recover()` pushes what it lost. */
+export function bullmqBackend(options: BullmqBackendOptions): Backend & AsyncDisposable & { close(): Promise<void> } {
+  checkOptions("bullmqBackend()", options, bullmqChecks)
+  const { url, connection, queue: name = "runs", prefix = "karst" } = options
+  checkName("bullmqBackend(): the queue", name, { segment: true })
+  checkName("bullmqBackend(): the prefix", prefix)
+  const server = connection ?? url
+  if (!server) throw new ConfigError(missingServerMessage)
+  const shared = { prefix: prefix.includes("{") ? prefix : `{${prefix}}` }
+  const report = createErrorReporter(`bullmqBackend "${name}"`, options)
+  const stops = new Set<StopWorking>()
+  let opening: ReturnType<typeof openQueue> | undefined
+  let isClosed = false
+
+  async function open() {
+    if (isClosed) throw new AgentError(`The backend "${name}" is closed. Make another.`, { code: "closed" })
+    opening ??= openQueue()
+    // What is missing or wrong may be mended; then the next call tries again.
+    opening.catch(() => (opening = undefined))
+    return opening
+  }
+
+  async function openQueue() {
+    const { Queue } = await loadBullmq()
+    const own = typeof server === "string" ? await connectForBullmq(server, 20) : undefined
+    try {
+      // A queue waits for its first connection for ever; a command does not.
+      await (own?.client ?? connection)?.ping()
+    } catch (error) {
+      await own?.close()
+      throw queueError(name, error)
+    }
+    const queue: BullQueue = Reflect.construct(Queue, [name, { ...shared, connection: own?.client ?? server }])
+    queue.on("error", (error) => report(error))
+    return { queue, own }
+  }
+
+  async function ask<T>(question: (queue: BullQueue) => Promise<T>): Promise<T> {
+    const { queue } = await open()
+    return question(queue).catch((error) => {
+      throw queueError(name, error)
+    })
+  }
+
+  async function queued(): Promise<number> {
+    const counts = await ask((queue) => queue.getJobCounts("wait", "paused", "prioritized", "delayed"))
+    return Object.values(counts).reduce((sum, count) => sum + count, 0)
+  }
+
+  async function start(place: string | RedisConnection, handle: JobHandler, concurrency: number): Promise<StopWorking> {
+    const { Worker } = await loadBullmq()
+    const own = await connectForBullmq(place, null)
+    const underWay = new Set<Promise<unknown>>()
+
+    const process = async ({ data }: { data: Job }) => {
+      const work = handle({ run: data.run, revision: data.revision })
+      underWay.add(work)
+      try {
+        await work
+      } catch (error) {
+        report(error, data)
+        // Some names of errors mean something to BullMQ; this one only means "again".
+        const again = new Error(error instanceof Error ? error.message : thrownText(error))
+        throw error instanceof AgentError ? Object.assign(again, { code: error.code }) : again
+      } finally {
+        underWay.delete(work)
+      }
+    }
+    const settings = { ...shared, ...workerOptions(options), connection: own.client, concurrency }
+    const worker: BullWorker = Reflect.construct(Worker, [name, process, settings])
+    worker.on("error", (error) => report(error))
+    await worker.waitUntilReady()
+
+    return callOnce(async () => {
+      // A server that is away does not keep the worker: a job that could not be ticked off comes again.
+      if (!own.isReady()) await own.close()
+      const closing = worker.close()
+      await Promise.race([closing, gracePeriod(underWay)])
+      await own.close()
+      await Promise.race([closing, gracePeriod()])
+    })
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true
+    await Promise.all([...stops].map((stop) => stop()))
+    const opened = await opening?.catch(() => undefined)
+    opening = undefined
+    if (!opened) return
+    await Promise.race([opened.queue.close(), gracePeriod()])
+    await opened.own?.close()
+  }
+
+  return {
+    isShared: true,
+    async push(job) {
+      await ask((queue) => queue.add("slice", job, jobOptions(options, job)))
+    },
+    async start(handle, { concurrency }) {
+      checkConcurrency(concurrency)
+      // A server that cannot be reached, or not be used, is told at once; the worker itself would wait for it for ever.
+      await queued()
+      const stop = await start(server, handle, concurrency)
+      const forget = callOnce(() => stop().finally(() => stops.delete(forget)))
+      stops.add(forget)
+      return forget
+    },
+    queued,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+const missingServerMessage = "bullmqBackend needs a url such as redis://localhost:6379, or a connection of ioredis."
+
+function jobOptions({ priority }: BullmqBackendOptions, job: Job): Record<string, unknown> {
+  const rank = typeof priority === "function" ? priority(job) : priority
+  // A job that was handed back is never given up: how often it may fail is not for the queue to decide.
+  const again = { attempts: 1_000_000, backoff: { type: "growing" } }
+  const once = { deduplication: { id: job.run, keepLastIfActive: true } }
+  return { ...again, ...once, removeOnComplete: true, ...(rank !== undefined && { priority: rank }) }
+}
+
+function workerOptions(options: BullmqBackendOptions): Record<string, unknown> {
+  const { lockDurationMs = 10_000, stalledIntervalMs = 3_000, maxStalledCount = 100, rateLimit } = options
+  return {
+    lockDuration: lockDurationMs,
+    stalledInterval: stalledIntervalMs,
+    maxStalledCount,
+    // After a lost connection it looks again this soon.
+    runRetryDelay: 1_000,
+    // How long a stop may wait while the rate limit holds.
+    maximumRateLimitDelay: 1_000,
+    settings: { backoffStrategy: (failures: number, _type: string, error: Error) => retryDelayMs(failures, error) },
+    removeOnFail: { count: 1_000 },
+    ...(rateLimit && { limiter: { max: rateLimit.max, duration: rateLimit.durationMs } }),
+  }
+}
+
+/** Resolves some time after all that is under way has ended. */
+async function gracePeriod(underWay = new Set<Promise<unknown>>()): Promise<void> {
+  while (underWay.size > 0) await Promise.allSettled(underWay)
+  await new Promise((resolve) => setTimeout(resolve, 3_000).unref())
+}
+
+function queueError(name: string, error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof AgentError) return error
+  const answer = redisError(error, `The queue "${name}" in Redis`)
+  if (answer instanceof AgentError && answer.code !== "connection") return answer
+  const cure =
+    "Check that the server runs. What was pushed may be there or not; engine.recover() finds runs without a job."
+  return new AgentError(`The queue "${name}" in Redis is out of reach: ${withFullStop(error.message)} ${cure}`, {
+    code: "connection",
+    retryable: true,
+    cause: error,
+  })
+}
+
+function callOnce(work: () => Promise<void>): StopWorking {
+  let done: Promise<void> | undefined
+  return () => (done ??= work())
+}

@@ -1,0 +1,39 @@
+// A worker of the pool of `workerBackend`: imports the module it is given, and works for the engine that it exports.
+import { ConfigError, errorData } from "../../core/errors.ts"
+import { joinPool, sendToPool } from "./worker-link.ts"
+
+interface WorkerEngine {
+  work(options: { concurrency: number }): unknown
+  drain?(): unknown
+  close?(): unknown
+}
+
+const [module = "", concurrency = "1"] = process.argv.slice(2)
+let engine: WorkerEngine | undefined
+
+const pool = joinPool({
+  drain: () => engine?.drain?.(),
+  async end() {
+    try {
+      await engine?.close?.()
+    } finally {
+      process.exit(0)
+    }
+  },
+})
+
+try {
+  const exported: { engine?: unknown } = await import(module)
+  engine = checkEngine(exported.engine)
+  await engine.work({ concurrency: Number(concurrency) })
+  if (!pool.hasStarted()) throw new ConfigError("its engine has another backend. Make it with the workerBackend.")
+} catch (error) {
+  sendToPool({ type: "unfit", error: errorData(error) })
+}
+
+function checkEngine(engine: unknown): WorkerEngine {
+  if (typeof engine === "object" && engine && "work" in engine && typeof engine.work === "function") {
+    return engine as WorkerEngine
+  }
+  throw new ConfigError("it has no export `engine` that can work. Write: export const engine = createEngine(…)")
+}

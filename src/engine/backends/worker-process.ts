@@ -1,0 +1,113 @@
+import { fileURLToPath } from "node:url"
+import { fork } from "../../core/child/child-process.ts"
+import { AgentError, ConfigError, type ErrorData } from "../../core/errors.ts"
+import type { Job, JobHandler } from "./backend.ts"
+import type { JobQueue } from "./job-queue.ts"
+
+/** What a worker of a pool is told. */
+export type ToWorker =
+  | { type: "job"; id: number; job: Job }
+  | { type: "answer"; id: number; value: number }
+  | { type: "drain" }
+  | { type: "end" }
+
+/** What it says. An `ask` with a job pushes it; either is answered by how many jobs are queued. */
+export type FromWorker =
+  | { type: "ready" }
+  | { type: "unfit"; error: ErrorData }
+  | { type: "done"; id: number; error?: ErrorData | undefined }
+  | { type: "ask"; id: number; job?: Job | undefined }
+
+export interface WorkerProcess {
+  /** Rejects when the process ends, or says that it cannot work, before it takes jobs. */
+  ready: Promise<void>
+  /** Resolves when the worker is done with the job; rejects when it hands it back, and when it ends. */
+  run: JobHandler
+  ended: Promise<void>
+  /** Asks it to come to an end with the jobs it has. */
+  drain(): void
+  /** Asks it to end, and makes it end when it does not. */
+  end(): Promise<void>
+}
+
+export interface WorkerSetup {
+  module: string
+  concurrency: number
+  queue: JobQueue
+}
+
+export function startWorkerProcess({ module, concurrency, queue }: WorkerSetup): WorkerProcess {
+  const child = fork(childEntry, [module, String(concurrency)])
+  const ready = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  const underWay = new Map<number, PromiseWithResolvers<void>>()
+  let last = 0
+  let isOver = false
+
+  // What cannot be sent any more is of no use to a process that is ending.
+  const tell = (message: ToWorker) => child.connected && child.send(message, () => {})
+
+  function hear(message: FromWorker): void {
+    switch (message.type) {
+      case "ready":
+        return ready.resolve()
+      case "unfit":
+        return ready.reject(new ConfigError(`A worker cannot work with "${module}": ${message.error.message}`))
+      case "done":
+        return settle(message.id, message.error)
+      case "ask":
+        if (message.job) queue.push(message.job)
+        tell({ type: "answer", id: message.id, value: queue.size() })
+    }
+  }
+
+  function settle(id: number, error: ErrorData | undefined): void {
+    const job = underWay.get(id)
+    underWay.delete(id)
+    if (error) job?.reject(new AgentError(error.message, { code: error.code, retryable: true }))
+    else job?.resolve()
+  }
+
+  function over(how: string): void {
+    if (isOver) return
+    isOver = true
+    const error = new AgentError(`A worker process ended ${how}.`, { code: "worker-ended", retryable: true })
+    ready.reject(error)
+    for (const job of underWay.values()) job.reject(error)
+    underWay.clear()
+    ended.resolve()
+  }
+
+  child.on("message", hear)
+  child.on("error", (error) => over(`: ${error.message}`))
+  child.on("exit", (code, signal) => over(signal ? `by ${signal}` : `with code ${code}`))
+  ready.promise.catch(() => {})
+
+  return {
+    ready: ready.promise,
+    ended: ended.promise,
+    async run(job) {
+      if (isOver) throw new AgentError("The worker process has ended.", { code: "worker-ended", retryable: true })
+      const id = ++last
+      const work = Promise.withResolvers<void>()
+      underWay.set(id, work)
+      tell({ type: "job", id, job })
+      await work.promise
+    },
+    drain: () => void tell({ type: "drain" }),
+    async end() {
+      if (isOver) return
+      tell({ type: "end" })
+      const timer = setTimeout(() => child.kill("SIGKILL"), killAfterMs)
+      await ended.promise
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Time to close what the module opened. */
+const killAfterMs = 5_000
+
+const childEntry = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "worker-child.ts" : "worker-child.js", import.meta.url),
+)

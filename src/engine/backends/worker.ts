@@ -1,0 +1,137 @@
+import { availableParallelism } from "node:os"
+import { resolve } from "node:path"
+import { pathToFileURL } from "node:url"
+import {
+  checkOptions,
+  mustBeEither,
+  mustBeIntegerFrom,
+  mustBeObject,
+  mustBeText,
+  type OptionChecks,
+} from "../../core/checks/check-options.ts"
+import { ConfigError } from "../../core/errors.ts"
+import { backendChecks } from "../engine-option-checks.ts"
+import type { Backend, BackendOptions, StopWorking } from "./backend.ts"
+import { createErrorReporter, type ErrorReporter } from "./error-reporter.ts"
+import { checkConcurrency, createJobQueue, type JobQueue, retryDelayMs } from "./job-queue.ts"
+import { currentPoolBackend } from "./worker-link.ts"
+import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts"
+
+export interface WorkerBackendOptions extends BackendOptions {
+  /** The module that exports `engine`, made with this backend: a path, or `import.meta.url` within it. Each worker imports
+   *  it and works for that engine, so importing it must only define things: what submits runs is another module. */
+  module: string | URL
+  /** How many processes. Default: as many as there are processors. */
+  workers?: number | undefined
+}
+
+const workerChecks: OptionChecks<WorkerBackendOptions> = {
+  ...backendChecks,
+  module: mustBeEither("a path or URL", mustBeText, mustBeObject),
+  workers: mustBeIntegerFrom(1),
+}
+
+/** Works in a pool of processes on this machine, so that runs which keep a processor busy do not hold up each other, nor
+ *  this process. A worker that ends is replaced, and its jobs are given to others. The queue is in this process's
+ *  memory: after its crash `engine.recover()` pushes the runs again. */
+export function workerBackend(options: WorkerBackendOptions): Backend {
+  const { module, workers = availableParallelism() } = options
+  if (!module) throw new ConfigError("workerBackend needs the module that exports the engine, such as import.meta.url.")
+  checkOptions("workerBackend()", options, workerChecks)
+  // Within a worker the same module makes the same backend, which then stands for the pool that the worker is in.
+  const pool = currentPoolBackend()
+  if (pool) return pool
+
+  const report = createErrorReporter("workerBackend", options)
+  const queue = createJobQueue(report)
+  const address = moduleUrl(module)
+  return {
+    async push(job) {
+      queue.push(job)
+    },
+    async start(_handle, { concurrency }) {
+      checkConcurrency(concurrency)
+      const open = () => startWorkerProcess({ module: address, concurrency, queue })
+      return openPool({ open, workers, concurrency, queue, report })
+    },
+    async queued() {
+      return queue.size()
+    },
+  }
+}
+
+interface Pool {
+  open: () => WorkerProcess
+  workers: number
+  concurrency: number
+  queue: JobQueue
+  report: ErrorReporter
+}
+
+async function openPool(pool: Pool): Promise<StopWorking> {
+  const places = Array.from({ length: pool.workers }, () => superviseWorker(pool))
+  let stopping: Promise<void> | undefined
+  const stop = () => (stopping ??= Promise.all(places.map((place) => place.stop())).then(() => {}))
+  try {
+    await Promise.all(places.map((place) => place.ready))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return stop
+}
+
+/** One place in the pool: there is a worker in it until it is stopped. `ready` rejects when the first cannot work. */
+function superviseWorker({ open, concurrency, queue, report }: Pool): { ready: Promise<void>; stop: StopWorking } {
+  const stopped = Promise.withResolvers<void>()
+  let isStopped = false
+  let worker = open()
+  const ready = worker.ready
+  const keeping = keep()
+
+  async function keep(): Promise<void> {
+    for (let failures = 0; ; worker = open()) {
+      const isReady = await worker.ready.then(
+        () => true,
+        (error) => {
+          // That the first cannot work is told by `ready`.
+          if (worker.ready !== ready) report(error)
+          return false
+        },
+      )
+      if (isReady && !isStopped) {
+        const detach = queue.attach(worker.run, concurrency)
+        await Promise.race([worker.ended, stopped.promise])
+        if (isStopped) worker.drain()
+        await detach()
+      }
+      if (isStopped) return worker.end()
+      failures = isReady ? 1 : failures + 1
+      if (isReady) report(new Error("A worker process ended. Another takes its place."))
+      await Promise.race([worker.end(), stopped.promise])
+      await waitAtMost(retryDelayMs(failures), stopped.promise)
+      if (isStopped) return worker.end()
+    }
+  }
+
+  return {
+    ready,
+    async stop() {
+      isStopped = true
+      stopped.resolve()
+      await keeping
+    },
+  }
+}
+
+async function waitAtMost(ms: number, sooner: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, ms)
+  await Promise.race([late.promise, sooner])
+  clearTimeout(timer)
+}
+
+function moduleUrl(module: string | URL): string {
+  const text = String(module)
+  return text.startsWith("file:") ? text : pathToFileURL(resolve(text)).href
+}

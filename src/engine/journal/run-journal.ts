@@ -1,0 +1,291 @@
+import type { ApprovalAnswer } from "../../actions/approval.ts"
+import { callName, callSubject, fullCallText, previewCall } from "../../actions/preview-call.ts"
+import type { CallSteps, Journal } from "../../actions/run-journal.ts"
+import type { InterruptedCall } from "../../agent/conversation/interruption.ts"
+import { rejectOnAbort } from "../../core/abort.ts"
+import type { ErrorData } from "../../core/errors.ts"
+import type { CallPreview } from "../../core/event.ts"
+import type { UnknownPolicy } from "../../runtime/bindings.ts"
+import type { RuntimeCall } from "../../runtime/runtime.ts"
+import { decodeError, encodeError } from "../../sessions/outcome-codec.ts"
+import type { StateChanges } from "../../tools/tool-state.ts"
+import type { ApprovalCall } from "../run/run-approvals.ts"
+import { type CellClock, createCellClock } from "./cell-clock.ts"
+import { createCompletionOrder } from "./completion-order.ts"
+import { createJournaledModel, type RecordedAnswer } from "./journaled-model.ts"
+import { decodeValue, encodeValue, hashArguments, hashValue, type StoredValue } from "./stored-values.ts"
+
+/** One line of a run's journal. A call is `started` before it is made, unless making it twice is making it once. */
+export type JournalEntry =
+  | ({ type: "model"; key: string } & RecordedAnswer)
+  | { type: "started"; key: string; call: CallPreview }
+  // Without a value: it could not be stored, so nobody knows it.
+  | { type: "done"; key: string; value?: StoredValue; state?: StateChanges }
+  | { type: "failed"; key: string; error: ErrorData; state?: StateChanges }
+  | { type: "time"; key: string; reads: number[] }
+  // The cycle failed here and is tried again: the model is asked again where it failed.
+  | { type: "retry"; key: string }
+
+export interface JournalSetup {
+  run: string
+  /** The number of cycles done. */
+  cycle: number
+  /** What the randomness of its cells is made from. */
+  seed: string
+  /** What was recorded of the cycle that is run again. */
+  entries: readonly JournalEntry[]
+  /** `now` resolves when they are written. `soon`: with what is written next, or by themselves a moment later. */
+  append(entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void>
+  unknown: UnknownPolicy
+  /** Waits for somebody to allow or refuse a call; `decided` where that was done before the cycle was run again. */
+  approval: {
+    decided(key: string): ApprovalAnswer | undefined
+    wait(key: string, asked: ApprovalCall): Promise<ApprovalAnswer>
+  }
+  /** Told where the cycle takes another way than before. */
+  onDiverged(what: string): void
+  /** Told by what a cell reaches outside without a call, so that nobody records it: once for each cell. */
+  onEffect(what: string): void
+}
+
+export interface RunJournal {
+  journal: Journal
+  /** The cycle is over: tells what was recorded of it and not asked for again. */
+  reportUnaskedCalls(): void
+  /** So many cycles are saved: forgets what was recorded of them. */
+  startCycle(done: number): void
+  /** Whether the model's own answer of the cycle that is run again is recorded. */
+  readonly hasRecordedAnswer: boolean
+  /** The calls that were recorded before the cycle was run again, as they are known now. */
+  pastCalls(): InterruptedCall[]
+  /** Resolves when no call is under way. */
+  untilIdle(): Promise<void>
+  /** No call is made any more. */
+  close(reason: unknown): void
+}
+
+export function createRunJournal(setup: JournalSetup): RunJournal {
+  let cycle = createCycle(setup.entries, setup.onDiverged, setup.cycle)
+  let closed: { reason: unknown } | undefined
+  const underWay = new Set<Promise<unknown>>()
+  const isOpen = () => {
+    if (closed) throw closed.reason
+  }
+
+  async function append(entries: readonly JournalEntry[], when: "now" | "soon"): Promise<void> {
+    // What a cell has read so far is why it makes the calls it makes.
+    const times = [...cycle.clocks].flatMap(([key, clock]): JournalEntry[] => {
+      const reads = clock.takeReads()
+      return reads.length > 0 ? [{ type: "time", key, reads }] : []
+    })
+    await setup.append([...times, ...entries], when)
+  }
+
+  function scope(path: string): Journal {
+    return {
+      call(call, steps) {
+        const { hash, hasUnnamed } = hashArguments(call)
+        return answer(call, steps, nextKey(path, `${callSubject(call)}(${hash})`), hasUnnamed)
+      },
+      model: (model) =>
+        createJournaledModel(model, () => {
+          isOpen()
+          const key = nextKey(path, `model ${model.id}`)
+          const recorded = cycle.answers.get(key)
+          cycle.asked.add(key)
+          return {
+            answer: recorded,
+            begin: () => append([], "now").then(isOpen),
+            record: (given) => append([{ type: "model", key, ...given }], "soon"),
+          }
+        }),
+      cellEnv() {
+        const key = nextKey(path, "cell")
+        const seed = `${setup.seed}/${cycle.number}/${key}`
+        const clock = createCellClock(cycle.reads.get(key) ?? [], seed, setup.onEffect)
+        cycle.clocks.set(key, clock)
+        return clock.env
+      },
+      child: (name, input) => scope(`${nextKey(path, `${name}(${hashValue(input)})`)}/`),
+    }
+  }
+
+  function nextKey(path: string, what: string): string {
+    const ordinal = (cycle.ordinals.get(path + what) ?? 0) + 1
+    cycle.ordinals.set(path + what, ordinal)
+    return `${path}${what}#${ordinal}`
+  }
+
+  async function answer(call: RuntimeCall, steps: CallSteps, key: string, hasUnnamed: boolean): Promise<unknown> {
+    isOpen()
+    const past = cycle.calls.get(key)
+    cycle.asked.add(key)
+    if (past?.outcome) {
+      await cycle.order.waitForTurn(past.outcome.position)
+      steps.state.applyChanges(past.state)
+      return past.outcome.give()
+    }
+    const isUnknown = past && !call.idempotent
+    if (isUnknown) {
+      try {
+        await settleUnknown(call, key, hasUnnamed)
+      } catch (error) {
+        // The call is not made again. If it ended, its changes to the state were recorded.
+        steps.state.applyChanges(past.state)
+        throw error
+      }
+    }
+    // What was begun had been approved, if it was the same call.
+    if (call.approve && (!isUnknown || hasUnnamed)) await steps.approve(deciding(call, key, hasUnnamed))
+    isOpen()
+    const idempotencyKey = hashValue([setup.run, setup.seed, cycle.number, key])
+    const decidingAgain = () => {
+      const changed = hashArguments(call)
+      return deciding(call, `${key} changed to ${changed.hash}`, changed.hasUnnamed)
+    }
+    if (call.journal === false) {
+      await append([], "now")
+      isOpen()
+      return steps.make(idempotencyKey, decidingAgain)
+    }
+    const work = record(call, key, steps.state, () => steps.make(idempotencyKey, decidingAgain))
+    underWay.add(work)
+    return work.finally(() => underWay.delete(work))
+  }
+
+  // An earlier decision counts for the same arguments. Nobody knows whether they are where one of them has no name.
+  function deciding(call: RuntimeCall, key: string, hasUnnamed: boolean) {
+    const reason = hasUnnamed ? unnamedArgumentReason : undefined
+    return {
+      decided: hasUnnamed ? undefined : setup.approval.decided(key),
+      reason,
+      watcher: (id: string, text: string, timeoutMs?: number) =>
+        setup.approval.wait(key, { id, call: previewCall(call), reason, text, timeoutMs }),
+    }
+  }
+
+  async function settleUnknown(call: RuntimeCall, key: string, hasUnnamed: boolean): Promise<void> {
+    const policy = call.unknown ?? setup.unknown
+    if (policy === "retry") return
+    const name = callName(call)
+    if (policy === "fail") throw unknownOutcomeError(`${name} was begun before an interruption, and ${unknownCure}`)
+    const { decided, watcher } = deciding(call, key, hasUnnamed)
+    const decision = decided ?? (await rejectOnAbort(watcher(call.id, fullCallText(call)), call.signal))
+    if (decision === "deny" || decision === "unanswered") {
+      throw unknownOutcomeError(`${name} was begun before an interruption, and was not made again.`)
+    }
+  }
+
+  async function record(call: RuntimeCall, key: string, state: CallSteps["state"], make: () => Promise<unknown>) {
+    // What led to it is written first, and whoever lost the run learns of that.
+    await append(call.idempotent ? [] : [{ type: "started", key, call: previewCall(call) }], "now")
+    isOpen()
+    const { done, changes } = state.recordChanges(make)
+    const changed = () => {
+      const made = changes()
+      return made && { state: made }
+    }
+    try {
+      const value = await done
+      const stored = encodeValue(value)
+      cycle.made.add(key)
+      await append([{ type: "done", key, ...(stored && { value: stored }), ...changed() }], "soon")
+      return value
+    } catch (error) {
+      // What was cut off by the end of its cell may have taken effect or not.
+      if (!call.signal.aborted && !closed) {
+        cycle.made.add(key)
+        await append([{ type: "failed", key, error: encodeError(error), ...changed() }], "soon")
+      }
+      throw error
+    }
+  }
+
+  return {
+    journal: scope(""),
+    reportUnaskedCalls() {
+      const unasked = [...cycle.calls.values()].filter(({ key }) => !cycle.asked.has(key)).map(({ name }) => name)
+      if (unasked.length === 0) return
+      setup.onDiverged(`these calls had been made and were not asked for again: ${unasked.join(", ")}`)
+    },
+    hasRecordedAnswer: [...cycle.answers].some(([key, { error }]) => !key.includes("/model ") && !error),
+    pastCalls() {
+      const { calls, made } = cycle
+      return [...calls.values()].flatMap(({ key, call, outcome }): InterruptedCall[] =>
+        call ? [{ call, outcome: outcome ? "recorded" : made.has(key) ? "remade" : "unknown" }] : [],
+      )
+    },
+    startCycle(done) {
+      cycle = createCycle([], setup.onDiverged, done)
+    },
+    async untilIdle() {
+      while (underWay.size > 0) await Promise.allSettled([...underWay])
+    },
+    close(reason) {
+      closed ??= { reason }
+    },
+  }
+}
+
+// What a cell sees. Of no class of ours: it may keep the error in a variable, and that in a snapshot.
+function unknownOutcomeError(message: string): Error {
+  return Object.assign(new Error(message), { name: "UnknownOutcome", code: "unknown-outcome" })
+}
+
+const unnamedArgumentReason =
+  "One of its arguments is an object without a name, so the answer counts only while the cell is held: later it is asked again."
+
+const unknownCure = "nobody knows whether it took effect. Find out before you call it again."
+
+interface PastCall {
+  key: string
+  name: string
+  /** Absent where only its outcome was recorded: making it twice is making it once. */
+  call?: CallPreview
+  outcome?: { position: number; give(): unknown }
+  /** The changes that it made to the state of tools. */
+  state?: StateChanges | undefined
+}
+
+// What is known of one cycle.
+function createCycle(entries: readonly JournalEntry[], diverged: JournalSetup["onDiverged"], number: number) {
+  const calls = new Map<string, PastCall>()
+  const answers = new Map<string, RecordedAnswer>()
+  const reads = new Map<string, number[]>()
+  let position = 0
+  for (const entry of entries) {
+    const { key } = entry
+    if (entry.type === "retry") forgetFailedAnswers(answers)
+    else if (entry.type === "model") answers.set(key, entry)
+    else if (entry.type === "time") reads.set(key, [...(reads.get(key) ?? []), ...entry.reads])
+    else if (entry.type === "started") calls.set(key, { key, name: previewName(entry.call), call: entry.call })
+    else {
+      const past = calls.get(key) ?? { key, name: key }
+      past.state = entry.state
+      if (entry.type === "failed" || entry.value)
+        past.outcome = { position: position++, give: () => replayEntry(entry) }
+      calls.set(key, past)
+    }
+  }
+  const order = createCompletionOrder(() => diverged("calls are asked for in another order than before"))
+  const clocks = new Map<string, CellClock>()
+  const [asked, made] = [new Set<string>(), new Set<string>()]
+  return { number, calls, answers, reads, order, clocks, ordinals: new Map<string, number>(), asked, made }
+}
+
+// Only the run's own last answers: a failure that a cell or a later answer went on from is part of the path.
+function forgetFailedAnswers(answers: Map<string, RecordedAnswer>): void {
+  for (const [key, { error }] of [...answers].filter(([key]) => !key.includes("/model ")).toReversed()) {
+    if (!error) return
+    answers.delete(key)
+  }
+}
+
+function replayEntry(entry: Extract<JournalEntry, { type: "done" | "failed" }>): unknown {
+  if (entry.type === "done") return decodeValue(entry.value ?? {})
+  throw decodeError(entry.error)
+}
+
+function previewName({ binding, method }: CallPreview): string {
+  return method === undefined ? binding : `${binding}.${method}`
+}

@@ -1,0 +1,105 @@
+import { AgentError, type ErrorData, errorData, ModelError, ProviderError } from "../core/errors.ts"
+import type { EventBody } from "../core/event.ts"
+import type { Store } from "../stores/store.ts"
+import { type RunHead, runKeys, type StoredRunHead, sessionKey, updateHead } from "./checkpoint.ts"
+import { commitWithEvents, type HeadCommit } from "./run/engine-events.ts"
+
+/** How a durable run that failed with a `retryable` error is tried again. */
+export interface RetryPolicy {
+  /** The wait before the first retry, in milliseconds. It doubles with each further one. Default 5,000. */
+  firstMs?: number | undefined
+  /** The longest wait that is not asked for by the service. Default 300,000. */
+  longestMs?: number | undefined
+  /** How many retries there are without a saved cycle in between. Default 10. */
+  attempts?: number | undefined
+  /** How long after the first failure a run is still retried. Default 3,600,000. */
+  withinMs?: number | undefined
+}
+
+/** The retries since the last saved cycle, in the head of a run. */
+export interface Retries {
+  count: number
+  /** When the first of these failures happened. */
+  since: number
+}
+
+export interface NextRetry extends Retries {
+  at: number
+  error: ErrorData
+}
+
+/** When to try again after this failure; undefined where the run has failed for good. */
+export function nextRetry(
+  { retries }: RunHead,
+  failure: unknown,
+  { firstMs = 5_000, longestMs = 300_000, attempts = 10, withinMs = 3_600_000 }: RetryPolicy,
+  now = Date.now(),
+): NextRetry | undefined {
+  const error = errorData(failure)
+  if (!error.retryable) return undefined
+  const { count = 0, since = now } = retries ?? {}
+  if (count >= attempts) return undefined
+  const backOff = Math.min(firstMs * 2 ** count, longestMs)
+  // Between 50 % and 100 % of the wait, so that many runs that failed together do not come back together.
+  const at = Math.max(now + backOff * (0.5 + Math.random() / 2), retryTimeFromError(failure, now))
+  return at - since > withinMs ? undefined : { count: count + 1, since, at: Math.ceil(at), error }
+}
+
+/** The time at which the service said that it can be asked again; 0 where it did not say. */
+function retryTimeFromError(failure: unknown, now: number): number {
+  if (failure instanceof ModelError) return now + (failure.retryAfterMs ?? 0)
+  return failure instanceof ProviderError ? (failure.retryAt ?? 0) : 0
+}
+
+/** The run goes back to the queue, to be taken when the time has come. */
+export function retryLaterCommit({ id }: RunHead, { at, count, since, error }: NextRetry): HeadCommit {
+  const message = `${error.message} The cycle is tried again at ${new Date(at).toISOString()} (retry ${count}).`
+  const warning: EventBody = { type: "warning-raised", code: "run-retried", message }
+  return commitWithEvents(id, [warning], ({ lease: _, ...head }) => ({
+    ...head,
+    status: "queued",
+    retries: { count, since },
+    retryAt: at,
+  }))
+}
+
+/** Puts a failed run back into the queue; gives the revision of its head. */
+export async function retryRun(store: Store, { head: { id, agent, session, status } }: StoredRunHead): Promise<number> {
+  const why = (what: string) => `Run ${id} cannot be tried again: ${what}`
+  if (status !== "failed") {
+    throw new AgentError(why(`it is ${status}. Only failed runs are.`), { code: "not-failed" })
+  }
+  if (session !== undefined) {
+    const last = await store.get(sessionKey(agent, session))
+    const later = why(`run ${last?.value} of session "${session}" came after it.`)
+    if (last?.value !== id) throw new AgentError(later, { code: "followed" })
+  }
+  const changed = await updateHead(store, id, (head) => {
+    if (head.status !== "failed") return undefined
+    const [next, changes] = manualRetryCommit(head)
+    const marker = { type: "append", log: runKeys(id).journal, items: [{ type: "retry", key: "" }] } as const
+    // Written again, so that a run that is submitted to the session at this moment sees that this one goes on.
+    const name = session !== undefined ? sessionKey(agent, session) : undefined
+    return {
+      head: next(head),
+      changes: [...changes, marker, ...(name ? [{ type: "put", key: name, value: id } as const] : [])],
+    }
+  })
+  if (!changed) throw new AgentError(why("it is being tried again already."), { code: "not-failed" })
+  return changed.revision
+}
+
+/** A failed run goes on from its last checkpoint. The events of the cycle that failed stay in the log and are left out of the
+ *  conversation. */
+export function manualRetryCommit({ id }: RunHead): HeadCommit {
+  const message = "The run had failed and is tried again from its last checkpoint."
+  return commitWithEvents(
+    id,
+    [{ type: "warning-raised", code: "run-retried", message }],
+    ({ retries: _, retryAt: __, failedFrom, failedWith: ___, pending: ____, attempts: _____, ...head }) => ({
+      ...head,
+      status: "queued",
+      skipped: [...(head.skipped ?? []), [failedFrom ?? head.stored - 1, head.stored - 1]],
+    }),
+  )
+}

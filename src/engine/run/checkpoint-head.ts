@@ -1,0 +1,78 @@
+import type { Conversation } from "../../agent/conversation.ts"
+import type { RunState } from "../../agent/run/run-state.ts"
+import type { AgentEvent, Pending } from "../../core/event.ts"
+import type { RunHead, SnapshotInfo } from "../checkpoint.ts"
+import type { AgentDefinition } from "./agent-definition.ts"
+
+export interface CheckpointProgress {
+  status: RunHead["status"]
+  state: RunState
+  conversation: Conversation
+  /** The events since the last save. */
+  events: readonly AgentEvent[]
+  /** Whether a cycle has ended since then. */
+  isCycle: boolean
+  unheard: string[]
+  /** The lease of a run without earlier attempts. */
+  leaseMs: number
+  definition: AgentDefinition | undefined
+  snapshot: SnapshotInfo | undefined
+  pending: Pending | undefined
+  /** The run with the folded form of the conversation. */
+  folded: string | undefined
+}
+
+/** The head after a save. A saved cycle is progress: earlier failures no longer count. */
+export function headAfterSave(head: RunHead, progress: CheckpointProgress): RunHead {
+  const { status, conversation, definition, snapshot, pending } = progress
+  const { counts } = conversation.artifacts
+  const { pending: _, gone: __, interrupted: ___, lease: held, retries, attempts, ...rest } = head
+  // A lease that was made longer for this cycle is not needed for the next one.
+  const lease = held && progress.isCycle ? { ...held, forMs: progress.leaseMs } : held
+  return {
+    ...rest,
+    ...(retries && !progress.isCycle && { retries }),
+    ...(attempts && !progress.isCycle && { attempts }),
+    status,
+    state: copyState(progress.state),
+    ...(conversation.systemRun !== undefined && { systemRun: conversation.systemRun }),
+    ...(conversation.promptHash !== undefined && { promptHash: conversation.promptHash }),
+    told: [...conversation.announcedNames],
+    ...(conversation.namesReportedLost.size > 0 && { gone: [...conversation.namesReportedLost] }),
+    ...(Object.keys(counts).length > 0 && { artifacts: { ...counts } }),
+    unheard: progress.unheard,
+    ...logPosition(head, progress.events),
+    asked: [],
+    ...(definition && { definition }),
+    ...(snapshot && { snapshot }),
+    ...(pending && { pending }),
+    ...(progress.folded !== undefined && { folded: progress.folded }),
+    ...(status === "running" && lease && { lease }),
+    ...(status === "failed" && { failedFrom: head.stored }),
+  }
+}
+
+/** The head of a run that failed: it stays as the last saved cycle left it, so that a retry goes on from there. */
+export function headAfterFailure(head: RunHead, conversation: Conversation, events: readonly AgentEvent[]): RunHead {
+  const { lease: _, pending: __, ...rest } = head
+  const { approved, state, artifacts } = conversation
+  const failedWith = { approved: [...approved], tools: { ...state.values }, artifacts: { ...artifacts.counts } }
+  return { ...rest, status: "failed", asked: [], failedFrom: head.stored, failedWith, ...logPosition(head, events) }
+}
+
+function logPosition({ id, stored, seq }: RunHead, events: readonly AgentEvent[]): Pick<RunHead, "stored" | "seq"> {
+  const last = events.findLast((event) => event.run === id)
+  return { stored: stored + events.length, seq: (last?.seq ?? seq - 1) + 1 }
+}
+
+// The run goes on changing some parts of its state in place: counts, approvals, and the state of tools.
+function copyState(state: RunState): RunState {
+  const { calls, approved, tools } = state
+  return {
+    ...state,
+    calls: { total: calls.total, of: { ...calls.of } },
+    approved: [...approved],
+    // Its values are frozen.
+    tools: { ...tools },
+  }
+}

@@ -1,0 +1,43 @@
+import type { AgentEvent } from "../../core/event.ts"
+import type { Json } from "../../core/json.ts"
+import type { Store, StoreChange } from "../../stores/store.ts"
+import type { ReadArtifact } from "../../tools/artifacts.ts"
+import { damagedRunError, type RunHead, readHead, runKeys } from "../checkpoint.ts"
+import { encodeValue } from "../journal/stored-values.ts"
+
+/** What a checkpoint stores beside the head. */
+export interface CheckpointRecords {
+  events: readonly AgentEvent[]
+  artifacts: ReadonlyMap<string, string>
+  /** The declared outputs of a run that has ended. */
+  objects?: Record<string, unknown> | undefined
+  snapshot?: readonly StoreChange[] | undefined
+}
+
+/** The changes that store them, for the same commit as the head. */
+export function checkpointChanges(
+  id: string,
+  { events, artifacts, objects, snapshot = [] }: CheckpointRecords,
+): StoreChange[] {
+  const keys = runKeys(id)
+  const changes: StoreChange[] = [...snapshot]
+  for (const [name, text] of artifacts) changes.push({ type: "put", key: keys.artifacts + name, value: text })
+  if (events.length > 0) changes.push({ type: "append", log: keys.events, items: events as unknown as Json[] })
+  const outputs = objects && encodeValue(objects)
+  if (outputs) changes.push({ type: "put", key: keys.objects, value: outputs as unknown as Json })
+  return changes
+}
+
+/** Reads artifacts of a run, and of the runs before it in its session. */
+export function runArtifactReader(store: Store, { id, after }: RunHead): ReadArtifact {
+  return async (name) => {
+    for (let run: string | undefined = id, before = after; run !== undefined; ) {
+      const entry = await store.get(runKeys(run).artifacts + name)
+      if (typeof entry?.value === "string") return entry.value
+      if (entry) throw damagedRunError(run, `its artifact "${name}" is not a text`)
+      run = before
+      before = run === undefined ? undefined : (await readHead(store, run))?.head.after
+    }
+    return undefined
+  }
+}

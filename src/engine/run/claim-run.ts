@@ -1,0 +1,70 @@
+import type { Store } from "../../stores/store.ts"
+import { type RunHead, type StoredRunHead, updateHead } from "../checkpoint.ts"
+import { blockedWorkerWarning, nextClaim } from "./claim-attempts.ts"
+import { commitWithEvents, unloggedDecisionsCommit } from "./engine-events.ts"
+import type { LeaseObserver } from "./lease-observer.ts"
+import { applyMessage, type InboxMessage } from "./run-inbox.ts"
+import { isOwnerGone, type Owner } from "./run-owner.ts"
+
+export interface Claim {
+  owner: Owner
+  leaseMs: number
+  silence: LeaseObserver
+  /** The messages to the run from position `inboxFrom` on. They are stored with the claim, so that the first cycle has them. */
+  inbox?: readonly InboxMessage[]
+  inboxFrom?: number
+  /** The run before it in its session. */
+  after?: string | undefined
+}
+
+/** Takes a run that waits for a worker, or whose worker is gone; undefined where there is nothing to take. */
+export function claimRun(
+  store: Store,
+  id: string,
+  claim: Claim,
+  known?: StoredRunHead,
+): Promise<StoredRunHead | undefined> {
+  const take = (found: RunHead) => {
+    if (!isClaimable(found, claim)) return undefined
+    const { after } = claim
+    const head = applyMessages({ ...claimedHead(found, claim), ...(after !== undefined && { after }) }, claim)
+    const warning = blockedWorkerWarning(found, claim.owner)
+    const commits = [warning && commitWithEvents(id, [warning], (next) => next), unloggedDecisionsCommit(head)].filter(
+      (each) => !!each,
+    )
+    return {
+      head: commits.reduce((before, [next]) => next(before), head),
+      changes: commits.flatMap(([, changes]) => changes),
+    }
+  }
+  return updateHead(store, id, take, known)
+}
+
+// An abort, and what came after it, stays in the inbox: the worker reads it first.
+function applyMessages(head: RunHead, { inbox = [], inboxFrom }: Claim): RunHead {
+  if (head.inbox !== inboxFrom) return head
+  let next = head
+  for (const message of inbox) {
+    if (message.type === "abort") break
+    next = applyMessage(next, message)
+  }
+  return next
+}
+
+/** The head of a run that a worker has taken. */
+export function claimedHead(head: RunHead, { owner, leaseMs }: { owner: Owner; leaseMs: number }): RunHead {
+  const { refused: _, retryAt: __, ...rest } = head
+  const claim = nextClaim(head, owner, leaseMs)
+  // A worker that stops in order gives the run back first. Before the first checkpoint the model was not asked.
+  const interrupted = head.status === "running" && head.state && ({ interrupted: true } as const)
+  return { ...rest, ...interrupted, status: "running", ...claim, fence: head.fence + 1, updatedAt: Date.now() }
+}
+
+/** Whether a worker may take a run. It may always take one that it holds itself: it asks only for runs that it does not
+ *  work on. */
+export function isClaimable(head: RunHead, { owner, silence }: { owner?: Owner; silence: LeaseObserver }): boolean {
+  const { status, lease } = head
+  if (status === "queued") return (head.retryAt ?? 0) <= Date.now()
+  if (status !== "running") return false
+  return !lease || lease.owner.id === owner?.id || isOwnerGone(lease.owner) || silence.silentFor(head) >= lease.forMs
+}

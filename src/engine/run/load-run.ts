@@ -1,0 +1,193 @@
+import type { ConversationHead, StoredConversation } from "../../agent/conversation/restore-conversation.ts"
+import type { DurableOptions, ResumedConversation } from "../../agent/run/durable-run.ts"
+import { AgentError } from "../../core/errors.ts"
+import type { AgentEvent } from "../../core/event.ts"
+import type { Json } from "../../core/json.ts"
+import type { UserMessage } from "../../core/message.ts"
+import { initialMemory } from "../../memory.ts"
+import type { Store } from "../../stores/store.ts"
+import { damagedRunError, type RunHead, readHead, runKeys, type StoredRunHead } from "../checkpoint.ts"
+import type { JournalEntry } from "../journal/run-journal.ts"
+import { mayStart, previousRun, previousRunId } from "../session-queue.ts"
+import { parseEvents, parseJournal, parsePrompt, parseRunOptions } from "../stored-records.ts"
+import { claimRun } from "./claim-run.ts"
+import { refuseRun } from "./engine-events.ts"
+import {
+  type ConversationFolder,
+  createConversationFolder,
+  type LoadedConversation,
+  readFoldedConversation,
+  runReadCost,
+} from "./folded-conversation.ts"
+import { type HeldRun, holdRun } from "./held-run.ts"
+import type { LeaseObserver } from "./lease-observer.ts"
+import { readInboxMessages } from "./run-inbox.ts"
+import type { Owner } from "./run-owner.ts"
+import { readSnapshot } from "./run-snapshots.ts"
+
+/** A run that was claimed, with what its next cycle goes on from. */
+export interface LoadedRun {
+  held: HeldRun
+  prompt: UserMessage
+  /** What the journal has of the cycle that was under way. */
+  entries: JournalEntry[]
+  options: DurableOptions | undefined
+  resumed: ResumedConversation | undefined
+  earlier: StoredConversation | undefined
+  folding: ConversationFolder
+}
+
+/** Claims a run and reads what it goes on from; says why where it is not to be worked on now. */
+export async function claimAndLoadRun(
+  { store, owner, leaseMs, silence }: { store: Store; owner: Owner; leaseMs: number; silence: LeaseObserver },
+  found: StoredRunHead,
+): Promise<LoadedRun | { type: "none" | "held" | "refused" }> {
+  const { id } = found.head
+  if (!(await mayStart(store, found.head))) return { type: "none" }
+  const inbox = await readInboxMessages(store, id, found.head.inbox)
+  const after = await previousRunId(store, found.head)
+  const claim = { owner, leaseMs, silence, inbox, inboxFrom: found.head.inbox, after }
+  const claimed = await claimRun(store, id, claim, found)
+  if (!claimed) return { type: (await readHead(store, id))?.head.status === "running" ? "held" : "none" }
+  try {
+    return await loadClaimedRun(store, claimed, leaseMs)
+  } catch (error) {
+    if (!(error instanceof AgentError) || error.code !== "corrupt") throw error
+    const held = holdRun(store, claimed, { leaseMs, journalLength: claimed.head.journal })
+    return await refuseRun(held, error.message).finally(held.stopRenewing)
+  }
+}
+
+async function loadClaimedRun(store: Store, claimed: StoredRunHead, leaseMs: number): Promise<LoadedRun> {
+  const { head } = claimed
+  const { id } = head
+  const keys = runKeys(id)
+  const [journal, input, options, resumed, earlier] = await Promise.all([
+    collect(store.read(keys.journal, head.journal)),
+    store.get(keys.input),
+    store.get(keys.options),
+    head.state && loadResumed(store, head, head.state),
+    head.state ? undefined : loadEarlierRuns(store, head),
+  ])
+  if (!input) throw damagedRunError(id, "its prompt is missing")
+  const entries = parseJournal(journal, id)
+  const prompt = parsePrompt(input.value, id)
+  const given = options && parseRunOptions(options.value, id)
+  const held = holdRun(store, claimed, {
+    leaseMs,
+    journalLength: head.journal + entries.length,
+  })
+  const { folded, cost } = resumed ?? earlier ?? { folded: undefined, cost: 0 }
+  return {
+    held,
+    prompt,
+    entries,
+    options: given,
+    resumed: resumed?.kept,
+    earlier: earlier?.kept,
+    folding: createConversationFolder(folded?.run, cost),
+  }
+}
+
+/** Where a run goes on. */
+async function loadResumed(
+  store: Store,
+  head: RunHead,
+  state: NonNullable<RunHead["state"]>,
+): Promise<Loaded<ResumedConversation>> {
+  const { end, ...rest } = state
+  const { kept, ...read } = await loadConversation(store, head)
+  // A run that waited and was answered has no end any more.
+  return { kept: { state: end && end.status !== "waiting" ? state : rest, ...kept }, ...read }
+}
+
+interface Loaded<Kept> extends Omit<LoadedConversation, "events"> {
+  kept: Kept
+}
+
+/** What the runs of the same session before this one have left. */
+async function loadEarlierRuns(store: Store, head: RunHead): Promise<Loaded<StoredConversation> | undefined> {
+  const before = await previousRun(store, head)
+  if (!before) return undefined
+  // Only a run with a saved cycle knows the names, approvals and objects of the conversation.
+  const last = (await previousRun(store, head, ({ state }) => !state)) ?? before
+  return loadConversation(store, before, last)
+}
+
+/** The conversation up to the run `head`, with the names, approvals and objects that the run `last` has saved. */
+async function loadConversation(store: Store, head: RunHead, last = head): Promise<Loaded<StoredConversation>> {
+  const [{ folded, events, cost }, snapshot] = await Promise.all([
+    readConversation(store, head),
+    readSnapshot(store, last),
+  ])
+  const covered = eventsCoveredBySnapshot(events, last)
+  return {
+    kept: { events, folded: folded?.conversation, head: conversationHead(last), snapshot, covered },
+    folded,
+    cost,
+  }
+}
+
+/** How many of the events had come when the objects of that run were kept; undefined where that is all of them. */
+function eventsCoveredBySnapshot(
+  events: readonly AgentEvent[],
+  { id, status, stored, failedFrom }: RunHead,
+): number | undefined {
+  if (status !== "failed" || failedFrom === undefined) return undefined
+  const end = events.findLastIndex(({ run }) => run === id) + 1
+  return Math.max(0, end - (stored - failedFrom))
+}
+
+/** The conversation of a run and of the runs before it in its session: in folded form as far as that was stored, and the
+ *  events since. */
+export async function readConversation(store: Store, head: RunHead): Promise<LoadedConversation> {
+  const folded = await readFoldedConversation(store, head)
+  const runs: AgentEvent[][] = []
+  let isWhole = false
+  for (let each: RunHead | undefined = head; each; ) {
+    isWhole = each.id === folded?.run
+    runs.unshift(await readConversationEvents(store, each, isWhole ? folded?.at : 0))
+    if (isWhole) break
+    each = await previousRun(store, each)
+  }
+  const events = runs.flat()
+  return { folded: isWhole ? folded : undefined, events, cost: events.length + runs.length * runReadCost }
+}
+
+/** The events of a run that are part of the conversation, from that position of its log on. */
+export async function readConversationEvents(store: Store, head: RunHead, from = 0): Promise<AgentEvent[]> {
+  const events = await readEvents(store, head, from)
+  const { skipped = [] } = head
+  if (skipped.length === 0) return events
+  return events.filter((_, index) => !skipped.some(([start, end]) => from + index >= start && from + index < end))
+}
+
+function conversationHead(head: RunHead): ConversationHead {
+  const { systemRun, promptHash, told, gone, unheard, state, failedWith } = head
+  const { memory = initialMemory } = state ?? {}
+  const { approved = [], tools = {} } = failedWith ?? state ?? {}
+  const { artifacts } = failedWith ?? head
+  return {
+    version: 1,
+    ...(systemRun !== undefined && { systemRun }),
+    ...(promptHash !== undefined && { promptHash }),
+    told,
+    ...(gone && { gone }),
+    ...(artifacts && { artifacts }),
+    steered: unheard,
+    approved,
+    memory,
+    tools,
+  }
+}
+
+/** The events of a run that were stored with this head, or later, from that position on. A shorter log is an error. */
+export async function readEvents(store: Store, { id, stored }: RunHead, from = 0): Promise<AgentEvent[]> {
+  const events = parseEvents(await collect(store.read(runKeys(id).events, from)), id)
+  if (from + events.length >= stored) return events
+  throw damagedRunError(id, `its log has ${from + events.length} of ${stored} events`)
+}
+
+async function collect(items: AsyncIterable<Json>): Promise<Json[]> {
+  return await Array.fromAsync(items)
+}

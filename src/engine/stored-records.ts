@@ -1,0 +1,84 @@
+import type { DurableOptions } from "../agent/run/durable-run.ts"
+import {
+  isFiniteNumber,
+  isListOf,
+  isObject,
+  isObjectWith,
+  isString,
+  type ShapeCheck,
+} from "../core/checks/check-shape.ts"
+import type { AgentEvent } from "../core/event.ts"
+import type { Json } from "../core/json.ts"
+import type { UserMessage } from "../core/message.ts"
+import { damagedRunError } from "./checkpoint.ts"
+import type { JournalEntry } from "./journal/run-journal.ts"
+import type { InboxMessage } from "./run/run-inbox.ts"
+import { decodeRunOptions, type StoredRunOptions } from "./submit-options.ts"
+
+// A store holds whatever was written to it, by other programs and other versions too. What has another form than the engine writes
+// is reported as `corrupt`.
+
+type Stored = Json | Uint8Array
+
+const isEvent = isObjectWith({ type: isString, run: isString, seq: isFiniteNumber })
+const isJournalEntry = isObjectWith({ type: isString, key: isString })
+const isInboxMessage = isObjectWith(
+  { type: isString },
+  { text: isString, key: isString, decision: isString, reason: isString },
+)
+const isPrompt = isObjectWith({ id: isString, role: isString, parts: isListOf(isObjectWith({ type: isString })) })
+
+/** The prompt of a run. */
+export function parsePrompt(value: Stored, run: string): UserMessage {
+  return checkStored<UserMessage>(value, isPrompt, run, "its prompt is not a message")
+}
+
+/** The options of a run. */
+export function parseRunOptions(value: Stored, run: string): DurableOptions {
+  return decodeRunOptions(checkStored<StoredRunOptions>(value, isObject, run, "its options are not an object"))
+}
+
+/** The events of a run, from its log. */
+export function parseEvents(items: readonly Json[], run: string): AgentEvent[] {
+  return items.map((item, position) => parseEvent(item, run, position))
+}
+
+export function parseEvent(item: Json, run: string, position: number): AgentEvent {
+  return checkStored<AgentEvent>(item, isEvent, run, `item ${position} of its log is not an event`)
+}
+
+export function parseJournal(items: readonly Json[], run: string): JournalEntry[] {
+  const what = (position: number) => `item ${position} of its journal is not an entry`
+  return items.map((item, position) => checkStored<JournalEntry>(item, isJournalEntry, run, what(position)))
+}
+
+export function parseInboxMessage(item: Json, run: string): InboxMessage {
+  return checkStored<InboxMessage>(item, isInboxMessage, run, "its inbox has something that is not a message")
+}
+
+/** The name of a run, in a record that leads to it. */
+export function parseRunId(value: Stored, where: string): string {
+  if (typeof value === "string" && value !== "") return value
+  throw damagedRunError(where, "the record that leads to it is not the id of a run")
+}
+
+export interface KeyRecord {
+  run: string
+  session?: string
+}
+
+export function parseKeyRecord(value: Stored, key: string): KeyRecord {
+  const isKeyRecord = isObjectWith({ run: isString }, { session: isString })
+  return checkStored<KeyRecord>(
+    value,
+    isKeyRecord,
+    `with the key "${key}"`,
+    "the record of the key does not name a run",
+  )
+}
+
+// The check is what tells that it is one.
+function checkStored<T>(value: unknown, check: ShapeCheck, run: string, what: string): T {
+  if (check(value)) return value as T
+  throw damagedRunError(run, what)
+}

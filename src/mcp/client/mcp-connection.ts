@@ -1,0 +1,153 @@
+import type {
+  AuthProvider,
+  Client,
+  ListChangedHandlers,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client"
+import { AgentError, ConfigError, errorData } from "../../core/errors.ts"
+import type { McpClientOptions, McpServer } from "../mcp-types.ts"
+import { type ClientPackage, ownVersion } from "../sdk-packages.ts"
+import { createStdioTransport } from "./stdio-transport.ts"
+
+/** A client that is connected, for as long as `isOpen`. */
+export interface Connection {
+  client: Client
+  /** Asks the server; once more where the user had to let us in first. */
+  request<T>(request: (client: Client) => Promise<T>): Promise<T>
+  isOpen(): boolean
+  /** How the other side ended, where that is known. */
+  endReason(): string
+  close(): Promise<void>
+}
+
+export interface ConnectOptions extends Pick<McpClientOptions, "auth" | "authorized" | "name"> {
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+  /** The server has other tools. */
+  onTools: NonNullable<ListChangedHandlers["tools"]>["onChanged"]
+}
+
+/** Connects by the handshake of 2025, which nearly every server answers, and only to one that refuses it by that of 2026. Asking the
+ *  other way round ends some older programs. */
+export async function connectToServer(
+  sdk: ClientPackage,
+  server: McpServer,
+  options: ConnectOptions,
+  isLetIn = false,
+): Promise<Connection> {
+  try {
+    return await tryConnect(sdk, server, options, "legacy")
+  } catch (error) {
+    if (options.signal?.aborted) throw options.signal.reason
+    if (error instanceof AuthorizationFinished && !isLetIn) return await connectToServer(sdk, server, options, true)
+    if (!isHandshakeRefusal(sdk, error)) throw unreachableError(server, options, error)
+    return await tryConnect(sdk, server, options, "auto").catch(() => {
+      throw unreachableError(server, options, error)
+    })
+  }
+}
+
+/** What people know a server by, without what may be secret. */
+export function serverLabel(server: McpServer): string {
+  if ("url" in server) return URL.canParse(server.url) ? new URL(server.url).host : server.url
+  const script = server.args?.find((arg) => !arg.startsWith("-"))
+  return script === undefined ? server.command : `${server.command} ${script}`
+}
+
+async function tryConnect(
+  sdk: ClientPackage,
+  server: McpServer,
+  { auth, authorized, timeoutMs, signal, onTools }: ConnectOptions,
+  mode: "legacy" | "auto",
+): Promise<Connection> {
+  const child = "command" in server ? createStdioTransport(sdk, server) : undefined
+  const transport = child ?? createHttpTransport(sdk, server, auth)
+  const client = new sdk.Client(
+    { name: "karst", version: ownVersion() },
+    { versionNegotiation: { mode }, listChanged: { tools: { onChanged: onTools } } },
+  )
+  let isOpen = true
+  client.onclose = () => {
+    isOpen = false
+  }
+  const close = async () => {
+    isOpen = false
+    await client.close().catch(() => undefined)
+    await transport.close().catch(() => undefined)
+  }
+  const letIn = async (error: unknown) => {
+    if (!(error instanceof sdk.UnauthorizedError) || !authorized || !("finishAuth" in transport)) return false
+    await transport.finishAuth(await authorized())
+    return true
+  }
+  try {
+    await client.connect(transport, { timeout: timeoutMs, ...(signal && { signal }) })
+  } catch (error) {
+    const isLetIn = await letIn(error)
+    await close()
+    if (isLetIn) throw new AuthorizationFinished()
+    if (!child || error instanceof AgentError) throw error
+    throw isConnectionClosed(sdk, error)
+      ? new AgentError(`${child.endReason()}.`, { code: "server-gone", cause: error })
+      : error
+  }
+  return {
+    client,
+    async request(request) {
+      try {
+        return await request(client)
+      } catch (error) {
+        if (await letIn(error)) return await request(client)
+        throw error
+      }
+    },
+    isOpen: () => isOpen,
+    close,
+    endReason: () => child?.endReason() ?? "the connection was lost",
+  }
+}
+
+/** The user has let us in: with the tokens that the provider now has, it can be tried again. */
+class AuthorizationFinished extends Error {
+  override message = "the user was asked, and it still says no"
+}
+
+function createHttpTransport(
+  sdk: ClientPackage,
+  server: McpServer,
+  auth: McpClientOptions["auth"],
+): StreamableHTTPClientTransport {
+  if (!("url" in server) || !URL.canParse(server.url)) {
+    throw new ConfigError("mcpTools: a server has a `command` to start, or a whole `url`: http://…")
+  }
+  return new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+    ...(server.headers && { requestInit: { headers: { ...server.headers } } }),
+    // Whichever it is, the package knows what to do with it.
+    ...(auth && { authProvider: auth as AuthProvider }),
+  })
+}
+
+export function isConnectionClosed({ SdkError, SdkErrorCode }: ClientPackage, error: unknown): boolean {
+  return error instanceof SdkError && [SdkErrorCode.ConnectionClosed, SdkErrorCode.NotConnected].includes(error.code)
+}
+
+// It answered, and said no to how it was asked.
+function isHandshakeRefusal({ ProtocolError, SdkHttpError }: ClientPackage, error: unknown): boolean {
+  return error instanceof ProtocolError || (error instanceof SdkHttpError && error.status === 400)
+}
+
+function unreachableError(server: McpServer, { name }: ConnectOptions, cause: unknown): AgentError {
+  if (cause instanceof ConfigError) return cause
+  const reason = `${errorData(cause).message}${causeText(cause)}`
+  return new AgentError(`The MCP server "${name ?? serverLabel(server)}" cannot be reached: ${reason}`, {
+    code: "server-gone",
+    retryable: true,
+    cause,
+  })
+}
+
+// `fetch` says why only in its cause; what is ours says it itself.
+function causeText(error: unknown): string {
+  const cause = error instanceof Error && !(error instanceof AgentError) ? error.cause : undefined
+  return cause instanceof Error ? ` (${cause.message})` : ""
+}

@@ -1,0 +1,147 @@
+import type { CallToolResult } from "@modelcontextprotocol/server"
+import { type CodeServices, performCode } from "../../actions/perform-code.ts"
+import { onAbort } from "../../core/abort.ts"
+import { AbortError } from "../../core/errors.ts"
+import type { Emit, EventOf } from "../../core/event.ts"
+import { followSignals } from "../../core/run-context.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import type { ServeOptions } from "../mcp-types.ts"
+import { toContent } from "../result-content.ts"
+import type { CallHost } from "./call-host.ts"
+
+/** The cells that clients run: as in a run of ours, by the same code, with the same events. */
+export interface ClientCells {
+  /** Runs a cell and answers with its result, or, where that takes longer than a client waits, with how to wait for it. */
+  run(id: string, code: string, host: CallHost, call: CellCall): Promise<CallToolResult>
+  /** Waits for a cell that was still running; undefined where there is none by this id. */
+  wait(id: string, call: CellCall): Promise<CallToolResult> | undefined
+  /** Ends those under way. */
+  close(reason: AbortError): Promise<void>
+}
+
+export interface CellCall {
+  /** A call that is cancelled takes its cell with it. */
+  signal: AbortSignal
+  progress(text: string): void
+  /** Whether the client has questions to answer before the cell can go on: its answer then takes as long as the person does. */
+  isAsking?: (() => boolean) | undefined
+}
+
+interface ClientCell {
+  id: string
+  ended: Promise<CallToolResult>
+  isOver: boolean
+  /** Calls of it that somebody must approve. */
+  asking: Set<string>
+  controller: AbortController
+  progress(text: string): void
+}
+
+// Of results that nobody came back for.
+const maxUnreadResults = 100
+
+export function createClientCells(runtime: Runtime, options: ServeOptions): ClientCells {
+  const { answerWithinMs = 40_000, typeGate, transaction, cellTimeoutMs, maxOutputChars = 5000 } = options
+  const cells = new Map<string, ClientCell>()
+
+  function start(id: string, code: string, host: CallHost): ClientCell {
+    const controller = new AbortController()
+    const unfollow = followSignals(controller, host.signal ? [host.signal] : [])
+    const cell: ClientCell = {
+      id,
+      controller,
+      asking: new Set(),
+      isOver: false,
+      progress() {},
+      ended: Promise.resolve({ content: [] }),
+    }
+    const services: CodeServices = {
+      ...host.gate,
+      runtime,
+      signal: controller.signal,
+      cellTimeoutMs,
+      typeGate,
+      transaction,
+      leftMs: host.leftMs,
+      cellEnv: host.cellEnv,
+      maxOutputChars,
+      taken: new Set(),
+    }
+    cell.ended = runCell(code, cell, host, services).finally(() => {
+      cell.isOver = true
+      unfollow()
+    })
+    removeOldestResults(cells)
+    cells.set(id, cell)
+    return cell
+  }
+
+  async function answer(cell: ClientCell, { signal, progress, isAsking }: CellCall): Promise<CallToolResult> {
+    cell.progress = progress
+    const cancelled = onAbort(signal, () => cell.controller.abort(new AbortError("The client cancelled the call.")))
+    const late = Promise.withResolvers<undefined>()
+    const timer = setInterval(() => isAsking?.() || late.resolve(undefined), answerWithinMs)
+    try {
+      const result = await Promise.race([cell.ended, late.promise])
+      if (result) cells.delete(cell.id)
+      return result ?? unfinishedResult(cell)
+    } finally {
+      clearInterval(timer)
+      cancelled()
+      cell.progress = () => {}
+    }
+  }
+
+  return {
+    run: (id, code, host, call) => answer(start(id, code, host), call),
+    wait(id, call) {
+      const cell = cells.get(id)
+      return cell && answer(cell, call)
+    },
+    async close(reason) {
+      const open = [...cells.values()]
+      for (const { controller } of open) controller.abort(reason)
+      await Promise.all(open.map(({ ended }) => ended))
+      cells.clear()
+    },
+  }
+}
+
+async function runCell(
+  code: string,
+  cell: ClientCell,
+  host: CallHost,
+  services: CodeServices,
+): Promise<CallToolResult> {
+  const { id } = cell
+  let end: Omit<EventOf<"code-end">, "run" | "seq" | "at"> | undefined
+  const emit: Emit = (event) => {
+    if (event.type === "approval-requested") cell.asking.add(event.id)
+    if (event.type === "approval-resolved") cell.asking.delete(event.id)
+    if (event.type === "code-delta" && event.of !== "source") cell.progress(event.text)
+    if (event.type === "code-end") end = event
+    host.emit(event)
+  }
+  const { language } = services.runtime
+  emit({ type: "code-start", id, language })
+  emit({ type: "code-delta", id, of: "source", text: code })
+  // Where the runtime itself is gone, the end of the cell says so.
+  const part = { type: "code", id, tag: language, code, closed: true } as const
+  await host.within(() => performCode(part, services, emit)).catch(() => undefined)
+  if (!end) return { content: toContent("The cell ended without a result."), isError: true }
+  return { content: toContent(end.text, end.images), isError: !end.ok }
+}
+
+function unfinishedResult({ id, asking }: ClientCell): CallToolResult {
+  const status = asking.size > 0 ? "needs-approval" : "running"
+  const why =
+    status === "running"
+      ? "The cell is still running."
+      : "A call in the cell waits for a person to approve it, who was asked."
+  return { content: toContent(JSON.stringify({ status, cell: id, next: `${why} Call wait with this cell.` })) }
+}
+
+function removeOldestResults(cells: Map<string, ClientCell>): void {
+  const over = [...cells.values()].filter(({ isOver }) => isOver)
+  for (const { id } of over.slice(0, Math.max(0, over.length - maxUnreadResults + 1))) cells.delete(id)
+}

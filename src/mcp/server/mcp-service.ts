@@ -1,0 +1,194 @@
+import { setTimeout } from "node:timers/promises"
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  McpServerFactory,
+  Server,
+  ServerContext,
+  Tool as ShownTool,
+} from "@modelcontextprotocol/server"
+import type { Approver } from "../../actions/approval.ts"
+import { AbortError, ConfigError } from "../../core/errors.ts"
+import type { Json } from "../../core/json.ts"
+import { newId } from "../../core/message.ts"
+import { followSignals } from "../../core/run-context.ts"
+import type { Tool } from "../../tools/tool.ts"
+import type { McpCall, ServeOptions, ToolSources } from "../mcp-types.ts"
+import { ownVersion, type ServerPackage } from "../sdk-packages.ts"
+import { toTools } from "../tool-sources.ts"
+import { askClient, canAskClient, clientName } from "./ask-client.ts"
+import { type CallHost, createCallHosts } from "./call-host.ts"
+import { createCallQueue, type YieldTurn } from "./call-queue.ts"
+import { callTool } from "./call-tool.ts"
+import { createInputRequiredCalls } from "./input-required.ts"
+import { createProgressNotifier } from "./progress-notifications.ts"
+import { createRuntimeTools } from "./runtime-tools.ts"
+
+/** What clients reach, whatever the way they come by. */
+export interface McpService {
+  /** Makes what answers one connection, or one request. */
+  factory: McpServerFactory
+  /** Looks again at what is in the runtime, for the next client; not longer than this, for it may be busy. Default 2,000. */
+  refresh(withinMs?: number): Promise<void>
+  replaceTools(sources: ToolSources): void
+  /** Ends the calls under way, and waits until they have ended. */
+  close(): Promise<void>
+}
+
+/** One call as its request gives it. */
+interface CallRequest {
+  signal: AbortSignal
+  progress(text: string): void
+  /** Asks the person at the client; undefined where the client cannot ask one. */
+  approver: Approver | undefined
+  /** Whether the client has questions to answer before the call can go on. */
+  isAsking?: () => boolean
+  session: string
+  /** The subjects that the person at this client has approved for always. */
+  approved: string[]
+}
+
+/** Tools and a runtime, as MCP servers that share them. */
+export function createMcpService(sdk: ServerPackage, options: ServeOptions): McpService {
+  const { name, version = ownVersion(), runtime, maxOutputChars } = options
+  const live = runtime && createRuntimeTools(runtime, options)
+  const hostOf = createCallHosts(options)
+  const inTurn = createCallQueue()
+  const rounds = createInputRequiredCalls(sdk)
+  const closing = new AbortController()
+  const open = new Set<Promise<unknown>>()
+  let instructions = said(live?.usage)
+  let tools = toolMap(options.tools ?? [])
+
+  function toolMap(sources: ToolSources): ReadonlyMap<string, Tool> {
+    const made = toTools(sources)
+    const taken = live?.listed.find(({ name }) => made.some((tool) => tool.name === name))
+    if (taken) throw new ConfigError(`tools: "${taken.name}" is a tool of the runtime that is served. Rename yours.`)
+    return new Map(made.map((tool) => [tool.name, tool]))
+  }
+
+  function said(about: string | undefined): string {
+    return [options.instructions, about].filter(Boolean).join("\n\n")
+  }
+
+  function list(): ShownTool[] {
+    return [...(live?.listed ?? []), ...[...tools.values()].map(toListedTool)]
+  }
+
+  async function make(call: McpCall, { session, approved, ...given }: CallRequest): Promise<CallToolResult> {
+    const tool = tools.get(call.tool)
+    const host = hostOf(call, { approver: given.approver, approved })
+    const controller = new AbortController()
+    const unfollow = followSignals(controller, [given.signal, closing.signal, ...(host.signal ? [host.signal] : [])])
+    const means = { ...given, signal: controller.signal }
+    try {
+      const cell = live?.call(call, host, means)
+      if (cell) return await cell
+      if (!tool) throw unknownTool(call.tool)
+      const work = (by: CallHost) =>
+        callTool(tool, call, by, { ...means, maxOutputChars: maxOutputChars ?? 40_000, runtime })
+      if (tool.options.parallel) return await work(host)
+      return await inTurn(session, (aside) => work(session === "" ? yieldTurnWhileAsking(host, aside) : host))
+    } finally {
+      unfollow()
+    }
+  }
+
+  function answer(call: McpCall, context: ServerContext, server: Server, approved: string[]) {
+    const session = context.sessionId ?? ""
+    const asks = canAskClient(server, context)
+    if (context.mcpReq.envelope && asks) {
+      return rounds.answer(call, context, (begun, asked) => tracked(make(begun, { ...asked, session, approved })))
+    }
+    if (context.mcpReq.envelope && context.mcpReq.requestState() !== undefined) throw cannotContinue()
+    const { signal } = context.mcpReq
+    const approver = asks ? askClient(context) : undefined
+    return make(call, { signal, progress: createProgressNotifier(context), approver, session, approved })
+  }
+
+  /** Ended and waited for by `close`. */
+  function tracked<T>(work: Promise<T>): Promise<T> {
+    open.add(work)
+    return work.finally(() => open.delete(work))
+  }
+
+  // Begun anew, the call would do a second time what it did before it asked.
+  function cannotContinue(): Error {
+    return new sdk.ProtocolError(
+      sdk.ProtocolErrorCode.InvalidParams,
+      "The request continues a call that waits for an answer, but does not declare the capability `elicitation`. Declare it in each request.",
+    )
+  }
+
+  function unknownTool(asked: string): Error {
+    const known = list().map((each) => each.name)
+    return new sdk.ProtocolError(
+      sdk.ProtocolErrorCode.InvalidParams,
+      `Unknown tool "${asked}". There are: ${known.join(", ") || "none"}.`,
+    )
+  }
+
+  return {
+    factory() {
+      const server = new sdk.Server(
+        { name, version },
+        { capabilities: { tools: { listChanged: true } }, ...(instructions && { instructions }) },
+      )
+      // Each client session has a server of its own, and what is approved there for always holds in no other.
+      const approved: string[] = []
+      server.setRequestHandler("tools/list", () => ({ tools: list() }))
+      server.setRequestHandler("tools/call", ({ params }, context) => {
+        // What came over the wire is JSON.
+        const input = (params.arguments ?? {}) as Json
+        const meta = context.mcpReq._meta ?? {}
+        const call = { id: newId("call"), tool: params.name, input, meta, client: clientName(server, context) }
+        return tracked<CallToolResult | InputRequiredResult>(answer(call, context, server, approved))
+      })
+      return server
+    },
+    async refresh(withinMs = 2000) {
+      if (!live) return
+      // Nobody is kept from beginning by a runtime that is busy or gone: what was known before is said.
+      const about = await resultWithin(live.instructions(), withinMs)
+      if (about !== undefined) instructions = said(about)
+    },
+    replaceTools(sources) {
+      tools = toolMap(sources)
+    },
+    async close() {
+      const reason = new AbortError("The server is closing.")
+      closing.abort(reason)
+      rounds.close(reason)
+      await Promise.all([live?.close(reason), Promise.allSettled(open)])
+    },
+  }
+}
+
+/** Clients without a session share their turns: one whose person is asked leaves the turn to others until it has the answer. */
+function yieldTurnWhileAsking(host: CallHost, aside: YieldTurn): CallHost {
+  const { approve } = host.gate
+  if (typeof approve !== "function") return host
+  return { ...host, gate: { ...host.gate, approve: (call, signal) => aside(async () => approve(call, signal)) } }
+}
+
+async function resultWithin(work: Promise<string>, withinMs: number): Promise<string | undefined> {
+  const timer = new AbortController()
+  const late = setTimeout(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)
+  try {
+    return await Promise.race([work.catch(() => undefined), late])
+  } finally {
+    timer.abort()
+  }
+}
+
+// Of what our tools are made of, and what the protocol takes a schema for that does not say.
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+function toListedTool({ name, description, input, options }: Tool): ShownTool {
+  const { sideEffect, idempotent } = options
+  const annotations = {
+    ...(sideEffect === false && { readOnlyHint: true }),
+    ...(idempotent !== undefined && { idempotentHint: idempotent }),
+  }
+  return { name, description, inputSchema: { $schema: dialect, ...input, type: "object" }, annotations }
+}

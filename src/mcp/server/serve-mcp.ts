@@ -1,0 +1,141 @@
+import { once } from "node:events"
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { setImmediate, setTimeout } from "node:timers/promises"
+import { checkOptions } from "../../core/checks/check-options.ts"
+import { ConfigError } from "../../core/errors.ts"
+import { serveMcpChecks } from "../mcp-option-checks.ts"
+import type { McpEndpoint, ServeMcpOptions } from "../mcp-types.ts"
+import { loadServer, type ServerPackage } from "../sdk-packages.ts"
+import { authorizeRequest, checkOrCreateToken, mcpPath, type Refusal } from "./authorize-request.ts"
+import { createClientSessions } from "./client-sessions.ts"
+import { createMcpService } from "./mcp-service.ts"
+
+/** Serves tools, a runtime, or both, to any number of MCP clients on this machine: over streamable HTTP on 127.0.0.1, for who
+ *  knows the token. */
+export async function serveMcp(options: ServeMcpOptions): Promise<McpEndpoint> {
+  checkOptions("serveMcp()", options, serveMcpChecks)
+  const { port = 0, maxBodyBytes = 4 * 2 ** 20, maxSessions = 256 } = options
+  const token = checkOrCreateToken(options.token)
+  const sdk = await loadServer()
+  const surface = createMcpService(sdk, options)
+  // It may have to start first.
+  await surface.refresh(10_000)
+  const sessions = createClientSessions(sdk, surface.factory, maxSessions)
+  const modern = sdk.createMcpHandler(surface.factory, { legacy: "reject" })
+  const refused = authorizeRequest(token)
+  const answering = new Set<Promise<unknown>>()
+  const answer = sdk.toNodeHandler({
+    async fetch(request, { parsedBody } = {}) {
+      if (startsSession(parsedBody)) await surface.refresh()
+      return (await sdk.isLegacyRequest(request, parsedBody))
+        ? sessions.answer(request, parsedBody)
+        : modern.fetch(request, { parsedBody })
+    },
+  })
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = refused(request)
+    if (refusal) return sendRefusal(response, refusal)
+    // The same thing, where members that are not there may be undefined.
+    const asked = request as NodeRequest
+    if (request.method !== "POST") return answer(asked, response)
+    const body = await readBody(request, maxBodyBytes)
+    return "status" in body ? sendRefusal(response, body) : answer(asked, response, body.value)
+  }
+
+  const http = createServer((request, response) => {
+    // A client that leaves in the middle of its request is nobody's failure.
+    const work = handle(request, response).catch(() => response.destroy())
+    if (request.method !== "POST") return
+    answering.add(work)
+    void work.finally(() => answering.delete(work))
+  })
+  const origin = await listen(http, port)
+  let closing: Promise<void> | undefined
+
+  async function end(): Promise<void> {
+    const closed = once(http, "close")
+    http.close()
+    await surface.close()
+    // What the calls came to is handed to their streams before those are closed, and then written.
+    await setImmediate()
+    await Promise.all([sessions.close(), modern.close()])
+    await Promise.race([Promise.allSettled(answering), setTimeout(1000, undefined, { ref: false })])
+    http.closeAllConnections()
+    await closed
+  }
+
+  const close = () => {
+    closing ??= end()
+    return closing
+  }
+  return {
+    url: `${origin}${mcpPath}`,
+    token,
+    headers: { Authorization: `Bearer ${token}` },
+    secretUrl: `${origin}${mcpPath}/${token}`,
+    changed(tools) {
+      if (tools) surface.replaceTools(tools)
+      sessions.toolsChanged()
+      modern.notify.toolsChanged()
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+type NodeRequest = Parameters<ReturnType<ServerPackage["toNodeHandler"]>>[0]
+
+// Who is new is told what is there now.
+function startsSession(body: unknown): boolean {
+  if (typeof body !== "object" || body === null || !("method" in body)) return false
+  return body.method === "initialize" || body.method === "server/discover"
+}
+
+async function listen(http: HttpServer, port: number): Promise<string> {
+  http.listen(port, "127.0.0.1")
+  try {
+    await once(http, "listening")
+  } catch (cause) {
+    throw new ConfigError(`serveMcp: port ${port} cannot be had: ${String(cause)}. Leave it out for a free one.`, {
+      cause,
+    })
+  }
+  const address = http.address()
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : port}`
+}
+
+function sendRefusal(response: ServerResponse, { status, code = -32000, message, headers }: Refusal): void {
+  // What else the client sends is not read: the connection ends with the answer.
+  response.writeHead(status, { "Content-Type": "application/json", Connection: "close", ...headers })
+  response.end(JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }))
+}
+
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<{ value: unknown } | Refusal> {
+  const bytes = await readAtMost(request, maxBytes)
+  if (!bytes) return { status: 413, message: `Payload too large: a request has at most ${maxBytes} bytes.` }
+  try {
+    return { value: JSON.parse(bytes.toString("utf8")) }
+  } catch {
+    return { status: 400, code: -32700, message: "Parse error: the body is not JSON." }
+  }
+}
+
+/** Not by iteration, which would cut the connection of one that is too long before it has its answer. */
+async function readAtMost(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  if (Number(request.headers["content-length"]) > maxBytes) return undefined
+  const chunks: Buffer[] = []
+  let size = 0
+  const read = Promise.withResolvers<void>()
+  request.on("data", (chunk: Buffer) => {
+    size += chunk.length
+    chunks.push(chunk)
+    if (size > maxBytes) read.resolve()
+  })
+  request.on("end", read.resolve)
+  request.on("error", read.reject)
+  await read.promise
+  if (size <= maxBytes) return Buffer.concat(chunks)
+  request.removeAllListeners("data").pause()
+  return undefined
+}

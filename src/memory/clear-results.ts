@@ -1,0 +1,107 @@
+import type { CodeResultPart, ImagePart, Message, ResultMessage, ToolResultPart } from "../core/message.ts"
+import type { MemoryServices } from "../memory.ts"
+import type { CompactionJob } from "./compaction-job.ts"
+import { keepImages, keepValue } from "./kept-values.ts"
+
+export interface ClearOptions {
+  /** How many of the newest results stay. */
+  newest: number
+  /** Characters of the beginning that stay in sight. Default none. */
+  head?: number
+}
+
+/** Puts markers in the place of old results: what they were, and the variable with the whole text. Results that are
+ *  hardly longer than a marker stay, and so does what was cleared before: doing it again changes nothing. */
+export async function clearResults(job: CompactionJob, { newest, head = 0 }: ClearOptions): Promise<void> {
+  const { services } = job
+  const { messages } = services
+  const results = [...messages.entries()].filter(([, message]) => message.role === "result")
+  const old = results.slice(0, Math.max(0, results.length - newest))
+  const markers = new Map<number, ResultMessage>()
+  let titles: Map<string, string> | undefined
+  for (const [index, message] of old) {
+    if (message.role !== "result" || !message.parts.some((part) => isLong(part, head))) continue
+    titles ??= cellTitles(messages)
+    markers.set(index, await clearMessage(message, titles, head, services))
+  }
+  const indexes = [...markers.keys()]
+  const [first, last] = [indexes[0], indexes.at(-1)]
+  if (first === undefined || last === undefined) return
+  const range = messages.slice(first, last + 1).map((message, offset) => markers.get(first + offset) ?? message)
+  await job.replaceMessages(1, first, last + 1, range)
+}
+
+// A marker has about this many characters; less is not worth a variable.
+const markerLength = 200
+
+function isLong(part: ResultMessage["parts"][number], head: number): boolean {
+  if (part.type === "image") return true
+  if (part.type === "tool-result" && part.retained) return false
+  return !part.cleared && part.text.length > markerLength + head
+}
+
+async function clearMessage(
+  message: ResultMessage,
+  titles: ReadonlyMap<string, string>,
+  head: number,
+  services: MemoryServices,
+): Promise<ResultMessage> {
+  const images = message.parts.filter((part) => part.type === "image")
+  const parts: ResultMessage["parts"] = []
+  for (const part of message.parts) {
+    if (part.type === "image") continue
+    const next = isLong(part, head) ? await createMarker(part, titles.get(part.id), head, services) : part
+    parts.push(parts.length === 0 && images.length > 0 ? await withImages(next, images, services) : next)
+  }
+  return { ...message, parts }
+}
+
+async function createMarker<T extends CodeResultPart | ToolResultPart>(
+  part: T,
+  title: string | undefined,
+  head: number,
+  services: MemoryServices,
+): Promise<T> {
+  const kept = existingKeptName(part) ?? (await keepValue("_output", part.text, services))
+  const what = part.type === "tool-result" ? `the tool ${part.name}` : `the cell ${title ?? "before"}`
+  const how = part.ok ? "ok" : "failed"
+  const length = part.text.length.toLocaleString("en")
+  const words = `[The result of ${what} (${how}, ${length} characters) was cleared to save room; the whole text is in the ${services.keptIn} ${kept}.]`
+  const text = head === 0 ? words : `${words}\nIt begins:\n${part.text.slice(0, head).toWellFormed()}`
+  return { ...part, text, kept, cleared: true }
+}
+
+const outputEnd = "</output>"
+
+// Output that was too long to show is whole in a variable already; what else the model was shown must not get lost.
+function existingKeptName({ type, ok, text, kept }: CodeResultPart | ToolResultPart): string | undefined {
+  if (type === "tool-result") return kept
+  // One block of output and nothing behind it.
+  if (!ok || kept === undefined || text.indexOf(outputEnd) !== text.length - outputEnd.length) return undefined
+  const named = text.match(/\b_output(?:_p\d+)?_\d+\b/g) ?? []
+  return text.includes(`the whole text is in the variable ${kept}`) && named.every((name) => name === kept)
+    ? kept
+    : undefined
+}
+
+async function withImages<T extends CodeResultPart | ToolResultPart>(
+  part: T,
+  images: readonly ImagePart[],
+  services: MemoryServices,
+): Promise<T> {
+  const words = await keepImages(images, services)
+  return { ...part, text: [part.text, ...words].join("\n") }
+}
+
+// Cells are known by how they begin.
+function cellTitles(messages: readonly Message[]): Map<string, string> {
+  const titles = new Map<string, string>()
+  for (const message of messages) {
+    for (const part of message.parts) {
+      if (part.type !== "code") continue
+      const line = part.code.trimStart().split("\n", 1)[0] ?? ""
+      titles.set(part.id, `\`${line.length > 60 ? `${line.slice(0, 57).toWellFormed()}…` : line}\``)
+    }
+  }
+  return titles
+}

@@ -1,0 +1,52 @@
+import { rejectOnAbort } from "../core/abort.ts"
+import type { ImagePart } from "../core/message.ts"
+import { oneLine } from "../core/text/tagged-text.ts"
+import type { MemoryServices } from "../memory.ts"
+
+/** What memory keeps is known by these names, with a number. */
+export const keptNamePattern = /\b_(?:output(?:_p\d+)?|history|image)_\d+\b/g
+
+type KeptPrefix = "_output" | `_output_p${number}` | "_history" | "_image"
+
+/** The prefix of a long result. That of a call that runs beside others has its position in the name, so that the name does
+ *  not depend on which of them ends first. */
+export function outputPrefix(position: number): KeptPrefix {
+  return position === 0 ? "_output" : `_output_p${position + 1}`
+}
+
+/** Binds a value under a fresh name that the conversation has not spoken of. Gives up when the signal fires, if there is one. */
+export async function keepValue(
+  prefix: KeptPrefix,
+  value: unknown,
+  { kept, taken, signal }: Pick<MemoryServices, "kept" | "taken"> & Partial<Pick<MemoryServices, "signal">>,
+): Promise<string> {
+  for (;;) {
+    const keeping = kept.keep(prefix, value)
+    const name = await (signal ? rejectOnAbort(keeping, signal) : keeping)
+    if (!taken.has(name)) return name
+  }
+}
+
+/** Keeps images, and gives the words that stand for them. */
+export async function keepImages(images: readonly ImagePart[], services: MemoryServices): Promise<string[]> {
+  const words: string[] = []
+  for (const { mediaType, data } of images) {
+    const name = await keepValue("_image", { mediaType, data }, services)
+    words.push(`[an image, ${oneLine(mediaType, 100)}, in the ${services.keptIn} ${name}]`)
+  }
+  return words
+}
+
+/** Names as people write them: runs of numbers as one. */
+export function nameRanges(names: readonly string[]): string {
+  const ranges: { prefix: string; from: number; to: number }[] = []
+  for (const name of names) {
+    const [, prefix = name, digits = ""] = /^(.*_)(\d+)$/.exec(name) ?? []
+    const last = ranges.at(-1)
+    if (digits && last?.prefix === prefix && last.to === Number(digits) - 1) last.to++
+    else ranges.push({ prefix, from: Number(digits), to: Number(digits) })
+  }
+  return ranges
+    .map(({ prefix, from, to }) => (from === to ? `${prefix}${from}` : `${prefix}${from} to ${prefix}${to}`))
+    .join(", ")
+}

@@ -1,0 +1,52 @@
+import { ConfigError } from "../core/errors.ts"
+import { aiSdk } from "./ai-sdk.ts"
+import type { AiSdkModel } from "./ai-sdk-types.ts"
+import type { Model, ModelPart, ModelRequest } from "./model.ts"
+import { closableStream } from "./model-stream.ts"
+import { modelFacts } from "./prices.ts"
+import { checkModelId, modelDisplayId, resolveModel, withRetryAndTimeouts } from "./resolve.ts"
+
+/** What an agent accepts as its model: one of ours, an AI SDK language model, or an id for `resolve`. */
+export type ModelSource = Model | AiSdkModel | string
+
+/** Makes a model of any source. One of ours is used as it is; the others get retries and time-outs. An id is resolved
+ *  when it is first used, so a missing key or package shows at the first stream. */
+export function toModel(source: ModelSource): Model {
+  if (typeof source === "string") {
+    checkModelId(source)
+    return lazyModel(source)
+  }
+  if (typeof source === "object" && source !== null) {
+    if ("stream" in source && typeof source.stream === "function") return source
+    if ("specificationVersion" in source) return withRetryAndTimeouts(aiSdk(source))
+  }
+  throw new ConfigError(
+    `A model must be an id such as "openai/gpt-5.2", an AI SDK language model or a Karst model; got ${typeof source}.`,
+  )
+}
+
+function lazyModel(id: string): Model {
+  const facts = modelFacts(modelDisplayId(id))
+  let pending: Promise<Model> | undefined
+
+  // A failure is not kept: the key or package may be there at the next try.
+  function ready(): Promise<Model> {
+    pending ??= resolveModel(id).catch((error) => {
+      pending = undefined
+      throw error
+    })
+    return pending
+  }
+
+  async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    const model = await ready()
+    yield* model.stream({ ...request, signal })
+  }
+
+  return {
+    id: modelDisplayId(id),
+    price: facts?.price,
+    contextWindow: facts?.contextWindow,
+    stream: (request) => closableStream(request.signal, (signal) => answer(request, signal)),
+  }
+}

@@ -1,0 +1,60 @@
+import type { CliServer, ToolGroup, TurnSettings } from "../provider.ts"
+import { type JsonObject, listAt, textAt } from "../read-json.ts"
+import type { AcpCall } from "./acp-updates.ts"
+
+/** What becomes of a call that an agent asks about: decided here, or asked of somebody. */
+export function decidePermission(
+  call: AcpCall,
+  { allow, permissions, servers }: Pick<TurnSettings, "allow" | "permissions" | "servers">,
+): "allow" | "deny" | "ask" {
+  if (permissions === "bypass") return "allow"
+  const group = groupOfKind[call.kind]
+  if (group === undefined && servers.some(({ name }) => belongsToServer(call, name))) return "allow"
+  if (permissions === "ask")
+    return group === "read" ? grant(allow.has("read")) : isAllowed(group, allow) ? "ask" : "deny"
+  return grant(isAllowed(group, allow))
+}
+
+/** The answer to `session/request_permission`. */
+export function permissionAnswer(request: JsonObject, decision: "allow" | "always" | "deny"): JsonObject {
+  const wanted =
+    decision === "deny"
+      ? ["reject_once", "reject_always"]
+      : decision === "allow"
+        ? allowingKinds
+        : allowingKinds.toReversed()
+  const options = listAt(request, "options")
+  const chosen = wanted.flatMap((kind) => options.find((option) => textAt(option, "kind") === kind) ?? [])[0]
+  const optionId = textAt(chosen, "optionId")
+  return optionId === undefined ? cancelledAnswer : { outcome: { outcome: "selected", optionId } }
+}
+
+export const cancelledAnswer: JsonObject = { outcome: { outcome: "cancelled" } }
+
+const allowingKinds = ["allow_once", "allow_always"]
+
+const groupOfKind: Record<string, ToolGroup | undefined> = {
+  read: "read",
+  search: "read",
+  edit: "write",
+  delete: "write",
+  move: "write",
+  execute: "exec",
+  fetch: "web",
+}
+
+// Of a tool that is of no kind nobody knows what it does: it needs all of these.
+function isAllowed(group: ToolGroup | undefined, allow: ReadonlySet<ToolGroup>): boolean {
+  if (group !== undefined) return allow.has(group)
+  return (["read", "write", "exec", "web"] as const).every((each) => allow.has(each))
+}
+
+function grant(is: boolean): "allow" | "deny" {
+  return is ? "allow" : "deny"
+}
+
+// The agents write the names of such tools each in their own way: karst_run, mcp__karst__run, "run (karst MCP Server)".
+function belongsToServer({ name, title }: AcpCall, server: CliServer["name"]): boolean {
+  const begins = new RegExp(`^(mcp_{1,2})?${server}[_./:-]`)
+  return begins.test(name) || begins.test(title) || title.endsWith(`(${server} MCP Server)`)
+}

@@ -1,0 +1,52 @@
+import { basename } from "node:path"
+import { checkOptions, mustBeText, mustBeTextList, type OptionChecks } from "../../core/checks/check-options.ts"
+import { type CliAgent, cliAgent } from "../cli-agent.ts"
+import { cliChecks } from "../option-checks.ts"
+import type { CliOptions } from "../options.ts"
+import { type Provider, toolGroups } from "../provider.ts"
+import { createAcpSession } from "./acp-session.ts"
+
+export interface AcpOptions extends CliOptions {
+  /** The program: a path, or a name that is looked for in PATH. */
+  command: string
+  /** What makes it speak the protocol, such as `["--acp"]`. */
+  args?: readonly string[] | undefined
+  /** How to authenticate where it asks for that: the id of one of its methods. */
+  auth?: string | undefined
+}
+
+const acpChecks: OptionChecks<AcpOptions> = {
+  ...cliChecks,
+  command: mustBeText,
+  args: mustBeTextList,
+  auth: mustBeText,
+}
+
+/** Any agent that speaks the Agent Client Protocol on its standard input and output. */
+export function acp(given: AcpOptions): CliAgent {
+  checkOptions("acp()", given, acpChecks)
+  const { command, args = [], auth, ...options } = given
+  const title = options.name ?? basename(command)
+  const provider: Provider = {
+    name: "acp",
+    title,
+    binary: command,
+    install: "",
+    can: {
+      fork: false,
+      images: true,
+      ask: true,
+      steer: false,
+      tokens: false,
+      cost: false,
+      systemPrompt: false,
+      userServers: false,
+    },
+    model: () => undefined,
+    // It decides itself what it asks about; questions to the user are not part of what we offer it.
+    unenforcedGroups: ({ allow, permissions }) =>
+      permissions === "bypass" ? [] : toolGroups.filter((group) => group !== "interaction" && !allow.has(group)),
+    open: (opening) => createAcpSession({ provider: "acp", title, launch: async () => ({ args, auth }) }, opening),
+  }
+  return cliAgent(provider, { program: command, ...options })
+}

@@ -1,0 +1,107 @@
+import { readFile } from "node:fs/promises"
+import { homedir } from "node:os"
+import { ConfigError } from "../../core/errors.ts"
+import { type AuthLocation, type AuthLocations, authLocations, type Variables } from "./auth-locations.ts"
+
+/** What a CLI has to sign in with. Nothing of it is a secret: names, places and times. */
+export interface ProviderAuth {
+  provider: string
+  /** `ready`: there is a credential that has not expired, or renews itself. */
+  state: "ready" | "expired" | "missing"
+  files: AuthFile[]
+  variables: AuthVariable[]
+  /** What to do where it is not ready. */
+  cure: string
+}
+
+export interface AuthFile {
+  path: string
+  /** Where the CLI looks for it in a container, from the home there. */
+  target: string
+  kind: "credential" | "settings"
+  state: "present" | "expired" | "unreadable"
+  /** In milliseconds since the epoch, where the file says so. */
+  expiresAt?: number | undefined
+  /** Whether the CLI renews it, and writes the file to do so. */
+  renews: boolean
+}
+
+export interface AuthVariable {
+  name: string
+  kind: "credential" | "settings"
+}
+
+export interface AuthOptions {
+  env?: Variables | undefined
+  /** The time it is. */
+  now?: (() => number) | undefined
+}
+
+/** The CLIs whose credentials are known. */
+export const authProviders: readonly string[] = Object.keys(authLocations)
+
+/** Looks for the credentials of CLIs: whether files and variables are there, and how long they last. Starts nothing and asks nobody. */
+export async function checkAuth(names: readonly string[], options: AuthOptions = {}): Promise<ProviderAuth[]> {
+  return await Promise.all(names.map((name) => checkProviderAuth(name, options)))
+}
+
+async function checkProviderAuth(
+  name: string,
+  { env = process.env, now = Date.now }: AuthOptions,
+): Promise<ProviderAuth> {
+  const places = Object.hasOwn(authLocations, name) ? authLocations[name] : undefined
+  if (!places) throw new ConfigError(`Unknown coding CLI "${name}". There are: ${authProviders.join(", ")}.`)
+  const looked = await Promise.all(places.files(env, env.HOME ?? homedir()).map((place) => inspectFile(place, now())))
+  const found = looked.filter((each) => each !== undefined)
+  const files = found.map(({ file }) => file)
+  const variables = variablesOf(
+    places,
+    found.flatMap(({ variables }) => variables),
+    env,
+  )
+  return { provider: name, state: authState(files, variables), files, variables, cure: places.cure }
+}
+
+async function inspectFile(
+  { path, target, read }: AuthLocation,
+  now: number,
+): Promise<{ file: AuthFile; variables: readonly string[] } | undefined> {
+  try {
+    const found = read(await readFile(path, "utf8"))
+    if (!found) return undefined
+    const { kind, expiresAt, renews = false, variables = [] } = found
+    const state = expiresAt !== undefined && expiresAt <= now ? "expired" : "present"
+    return { file: { path, target, kind, state, renews, ...(expiresAt !== undefined && { expiresAt }) }, variables }
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    return { file: { path, target, kind: "credential", state: "unreadable", renews: false }, variables: [] }
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")
+}
+
+function variablesOf(places: AuthLocations, named: readonly string[], env: Variables): AuthVariable[] {
+  const { credentials, settings, conditionalSettings: only = {} } = places
+  const services = Object.entries(only).filter(([name]) => isEnabled(env[name]))
+  const all: AuthVariable[] = [
+    ...[...credentials, ...named].map((name) => ({ name, kind: "credential" as const })),
+    // Who is told to use another service has its credentials.
+    ...services.map(([name]) => ({ name, kind: "credential" as const })),
+    ...[...settings, ...services.flatMap(([, names]) => names)].map((name) => ({ name, kind: "settings" as const })),
+  ]
+  const isFirst = ({ name }: AuthVariable, at: number) => all.findIndex((other) => other.name === name) === at
+  return all.filter((variable, at) => isFirst(variable, at) && env[variable.name])
+}
+
+function isEnabled(value: string | undefined): boolean {
+  return value !== undefined && !/^(|0|false|no|off)$/i.test(value)
+}
+
+function authState(files: readonly AuthFile[], variables: readonly AuthVariable[]): ProviderAuth["state"] {
+  const credentials = files.filter(({ kind, state }) => kind === "credential" && state !== "unreadable")
+  const lasting = credentials.some(({ state, renews }) => state === "present" || renews)
+  if (lasting || variables.some(({ kind }) => kind === "credential")) return "ready"
+  return credentials.length > 0 ? "expired" : "missing"
+}

@@ -1,0 +1,83 @@
+import { ConfigError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import type { CliConversation } from "./cli-conversation.ts"
+import type { CliOptions } from "./options.ts"
+import type { Provider } from "./provider.ts"
+import { objectAt, textAt, textsAt, valueAt } from "./read-json.ts"
+
+/** What is stored of a session with a CLI beside its events. */
+export interface CliSessionMetadata {
+  provider: string
+  /** What the CLI resumes it by. */
+  key?: string | undefined
+  cwd?: string | undefined
+  approved: string[]
+  /** What it was opened with, as far as it is data. */
+  options: Pick<CliOptions, "model" | "reasoning" | "instructions" | "systemPrompt">
+}
+
+export function sessionMetadata({ name }: Provider, options: CliOptions, { session, approved }: CliConversation): Json {
+  const { cwd, model, reasoning, instructions, systemPrompt } = options
+  const said = Object.entries({ model, reasoning, instructions, systemPrompt }).filter(
+    ([, value]) => value !== undefined,
+  )
+  return {
+    version: 1,
+    provider: name,
+    approved: [...approved],
+    // Each is a text.
+    options: Object.fromEntries(said) as { [key: string]: string },
+    ...(session.key !== undefined && { key: session.key }),
+    ...(cwd !== undefined && { cwd }),
+  }
+}
+
+/** Undefined where it is of no CLI. */
+export function readSessionMetadata(head: Json | undefined): CliSessionMetadata | undefined {
+  const provider = textAt(head, "provider")
+  if (provider === undefined) return undefined
+  const options = objectAt(head, "options")
+  return {
+    provider,
+    key: textAt(head, "key"),
+    cwd: textAt(head, "cwd"),
+    approved: textsAt(valueAt(head, "approved")),
+    options: {
+      model: textAt(options, "model"),
+      reasoning: textAt(options, "reasoning"),
+      instructions: textAt(options, "instructions"),
+      systemPrompt: textAt(options, "systemPrompt"),
+    },
+  }
+}
+
+/** What a CLI resumes a conversation by, as an argument of a command: never an option, a pattern or a path upwards. */
+export function requireSafeKey(key: string | undefined): string | undefined {
+  if (key === undefined || (/^[^-\s\p{Cc}*?[\]{}\\][^\s\p{Cc}*?[\]{}\\]*$/u.test(key) && !key.includes("..")))
+    return key
+  throw new ConfigError(
+    `The key ${JSON.stringify(key)} of the session cannot be one of a CLI. Use session.handle as it was given.`,
+  )
+}
+
+export function requireSameProvider({ name, title }: Provider, id: string, other: string | undefined): void {
+  if (other === undefined || other === name) return
+  throw new ConfigError(
+    `Session "${id}" is one with ${other}, and ${title} cannot go on with it. Resume it by ${other}({ … }).`,
+  )
+}
+
+export function noHandleYetError(id: string): ConfigError {
+  return new ConfigError(
+    `session.handle: session "${id}" has no handle yet, because the CLI names its conversation with the first answer. Take it after ` +
+      "the first send.",
+  )
+}
+
+export function sessionNotFoundError(id: string, archive: string | undefined): ConfigError {
+  const where = archive === undefined ? "was not archived in a folder that its handle names" : `is not in ${archive}`
+  return new ConfigError(
+    `Session "${id}" ${where}, and the CLI's own key is not known. Resume it by session.handle, taken after its first send, or ` +
+      "by its id together with its archive.",
+  )
+}

@@ -1,0 +1,208 @@
+import type { ProviderErrorCode } from "../../core/errors.ts"
+import type { Json } from "../../core/json.ts"
+import { newId } from "../../core/message.ts"
+import { cliReportedUsage, type Usage } from "../../core/usage.ts"
+import type { Step, TurnSettings } from "../provider.ts"
+import { exitFailure, providerFailure } from "../provider-failure.ts"
+import { type JsonObject, listAt, numberAt, objectAt, textAt, toolContentOf, valueAt } from "../read-json.ts"
+import type { LineParser, ParsedLine } from "../turn/json-lines-session.ts"
+import { parseResetTime } from "../turn/reset-time.ts"
+
+const codexNames = { provider: "codex", title: "Codex" }
+
+/** What a thread has used, as Codex counts it: from its beginning. */
+export interface ThreadUsage {
+  input: number
+  cached: number
+  written: number
+  output: number
+  reasoning: number
+}
+
+export interface CodexParserOptions extends Pick<TurnSettings, "timeoutMs" | "idleTimeoutMs"> {
+  /** What the thread had used before this turn; undefined where nobody knows. */
+  before: ThreadUsage | undefined
+  /** Ids of items begin anew in each process: this tells those of one turn from those of another. */
+  prefix?: string | undefined
+}
+
+/** Reads the stream of one turn of Codex. */
+export function createCodexParser({ before, prefix = newId("x"), ...limits }: CodexParserOptions): LineParser {
+  /** How much of each output was told. */
+  const told = new Map<string, number>()
+  /** The last error that was not a mere delay. */
+  let trouble: string | undefined
+
+  function item(line: JsonObject, phase: "started" | "updated" | "completed"): ParsedLine {
+    const item = objectAt(line, "item")
+    const [type = "", text = ""] = [textAt(item, "type"), textAt(item, "text")]
+    if (type === "agent_message")
+      return phase === "completed" && text !== "" ? oneStep({ type: "text", text }) : noSteps
+    if (type === "reasoning")
+      return phase === "completed" && text !== "" ? oneStep({ type: "reasoning", text }) : noSteps
+    if (type === "error")
+      return oneStep({ type: "warning", code: "codex", message: textAt(item, "message") ?? "unknown" })
+    const call = callOf(type, item)
+    if (!call) return noSteps
+    const id = `${prefix}_${textAt(item, "id")}`
+    const steps: Step[] = []
+    if (!told.has(id)) {
+      told.set(id, 0)
+      steps.push({ type: "call", id, ...call })
+    }
+    if (phase !== "completed") return { steps: [...steps, ...progress(id, item)] }
+    steps.push({ type: "result", id, ...resultOf(item) })
+    const paths = listAt(item, "changes").flatMap((change) => textAt(change, "path") ?? [])
+    if (paths.length > 0 && textAt(item, "status") !== "failed") steps.push({ type: "files", paths })
+    return { steps }
+  }
+
+  function progress(id: string, item: JsonObject): Step[] {
+    const output = textAt(item, "aggregated_output") ?? ""
+    const seen = told.get(id) ?? 0
+    told.set(id, output.length)
+    return output.length > seen ? [{ type: "progress", id, text: output.slice(seen) }] : []
+  }
+
+  function failed(message: string): ParsedLine {
+    return {
+      steps: [],
+      end: { usage: { complete: false }, failure: providerFailure({ ...codexNames, ...parseFailure(message) }) },
+    }
+  }
+
+  return {
+    read(line) {
+      const message = textAt(line, "message") ?? textAt(line, "error", "message")
+      switch (textAt(line, "type")) {
+        case "thread.started":
+          return oneStep({ type: "key", key: textAt(line, "thread_id") ?? "" })
+        case "item.started":
+          return item(line, "started")
+        case "item.updated":
+          return item(line, "updated")
+        case "item.completed":
+          return item(line, "completed")
+        case "turn.completed":
+          return { steps: [], end: { usage: usageSince(before, objectAt(line, "usage")) } }
+        case "turn.failed":
+          return failed(message ?? trouble ?? "the turn failed")
+        case "error":
+          // The same follows with `turn.failed`, unless Codex tries again.
+          if (!/^Reconnecting\.\.\. \d+\/\d+/.test(message ?? "")) trouble = message
+          else return oneStep({ type: "warning", code: "cli-retry", message: `Codex: ${message}` })
+          return noSteps
+        default:
+          return noSteps
+      }
+    },
+    readExit(end) {
+      const unknown = { usage: { complete: false } }
+      if (end.stopped === undefined && trouble !== undefined) {
+        return {
+          ...unknown,
+          failure: providerFailure({ ...codexNames, ...parseFailure(trouble), stderr: end.stderr.trim() }),
+        }
+      }
+      if (/no rollout found|no saved session|session .{0,200}? not found/i.test(end.stderr)) {
+        const message = end.stderr.trim().split("\n").at(-1) ?? ""
+        return { ...unknown, failure: providerFailure({ ...codexNames, message, code: "session-not-found" }) }
+      }
+      return { ...unknown, failure: exitFailure(codexNames, end, limits) }
+    },
+  }
+}
+
+const noSteps: ParsedLine = { steps: [] }
+
+function oneStep(step: Step): ParsedLine {
+  return { steps: [step] }
+}
+
+/** An item that does something, as a call. MCP tools have the names that other CLIs give them. */
+function callOf(type: string, item: JsonObject): { name: string; input: Json } | undefined {
+  switch (type) {
+    case "command_execution":
+      return { name: type, input: { command: valueAt(item, "command") ?? "" } }
+    case "mcp_tool_call":
+      return {
+        name: `mcp__${textAt(item, "server")}__${textAt(item, "tool")}`,
+        input: valueAt(item, "arguments") ?? {},
+      }
+    case "file_change":
+      return { name: type, input: { changes: valueAt(item, "changes") ?? [] } }
+    case "":
+    case "todo_list":
+      return undefined
+    default: {
+      // Others have come since: what they are about is their input.
+      const { id, type: _, status, result, error, aggregated_output, exit_code, ...input } = item
+      return { name: type, input }
+    }
+  }
+}
+
+function resultOf(item: JsonObject): { ok: boolean; text: string } {
+  const exitCode = numberAt(item, "exit_code")
+  const error = textAt(item, "error", "message") ?? textAt(item, "error")
+  const status = textAt(item, "status")
+  const ok = error === undefined && status !== "failed" && status !== "declined" && (exitCode ?? 0) === 0
+  if (error !== undefined) return { ok, text: error }
+  const output = textAt(item, "aggregated_output")
+  if (output !== undefined) return { ok, text: ok ? output : `${output}\n(exit code ${exitCode ?? "unknown"})` }
+  const changes = listAt(item, "changes").map((change) => `${textAt(change, "kind")} ${textAt(change, "path")}`)
+  if (changes.length > 0) return { ok, text: changes.join("\n") }
+  return { ok, ...toolContentOf(valueAt(item, "result", "content")) }
+}
+
+/** What this turn has used: Codex tells what the thread has. */
+function usageSince(before: ThreadUsage | undefined, usage: JsonObject): Usage {
+  const after = threadUsage(usage)
+  return after && before ? cliReportedUsage(usageBetween(before, after)) : { complete: false }
+}
+
+export function usageBetween(before: ThreadUsage, after: ThreadUsage): Usage {
+  const since = (name: keyof ThreadUsage) => Math.max(0, after[name] - before[name])
+  return {
+    complete: true,
+    input: since("input"),
+    output: since("output"),
+    cacheRead: since("cached"),
+    cacheWrite: since("written"),
+    reasoning: since("reasoning"),
+  }
+}
+
+export function threadUsage(usage: JsonObject): ThreadUsage | undefined {
+  const [input, output] = [numberAt(usage, "input_tokens"), numberAt(usage, "output_tokens")]
+  if (input === undefined || output === undefined) return undefined
+  return {
+    input,
+    output,
+    cached: numberAt(usage, "cached_input_tokens") ?? 0,
+    written: numberAt(usage, "cache_write_input_tokens") ?? 0,
+    reasoning: numberAt(usage, "reasoning_output_tokens") ?? 0,
+  }
+}
+
+/** What the words of a failure mean. They are Codex's own: what a model says never comes here. */
+function parseFailure(message: string): {
+  message: string
+  code?: ProviderErrorCode
+  status?: number
+  retryAt?: number
+} {
+  const status = Number(/\b(?:status|status code):? (\d{3})\b/i.exec(message)?.[1] ?? Number.NaN)
+  const known = Number.isNaN(status) ? {} : { status }
+  if (/usage limit/i.test(message)) {
+    const retryAt = parseResetTime(message)
+    return { message, ...known, code: "rate-limited", ...(retryAt !== undefined && { retryAt }) }
+  }
+  if (/^Missing environment variable|not logged in|please log in/i.test(message))
+    return { message, code: "authentication" }
+  if (/high demand|overloaded/i.test(message)) return { message, ...known, code: "overloaded" }
+  if (/error sending request|connection (?:refused|reset|closed)|stream disconnected/i.test(message)) {
+    return { message, ...known, ...(Number.isNaN(status) && { code: "connection" }) }
+  }
+  return { message, ...known }
+}

@@ -1,0 +1,196 @@
+import type { Agent, Run, RunResult } from "../../core/agent.ts"
+import { getAgentSpec } from "../../core/agent-spec.ts"
+import {
+  checkOptions,
+  mustBeAtLeast,
+  mustBeBoolean,
+  mustBeEither,
+  mustBeFunction,
+  mustBeObject,
+  mustBeText,
+  type OptionChecks,
+} from "../../core/checks/check-options.ts"
+import { ConfigError, UnsupportedError } from "../../core/errors.ts"
+import { type Prompt, type PromptPart, userMessage } from "../../core/message.ts"
+import { trajectory } from "../../core/trajectory.ts"
+import { createHiddenField } from "../../core/values/hidden-field.ts"
+import { isAgent } from "../../runtime/bindings.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { type CliAgent, eventObserver } from "../cli-agent.ts"
+import { cliAgentInternals } from "../cli-agent-internals.ts"
+import type { CliOptions } from "../options.ts"
+import { mirrorTrajectoryToFile } from "../trajectory-file.ts"
+import { type Candidate, createCandidates } from "./fallback-candidates.ts"
+import { createFallbackConversation } from "./fallback-conversation.ts"
+import { startFallbackRun } from "./fallback-run.ts"
+import { openFallbackSession } from "./fallback-session.ts"
+
+export interface FallbackOptions
+  extends Pick<CliOptions, "name" | "description" | "autoWait" | "logger" | "onEvent" | "trajectoryPath"> {
+  /** Whether a conversation goes on with the next agent, told what happened so far, when the one it is with reaches its limit or
+   *  fails. Default false: it stays with the first that answered. */
+  failover?: boolean | undefined
+  /** How many characters what the next one is told may have. Default 8,000. */
+  handoffChars?: number | undefined
+}
+
+/** Several agents as one: the first that is installed does the work, and where it fails on its first prompt, or its limit is
+ *  reached, the next one does, which `provider-changed` tells. What the caller got wrong is never tried elsewhere. A limit is
+ *  waited for only where nobody is left. Where all fail, the error is the last one, with all of them in its details. `limits` hold for
+ *  each that tries. */
+export function fallback(...given: [Agent, ...Agent[]] | [Agent, ...Agent[], FallbackOptions]): CliAgent {
+  const all: readonly (Agent | FallbackOptions)[] = given
+  const agents = all.filter(isAgentArgument)
+  const others = all.filter((each): each is FallbackOptions => !isAgentArgument(each))
+  const [first] = agents
+  if (!first || others.length > 1 || (others.length === 1 && others[0] !== given.at(-1))) {
+    throw new ConfigError(
+      "fallback: give the agents in their order, then options: fallback(claude(), codex(), { failover: true }).",
+    )
+  }
+  return fallbackAgent(agents, first, others[0] ?? {})
+}
+
+// Which run of which candidate a result came from, so that `from` goes on with it.
+const originOfResult = createHiddenField<{ candidate: number; result: RunResult }>()
+
+function fallbackAgent(agents: readonly Agent[], first: Agent, options: FallbackOptions): CliAgent {
+  checkOptions("fallback()", options, fallbackChecks)
+  const candidates = createCandidates(agents, options.autoWait)
+  const name = options.name ?? "fallback"
+  const current = () => candidates.find((candidate) => candidate.isInstalled()) ?? candidates[0]
+  const currentAgent = () => current()?.agent ?? first
+  const place = { name, failover: options.failover ?? false, handoffChars: options.handoffChars }
+
+  function cliOf(what: string): CliAgent {
+    const found = currentAgent()
+    // Who has what is behind a CLI is one.
+    if (cliAgentInternals.get(found)) return found as CliAgent
+    throw new UnsupportedError(`${what}: "${found.name}" is no coding CLI.`)
+  }
+
+  const agent: CliAgent = {
+    name,
+    description: options.description ?? first.description,
+    get provider() {
+      return current()?.name ?? name
+    },
+    get runtime() {
+      return runtimeOf(current())
+    },
+    run(prompt, { signal, from, ...given } = {}) {
+      const { own, changes } = splitOptions(options, given)
+      const candidates = createCandidates(agents, own.autoWait)
+      const runs: Run[] = []
+      const conversation = createFallbackConversation({ messages: from?.messages })
+      const origin = from && requireOrigin(from)
+      conversation.committedIndex = origin?.candidate
+      const { trajectoryPath: file } = own
+      if (file !== undefined) mirrorTrajectoryToFile(conversation, file, () => trajectory(conversation.events))
+      return startFallbackRun({
+        ...place,
+        candidates,
+        conversation,
+        prompt: promptParts(prompt),
+        changes,
+        signal,
+        onEvent: eventObserver(own),
+        async openCandidate(candidate, runtime) {
+          const goesOn = origin && candidates[origin.candidate] === candidate ? { from: origin.result } : {}
+          return {
+            send(parts, more) {
+              const run = candidate.agent.run(parts, { ...more, ...candidate.runtimeOptions(runtime), ...goesOn })
+              runs.push(run)
+              return run
+            },
+          }
+        },
+        onEnded(result, inner) {
+          const { committedIndex: committed } = conversation
+          if (inner && committed !== undefined) originOfResult.set(result, { candidate: committed, result: inner })
+        },
+        async dispose() {
+          for (const run of runs.toReversed()) await run[Symbol.asyncDispose]()
+        },
+      })
+    },
+    async session({ signal, archive, resume, recording: _, keepPrompt, ...given } = {}) {
+      if (keepPrompt) throw new ConfigError(cannotKeepPrompt)
+      const { own, changes } = splitOptions(options, given)
+      const seats = { ...place, candidates: createCandidates(agents, own.autoWait), own, changes, signal }
+      return await openFallbackSession(seats, { archive, resume })
+    },
+    describe: () => currentAgent().describe(),
+    interactive: async (prompt, asked) => cliOf("interactive()").interactive(prompt, asked),
+    checkHealth: async (asked) => cliOf("checkHealth()").checkHealth(asked),
+    checkLimit: async (asked) => cliOf("checkLimit()").checkLimit(asked),
+    async spec() {
+      const specs = await Promise.all(agents.map((each) => getAgentSpec(each)))
+      const [spec = { tools: [], agents: [] }] = specs
+      return {
+        ...spec,
+        name,
+        ...(agent.description !== undefined && { description: agent.description }),
+        fallback: specs,
+      }
+    },
+    with(overrides) {
+      const { own, changes } = splitOptions(options, overrides)
+      const changed = candidates.map(({ agent, applicableChanges: of }) => agent.with(of(changes)))
+      return fallbackAgent(changed, changed[0] ?? first, own)
+    },
+  }
+  cliAgentInternals.set(agent, {
+    options: {},
+    isInstalled: () => candidates.some((candidate) => candidate.isInstalled()),
+  })
+  return agent
+}
+
+const cannotKeepPrompt =
+  "session: keepPrompt is not supported by a fallback, which does not store the instructions of its agents. Give the agents the instructions that they are to have."
+
+const fallbackOptionKeys = ["name", "description", "autoWait", "logger", "onEvent", "trajectoryPath"] as const
+
+/** What of some changes is for the fallback itself, and what is for its agents. */
+function splitOptions(options: FallbackOptions, { ...changes }: Partial<CliOptions>) {
+  const own: FallbackOptions = { ...options }
+  for (const key of fallbackOptionKeys) {
+    if (changes[key] !== undefined) Object.assign(own, { [key]: changes[key] })
+    delete changes[key]
+  }
+  return { own, changes }
+}
+
+function isAgentArgument(given: Agent | FallbackOptions): given is Agent {
+  return isAgent(given)
+}
+
+function requireOrigin(from: RunResult): { candidate: number; result: RunResult } {
+  const origin = originOfResult.get(from)
+  if (origin) return origin
+  throw new ConfigError(
+    "from: this result is not of a run of this fallback in this process. Use a session, and its handle.",
+  )
+}
+
+function promptParts(prompt: Prompt): PromptPart[] {
+  return userMessage(prompt).parts.filter((part) => part.type !== "summary")
+}
+
+function runtimeOf(candidate: Candidate | undefined): Runtime | undefined {
+  const runtime = candidate?.agent.runtime
+  // Whoever can do this is one.
+  return runtime && "execute" in runtime ? (runtime as Runtime) : undefined
+}
+
+const fallbackChecks: OptionChecks<FallbackOptions> = {
+  name: mustBeText,
+  description: mustBeText,
+  autoWait: mustBeEither("true, false or { maxMs, accept, clock }", mustBeBoolean, mustBeObject),
+  logger: mustBeObject,
+  onEvent: mustBeFunction,
+  trajectoryPath: mustBeText,
+  failover: mustBeBoolean,
+  handoffChars: mustBeAtLeast(2000),
+}

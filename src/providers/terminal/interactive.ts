@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { ConfigError, UnsupportedError } from "../../core/errors.ts"
+import { newId } from "../../core/message.ts"
+import { refuseForeignCwd } from "../../sessions/handle-trust.ts"
+import { cliSessionHandle, parseSessionHandle, type SessionHandleParts } from "../../sessions/session-handle.ts"
+import { eventObserver } from "../cli-agent.ts"
+import { requireSafeKey, requireSameProvider, sessionNotFoundError } from "../cli-session-metadata.ts"
+import { requireFolder, requireProgram } from "../find-program.ts"
+import { type CliConfig, type CliOptions, resolveOptions } from "../options.ts"
+import { type Provider, type TerminalCommand, toolGroups } from "../provider.ts"
+import { serveTools } from "../serve-tools.ts"
+import { chooseProvider } from "./choose-provider.ts"
+import { type PtyEnd, runInPty } from "./pty.ts"
+import { requireTerminal, type UserTerminal } from "./user-terminal.ts"
+
+/** What `interactive` takes: the options of the agent, and these. There all groups are allowed where `allow` does not say otherwise,
+ *  and with "ask" every CLI asks the person before it. */
+export interface InteractiveOptions extends Partial<CliOptions>, InteractiveChoices {}
+
+export interface InteractiveChoices {
+  /** How much of what is shown is kept as `output`: the last of it. Default 1 MiB. */
+  captureBytes?: number | undefined
+  /** Lets the person choose among the installed CLIs first; the choice takes the place of the agent's own. Default: false. */
+  selectProvider?: boolean | undefined
+  /** The handle of a session to go on with. */
+  resume?: string | undefined
+  /** Ends the CLI. */
+  signal?: AbortSignal | undefined
+}
+
+export interface InteractiveResult {
+  /** The CLI that was started; undefined where the person chose none. */
+  provider: string | undefined
+  /** The CLI's own, or 128 and the number of the signal that ended it; 130 where the person chose none. */
+  exitCode: number
+  /** What was shown, as the terminal was told it: with colours and moves of the cursor. */
+  output: string
+  /** What the CLI resumes the conversation by, where it is known. One in which nothing was said may not be kept by the CLI. */
+  sessionId: string | undefined
+  /** For `agent.session({ resume })` and `agent.interactive("…", { resume })`, here or in another process. */
+  handle: string | undefined
+}
+
+/** Starts a CLI in the terminal of this process and waits for its end. */
+export async function runInteractive(
+  own: Provider,
+  options: CliOptions,
+  prompt: string | undefined,
+  { captureBytes = 2 ** 20, selectProvider = false, resume, signal }: InteractiveChoices,
+): Promise<InteractiveResult> {
+  if (!(captureBytes >= 0)) throw new ConfigError(`captureBytes: ${captureBytes} is not a number of at least 0.`)
+  const terminal = requireTerminal(`${own.name}.interactive()`)
+  const configured = { provider: own, options }
+  const chosen = selectProvider ? await chooseProvider(configured, terminal, signal) : configured
+  if (!chosen) return { provider: undefined, exitCode: 130, output: "", sessionId: undefined, handle: undefined }
+  const { provider } = chosen
+  const earlier = resume === undefined ? undefined : parseResumeHandle(provider, resume)
+  const config = interactiveConfig(provider, chosen.options)
+  if (config.cwd === undefined && earlier?.cwd !== undefined) refuseForeignCwd(earlier.cwd)
+  const cwd = requireFolder(config.cwd ?? earlier?.cwd)
+  const { end, key } = await launchInTerminal({
+    provider,
+    config,
+    prompt,
+    cwd,
+    key: earlier?.key,
+    terminal,
+    captureBytes,
+    signal,
+  })
+  const parts = { id: newId("s"), ...earlier, provider: provider.name, key, cwd }
+  return {
+    provider: provider.name,
+    exitCode: end.exitCode,
+    output: end.output,
+    sessionId: key,
+    handle: key === undefined ? undefined : cliSessionHandle(parts),
+  }
+}
+
+interface InteractiveLaunch {
+  provider: Provider
+  config: CliConfig
+  prompt: string | undefined
+  cwd: string
+  key: string | undefined
+  terminal: UserTerminal
+  captureBytes: number
+  signal: AbortSignal | undefined
+}
+
+/** Opens what the CLI needs, runs it, and closes that again whatever happens, the last first. */
+async function launchInTerminal(launching: InteractiveLaunch): Promise<{ end: PtyEnd; key: string | undefined }> {
+  const { provider, config, prompt, cwd, key, terminal, captureBytes, signal } = launching
+  const { env } = config.settings
+  const program = requireProgram(provider, { program: config.program, env })
+  if (!provider.terminalCommand) {
+    throw new UnsupportedError(`${provider.title} has no face in a terminal that Karst knows. Use agent.run().`)
+  }
+  await using opened = new AsyncDisposableStack()
+  const source = config.runtime
+  const runtime = typeof source === "function" ? await source() : source
+  if (runtime && typeof source === "function") opened.defer(() => runtime.close())
+  // Without a function that answers, the person at the CLI is asked there: there is no run whose events one could read.
+  const { approvalTimeoutMs, hooks, limits, logger } = config
+  const approve = typeof config.approve === "function" ? config.approve : "client"
+  const served = await serveTools(config, runtime, {
+    approve,
+    approvalTimeoutMs,
+    hooks,
+    limits,
+    onEvent: eventObserver(config),
+  })
+  opened.defer(served.close)
+  const folder = await mkdtemp(join(tmpdir(), "karst-cli-"))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
+  const settings = { ...config.settings, program, cwd, servers: served.servers }
+  for (const group of provider.unenforcedGroups(settings))
+    logger?.warn(`${provider.title} cannot be kept from "${group}"`)
+  const command = await provider.terminalCommand({ settings, prompt, key, folder })
+  if (command.close) opened.defer(command.close)
+  logger?.info(`interactive ${provider.name}`)
+  const end = await runInPty({
+    program,
+    args: command.args,
+    cwd,
+    env: { ...env, ...command.env },
+    folder,
+    terminal,
+    captureBytes,
+    signal,
+  })
+  logger?.info(`interactive_end ${provider.name} exit=${end.exitCode}`)
+  return { end, key: resumeKeyOf(end, command) }
+}
+
+function interactiveConfig(provider: Provider, options: CliOptions): CliConfig {
+  // A person can be asked, also by a CLI that cannot ask a program.
+  const asking = { ...provider, can: { ...provider.can, ask: true } }
+  return resolveOptions(asking, { ...options, allow: options.allow ?? toolGroups })
+}
+
+function parseResumeHandle(provider: Provider, handle: string): SessionHandleParts & { key: string } {
+  const parts = parseSessionHandle(handle)
+  requireSameProvider(provider, parts.id, parts.provider)
+  if (parts.key === undefined) throw sessionNotFoundError(parts.id, parts.folder)
+  return { ...parts, key: requireSafeKey(parts.key) ?? parts.key }
+}
+
+function resumeKeyOf({ endOfOutput: farewell }: PtyEnd, command: TerminalCommand): string | undefined {
+  const plain = farewell.replace(/\x1b\[[\d;?]*[A-Za-z]/g, "")
+  const named = command.resumeHint && [...plain.matchAll(command.resumeHint)].at(-1)?.[1]
+  return named ?? command.key
+}

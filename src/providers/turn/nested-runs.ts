@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from "node:util"
+import type { AgentEvent } from "../../core/event.ts"
+import type { RunContext } from "../../core/run-context.ts"
+import type { McpCall } from "../../mcp/mcp-types.ts"
+import type { OpenCall } from "./run-narrator.ts"
+
+/** How long the events of a nested run wait for the CLI to report the call that started it. */
+const maxWaitMs = 1000
+
+/** The context of a run in which one call of its CLI is executed. A run started there names that call in the metadata of its
+ *  `run-start` event. The call may reach us before the CLI's report of it, because the two use different channels: until the id is
+ *  known the events wait, but not when the nested run needs an answer or has ended, and never longer than `maxWaitMs`. */
+export function createCallContext(run: RunContext, findCallId: () => string | undefined): RunContext {
+  const context: RunContext = Object.create(run)
+  let callId: string | undefined
+  let waiting: AgentEvent[] | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  function release(): void {
+    clearTimeout(timer)
+    const events = waiting ?? []
+    waiting = undefined
+    for (const event of events) run.forward(withCallId(event))
+  }
+
+  function withCallId(event: AgentEvent): AgentEvent {
+    if (event.type !== "run-start" || event.parent !== run.id || callId === undefined) return event
+    return { ...event, metadata: { ...event.metadata, call: callId } }
+  }
+
+  context.forward = (event) => {
+    const isStart = event.type === "run-start" && event.parent === run.id
+    if (isStart || waiting) callId ??= findCallId()
+    if (isStart && callId === undefined && !waiting) {
+      waiting = []
+      // After a timer the loop reads what has arrived before it runs an immediate.
+      timer = setTimeout(
+        () =>
+          setImmediate(() => {
+            callId ??= findCallId()
+            release()
+          }),
+        maxWaitMs,
+      )
+    }
+    if (!waiting) return run.forward(withCallId(event))
+    waiting.push(event)
+    if (callId !== undefined || cannotWait(event, run.id)) release()
+  }
+  return context
+}
+
+function cannotWait(event: AgentEvent, parent: string): boolean {
+  if (event.type === "run-end") return event.parent === parent
+  return event.type === "approval-requested" || event.type === "question-asked"
+}
+
+/** Finds the CLI's own id of the call that has come to us: as it was sent, or that of the oldest open call of that name and input which
+ *  no other was. */
+export function createCallFinder(calls: ReadonlyMap<string, OpenCall>): (call: McpCall) => string | undefined {
+  const taken = new Set<string>()
+  return ({ tool, input, meta }) => {
+    const sent = meta["claudecode/toolUseId"]
+    if (typeof sent === "string") return sent
+    const found = calls
+      .entries()
+      .find(([id, call]) => !taken.has(id) && call.name.endsWith(tool) && isDeepStrictEqual(call.input, input))
+    if (found) taken.add(found[0])
+    return found?.[0]
+  }
+}

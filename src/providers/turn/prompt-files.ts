@@ -1,0 +1,30 @@
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { UnsupportedError } from "../../core/errors.ts"
+import { messageText, type PromptPart, type UserMessage } from "../../core/message.ts"
+
+/** A prompt without its images. */
+export function promptText(message: UserMessage): string {
+  return messageText({ ...message, parts: message.parts.filter((part) => part.type !== "image") })
+}
+
+/** The images of a prompt as files of a folder, for a CLI that takes paths. */
+export async function writeImageFiles(title: string, { parts }: UserMessage, folder: string): Promise<string[]> {
+  const images = parts.filter((part): part is Extract<PromptPart, { type: "image" }> => part.type === "image")
+  return await Promise.all(
+    images.map(async ({ data, mediaType }, index) => {
+      if (/^https?:/.test(data))
+        throw new UnsupportedError(`${title} takes images as data, and no URLs. Fetch it first.`)
+      const path = join(folder, `image-${index}.${mediaType.split("/").at(-1)}`)
+      await writeFile(path, data, { encoding: "base64", mode: 0o600 })
+      return path
+    }),
+  )
+}
+
+/** A file that only the user can read: a text may be long, and a list of processes shows arguments to everybody. */
+export async function writePrivateFile(folder: string, name: string, text: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, text, { mode: 0o600 })
+  return path
+}

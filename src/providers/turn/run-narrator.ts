@@ -1,0 +1,189 @@
+import type { AgentEvent, EventBody } from "../../core/event.ts"
+import type { Json } from "../../core/json.ts"
+import { type AssistantMessage, newId, userMessage } from "../../core/message.ts"
+import type { RunControl } from "../../core/run.ts"
+import { noUsage, subtractUsage, type Usage } from "../../core/usage.ts"
+import type { Step } from "../provider.ts"
+import { textAt } from "../read-json.ts"
+
+/** One conversation as it is told: the run's own, or a sub-agent's. */
+export interface RunNarrator {
+  /** The id of its run. */
+  readonly run: string
+  addText(step: Extract<Step, { type: "text" | "reasoning" }>): void
+  startCall(step: Extract<Step, { type: "call" }>): void
+  progress(call: string, text: string): void
+  endCall(result: CallResult): void
+  /** What the turn has used by now, in all. */
+  setUsage(usage: Usage): void
+  /** Ends it: what it was about to say is said, and calls without a result get one. */
+  finish(ok: boolean, text: string): void
+  /** The last text. */
+  output(): string
+  cycles(): number
+}
+
+export type CallResult = Omit<Extract<Step, { type: "result" }>, "type">
+
+/** A call without a result so far. */
+export interface OpenCall {
+  name: string
+  input: Json
+  startedAt: number
+  /** Who made it. */
+  narrator: Pick<RunNarrator, "run" | "endCall" | "progress">
+}
+
+/** What the voices of one turn share. */
+export interface CallRegistry {
+  calls: Map<string, OpenCall>
+  now(): number
+  /** The model and the provider that answer, as far as they are known. */
+  answerer(): { model?: string; provider?: string }
+  /** Ends a call, whoever made it. */
+  endCall(result: CallResult): void
+}
+
+export function createRunNarrator(
+  { id, emit }: Pick<RunControl, "id" | "emit">,
+  mayAnswer: (count: number) => boolean,
+  place: CallRegistry,
+): RunNarrator {
+  return createNarrator(id, emit, mayAnswer, place)
+}
+
+/** What a call of the CLI's own has started: a run within the run. */
+export function createSubAgentNarrator(
+  { forward }: Pick<RunControl, "forward">,
+  within: string,
+  call: OpenCall | undefined,
+  parent: string,
+  place: CallRegistry,
+): RunNarrator {
+  const run = newId("run")
+  let seq = 0
+  const emit = (body: EventBody) => {
+    const event: AgentEvent = { ...body, run, parent, seq: seq++, at: place.now() }
+    forward(event)
+  }
+  const prompt = textAt(call?.input, "prompt")
+  emit({
+    type: "run-start",
+    agent: textAt(call?.input, "subagent_type") ?? call?.name ?? "agent",
+    messages: prompt === undefined ? [] : [userMessage(prompt)],
+    metadata: { call: within },
+  })
+  const inner = createNarrator(run, emit, () => true, place)
+  return {
+    ...inner,
+    finish(ok, text) {
+      inner.finish(ok, text)
+      // What it used is in what the run above it has used.
+      const end = { output: text, cycles: inner.cycles(), usage: unknownUsage }
+      if (ok) emit({ type: "run-end", status: "done", ...end })
+      else emit({ type: "run-end", status: "failed", ...end, error: { name: "ProviderError", message: text } })
+    },
+  }
+}
+
+// A CLI tells what its turn has used, and not each answer.
+const unknownUsage: Usage = { complete: false }
+
+function createNarrator(
+  run: string,
+  emit: (body: EventBody) => unknown,
+  mayAnswer: (count: number) => boolean,
+  { calls, now, endCall, answerer }: CallRegistry,
+): RunNarrator {
+  let total: Usage = noUsage
+  let counted: Usage = noUsage
+  let parts: AssistantMessage["parts"] = []
+  let streamed = false
+  let cycles = 0
+  let isOpen = false
+  let answer: string | undefined
+  let answered = false
+  let output = ""
+
+  // An answer begins with another id or, where there are none, after a result.
+  function begins(id: string | undefined): boolean {
+    const goesOn = isOpen && (id === undefined ? !answered : id === answer)
+    answer = id
+    if (goesOn) return true
+    endCycle()
+    if (!mayAnswer(cycles)) return false
+    isOpen = true
+    answered = false
+    emit({ type: "cycle-start", cycle: ++cycles })
+    return true
+  }
+
+  function flush(finish: string): void {
+    if (parts.length === 0) return
+    const message: AssistantMessage = { id: newId("m"), role: "assistant", parts }
+    parts = []
+    emit({ type: "message-end", message, finish, usage: unknownUsage, ...answerer() })
+  }
+
+  function endCycle(): void {
+    flush("stop")
+    if (isOpen) {
+      emit({
+        type: "cycle-end",
+        cycle: cycles,
+        usage: total === counted ? unknownUsage : subtractUsage(total, counted),
+      })
+      counted = total
+    }
+    isOpen = false
+  }
+
+  const self: RunNarrator = {
+    run,
+    addText(step) {
+      if (!begins(step.answer)) return
+      const type = step.type === "text" ? "text-delta" : "reasoning-delta"
+      if (step.delta || !streamed) emit({ type, text: step.text })
+      streamed = step.delta === true
+      if (step.delta) return
+      parts.push({ type: step.type, text: step.text })
+      if (step.type === "text") output = step.text
+    },
+    startCall({ id, name, input, answer: of }) {
+      if (calls.has(id) || !begins(of)) return
+      parts.push({ type: "tool-call", id, name, input })
+      flush("tool-calls")
+      calls.set(id, { name, input, startedAt: now(), narrator: self })
+      emit({ type: "tool-start", id, name, input })
+    },
+    setUsage(usage) {
+      total = usage
+    },
+    progress: (id, text) => void emit({ type: "tool-delta", id, text }),
+    endCall({ id, ok, text, images, refused }) {
+      const known = calls.get(id)
+      if (!known) return
+      calls.delete(id)
+      flush("stop")
+      answered = true
+      emit({
+        type: "tool-end",
+        id,
+        name: known.name,
+        ok,
+        text,
+        durationMs: now() - known.startedAt,
+        ...(!ok && { error: { kind: refused ? "refused" : "throw", message: text } }),
+        ...(images && { images }),
+      })
+    },
+    finish() {
+      const open = [...calls].filter(([, call]) => call.narrator === self)
+      for (const [id] of open) endCall({ id, ok: false, text: "The turn ended before it did." })
+      endCycle()
+    },
+    output: () => output,
+    cycles: () => cycles,
+  }
+  return self
+}

@@ -1,0 +1,81 @@
+import { ConfigError } from "../../core/errors.ts"
+import { type Binding, type Bindings, boundValue, toBinding } from "../bindings.ts"
+import { reservedPrefixes } from "../compiler/name-storage.ts"
+
+/** What cells find besides their namespace; their own names cannot be these. */
+export const ambientNames: ReadonlySet<string> = new Set(
+  (
+    "Date Math clearImmediate clearInterval clearTimeout console crypto fetch global globalThis import performance " +
+    "process queueMicrotask setImmediate setInterval setTimeout"
+  ).split(" "),
+)
+
+/** The bindings of a literal, or a `ConfigError` with every reason why they cannot be put in. */
+export function toCheckedBindings(given: Bindings, isTaken = (_name: string): boolean => false): [string, Binding][] {
+  const entries = Object.entries(given).map(([name, value]): [string, Binding] => [name, toBinding(value)])
+  const problems = entries.flatMap(([name, binding]) => {
+    if (isTaken(name)) return `"${name}" is already there`
+    if (isThenable(boundValue(binding))) return `"${name}" is a promise: await it before you inject it`
+    const problem = nameProblem(name, ambientNames)
+    return problem === undefined ? [] : `"${name}" ${problem}`
+  })
+  if (problems.length > 0) throw new ConfigError(`Nothing was injected: ${problems.join("; ")}.`)
+  return entries
+}
+
+export function isThenable(value: unknown): boolean {
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false
+  return typeof Reflect.get(value, "then") === "function"
+}
+
+/** Why a name cannot be bound in a namespace; undefined when it can. */
+export function nameProblem(name: string, ambient: ReadonlySet<string>): string | undefined {
+  if (!identifierPattern.test(name)) return "is not an identifier"
+  if (reservedWords.has(name) || reservedPrefixes.some((own) => name.startsWith(own))) return "is a reserved word"
+  if (ambient.has(name)) return "is what cells know the platform's own by; choose another name"
+  return undefined
+}
+
+export interface NameGenerator {
+  /** Remembers that a name was used, so that it is never given out. */
+  markUsed(name: string): void
+  /** `prefix_1`, `prefix_2`, …: the first that was never used and is free. */
+  createName(prefix: string): string
+}
+
+export function createNameGenerator(isTaken: (name: string) => boolean): NameGenerator {
+  const used = new Set<string>()
+  const counts = new Map<string, number>()
+  return {
+    markUsed(name) {
+      used.add(name)
+    },
+    createName(prefix) {
+      if (!identifierPattern.test(`${prefix}_1`)) {
+        throw new ConfigError(`Cannot keep a value under "${prefix}_1": the prefix must begin an identifier.`)
+      }
+      for (let count = (counts.get(prefix) ?? 0) + 1; ; count++) {
+        const name = `${prefix}_${count}`
+        if (used.has(name) || isTaken(name)) continue
+        counts.set(prefix, count)
+        used.add(name)
+        return name
+      }
+    },
+  }
+}
+
+/** `"a", "b" and "c"`, for messages; says so when there is none. */
+export function listNames(names: readonly string[]): string {
+  return names.length === 0 ? "nothing" : names.map((name) => `"${name}"`).join(", ")
+}
+
+const identifierPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u
+
+const reservedWords = new Set(
+  (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends " +
+    "false finally for function if implements import in Infinity instanceof interface let NaN new null package private " +
+    "protected public return static super switch this throw true try typeof undefined using var void while with yield"
+  ).split(" "),
+)

@@ -1,0 +1,59 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import { newId } from "../../core/message.ts"
+import type { CallOptions } from "../bindings.ts"
+import type { CallGate, RuntimeCall } from "../runtime.ts"
+
+/** A call as a runtime has it, before the gate. */
+export interface CallRequest {
+  /** Default: a fresh one. */
+  id?: string | undefined
+  binding: string
+  method?: string | undefined
+  /** Of a guarded method. Default: the name of the call. */
+  subject?: string | undefined
+  /** As the binding takes them. */
+  args: readonly unknown[]
+  options?: CallOptions | undefined
+  nameOf?: RuntimeCall["nameOf"]
+  /** Of the cell. */
+  signal: AbortSignal
+  accept?: RuntimeCall["accept"]
+  make(args: readonly unknown[]): unknown
+}
+
+const callStorage = new AsyncLocalStorage<RuntimeCall>()
+
+/** The call that the code running now was called by, also after awaits; undefined outside of one. For functions of
+ *  yours that want its `signal`, which fires when the run or the cell is aborted, or the cell or this call out of time. */
+export function currentCall(): RuntimeCall | undefined {
+  return callStorage.getStore()
+}
+
+/** Makes a call by the gate: the one way for every runtime, and for functions and methods alike. */
+export function callThroughGate(asked: CallRequest, gate: CallGate | undefined): Promise<unknown> {
+  const { id = newId("call"), binding, method, subject, args, options = {}, signal, accept } = asked
+  const { approve = false, maxCalls, timeoutMs, idempotent, unknown, journal } = options
+  const call: RuntimeCall = { id, binding, args, approve, signal }
+  if (method !== undefined) call.method = method
+  if (subject !== undefined) call.subject = subject
+  if (asked.nameOf) call.nameOf = asked.nameOf
+  if (maxCalls !== undefined) call.maxCalls = maxCalls
+  if (timeoutMs !== undefined) call.timeoutMs = timeoutMs
+  if (accept) call.accept = accept
+  if (idempotent !== undefined) call.idempotent = idempotent
+  if (unknown !== undefined) call.unknown = unknown
+  if (journal !== undefined) call.journal = journal
+  let called = false
+  const next: Parameters<CallGate>[1] = async (change) => {
+    if (called) throw new Error(`The gate called ${callName(call)} twice; next() is for one call.`)
+    called = true
+    const isChanged = change?.signal || change?.idempotencyKey !== undefined || (change?.args ?? args) !== args
+    const made = isChanged ? { ...call, ...change } : call
+    return await callStorage.run(made, asked.make, made.args)
+  }
+  return gate ? gate(call, next) : next()
+}
+
+function callName({ binding, method }: RuntimeCall): string {
+  return method === undefined ? binding : `${binding}.${method}`
+}

@@ -1,0 +1,221 @@
+import { types } from "node:util"
+import {
+  mustBeBoolean,
+  mustBeEither,
+  mustBeFunction,
+  mustBeIntegerFrom,
+  mustBeOneOf,
+  mustBePositive,
+  type OptionChecks,
+  optionProblems,
+} from "../../core/checks/check-options.ts"
+import type { Binding, CallOptions, MethodGuard } from "../bindings.ts"
+import { mergeCallOptions } from "./merge-call-options.ts"
+
+/** A guarded method of an object. */
+export interface GuardedMethod {
+  /** The name under which the object was guarded first. A second name of the same object is the same guard. */
+  binding: string
+  method: string
+  /** The options of all guards of the method, merged: the stricter wins. */
+  options: CallOptions
+  /** The object whose method is guarded. */
+  object: object
+  /** Identifies object and method in stored text: the key of an "always" and of journal entries. It is
+   *  `binding.method` for the first object of that name, and `binding#2.method` for the second. */
+  subject: string
+}
+
+/** The guarded methods of the objects of one runtime. They are found by the object or by the function itself, whatever
+ *  way a cell took to it. */
+export interface MethodGuards {
+  /** Registers the guard of a binding. An object keeps every guard it ever had, also when its name gets another value. */
+  add(name: string, binding: Binding): void
+  /** The guard of a call: `fn` was read from `owner` under `key`. Pass `undefined` for an owner or key that is unknown,
+   *  such as that of a function that was read off its object before.
+   *
+   *  1. `owner` is guarded under `key`: that guard.
+   *  2. `fn` is a guarded function: its guard, unless `owner` is another instance of the class that shares the method.
+   *     So a method stays guarded when it is read off, renamed, stored in another object, constructed with `new` or
+   *     reached through a Proxy.
+   *  3. `fn` is `call` or `apply` of a guarded function (the `owner`): the guard of that function.
+   *
+   *  A function that is found by 1 is known from then on for 2, so call this also when a member is only read. */
+  find(owner: unknown, key: PropertyKey | undefined, fn: unknown): GuardedMethod | undefined
+  /** The guarded methods of an object; undefined when it has none. */
+  methodsOf(object: object): ReadonlyMap<string, GuardedMethod> | undefined
+  /** Goes up with each guard that is added: what was found for a function before may no longer hold. */
+  readonly version: number
+}
+
+export function createMethodGuards(): MethodGuards {
+  const methods = new WeakMap<object, Map<string, GuardedMethod>>()
+  const functions = new WeakMap<object, Set<GuardedMethod>>()
+  const names = new WeakMap<object, { name: string; id: string }>()
+  const objectsOfName = new Map<string, number>()
+  let version = 0
+
+  const nameFor = (object: object, name: string) => {
+    const known = names.get(object)
+    if (known) return known
+    const count = (objectsOfName.get(name) ?? 0) + 1
+    objectsOfName.set(name, count)
+    const made = { name, id: count === 1 ? name : `${name}#${count}` }
+    names.set(object, made)
+    return made
+  }
+
+  const learn = (fn: unknown, guarded: GuardedMethod) => {
+    if (typeof fn !== "function") return
+    const known = functions.get(fn) ?? new Set<GuardedMethod>()
+    functions.set(fn, known.add(guarded))
+  }
+
+  const ofFunction = (owner: unknown, fn: unknown): GuardedMethod | undefined => {
+    const known = isObject(fn) ? functions.get(fn) : undefined
+    if (
+      !known ||
+      (isObject(owner) && !types.isProxy(owner) && !methods.has(owner) && inheritsSharedMethod(owner, fn, known))
+    )
+      return undefined
+    const all = [...known]
+    return all.find(({ object }) => object === owner) ?? mergeGuardedMethods(all)
+  }
+
+  return {
+    add(name, binding) {
+      if (binding.kind !== "variable" || !binding.guard || !isObject(binding.value)) return
+      const object = binding.value
+      version++
+      const ofObject = methods.get(object) ?? new Map<string, GuardedMethod>()
+      methods.set(object, ofObject)
+      const { name: first, id } = nameFor(object, name)
+      for (const [method, options] of guardEntries(binding.guard)) {
+        const known = ofObject.get(method)
+        const guarded = known ?? { binding: first, method, options, object, subject: `${id}.${method}` }
+        if (known) known.options = mergeCallOptions(known.options, options)
+        ofObject.set(method, guarded)
+        if (!types.isProxy(object)) learn(findMember(object, method)?.value, guarded)
+      }
+    },
+    find(owner, key, fn) {
+      const ofOwner = typeof key === "string" && isObject(owner) ? methods.get(owner)?.get(key) : undefined
+      if (ofOwner) learn(fn, ofOwner)
+      return ofOwner ?? ofFunction(owner, fn) ?? (callAndApply.has(fn) ? ofFunction(undefined, owner) : undefined)
+    },
+    methodsOf: (object) => methods.get(object),
+    get version() {
+      return version
+    },
+  }
+}
+
+const callAndApply = new Set<unknown>([Function.prototype.call, Function.prototype.apply])
+
+/** Whether an unguarded object has the function from a class that it shares with the guarded objects. */
+function inheritsSharedMethod(owner: object, fn: unknown, guarded: ReadonlySet<GuardedMethod>): boolean {
+  return [...guarded].every(({ object, method }) => {
+    if (types.isProxy(object)) return false
+    for (let holder = Object.getPrototypeOf(object); holder; holder = Object.getPrototypeOf(holder)) {
+      if (Object.getOwnPropertyDescriptor(holder, method)?.value === fn)
+        return Object.prototype.isPrototypeOf.call(holder, owner)
+    }
+    return false
+  })
+}
+
+/** The guard of a function that several guarded objects share, when it is unknown on which of them it is called. */
+function mergeGuardedMethods(all: readonly GuardedMethod[]): GuardedMethod | undefined {
+  const [first, ...others] = all
+  if (!first || others.length === 0) return first
+  const options = others.map((each) => each.options).reduce(mergeCallOptions, first.options)
+  return { ...first, options, subject: all.map(({ subject }) => subject).join("|") }
+}
+
+/** The methods that a guard names, each with what holds for it. */
+export function guardEntries(guard: MethodGuard): [string, CallOptions][] {
+  return Object.entries(guard).flatMap(([method, options]) => (options ? [[method, options]] : []))
+}
+
+/** Why a guard cannot guard a value; undefined when it can. */
+export function guardProblem(value: unknown, guard: MethodGuard): string | undefined {
+  if (!isObject(value)) return "`guard` is for an object with methods, and the value is none."
+  if (Object.getOwnPropertySymbols(guard).length > 0)
+    return "`guard` takes methods by name; a symbol cannot be guarded."
+  for (const [method, options] of guardEntries(guard)) {
+    const problem = guardedMemberProblem(value, method)
+    if (problem !== undefined) return `\`guard.${method}\`: ${problem}`
+    const [wrong] = optionProblems(options, callOptionChecks, `guard.${method}`)
+    if (wrong !== undefined) return `${wrong}.`
+  }
+  return undefined
+}
+
+/** The same for a binding, which may have got another value. */
+export function bindingGuardProblem(binding: Binding): string | undefined {
+  return binding.kind === "variable" && binding.guard ? guardProblem(binding.value, binding.guard) : undefined
+}
+
+/** Whether what is guarded would be copied into another process, methods and all. */
+export function isGuardOnCopiedValue(binding: Binding): boolean {
+  if (binding.kind !== "variable" || !binding.guard || types.isProxy(binding.value)) return false
+  const { value } = binding
+  return Array.isArray(value) || copiedTypeChecks.some((is) => is(value))
+}
+
+export const guardedCopyProblem =
+  "is data, of which cells get a copy: its methods cannot be guarded. Guard an object around it"
+
+const copiedTypeChecks = [
+  types.isMap,
+  types.isSet,
+  types.isDate,
+  types.isRegExp,
+  types.isAnyArrayBuffer,
+  types.isArrayBufferView,
+]
+
+/** The options of a call that the gate keeps. */
+export const callOptionChecks: OptionChecks<CallOptions> = {
+  approve: mustBeEither("true, false or a function of the call", mustBeBoolean, mustBeFunction),
+  maxCalls: mustBeIntegerFrom(0),
+  timeoutMs: mustBePositive,
+  idempotent: mustBeBoolean,
+  unknown: mustBeOneOf("ask", "fail", "retry"),
+  journal: mustBeBoolean,
+}
+
+/** A member of an object or of its classes, up to what every object has; nothing is run. */
+export function findMember(value: object, name: string): PropertyDescriptor | undefined {
+  for (
+    let holder: object | null = value;
+    holder && !basePrototypes.has(holder);
+    holder = Object.getPrototypeOf(holder)
+  ) {
+    const found = Object.getOwnPropertyDescriptor(holder, name)
+    if (found) return found
+  }
+  return undefined
+}
+
+function guardedMemberProblem(value: object, method: string): string | undefined {
+  // What is behind a proxy is its owner's affair, and looking would run it.
+  if (types.isProxy(value)) return undefined
+  const found = method === "constructor" ? undefined : findMember(value, method)
+  if (!found) return "the object has no such method. #private ones and those of Object cannot be guarded."
+  if (found.get || found.set)
+    return "it is a getter or setter, which cannot wait. Guard a method that reads or writes it."
+  if (typeof found.value !== "function" || isClassText(found.value))
+    return "it is no method. Only methods can be guarded."
+  return undefined
+}
+
+function isClassText(value: object): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(value))
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
+}
+
+const basePrototypes = new Set<object>([Object.prototype, Function.prototype])

@@ -1,0 +1,58 @@
+import type { AnyNode } from "acorn"
+import type { Path } from "./scope-analysis.ts"
+
+/** The names a pattern binds or assigns to, with the way to their values. Default values and computed keys are given
+ *  to `expression`. */
+export function forEachTarget(
+  pattern: AnyNode,
+  path: Path,
+  target: (node: AnyNode, path: Path) => void,
+  expression: (node: AnyNode) => void,
+): void {
+  switch (pattern.type) {
+    case "ObjectPattern":
+      for (const property of pattern.properties) {
+        if (property.type === "RestElement") {
+          forEachTarget(property.argument, [...path, undefined], target, expression)
+          continue
+        }
+        if (property.computed) expression(property.key)
+        forEachTarget(property.value, [...path, propertyKey(property)], target, expression)
+      }
+      return
+    case "ArrayPattern":
+      for (const element of pattern.elements)
+        if (element) forEachTarget(element, [...path, undefined], target, expression)
+      return
+    case "RestElement":
+      return forEachTarget(pattern.argument, path, target, expression)
+    case "AssignmentPattern":
+      forEachTarget(pattern.left, path, target, expression)
+      return expression(pattern.right)
+    case "TSParameterProperty":
+      return forEachTarget(pattern.parameter, path, target, expression)
+    default:
+      return target(unwrapExpression(pattern), path)
+  }
+}
+
+/** The expression itself, without parentheses and the types beside it. */
+export function unwrapExpression(node: AnyNode): AnyNode {
+  switch (node.type) {
+    case "TSAsExpression":
+    case "TSSatisfiesExpression":
+    case "TSNonNullExpression":
+    case "TSTypeAssertion":
+    case "TSInstantiationExpression":
+    case "ParenthesizedExpression":
+      return unwrapExpression(node.expression)
+    default:
+      return node
+  }
+}
+
+function propertyKey(property: { computed: boolean; key: AnyNode }): string | undefined {
+  const { computed, key } = property
+  if (key.type === "Identifier" && !computed) return key.name
+  return key.type === "Literal" ? String(key.value) : undefined
+}

@@ -1,0 +1,302 @@
+import type { AnyNode, Class, Function as FunctionNode, Identifier, ImportDeclaration, Pattern, Program } from "acorn"
+import { forEachTarget, unwrapExpression } from "./destructuring.ts"
+import { eachChild, isTypeOnly } from "./parse-cell.ts"
+import type { Declaration, DeclarationKind, LexicalScope, Path, Reference, ScopeAnalysis } from "./scope-analysis.ts"
+import type { EnumDeclaration, ImportEquals, NamespaceDeclaration } from "./typescript-ast.ts"
+
+export function resolveNames(program: Program): ScopeAnalysis {
+  const cell: LexicalScope = createLexicalScope("cell", program, undefined)
+  const references = new Map<Identifier, Reference>()
+  const continued = new Set<Identifier>()
+  const standing: LexicalScope[] = []
+  let scope = cell
+  let exporting = false
+
+  visitAll(program.body)
+  let index = 0
+  for (const reference of references.values()) resolve(reference, standing[index++])
+  return { cell, references, continued }
+
+  function visit(node: AnyNode): void {
+    switch (node.type) {
+      case "Identifier":
+        return refer(node, { read: true })
+      case "MemberExpression":
+        visit(node.object)
+        if (node.computed) visit(node.property)
+        return
+      case "CallExpression":
+      case "NewExpression":
+        visitCallee(node.callee)
+        return visitAll(node.arguments)
+      case "TaggedTemplateExpression":
+        visitCallee(node.tag)
+        return visit(node.quasi)
+      case "TemplateLiteral":
+        return visitAll(node.expressions)
+      case "AssignmentExpression":
+        assign(node.left, node.operator === "=" ? { write: true, value: node.right } : { read: true, write: true })
+        return visit(node.right)
+      case "UpdateExpression":
+        return assign(node.argument, { read: true, write: true })
+      case "VariableDeclaration":
+        if (node.declare) return
+        for (const { id, init } of node.declarations) {
+          declare(id, node.kind, init ?? undefined)
+          if (init) visit(init)
+        }
+        return
+      case "FunctionDeclaration":
+        if (node.id) add(node.id, "function", node)
+        return visitFunction(node)
+      case "FunctionExpression":
+        if (!node.id) return visitFunction(node)
+        return within("block", node, () => {
+          if (node.id) add(node.id, "function", node)
+          visitFunction(node)
+        })
+      case "ArrowFunctionExpression":
+        return visitFunction(node)
+      case "ClassDeclaration":
+        if (node.declare) return
+        if (node.id) add(node.id, "class", node)
+        return visitClass(node)
+      case "ClassExpression":
+        return visitClass(node)
+      case "Property":
+      case "MethodDefinition":
+        if (node.computed) visit(node.key)
+        return visit(node.value)
+      case "PropertyDefinition": {
+        if (node.declare) return
+        if (node.computed) visit(node.key)
+        const { value } = node
+        return value ? within("function", node, () => visit(value)) : undefined
+      }
+      case "StaticBlock":
+        return within("function", node, () => visitAll(node.body))
+      case "BlockStatement":
+      case "SwitchStatement":
+      case "ForStatement":
+        return within("block", node, () => eachChild(node, visit))
+      case "ForInStatement":
+      case "ForOfStatement":
+        return within("block", node, () => {
+          if (node.left.type === "VariableDeclaration") visit(node.left)
+          else assign(node.left, { write: true })
+          visit(node.right)
+          visit(node.body)
+        })
+      case "CatchClause":
+        return within("block", node, () => {
+          if (node.param) declare(node.param, "catch")
+          visit(node.body)
+        })
+      case "LabeledStatement":
+        return visit(node.body)
+      case "BreakStatement":
+      case "ContinueStatement":
+      case "MetaProperty":
+      case "ExportAllDeclaration":
+        return
+      case "ImportDeclaration":
+        return declareImport(node)
+      case "ExportNamedDeclaration":
+        if (!node.declaration) return
+        exporting = true
+        visit(node.declaration)
+        exporting = false
+        return
+      case "TSEnumDeclaration":
+        return node.declare ? undefined : visitEnum(node)
+      case "TSModuleDeclaration":
+        return node.declare ? undefined : visitNamespace(node)
+      case "TSImportEqualsDeclaration":
+        return declareImportEquals(node)
+      default:
+        if (!isTypeOnly(node)) eachChild(node, visit)
+    }
+  }
+
+  function visitAll(nodes: readonly AnyNode[]): void {
+    for (const node of nodes) visit(node)
+  }
+
+  function visitCallee(callee: AnyNode): void {
+    const target = unwrapExpression(callee)
+    if (target.type === "Identifier") refer(target, { read: true, call: true })
+    else visit(target)
+  }
+
+  function visitFunction(node: FunctionNode): void {
+    const kind = node.type === "ArrowFunctionExpression" ? "arrow" : "function"
+    within(kind, node as AnyNode, () => {
+      for (const param of node.params) declare(param, "parameter")
+      const body = () => (node.body.type === "BlockStatement" ? visitAll(node.body.body) : visit(node.body))
+      // Default values do not see what the body declares.
+      if (node.params.every((param) => param.type === "Identifier")) body()
+      else within("arrow", node.body, body)
+    })
+  }
+
+  function visitClass(node: Class): void {
+    within("class", node as AnyNode, () => {
+      if (node.id) add(node.id, "class", node as AnyNode)
+      if (node.superClass) visit(node.superClass)
+      visitAll(node.body.body)
+    })
+  }
+
+  function visitEnum(node: EnumDeclaration): void {
+    const declaration = add(node.id, "enum", node)
+    within("enum", node, () => {
+      scope.self = declaration
+      for (const { id, initializer } of node.members) {
+        if (initializer) visit(initializer)
+        if (id.type === "Identifier") addTo(membersOf(declaration), id, "enum member", initializer)
+      }
+    })
+  }
+
+  function visitNamespace(node: NamespaceDeclaration): void {
+    const { id, body } = node
+    if (id.type !== "Identifier" || !body) return
+    const declaration = add(id, "namespace", node)
+    within("namespace", body, () => {
+      scope.self = declaration
+      exporting = body.type === "TSModuleDeclaration"
+      if (body.type === "TSModuleDeclaration") visit(body)
+      else visitAll(body.body)
+    })
+  }
+
+  function declareImport(node: ImportDeclaration): void {
+    if (node.importKind === "type") return
+    for (const specifier of node.specifiers) {
+      if (specifier.type === "ImportNamespaceSpecifier") add(specifier.local, "import", node)
+      else if (specifier.type === "ImportDefaultSpecifier") add(specifier.local, "import", node, ["default"])
+      else if (specifier.importKind !== "type") {
+        const { imported } = specifier
+        const name = imported.type === "Identifier" ? imported.name : String(imported.value)
+        add(specifier.local, "import", node, [name])
+      }
+    }
+  }
+
+  function declareImportEquals(node: ImportEquals): void {
+    if (node.importKind === "type") return
+    exporting = node.isExport
+    add(node.id, "import", node.moduleReference)
+    exporting = false
+    let name: AnyNode = node.moduleReference
+    while (name.type === "TSQualifiedName") name = name.left
+    if (name.type === "Identifier") refer(name, { read: true })
+  }
+
+  function declare(pattern: Pattern, kind: DeclarationKind, init?: AnyNode): void {
+    if (pattern.type === "Identifier") return void add(pattern, kind, init)
+    forEachTarget(pattern, emptyPath, (node, path) => node.type === "Identifier" && add(node, kind, init, path), visit)
+  }
+
+  function assign(pattern: AnyNode, use: NameUse): void {
+    if (pattern.type === "Identifier") return refer(pattern, use)
+    forEachTarget(
+      pattern,
+      emptyPath,
+      (node, path) => (node.type === "Identifier" ? refer(node, use, path) : visit(node)),
+      visit,
+    )
+  }
+
+  function add(node: Identifier, kind: DeclarationKind, init?: AnyNode, path: Path = emptyPath): Declaration {
+    let target = scope
+    if (kind === "var") while (!varScopeKinds.has(target.kind) && target.parent) target = target.parent
+    if (exporting && target.self) return addTo(membersOf(target.self), node, kind, init, path)
+    target.names ??= new Map()
+    return addTo(target.names, node, kind, init, path)
+  }
+
+  function addTo(
+    names: Map<string, Declaration>,
+    node: Identifier,
+    kind: DeclarationKind,
+    init?: AnyNode,
+    path = emptyPath,
+  ) {
+    const { name } = node
+    const existing = names.get(name)
+    if (existing) {
+      if (init && kind === "var") refer(node, { write: true, value: init }, path)
+      if (kind === "enum" || kind === "namespace") continued.add(node)
+      return existing
+    }
+    const declaration: Declaration = { name, kind, node, init, path, references: [], members: undefined }
+    names.set(name, declaration)
+    return declaration
+  }
+
+  function refer(
+    node: Identifier,
+    { read = false, write = false, call = false, value }: NameUse,
+    path = emptyPath,
+  ): void {
+    const { name } = node
+    references.set(node, { name, node, declaration: undefined, scope: undefined, read, write, call, value, path })
+    standing.push(scope)
+  }
+
+  function resolve(reference: Reference, from: LexicalScope | undefined): void {
+    for (let at = from; at; at = at.parent) {
+      const declaration = at.names?.get(reference.name) ?? implicitDeclaration(at, reference.name)
+      if (!declaration) continue
+      reference.declaration = declaration
+      reference.scope = at
+      declaration.references.push(reference)
+      return
+    }
+  }
+
+  function within(kind: LexicalScope["kind"], node: AnyNode, visitInside: () => void): void {
+    const [outer, wasExporting] = [scope, exporting]
+    scope = createLexicalScope(kind, node, outer)
+    exporting = false
+    visitInside()
+    scope = outer
+    exporting = wasExporting
+  }
+}
+
+interface NameUse {
+  read?: boolean
+  write?: boolean
+  call?: boolean
+  value?: AnyNode
+}
+
+const emptyPath: Path = []
+const varScopeKinds = new Set<LexicalScope["kind"]>(["cell", "function", "arrow", "namespace"])
+
+function createLexicalScope(kind: LexicalScope["kind"], node: AnyNode, parent: LexicalScope | undefined): LexicalScope {
+  return { kind, node, parent, names: undefined, self: undefined }
+}
+
+function membersOf(declaration: Declaration): Map<string, Declaration> {
+  declaration.members ??= new Map()
+  return declaration.members
+}
+
+/** What a scope knows without declaring it: enums and namespaces themselves and what they export; and every function
+ *  but an arrow has `arguments`. */
+function implicitDeclaration({ self, kind }: LexicalScope, name: string): Declaration | undefined {
+  if (self) return self.members?.get(name) ?? (self.name === name ? self : undefined)
+  if (name !== "arguments" || kind !== "function") return undefined
+  return {
+    name,
+    kind: "arguments",
+    node: undefined,
+    init: undefined,
+    path: emptyPath,
+    references: [],
+    members: undefined,
+  }
+}

@@ -1,0 +1,96 @@
+import type { AnyNode, ExportNamedDeclaration, Program } from "acorn"
+import { scopeVariable } from "../name-storage.ts"
+import { isTypeOnly } from "../parse-cell.ts"
+import type { RewriteContext } from "./rewrite-context.ts"
+import { isImport, rewriteImport } from "./rewrite-imports.ts"
+import { findToken, skipNode } from "./strip-types.ts"
+
+/** The whole cell: what it declares goes to the scope, and an expression at its end is its value. Returns whether there
+ *  is one. */
+export function rewriteProgram(rewriting: RewriteContext, { body }: Program): boolean {
+  const { out, code } = rewriting
+  if (code.startsWith("#!")) {
+    // A first line for the shell is no JavaScript inside a function.
+    out.write("//")
+  }
+  const last = body.findLast((node) => node.type !== "EmptyStatement" && !isTypeOnly(node))
+  const hasValue = last !== undefined && isExpressionStatement(last)
+  let mayImport = true
+  for (const node of body) {
+    if (isTypeOnly(node)) skipNode(out, node)
+    else if (isImport(node)) rewriteImport(rewriting, node, mayImport)
+    else {
+      mayImport = false
+      if (hasValue && node === last) wrapExpression(rewriting, node, "return await(")
+      else rewriteTopLevel(rewriting, node)
+    }
+  }
+  out.copyTo(code.length)
+  return hasValue
+}
+
+function rewriteTopLevel(rewriting: RewriteContext, node: AnyNode): void {
+  switch (node.type) {
+    case "VariableDeclaration":
+    case "ClassDeclaration":
+    case "TSEnumDeclaration":
+    case "TSModuleDeclaration":
+    case "TSImportEqualsDeclaration":
+      return rewriting.declare(node, scopeVariable)
+    case "ExportNamedDeclaration":
+      return rewriteExport(rewriting, node)
+    case "ExportDefaultDeclaration": {
+      const declaration: AnyNode = node.declaration
+      if (isExpressionStatement(node)) return wrapExpression(rewriting, node, "void(")
+      if (isTypeOnly(declaration)) return skipNode(rewriting.out, node)
+      rewriting.out.copyTo(node.start)
+      rewriting.out.skipTo(declaration.start)
+      return rewriting.declare(declaration, scopeVariable)
+    }
+    case "TSExportAssignment":
+      return wrapExpression(rewriting, node, "void(")
+    case "ExportAllDeclaration":
+      return rewriting.fail("A cell cannot re-export; import what you need instead", node)
+    default:
+      rewriting.emit(node)
+  }
+}
+
+function rewriteExport(rewriting: RewriteContext, node: ExportNamedDeclaration): void {
+  const { out } = rewriting
+  if (node.source) rewriting.fail("A cell cannot re-export; import what you need instead", node)
+  if (!node.declaration || isTypeOnly(node.declaration)) return skipNode(out, node)
+  out.copyTo(node.start)
+  out.skipTo(node.declaration.start)
+  rewriteTopLevel(rewriting, node.declaration)
+}
+
+/** Whether a statement is an expression, so that it can be the value of the cell. */
+function isExpressionStatement(node: AnyNode): boolean {
+  if (node.type === "ExpressionStatement" || node.type === "TSExportAssignment") return true
+  if (node.type !== "ExportDefaultDeclaration") return false
+  const declaration: AnyNode = node.declaration
+  if (declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration") return !declaration.id
+  return !isTypeOnly(declaration)
+}
+
+/** `expression` and `export default expression`, put into a parenthesis. */
+function wrapExpression(rewriting: RewriteContext, node: AnyNode, before: string): void {
+  const { out, code } = rewriting
+  out.copyTo(node.start)
+  out.write(before)
+  if (node.type === "ExportDefaultDeclaration") {
+    out.skipTo(findToken(code, "default", node.start) + "default".length)
+    const declaration: AnyNode = node.declaration
+    if (declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration") {
+      rewriting.declare(declaration, undefined)
+    } else rewriting.emit(declaration)
+  } else if (node.type === "TSExportAssignment") {
+    out.skipTo(findToken(code, "=", node.start) + 1)
+    rewriting.emit(node.expression)
+  } else if (node.type === "ExpressionStatement") rewriting.emit(node.expression)
+  const isTerminated = code[node.end - 1] === ";"
+  out.copyTo(isTerminated ? node.end - 1 : node.end)
+  out.skipTo(node.end)
+  out.write(");")
+}

@@ -1,0 +1,212 @@
+import { types } from "node:util"
+import type { Binding, FunctionBinding, VariableBinding } from "../bindings.ts"
+import { isTuple } from "../schema.ts"
+import { parseVariableType, readAuthorSource, type VariableType } from "./author-source.ts"
+import { createDeclarationBlock, type DeclarationBlock, type TypeWriter } from "./declaration-block.ts"
+import { acceptsUndefined, declarationSchema, withoutUndefined } from "./declaration-schema.ts"
+import { type AgentDescriptions, declareAgent, noAgentDescriptions } from "./declare-agent.ts"
+import { declareClass, declareTypeBinding, inferredNote, markInferred } from "./declare-type-binding.ts"
+import { functionSignature } from "./function-signature.ts"
+import { guardedType } from "./guarded-type.ts"
+import { classOf, isGlobalClass, nameOfClass } from "./inspect-class.ts"
+import { isCopied, isPlain } from "./inspect-value.ts"
+import { schemaType } from "./json-schema-type.ts"
+import { attempt, parseSignature } from "./parse-signature.ts"
+import { declareRemoteClass, declareRemoteType } from "./remote-class.ts"
+import { handleType, receivedDeclaration, receivedType } from "./remote-type.ts"
+import {
+  any,
+  jsDoc,
+  type Parameter,
+  printSignature,
+  printType,
+  promisedResult,
+  type Signature,
+  type TypeTree,
+} from "./type-tree.ts"
+
+export { impliedClasses as impliedTypes } from "./declaration-block.ts"
+export { describeType } from "./inspect-value.ts"
+
+/** What the model sees of the bindings: one block of TypeScript declarations, in their order, the same text for the same
+ *  bindings. Types and docs, never values; nothing of the values is run. Each type comes from the first of these that
+ *  there is: its author's text, a schema, the author's source, a look at the running value (marked `// inferred`).
+ *  Where the bindings are only some, `among` is all of them: their types keep their names and are not declared again.
+ *  `remote`: what has behaviour is in another process than the cells, and each member of it takes an `await`. `agents`:
+ *  what is in the runtimes of those among the bindings.
+ *  Throws a `ConfigError` for text that is not TypeScript. A schema that has no type text is `unknown`. */
+export function declareBindings(
+  bindings: ReadonlyMap<string, Binding>,
+  among = bindings,
+  remote = false,
+  agents: AgentDescriptions = noAgentDescriptions,
+): string {
+  const block = createDeclarationBlock(bindings, among, remote ? remoteWriter : { declareClass })
+  for (const [name, binding] of bindings) {
+    const text = declareBinding(name, binding, block, remote, agents)
+    if (text) block.lines.push(text)
+  }
+  return [...(block.hasHandles ? [handleNote] : []), ...block.lines].join("\n")
+}
+
+const remoteWriter: TypeWriter = { declareClass: declareRemoteClass, declareSourceType: receivedDeclaration }
+
+const handleNote =
+  "// Objects of the host: each member takes an `await`. Data is read as a copy; assign it to the member to change it."
+
+function declareBinding(
+  name: string,
+  binding: Binding,
+  block: DeclarationBlock,
+  remote: boolean,
+  agents: AgentDescriptions,
+): string {
+  switch (binding.kind) {
+    case "function":
+      return declareFunction(name, binding, block, remote)
+    case "variable":
+      return declareVariable(name, binding, block, remote)
+    case "type":
+      return (remote && declareRemoteType(name, binding, block)) || declareTypeBinding(name, binding, block)
+    case "agent":
+      return declareAgent(name, binding, block, agents)
+  }
+}
+
+/** A variable whose value is data may be assigned to; an object with behaviour of its own is kept. */
+function declareVariable(name: string, binding: VariableBinding, block: DeclarationBlock, remote: boolean): string {
+  const { value, description, type, guard } = binding
+  const data = !guard && (remote ? isCopied(value) : isAssignableData(value))
+  const seen = (told: TypeTree) => {
+    if (remote) return data ? receivedType(told, block) : handleType(told, block)
+    return guard ? guardedType(told, value, guard, block) : told
+  }
+  const declared = `${jsDoc(description)}declare ${data ? "let" : "const"} ${name}: `
+  if (type !== undefined) {
+    block.declareMentionedClasses(type)
+    const { tree, source } = cached(parsedVariableTypes, binding, () => parseVariableType(type, name))
+    if (source) block.declareMentionedTypes(source, printType(tree), data ? undefined : printType(tree))
+    return declared + printType(seen(tree))
+  }
+  // An empty variable is there to be filled.
+  const found = value === null || value === undefined ? any : block.inspector().typeOf(value)
+  const isNamed = printType(found) === classNameOfInstance(value, block)
+  const text = printType(seen(found))
+  return declared + (isNamed ? text : markInferred(text))
+}
+
+function declareFunction(
+  name: string,
+  { call, options }: FunctionBinding,
+  block: DeclarationBlock,
+  remote: boolean,
+): string {
+  const { signatures, doc, inferred } = functionSignatures(name, call, options, block)
+  const lines = signatures.map((signature) => {
+    const given = remote ? { ...signature, returns: receivedType(signature.returns, block) } : signature
+    const returns = options.sync ? signature.returns : promisedResult(given)
+    return `declare function ${name}${printSignature({ ...signature, returns }, ": ")}`
+  })
+  return jsDoc(doc) + lines.join("\n") + (inferred ? inferredNote : "")
+}
+
+interface FunctionSignatures {
+  signatures: Signature[]
+  doc: string | undefined
+  inferred?: boolean
+}
+
+function functionSignatures(
+  name: string,
+  call: object,
+  options: FunctionBinding["options"],
+  block: DeclarationBlock,
+): FunctionSignatures {
+  const { description, signature, input, output, source: text } = options
+  if (signature !== undefined) {
+    block.declareMentionedClasses(signature)
+    return { signatures: [cached(parsedSignatures, options, () => parseSignature(signature, name))], doc: description }
+  }
+  const source = text === undefined ? undefined : readAuthorSource(text)
+  const written = source?.functionNamed([nameOfClass(call) ?? name, name])
+  const [own = functionSignature(call)] = written?.signatures ?? []
+  const doc = description ?? written?.doc
+  if (input || output) {
+    const { parameters, docs } = input
+      ? schemaParameters(name, own, input, block)
+      : { parameters: own.parameters, docs: [] }
+    const returns = output
+      ? schemaType(declarationSchema(output, "output"), block, `${capitalize(name)}Output`)
+      : own.returns
+    const shown: Signature = { parameters, returns, awaited: output ? undefined : own.awaited }
+    return { signatures: [shown], doc: [doc, ...docs].filter((line) => line).join("\n"), inferred: !input && !written }
+  }
+  if (!source || !written) return { signatures: [own], doc, inferred: true }
+  for (const each of written.signatures) block.declareMentionedTypes(source, printSignature(each, ": "))
+  return { signatures: written.signatures, doc }
+}
+
+/** The parameters a schema describes: one, or each of a tuple, under the names the function itself has for them. */
+function schemaParameters(
+  name: string,
+  own: Signature,
+  input: NonNullable<FunctionBinding["options"]["input"]>,
+  block: DeclarationBlock,
+): { parameters: Parameter[]; docs: string[] } {
+  const schema = declarationSchema(input, "input")
+  const optional = acceptsUndefined(schema)
+  const type = schemaType(withoutUndefined(schema), block, `${capitalize(name)}Input`)
+  const nameAt = (index: number, otherwise: string) => {
+    const parameter = own.parameters[index]
+    return parameter && !parameter.rest ? parameter.name : otherwise
+  }
+  if (!isTuple(input) || type.kind !== "tuple") {
+    return { parameters: [{ name: nameAt(0, "input"), type, optional }], docs: [] }
+  }
+  const parameters = type.parts.map((part, index): Parameter => {
+    return { name: nameAt(index, `arg${index + 1}`), type: part, optional: index >= type.required }
+  })
+  const places = schema.prefixItems ?? schema.items
+  const docs = (Array.isArray(places) ? places : []).flatMap((place, index) => {
+    const described =
+      typeof place === "object" && place !== null && "description" in place ? place.description : undefined
+    return typeof described === "string" ? [`@param ${parameters[index]?.name} ${described}`] : []
+  })
+  const rest = type.rest && { name: "rest", type: { kind: "array", element: type.rest } as const, rest: true }
+  return { parameters: rest ? [...parameters, rest] : parameters, docs }
+}
+
+function isAssignableData(value: unknown): boolean {
+  if (typeof value === "function") return false
+  if (typeof value !== "object" || value === null) return true
+  if (types.isProxy(value) || types.isPromise(value)) return false
+  const type = classOf(value)
+  if (!isPlain(value)) return type !== undefined && isGlobalClass(type)
+  // A module that is still loading cannot be looked at.
+  const properties = attempt(() =>
+    Object.keys(value)
+      .slice(0, 64)
+      .map((key) => Object.getOwnPropertyDescriptor(value, key)),
+  )
+  return !properties?.some((property) => typeof property?.value === "function")
+}
+
+/** The name of the class of an instance, which is known and not inferred. */
+function classNameOfInstance(value: unknown, block: DeclarationBlock): string | undefined {
+  const type = typeof value === "object" && value !== null ? classOf(value) : undefined
+  return type && block.referToClass(type)
+}
+
+function capitalize(name: string): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1)
+}
+
+// An author's text is parsed once for as long as the binding lives.
+const parsedSignatures = new WeakMap<object, Signature>()
+const parsedVariableTypes = new WeakMap<object, VariableType>()
+
+function cached<T>(known: WeakMap<object, T>, key: object, make: () => T): T {
+  const value = known.get(key) ?? make()
+  known.set(key, value)
+  return value
+}

@@ -1,0 +1,118 @@
+import { types } from "node:util"
+import type { TypeBinding } from "../bindings.ts"
+import { isStandardSchema } from "../schema.ts"
+import { type AuthorSource, readAuthorSource } from "./author-source.ts"
+import type { ClassSource } from "./class-source.ts"
+import { type DeclarationBlock, printTypeDeclaration } from "./declaration-block.ts"
+import { declarationSchema } from "./declaration-schema.ts"
+import { classMembers, type LiveClass, nameOfClass } from "./inspect-class.ts"
+import { schemaType } from "./json-schema-type.ts"
+import { globalType } from "./parse-signature.ts"
+import { jsDoc, type Member, printClass, printMembers, printType, propertyName, type TypeTree } from "./type-tree.ts"
+
+/** Marks what was read off a running value and not said by its author. */
+export const inferredNote = " // inferred"
+
+/** A type as its author wants it shown: all of it, its name with or without documentation, or nothing. */
+export function declareTypeBinding(name: string, { type, options }: TypeBinding, block: DeclarationBlock): string {
+  const { schema = true, doc = true, description, source: text } = options
+  const source = text === undefined ? undefined : readAuthorSource(text)
+  const written = source?.classNamed([nameOfClass(type) ?? name, name])
+  const comment = doc ? jsDoc(description ?? written?.doc) : ""
+  if (!schema && !doc) return ""
+  if (!schema || types.isProxy(type)) {
+    return comment + (typeof type === "function" ? `declare class ${name} {}` : `declare const ${name}: any`)
+  }
+  if (isStandardSchema(type)) {
+    return comment + printTypeDeclaration(name, schemaType(declarationSchema(type, "output"), block, name))
+  }
+  if (typeof type !== "function") return comment + declareEnumOrObject(name, type, block)
+  if (source && written) {
+    const shown = doc ? written.type : { ...written.type, members: written.type.members.map(withoutDoc) }
+    return comment + declareSourceClass(name, type, shown, source, block)
+  }
+  return comment + declareClass(name, type, block, doc)
+}
+
+/** A class as inspection sees it. */
+export function declareClass(name: string, type: LiveClass, block: DeclarationBlock, doc = true): string {
+  const { members, extendsClause: heritage } = classMembers(
+    type,
+    block.inspector("any"),
+    block.referToClass,
+    block.instanceOf(type),
+  )
+  return printClass(
+    `declare class ${name}${heritage}`,
+    limitMembers(doc ? members : members.map(withoutDoc)),
+    inferredNote,
+  )
+}
+
+/** A class as its author wrote it. */
+function declareSourceClass(
+  name: string,
+  type: LiveClass,
+  written: ClassSource,
+  source: AuthorSource,
+  block: DeclarationBlock,
+): string {
+  const { generics, base, baseArguments, abstract, members } = written
+  const parent: unknown = Object.getPrototypeOf(type)
+  const bound = typeof parent === "function" ? block.referToClass(parent) : undefined
+  const known = bound ?? (base !== undefined && globalType(base) ? base : undefined)
+  const heritage = known ? ` extends ${known}${baseArguments}` : ""
+  const lines = [printClass(`declare ${abstract ? "abstract " : ""}class ${name}${generics}${heritage}`, members)]
+  block.declareMentionedTypes(
+    source,
+    `${printMembers(members.map(withoutDoc), "", true)} ${generics} ${base ?? ""}${baseArguments}`,
+  )
+  // The base is no value here, but what it brings can be told: an interface of the same name adds to the class.
+  if (base && !known && source.declares(base))
+    lines.push(`interface ${name}${generics} extends ${base}${baseArguments} {}`)
+  return lines.join("\n")
+}
+
+/** An enum, or an object used like one, with names and values: its author asked for them. Any other object by its shape. */
+function declareEnumOrObject(name: string, value: object, block: DeclarationBlock): string {
+  const entries = Object.entries(Object.getOwnPropertyDescriptors(value)).filter(
+    ([key, { enumerable }]) => enumerable && !isReverseEnumKey(value, key),
+  )
+  const values = entries.map(([key, property]) => [key, property.value] as const)
+  const isEnum = values.length > 0 && values.every(([key, member]) => isEnumValue(member) && !/^-?\d/.test(key))
+  if (!isEnum) return `declare const ${name}: ${markInferred(printType(block.inspector().typeOf(value)))}`
+  const members = values.map(([key, member]) => `${propertyName(key)} = ${JSON.stringify(member)}`)
+  const line = members.join(", ")
+  return line.length <= 80
+    ? `declare enum ${name} { ${line} }`
+    : `declare enum ${name} {\n  ${members.join(",\n  ")}\n}`
+}
+
+/** Adds the mark where the first line ends. */
+export function markInferred(text: string): string {
+  return text.replace(/\n|$/, `${inferredNote}$&`)
+}
+
+/** Members beyond this many are there but not listed. */
+const maxMembers = 80
+
+function limitMembers(members: Member[]): Member[] {
+  if (members.length <= maxMembers) return members
+  const rest: TypeTree = { kind: "name", text: "any" }
+  return [...members.slice(0, maxMembers), { name: "[member: string]", form: "field", type: rest }]
+}
+
+function withoutDoc({ doc: _, ...member }: Member): Member {
+  return member
+}
+
+/** Whether a key of a compiled enum only leads back from the number to the name. */
+function isReverseEnumKey(value: object, key: string): boolean {
+  const name: unknown = Object.getOwnPropertyDescriptor(value, key)?.value
+  if (!/^-?\d/.test(key) || typeof name !== "string") return false
+  return Object.getOwnPropertyDescriptor(value, name)?.value === Number(key)
+}
+
+function isEnumValue(value: unknown): boolean {
+  return typeof value === "string" || (typeof value === "number" && Number.isFinite(value))
+}

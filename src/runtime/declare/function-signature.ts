@@ -1,0 +1,59 @@
+import { types } from "node:util"
+import { tokenizer } from "acorn"
+import { parseCell } from "../compiler/parse-cell.ts"
+import { attempt, defaultResult, parametersOf } from "./parse-signature.ts"
+import { type Signature, unknown } from "./type-tree.ts"
+
+/** What a running function tells of itself: its parameters and whether it is async. Types are gone by then, and a native
+ *  or bound function tells nothing. */
+export function functionSignature(call: object): Signature {
+  const known = signatures.get(call)
+  if (known) return known
+  const source = Function.prototype.toString.call(call)
+  const parameters = nativeBody.test(source) ? undefined : attempt(() => readParameters(source))
+  const signature: Signature = {
+    parameters: parameters ?? [{ name: "args", type: { kind: "array", element: unknown }, rest: true }],
+    returns: defaultResult(types.isAsyncFunction(call), types.isGeneratorFunction(call)),
+  }
+  signatures.set(call, signature)
+  return signature
+}
+
+export function isNativeFunction(call: object): boolean {
+  return nativeBody.test(Function.prototype.toString.call(call))
+}
+
+const nativeBody = /\{\s*\[native code\]\s*\}$/
+
+const signatures = new WeakMap<object, Signature>()
+
+/** Reads only what stands before the body, which may be long and mean nothing outside its class. */
+function readParameters(source: string): Signature["parameters"] {
+  const code = `(function ${parameterText(source)} {})`
+  const [statement] = parseCell(code).program.body
+  if (statement?.type !== "ExpressionStatement" || statement.expression.type !== "FunctionExpression") {
+    throw new SyntaxError("This is no list of parameters.")
+  }
+  return parametersOf(statement.expression.params, code)
+}
+
+function parameterText(source: string): string {
+  let depth = 0
+  let start = -1
+  let name = ""
+  for (const { type, start: from, end } of tokenizer(source, { ecmaVersion: "latest" })) {
+    const token = type.label
+    if (start < 0) {
+      if (token === "=>") return `(${name})`
+      if (token === "name") name = source.slice(from, end)
+      // Brackets before the parameters hold a computed name.
+      if (token === "[") depth++
+      if (token === "]") depth--
+      if (token !== "(" || depth > 0) continue
+      start = from
+    }
+    if (token === "(") depth++
+    if (token === ")" && --depth === 0) return source.slice(start, end)
+  }
+  throw new SyntaxError("There are no parameters.")
+}

@@ -1,0 +1,217 @@
+import type { AnyNode, Function as FunctionNode, Node, Pattern } from "acorn"
+import { ConfigError } from "../../core/errors.ts"
+import { parseCell } from "../compiler/parse-cell.ts"
+import type { ParameterProperty, TypeNode } from "../compiler/typescript-ast.ts"
+import {
+  any,
+  isIdentifier,
+  type Member,
+  named,
+  type Parameter,
+  propertyName,
+  type Signature,
+  type TypeTree,
+  unknown,
+} from "./type-tree.ts"
+
+// What is not known about a parameter is `unknown` and about a result `any`: nobody is refused who passes or reads one.
+
+/** A signature as its author wrote it: `(name: string) => Task`, `(name: string): Task`, `function add(name: string): Task`. */
+export function parseSignature(text: string, owner: string): Signature {
+  const bare = text.trim().replace(/^(?:export\s+)?(?:declare\s+)?(?:async\s+)?(?:function\b\s*)?/, "")
+  for (const code of [`declare let f: ${bare}`, `declare function f${bare}`, `declare function ${bare}`]) {
+    const signature = attempt(() => readSignature(code))
+    if (signature) return signature
+  }
+  throw new ConfigError(
+    `The signature of ${owner} is not TypeScript: ${text}. Write it like "(name: string, count?: number) => Task".`,
+  )
+}
+
+/** A type as its author wrote it. */
+export function parseType(text: string, owner: string): TypeTree {
+  const code = `declare let x: ${text.trim().replace(/;$/, "")}`
+  const tree = attempt(() => {
+    const [statement, more] = parseCell(code).program.body
+    if (statement?.type !== "VariableDeclaration" || more) return undefined
+    const [declaration, another] = statement.declarations
+    if (declaration?.id.type !== "Identifier" || declaration.init || another) return undefined
+    return annotatedType(declaration.id, code)
+  })
+  if (tree) return tree
+  throw new ConfigError(
+    `The type of ${owner} is not TypeScript: ${text}. Write it like "Task[]" or "{ name: string }".`,
+  )
+}
+
+/** The signature of a function's node in the code it was parsed from. */
+export function signatureOf(node: FunctionNode, code: string): Signature {
+  return {
+    generics: node.typeParameters && sourceText(node.typeParameters, code),
+    parameters: parametersOf(node.params, code),
+    ...annotatedResult(node.returnType, code, defaultResult(node.async, node.generator)),
+  }
+}
+
+/** The type written beside a name, or undefined. */
+export function annotatedType(node: { typeAnnotation?: TypeNode | undefined }, code: string): TypeTree | undefined {
+  const type = node.typeAnnotation && childNode(node.typeAnnotation, "typeAnnotation")
+  return type && typeFromNode(type, code)
+}
+
+/** The type of a value that the code writes out: `5`, `"x"`, `[…]`, `new Map()`, `x as Task`. */
+export function expressionType(node: AnyNode | null | undefined, code: string): TypeTree | undefined {
+  switch (node?.type) {
+    case "Literal":
+      if (node.regex) return named("RegExp")
+      if (node.value === null) return undefined
+      return named(typeof node.value)
+    case "TemplateLiteral":
+      return named("string")
+    case "ArrayExpression":
+      return { kind: "array", element: any }
+    case "UnaryExpression":
+      return node.operator === "!"
+        ? named("boolean")
+        : expressionType(node.operator === "-" ? node.argument : null, code)
+    case "ArrowFunctionExpression":
+    case "FunctionExpression":
+      return { kind: "function", signature: signatureOf(node, code) }
+    case "NewExpression":
+      return node.callee.type === "Identifier" ? globalType(node.callee.name) : undefined
+    case "TSAsExpression":
+    case "TSSatisfiesExpression": {
+      const type = childNode(node, "typeAnnotation")
+      return type?.type === "TSTypeReference" && sourceText(type, code) === "const"
+        ? undefined
+        : type && typeFromNode(type, code)
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The type of an instance of a global class, its type arguments open; undefined where there is no such class. */
+export function globalType(name: string): TypeTree | undefined {
+  const open = openGenericTypes.get(name)
+  if (open) return named(open)
+  return Object.hasOwn(globalThis, name) && /^[A-Z]/.test(name) ? named(name) : undefined
+}
+
+/** A node below another, for the nodes of types, which the parser does not describe. */
+export function childNode(node: object, key: string): Node | undefined {
+  const value: unknown = Reflect.get(node, key)
+  return typeof value === "object" && value !== null && "start" in value ? (value as Node) : undefined
+}
+
+export function sourceText(node: Node, code: string): string {
+  return code.slice(node.start, node.end)
+}
+
+/** What a reading gives, or undefined when it cannot be read. */
+export function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+const openGenericTypes = new Map([
+  ["Map", "Map<any, any>"],
+  ["Set", "Set<any>"],
+  ["Array", "any[]"],
+  ["Promise", "Promise<any>"],
+  ["WeakMap", "WeakMap<any, any>"],
+  ["WeakSet", "WeakSet<any>"],
+  ["WeakRef", "WeakRef<any>"],
+])
+
+function readSignature(code: string): Signature | undefined {
+  const body: readonly AnyNode[] = parseCell(code).program.body
+  const [statement, more] = body
+  if (!statement || more) return undefined
+  if (statement.type === "TSDeclareFunction") return signatureOf(statement as Node as FunctionNode, code)
+  if (statement.type !== "VariableDeclaration") return undefined
+  const [declaration, another] = statement.declarations
+  if (declaration?.id.type !== "Identifier" || another) return undefined
+  const type = declaration.id.typeAnnotation && childNode(declaration.id.typeAnnotation, "typeAnnotation")
+  if (type?.type !== "TSFunctionType") return undefined
+  const generics = childNode(type, "typeParameters")
+  const parameters: unknown = Reflect.get(type, "parameters")
+  return {
+    generics: generics && sourceText(generics, code),
+    parameters: parametersOf(parameters as Pattern[], code),
+    ...annotatedResult(childNode(type, "typeAnnotation"), code, any),
+  }
+}
+
+export function parametersOf(params: readonly (Pattern | ParameterProperty)[], code: string): Parameter[] {
+  const parameters = params.map((param, index) => parameterOf(param, code, `arg${index + 1}`))
+  return parameters.filter((parameter) => parameter.name !== "this")
+}
+
+function parameterOf(param: Pattern | ParameterProperty, code: string, spare: string): Parameter {
+  switch (param.type) {
+    case "TSParameterProperty":
+      return parameterOf(param.parameter, code, spare)
+    case "AssignmentPattern": {
+      const inner = parameterOf(param.left, code, spare)
+      const type = inner.type === unknown ? (expressionType(param.right, code) ?? unknown) : inner.type
+      return { ...inner, type, optional: true }
+    }
+    case "RestElement": {
+      const type = annotatedType(param, code) ?? { kind: "array", element: unknown }
+      return { name: param.argument.type === "Identifier" ? param.argument.name : spare, type, rest: true }
+    }
+    case "ObjectPattern":
+      return { name: "options", type: annotatedType(param, code) ?? objectPatternType(param.properties, code) }
+    case "Identifier": {
+      const name = param.name === "this" || isIdentifier(param.name) ? param.name : spare
+      return { name, type: annotatedType(param, code) ?? unknown, optional: param.optional }
+    }
+    default:
+      return { name: spare, type: ("typeAnnotation" in param && annotatedType(param, code)) || unknown }
+  }
+}
+
+function objectPatternType(
+  properties: Extract<Pattern, { type: "ObjectPattern" }>["properties"],
+  code: string,
+): TypeTree {
+  const members = properties.flatMap((property): Member[] => {
+    if (property.type === "RestElement" || property.computed) return []
+    const key =
+      property.key.type === "Identifier"
+        ? property.key.name
+        : property.key.type === "Literal"
+          ? String(property.key.value)
+          : ""
+    const { type, optional } = parameterOf(property.value, code, "")
+    return key ? [{ name: propertyName(key), form: "field", type, optional }] : []
+  })
+  return members.length ? { kind: "object", members } : unknown
+}
+
+export function annotatedResult(
+  annotation: Node | undefined,
+  code: string,
+  otherwise: TypeTree,
+): Pick<Signature, "returns" | "awaited"> {
+  const type = annotation && childNode(annotation, "typeAnnotation")
+  if (!type) return { returns: otherwise }
+  const returns = typeFromNode(type, code)
+  if (type.type !== "TSTypePredicate") return { returns }
+  return { returns, awaited: named(Reflect.get(type, "asserts") ? "void" : "boolean") }
+}
+
+export function defaultResult(async: boolean, generator: boolean): TypeTree {
+  if (generator) return named(async ? "AsyncGenerator<any>" : "Generator<any>")
+  return async ? named("Promise<any>") : any
+}
+
+/** A type's node as text. A name or keyword needs no parentheses beside others. */
+export function typeFromNode(node: Node, code: string): TypeTree {
+  const whole = node.type === "TSTypeReference" || node.type.endsWith("Keyword") || node.type === "TSTypeLiteral"
+  return { kind: whole ? "name" : "text", text: sourceText(node, code) }
+}

@@ -1,0 +1,65 @@
+import { types } from "node:util"
+import { isCalledImplicitly } from "../wire.ts"
+
+/** How a JavaScript value crosses: copied part by part (array, object, map, set), copied whole (leaf), as an error, or by
+ *  reference (live). */
+export type CrossingForm = "array" | "object" | "map" | "set" | "leaf" | "error" | "live"
+
+/** Finds the form of an object without running any of its code. */
+export function crossingFormOf(value: object): CrossingForm {
+  if (types.isProxy(value)) return "live"
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return isPlainData(value) ? "object" : "live"
+  if (prototype === Array.prototype) return "array"
+  if (leafPrototypes.has(prototype)) return isLeaf(value) ? "leaf" : "live"
+  if (prototype === Map.prototype) return types.isMap(value) && hasNoProperties(value) ? "map" : "live"
+  if (prototype === Set.prototype) return types.isSet(value) && hasNoProperties(value) ? "set" : "live"
+  return types.isNativeError(value) || value instanceof Error ? "error" : "live"
+}
+
+/** Whether a copy of an object's fields is the whole object: accessors, symbols and hidden fields would be lost, and
+ *  methods, unless they are allowed. */
+export function isPlainData(value: object, allowsMethods = false): boolean {
+  if (types.isModuleNamespaceObject(value) || types.isArgumentsObject(value)) return false
+  // Two calls are faster than one `Reflect.ownKeys`, and this runs for every row of a table.
+  if (Object.getOwnPropertySymbols(value).length > 0) return false
+  for (const key of Object.getOwnPropertyNames(value)) {
+    const property = Object.getOwnPropertyDescriptor(value, key)
+    if (!property?.enumerable || property.get || property.set) return false
+    if (typeof property.value === "function" && (!allowsMethods || isCalledImplicitly(key))) return false
+  }
+  return true
+}
+
+function hasNoProperties(value: object): boolean {
+  return Reflect.ownKeys(value).length === 0
+}
+
+function isLeaf(value: object): boolean {
+  if (!hasOnlyIndices(value)) return false
+  if (ArrayBuffer.isView(value)) return !types.isSharedArrayBuffer(value.buffer)
+  return types.isDate(value) || types.isRegExp(value) || types.isArrayBuffer(value) || types.isBoxedPrimitive(value)
+}
+
+/** Whether a leaf has no properties besides those that all of its kind have; others would be lost in a copy. */
+function hasOnlyIndices(value: object): boolean {
+  if (ArrayBuffer.isView(value)) {
+    if (types.isTypedArray(value)) {
+      // The indices are own keys, of which there may be millions: only the last key can be a name.
+      const last = value.length > 0 ? undefined : Reflect.ownKeys(value)[0]
+      return last === undefined
+    }
+    return Reflect.ownKeys(value).length === 0
+  }
+  if (types.isRegExp(value)) return Reflect.ownKeys(value).length === 1
+  if (types.isStringObject(value)) return Reflect.ownKeys(value).length === String(value).length + 1
+  return Reflect.ownKeys(value).length === 0
+}
+
+const leafPrototypes = new Set<unknown>(
+  [
+    ...[Date, RegExp, ArrayBuffer, DataView, Buffer, Boolean, Number, String, Object(0n).constructor],
+    ...[Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array],
+    ...[Float32Array, Float64Array, BigInt64Array, BigUint64Array],
+  ].map((type) => type.prototype),
+)

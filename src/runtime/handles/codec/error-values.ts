@@ -1,0 +1,48 @@
+import { inspectShort } from "../../preview.ts"
+
+/** The parts of an error that cross. `fields` are its own enumerable properties, `cause` and `errors`. */
+export interface ErrorParts {
+  name: string
+  message: string
+  stack?: string | undefined
+  fields: [key: string, value: unknown][]
+}
+
+/** Reads an error without running accessors or methods of it. */
+export function errorParts(error: Error): ErrorParts {
+  const fields: [string, unknown][] = []
+  for (const key of new Set([...Object.keys(error), "cause", "errors"])) {
+    const property = Object.getOwnPropertyDescriptor(error, key)
+    if (property && "value" in property && !standardKeys.has(key)) fields.push([key, property.value])
+  }
+  const { name, message, stack } = error
+  return { name: asText(name), message: asText(message), fields, ...(typeof stack === "string" && { stack }) }
+}
+
+/** An error of this process like one of another: of the same class where it is a class of the language. */
+export function errorFrom({ name, message, stack, fields }: ErrorParts): Error {
+  const error = builtInErrors.get(name)?.(message) ?? new Error(message)
+  if (error.name !== name) Object.defineProperty(error, "name", { value: name, writable: true, configurable: true })
+  Object.defineProperty(error, "stack", { value: stack ?? `${name}: ${message}`, writable: true, configurable: true })
+  for (const [key, value] of fields) {
+    // Members that the language calls on any error keep their meaning.
+    if (key in Error.prototype || standardKeys.has(key)) continue
+    const enumerable = key !== "cause" && key !== "errors"
+    Object.defineProperty(error, key, { value, enumerable, writable: true, configurable: true })
+  }
+  return error
+}
+
+const standardKeys = new Set(["name", "message", "stack"])
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : inspectShort(value)
+}
+
+const builtInErrors = new Map<string, (message: string) => Error>(
+  [RangeError, TypeError, SyntaxError, ReferenceError, EvalError, URIError].map((type) => [
+    type.name,
+    (message) => new type(message),
+  ]),
+)
+builtInErrors.set("AggregateError", (message) => new AggregateError([], message))

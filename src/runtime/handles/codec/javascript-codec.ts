@@ -1,0 +1,9 @@
+import type { WireCodec } from "../wire.ts"
+import { decodeJavaScript } from "./javascript-decode.ts"
+import { encodeJavaScript } from "./javascript-encode.ts"
+
+/** How values cross between two processes of JavaScript. */
+export const javaScriptCodec: WireCodec = {
+  encode: (value, name, references) => encodeJavaScript(value, name, references),
+  decode: decodeJavaScript,
+}

@@ -1,9 +1,0 @@
-import { decodeJavaScript } from "./javascript-decode.ts"
-import { encodeJavaScript } from "./javascript-encode.ts"
-import type { WireCodec } from "./wire.ts"
-
-/** How values cross between two processes of JavaScript. */
-export const javaScriptCodec: WireCodec = {
-  encode: (value, name, references) => encodeJavaScript(value, name, references),
-  decode: decodeJavaScript,
-}

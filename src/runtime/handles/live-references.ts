@@ -1,0 +1,68 @@
+import type { Caller } from "./caller.ts"
+import { type HostObjects, pathFromBinding } from "./host-objects.ts"
+import { readMember } from "./operations/reachable-members.ts"
+import type { HostAccess } from "./operations.ts"
+import { createPeerObjects, isPeerObject, type Peer, peerObjectOf, peerReference } from "./peer-objects.ts"
+import { type DecodeReferences, type EncodeReferences, expectId, expectRecord, expectText } from "./wire.ts"
+
+/** The binding and the title of a live object by its place in a value, such as `.values[3].lamp`. */
+export type NameReference = (where: string) => { binding: string; title: string }
+
+/** Names objects that were reached by no binding. */
+export const nameUnbound: NameReference = (where) => ({ binding: "the host", title: where.replace(/^\./, "") })
+
+/** How objects and functions that are not copied cross one connection. */
+export interface ReferenceCodec {
+  encodeReferences(named: NameReference): EncodeReferences
+  /** With a caller, host code gets gated functions, passed on by that cell; without one, the owner gets the originals. */
+  decodeReferences(caller: Caller | undefined): DecodeReferences
+  /** Objects that the peer sent before are gone. */
+  forgetPeerObjects(): void
+}
+
+export function createReferenceCodec(objects: HostObjects, access: HostAccess, peer: Peer): ReferenceCodec {
+  const { functions, guards, used } = access
+  const peerObjects = createPeerObjects(peer)
+  return {
+    forgetPeerObjects: () => peerObjects.releaseAll(),
+    encodeReferences: (named) => ({
+      isHandle: isPeerObject,
+      reference(value, where) {
+        if (peerObjectOf(value)) return peerReference(value, peer)
+        const { binding, title } = named(where)
+        return objects.reference(value, binding, title)
+      },
+    }),
+    decodeReferences: (caller) => ({
+      hostObject({ id }) {
+        const { bound, original } = objects.find(expectId(id))
+        if (caller) used.markUsed(original)
+        if (!caller || typeof original !== "function") return original
+        if (bound) return functions.passBound(bound, caller)
+        // A guarded method that came to the cell as a function by itself.
+        const guarded = guards.find(undefined, undefined, original)
+        if (!guarded) return original
+        const { object: owner, method: name, binding } = guarded
+        return functions.passMethod({ owner, name, binding, pathFromBinding: name }, caller)
+      },
+      hostMethod({ of, name: given }) {
+        const found = objects.find(expectId(expectRecord(of).id))
+        const { value: owner, binding } = found
+        if (caller) used.markUsed(found.original)
+        const name = expectText(given)
+        const method = readMember(owner, name)
+        if (typeof method !== "function") throw new TypeError(`${binding}.${name} is not a function`)
+        if (!caller) return method.bind(owner)
+        // A field may hold a function that a cell stored there: it is the same one again.
+        const bound = functions.boundBy(method)
+        if (bound) return functions.passBound(bound, caller)
+        const stored = functions.methodOf(method)
+        return functions.passMethod(
+          stored ?? { owner, name, binding, pathFromBinding: pathFromBinding(found, [name]) },
+          caller,
+        )
+      },
+      peerObject: (tagged) => peerObjects.receive(tagged, caller),
+    }),
+  }
+}

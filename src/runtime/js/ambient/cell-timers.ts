@@ -1,0 +1,110 @@
+import { promisify } from "node:util"
+import { formatUncaught } from "../cell-errors.ts"
+import { CellStopped, cellStorage, printForCell, type RunningCell, type SharedCellState } from "../running-cell.ts"
+
+export interface CellTimers {
+  /** What cells see under the usual names. */
+  readonly globals: { readonly [name: string]: unknown }
+  /** Ends what a cell, or every cell, still has waiting. */
+  clear(cell?: RunningCell): void
+  /** Whether what is waiting keeps the host alive: it does while a cell is under way, as that cell may wait for it. */
+  keepHostAlive(host: boolean): void
+  /** Wraps a callback that Node would call on its own: it does not run once its cell was stopped, and what it throws is
+   *  printed instead of ending the host. */
+  wrapCallback(callback: Callback): Callback
+}
+
+type Callback = (...args: unknown[]) => unknown
+type Timer = NodeJS.Timeout | NodeJS.Immediate
+
+/** Timers whose callbacks belong to the cell that set them. */
+export function createCellTimers(shared: SharedCellState): CellTimers {
+  const waiting = new Map<Timer, RunningCell | undefined>()
+
+  const contain = (callback: Callback): Callback => {
+    if (typeof callback !== "function") throw new TypeError(`The callback must be a function, not ${typeof callback}.`)
+    const cell = cellStorage.getStore()
+    const report = (error: unknown) => printUncaught(shared, error)
+    return (...args) => {
+      try {
+        cell?.throwIfStopped()
+        const result = callback(...args)
+        if (result instanceof Promise) result.catch(report)
+      } catch (error) {
+        report(error)
+      }
+    }
+  }
+
+  const add = <T extends Timer>(timer: T): T => {
+    const cell = cellStorage.getStore()
+    waiting.set(timer, cell)
+    if (shared.cells.size === 0) timer.unref()
+    return timer
+  }
+
+  const once = <T extends Timer>(start: (callback: Callback) => T, callback: Callback): T => {
+    const contained = contain(callback)
+    const timer: T = start((...args) => {
+      waiting.delete(timer)
+      contained(...args)
+    })
+    return add(timer)
+  }
+
+  const clear = (timer?: Timer | null) => {
+    if (timer) waiting.delete(timer)
+    stopTimer(timer)
+  }
+
+  const later = {
+    setTimeout: (callback: Callback, delay?: number, ...args: unknown[]) =>
+      once((run) => setTimeout(run, delay, ...args), callback),
+    setImmediate: (callback: Callback, ...args: unknown[]) => once((run) => setImmediate(run, ...args), callback),
+  }
+  Object.defineProperty(later.setTimeout, promisify.custom, {
+    value: (delay?: number, value?: unknown) => new Promise((resolve) => later.setTimeout(resolve, delay, value)),
+  })
+  Object.defineProperty(later.setImmediate, promisify.custom, {
+    value: (value?: unknown) => new Promise((resolve) => later.setImmediate(resolve, value)),
+  })
+
+  return {
+    globals: {
+      ...later,
+      setInterval: (callback: Callback, delay?: number, ...args: unknown[]) =>
+        add(setInterval(contain(callback), delay, ...args)),
+      clearTimeout: clear,
+      clearInterval: clear,
+      clearImmediate: clear,
+      queueMicrotask: (callback: Callback) => queueMicrotask(contain(callback)),
+    },
+    clear(cell) {
+      for (const [timer, owner] of waiting) {
+        if (cell && cell !== owner) continue
+        stopTimer(timer)
+        waiting.delete(timer)
+      }
+    },
+    keepHostAlive(host) {
+      for (const timer of waiting.keys()) host ? timer.ref() : timer.unref()
+    },
+    wrapCallback: contain,
+  }
+}
+
+/** Prints what a leftover of a cell threw where nobody could catch it. */
+export function printUncaught(shared: SharedCellState, error: unknown): void {
+  if (CellStopped.is(error)) return
+  try {
+    printForCell(shared, "stderr", `${formatUncaught(error)}\n`)
+  } catch (stopped) {
+    if (!CellStopped.is(stopped)) throw stopped
+  }
+}
+
+// Cells may clear with any of the three, and with a number, null or nothing.
+function stopTimer(timer?: Timer | null): void {
+  if (typeof timer === "object" && timer !== null && !("refresh" in timer)) clearImmediate(timer)
+  else clearTimeout(timer ?? undefined)
+}

@@ -1,0 +1,148 @@
+import { setImmediate } from "node:timers/promises"
+import { type Ambient, type CompiledCell, compileCell, type LoopGuard } from "../compiler/compile-cell.ts"
+import { CellSyntaxError, parseCell } from "../compiler/parse-cell.ts"
+import { isPreviewCut, preview } from "../preview.ts"
+import { checkRules } from "../rules/check-rules.ts"
+import { explainViolations, type Rule } from "../rules/rules.ts"
+import type { CellExecution, CellNotExecuted } from "../runtime.ts"
+import { assignedNames, cellDeclarations, mentionedNames } from "../snapshot/code-origins.ts"
+import type { CellTypeGate } from "../type-gate/in-process-type-gate.ts"
+import { cleanStackText, describeThrown, positionInCell, registerCellLocator } from "./cell-errors.ts"
+import type { Namespace, PreparedCell } from "./namespace.ts"
+import { unwrapObjectProxy } from "./proxies/function-proxy.ts"
+import { CellStopped, cellStorage, type RunningCell } from "./running-cell.ts"
+import type { CellRefusal, Transaction } from "./transaction.ts"
+
+/** Where a cell runs. */
+export interface CellContext {
+  namespace: Namespace
+  ambient: Ambient
+  ambientNames: ReadonlySet<string>
+  guard: LoopGuard
+  rules: readonly Rule[]
+  /** Whether the compiler puts checks around conditions and equalities. */
+  checksValues?: boolean | undefined
+}
+
+/** Runs one cell from its text to its execution: parse, check the rules and the types, compile, run. Whatever happens in
+ *  the cell is in the result; this rejects only for what is wrong with Karst itself. */
+export async function executeCell(
+  code: string,
+  filename: string,
+  cell: RunningCell,
+  place: CellContext,
+  gate?: CellTypeGate,
+  transaction?: Transaction,
+): Promise<CellExecution> {
+  const startedAt = performance.now()
+  const prepared = prepareCell(code, filename, place, gate)
+  const { scope } = place.namespace
+  const outcome = await new Promise<Outcome>((resolve) => {
+    cell.begin((reason) => resolve({ stopped: reason }))
+    if (cell.stopped) return
+    if ("error" in prepared) return resolve(prepared)
+    place.namespace.markMentionedObjectsUsed(prepared.mentions)
+    // Not `resolve(promise)`: that would wait for the cell even when it is stopped.
+    transaction?.begin(prepared)
+    cellStorage.run(cell, () => runPreparedCell(prepared, cell, place, transaction)).then(resolve)
+  })
+  cell.end()
+  const notRolledBack = "value" in outcome ? undefined : transaction?.rollBack()
+  const compiled = "error" in prepared || notRolledBack ? undefined : prepared
+  const { stdout, stderr, output } = cell
+  const changes = place.namespace.recordChanges(compiled, scope, "value" in outcome)
+  const hints = cell.hints.length > 0 ? { hints: cell.hints } : undefined
+  const ran = { stdout, stderr, output, durationMs: performance.now() - startedAt, changes, ...hints }
+  if (!("value" in outcome)) {
+    return { ok: false, ...failureOf(outcome, filename), ...(notRolledBack && { notRolledBack }), ...ran }
+  }
+  const value = unwrapObjectProxy(outcome.value)
+  if (value === undefined || !compiled?.hasValue) return { ok: true, value, ...ran }
+  const text = preview(value)
+  return { ok: true, value, preview: cleanStackText(text), ...(isPreviewCut(text) && { cut: true }), ...ran }
+}
+
+/** The execution of a cell that was stopped before its turn came. */
+export function notStartedExecution(message: string): CellNotExecuted {
+  const changes = { created: [], reassigned: [], removed: [] }
+  return { ok: false, error: { kind: "aborted", message }, stdout: "", stderr: "", output: "", durationMs: 0, changes }
+}
+
+type Outcome = { value: unknown } | Failed
+type Failed = { thrown: unknown; error?: undefined } | { stopped: CellStopped } | CellRefusal
+
+function failureOf(outcome: Failed, filename: string): Pick<CellNotExecuted, "error" | "thrown"> {
+  if ("stopped" in outcome) return { error: stopError(outcome.stopped, filename) }
+  return outcome.error ? outcome : { error: describeThrown(outcome.thrown, filename), thrown: outcome.thrown }
+}
+
+function prepareCell(
+  code: string,
+  filename: string,
+  place: CellContext,
+  gate?: CellTypeGate,
+): PreparedCell | CellRefusal {
+  try {
+    const parsed = parseCell(code)
+    const [violation, ...others] = checkRules(parsed, place.rules)
+    if (violation) {
+      const { line, column } = violation
+      return { error: { kind: "security", message: explainViolations([violation, ...others]), line, column } }
+    }
+    const mistyped = gate?.check(parsed)
+    if (mistyped) return { error: mistyped }
+    const { scope, constants } = place.namespace
+    const known = { has: (name: string) => Object.hasOwn(scope, name) }
+    const { ambientNames: ambient, checksValues } = place
+    const compiled = compileCell(parsed, { filename, known, constants, ambient, checksValues })
+    registerCellLocator(filename, compiled.locate)
+    const assigned = assignedNames(parsed, compiled.declares)
+    return {
+      ...compiled,
+      declared: cellDeclarations(parsed, known),
+      assigned,
+      mentions: () => mentionedNames(parsed, known),
+    }
+  } catch (error) {
+    if (!(error instanceof CellSyntaxError)) throw error
+    const { line, column } = error
+    return { error: { kind: "syntax", message: `${error.name}: ${error.message}`, line, column } }
+  }
+}
+
+async function runPreparedCell(
+  compiled: CompiledCell,
+  cell: RunningCell,
+  place: CellContext,
+  transaction: Transaction | undefined,
+): Promise<Outcome> {
+  try {
+    const value = await compiled.run(place.namespace.scope, place.ambient, place.guard)
+    if (hasOpenCalls(cell)) await waitForOpenCalls(cell)
+    // A cell that kept the event loop to its end was late all the same.
+    cell.throwIfStoppedOrLate()
+    for (const report of cell.endReports) report()
+    for (const check of cell.endChecks) check()
+    const refusal = transaction && (await transaction.runCheck())
+    return refusal ?? { value }
+  } catch (thrown) {
+    if (hasOpenCalls(cell)) await waitForOpenCalls(cell)
+    if (!cell.stopped) for (const report of cell.endReports) report()
+    return CellStopped.is(thrown) ? { stopped: thrown } : { thrown: unwrapObjectProxy(thrown) }
+  }
+}
+
+function hasOpenCalls({ openCalls: calls, hasFailedCall: callFailed }: RunningCell): boolean {
+  return calls.size > 0 || callFailed
+}
+
+/** A cell ends when every call it started has settled, also those it forgot to await. */
+async function waitForOpenCalls(cell: RunningCell): Promise<void> {
+  while (cell.openCalls.size > 0) await Promise.allSettled(cell.openCalls)
+  // The failure of a forgotten call is printed a turn later; it still belongs to this cell.
+  await setImmediate()
+}
+
+function stopError(reason: CellStopped, filename: string): CellNotExecuted["error"] {
+  return { kind: reason.kind, message: reason.message, ...positionInCell(filename, reason) }
+}

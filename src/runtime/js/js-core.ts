@@ -1,0 +1,221 @@
+import { AgentError } from "../../core/errors.ts"
+import { ambientNames } from "../bindings/binding-names.ts"
+import type { Bindings } from "../bindings.ts"
+import { describeAgentRuntimes } from "../declare/declare-agent.ts"
+import { declareBindings } from "../declare/declare-bindings.ts"
+import type { JsRuntimeOptions } from "../js.ts"
+import { type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
+import { validateRetrieved } from "../schema.ts"
+import type { FullSnapshot } from "../snapshot.ts"
+import type { OpenCellTypeGate } from "../type-gate/in-process-type-gate.ts"
+import { createAmbient, resetAmbient } from "./ambient/cell-env.ts"
+import { createCellTimers } from "./ambient/cell-timers.ts"
+import { cellFilename } from "./cell-errors.ts"
+import { createCellScheduler } from "./cell-scheduler.ts"
+import { executeCell } from "./execute-cell.ts"
+import { createLoopGuard, type RemoteValueChecks } from "./loop-guard.ts"
+import { createNamespace } from "./namespace.ts"
+import { CellStopped, cellStorage, RunningCell, type SharedCellState } from "./running-cell.ts"
+import type { Transaction } from "./transaction.ts"
+import { captureCellRejections } from "./unhandled-rejections.ts"
+
+/** A runtime that has everything a runtime may have. */
+export type JsCore = Required<Omit<Runtime, "warnings" | "writable">>
+
+// What only some runtimes use, loaded at the first use. To ask for a module again costs more than a small cell.
+const lazyModules: { transaction?: typeof import("./transaction.ts"); snapshot?: typeof import("../snapshot.ts") } = {}
+
+/** What a runtime in a child process adds to its cells, whose objects may be remote. */
+export interface RemoteCellHooks extends RemoteValueChecks {
+  wrapCallResult: NonNullable<SharedCellState["wrapCallResult"]>
+  /** Called before a cell runs. */
+  onCell(cell: RunningCell): void
+  onFunctionBound: NonNullable<SharedCellState["onFunctionBound"]>
+}
+
+/** The runtime behind `jsRuntime`, with everything it needs. */
+export function createJsRuntime(
+  bindings: Bindings | undefined,
+  options: JsRuntimeOptions,
+  loaded = new Map<string, string[]>(),
+  remote?: RemoteCellHooks,
+): JsCore {
+  const { rules = [], cwd = process.cwd(), codecs = {} } = options
+  const number = ++runtimeCount
+  let cellCount = 0
+  let closed = false
+  let endWatch: (() => void) | undefined
+
+  const shared: SharedCellState = {
+    cells: new Set(),
+    gate: undefined,
+    lateOutput: [],
+    lateOutputLength: 0,
+    epoch: 0,
+    onCellStopped(cell) {
+      guard.watchStoppedCell(cell)
+      timers.clear(cell)
+    },
+    wrapCallResult: remote?.wrapCallResult,
+    onFunctionBound: remote?.onFunctionBound,
+  }
+  const guard = createLoopGuard(remote)
+  const timers = createCellTimers(shared)
+  const ambient = createAmbient({ shared, timers, cwd, scope: () => namespace.scope })
+  const namespace = createNamespace(ambientNames, shared, codecs)
+  const place = { namespace, ambient, ambientNames, guard, rules, checksValues: remote !== undefined }
+  if (bindings) namespace.inject(bindings)
+
+  const closedError = (use: string) =>
+    new AgentError(`${use} came too late: this jsRuntime is closed. Make another one with jsRuntime().`, {
+      code: "closed",
+    })
+  const open = (use: string) => {
+    if (closed) throw closedError(use)
+    return namespace
+  }
+
+  let openGate: OpenCellTypeGate | undefined
+  const gateFor = async (typeGate: "hint" | "block") => {
+    const { createInProcessTypeGate: createCellGate } = await import("../type-gate/in-process-type-gate.ts")
+    open("The cell")
+    openGate ??= createCellGate(namespace, ambientNames)
+    return openGate(typeGate)
+  }
+
+  // Cells that were transactions and may still be undone.
+  const undoable = new Set<Transaction>()
+  const expireUndo = () => {
+    for (const transaction of undoable) transaction.expire()
+    undoable.clear()
+  }
+  const transactionFor = async (cell: RunningCell, wanted: CellOptions["transaction"]) => {
+    lazyModules.transaction ??= await import("./transaction.ts")
+    const { createTransaction } = lazyModules.transaction
+    const check = typeof wanted === "object" ? () => wanted.check(runtime) : undefined
+    return createTransaction(cell, namespace, check)
+  }
+
+  const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: CellOptions) => {
+    const { typeGate = "off", transaction: wanted } = executeOptions
+    const gate = typeGate === "off" ? undefined : await gateFor(typeGate)
+    endWatch ??= captureCellRejections()
+    timers.keepHostAlive(true)
+    // What the last cell left on the counter is not for this one.
+    guard.left = 0
+    const cell = new RunningCell(shared, parent, executeOptions)
+    remote?.onCell(cell)
+    expireUndo()
+    const transaction = wanted ? await transactionFor(cell, wanted) : undefined
+    try {
+      const execution = await executeCell(code, cellFilename(number, ++cellCount), cell, place, gate, transaction)
+      if (transaction) undoable.add(transaction)
+      const ended = transaction ? transaction.withUndo(execution) : execution
+      return gate ? gate.recordExecution(ended) : ended
+    } finally {
+      if (shared.cells.size === 0) timers.keepHostAlive(false)
+    }
+  }
+
+  // The last whole snapshot, where only changes are asked for.
+  const wholeSnapshot: { last?: FullSnapshot | undefined } = {}
+  const turns = createCellScheduler(shared, open)
+  /** Leaves behind what cells have under way in the namespace as it is. */
+  const leave = () => {
+    shared.epoch++
+    shared.lateOutput.length = shared.lateOutputLength = 0
+    timers.clear()
+    resetAmbient(ambient)
+    expireUndo()
+    wholeSnapshot.last = undefined
+  }
+
+  const runtime: JsCore = {
+    language: "typescript",
+    isolation: "none",
+    async inject(more) {
+      open("inject()").inject(more)
+    },
+    async load(file) {
+      open("load()")
+      const known = loaded.get(file)
+      if (known) return known
+      const { loadModuleBindings: moduleBindings } = await import("../bindings/module-bindings.ts")
+      // What the module starts belongs to nobody's cell.
+      const exported = await cellStorage.exit(() => moduleBindings(file))
+      const names = loaded.get(file) ?? Object.keys(exported)
+      if (!loaded.has(file)) open("load()").inject(exported)
+      loaded.set(file, names)
+      return names
+    },
+    async update(values) {
+      open("update()").update(values)
+    },
+    async retrieve(name, schema) {
+      return validateRetrieved(name, open("retrieve()").retrieve(name), schema)
+    },
+    execute: (code, executeOptions = {}) =>
+      turns.runCell((parent) => runCell(code, parent, executeOptions), executeOptions.signal),
+    async describe(names) {
+      const { bindingsToDescribe: described } = open("describe()")
+      const wanted = described(names)
+      return declareBindings(wanted, described(undefined), false, await describeAgentRuntimes(wanted.values()))
+    },
+    async names() {
+      return open("names()").names()
+    },
+    async keep(prefix, value) {
+      return open("keep()").keep(prefix, value)
+    },
+    async snapshot(limit) {
+      open("snapshot()")
+      lazyModules.snapshot ??= await import("../snapshot.ts")
+      const { takeSnapshot } = lazyModules.snapshot
+      return turns.runExclusive("snapshot()", async () =>
+        takeSnapshot(place, {
+          codecs,
+          maxBytes: snapshotBytes(options.maxSnapshotBytes, limit),
+          since: limit?.since,
+          base: wholeSnapshot,
+        }),
+      )
+    },
+    async restore(snapshot) {
+      open("restore()")
+      turns.refuseInsideCell("restore()")
+      const { loadSnapshot } = await import("../snapshot.ts")
+      return turns.runExclusive("restore()", () => loadSnapshot(snapshot, place, { codecs, endCells: leave }))
+    },
+    async fork() {
+      open("fork()")
+      const { takeLocalCopy: takeCopy } = await import("../snapshot.ts")
+      const copy = await turns.runExclusive("fork()", async () => takeCopy(place, codecs))
+      const other = createJsRuntime(namespace.injectedBindings(), options, new Map(loaded))
+      await other.restore(copy)
+      return other
+    },
+    async reset() {
+      open("reset()")
+      turns.refuseInsideCell("reset()")
+      await turns.runExclusive("reset()", async () => {
+        leave()
+        namespace.reset()
+      })
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      turns.rejectWaiting(closedError("The cell"))
+      for (const cell of shared.cells)
+        cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
+      shared.epoch++
+      timers.clear()
+      expireUndo()
+      endWatch?.()
+    },
+    [Symbol.asyncDispose]: () => runtime.close(),
+  }
+  return runtime
+}
+
+let runtimeCount = 0

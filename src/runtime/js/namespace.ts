@@ -1,0 +1,274 @@
+import { types } from "node:util"
+import { ConfigError } from "../../core/errors.ts"
+import type { NameChanges } from "../../core/event.ts"
+import { createNameGenerator, isThenable, listNames, toCheckedBindings } from "../bindings/binding-names.ts"
+import { injectedObjectPath } from "../bindings/injected-object-path.ts"
+import { bindingGuardProblem } from "../bindings/method-guards.ts"
+import { createUsedObjects, injectedObjects, type UsedObjects } from "../bindings/used-objects.ts"
+import { type Binding, type Bindings, boundValue, rebind, toBinding } from "../bindings.ts"
+import type { CompiledCell, Scope } from "../compiler/compile-cell.ts"
+import { describeType, impliedTypes } from "../declare/declare-bindings.ts"
+import { sizeOf } from "../preview.ts"
+import type { RuntimeLoss, RuntimeName } from "../runtime.ts"
+import { type CellDeclaration, type CodeOrigins, createCodeOrigins } from "../snapshot/code-origins.ts"
+import type { Codecs } from "../snapshot/codec.ts"
+import type { UndoImage } from "../snapshot/undo.ts"
+import { createBindingProxies } from "./proxies/binding-proxies.ts"
+import { unwrapProxy } from "./proxies/function-proxy.ts"
+import type { SharedCellState } from "./running-cell.ts"
+import { addReassigned, createScopeObject, takeNameChanges } from "./scope-object.ts"
+
+/** The names of one runtime and what the host knows about them. Nothing here waits for a cell. */
+export interface Namespace {
+  /** The object whose properties the names are; another one after `reset`. */
+  readonly scope: Scope
+  /** Names that a cell may declare again but not assign to. */
+  readonly constants: ReadonlySet<string>
+  /** Where the functions and classes that cells declared came from. */
+  readonly origins: CodeOrigins
+  inject(bindings: Bindings): void
+  update(values: Record<string, unknown>): void
+  retrieve(name: string): unknown
+  /** How names are declared: all that were injected, or the given ones. */
+  bindingsToDescribe(names: readonly string[] | undefined): ReadonlyMap<string, Binding>
+  names(): RuntimeName[]
+  keep(prefix: string, value: unknown): string
+  reset(): void
+  /** What the host put in, and the classes of what it put in, as cells see them. */
+  boundValues(): Map<string, BoundValue>
+  /** What the host put in, by name. */
+  readonly bindings: ReadonlyMap<string, Binding>
+  /** The objects among them that cells have used. */
+  readonly used: UsedObjects
+  /** A cell runs that mentions these names; undefined where it may reach any. It counts as using their objects. */
+  markMentionedObjectsUsed(mentions: PreparedCell["mentions"]): void
+  /** Values that cells made lead to these injected names: a cell that mentions such a value may use them. */
+  markHeldByCellValues(names: Iterable<string>): void
+  /** What the host put in, to be put into another runtime. */
+  injectedBindings(): Bindings
+  /** Takes names over as if cells had made them. */
+  loadCellNames(values: ReadonlyMap<string, unknown>, fixed: readonly string[]): void
+  /** What has changed in the namespace since a cell last ended, but for what the host changed. A cell that began before a
+   *  reset changed nothing of what is there now. A cell that ran to its `end` also reassigned the names to which its
+   *  top-level statements assigned an equal value. */
+  recordChanges(cell: PreparedCell | undefined, place: Scope, ended: boolean): NameChanges
+  /** The namespace as it is now, to be brought back. What the host changes meanwhile stays. */
+  takeImage(take: (scope: Scope) => UndoImage): NamespaceImage
+}
+
+export interface BoundValue {
+  value: unknown
+  /** Whether it is data, and no function, type or agent. */
+  isVariable: boolean
+}
+
+/** A cell that can run, and what the namespace wants to know about it. */
+export interface PreparedCell extends CompiledCell {
+  declared: readonly CellDeclaration[]
+  /** The names of the namespace that its top-level statements declare or assign. */
+  assigned: readonly string[]
+  /** The names of the namespace that its code speaks of; undefined when it may reach any. */
+  mentions(): readonly string[] | undefined
+}
+
+export interface NamespaceImage {
+  /** What can be reached and is not in it. */
+  readonly uncaptured: RuntimeLoss[]
+  /** Brings everything back and gives what could not be. */
+  restore(): RuntimeLoss[]
+  /** Forgets it. */
+  drop(): void
+}
+
+export function createNamespace(ambient: ReadonlySet<string>, shared: SharedCellState, codecs: Codecs = {}): Namespace {
+  let scope = createScopeObject()
+  const bindings = new Map<string, Binding>()
+  const standIns = createBindingProxies(shared)
+  const constants = new Set<string>()
+  // Classes of injected instances, bound as a courtesy: whatever else wants the name gets it.
+  const implied = new Map<string, unknown>()
+  // Every name with the value it had when a cell last ended: what differs afterwards, a cell has changed.
+  const settled = new Map<string, unknown>()
+  const origins = createCodeOrigins()
+  const used = createUsedObjects(codecs)
+  const held = new Set<string>()
+  const images = new Set<{ names: UndoImage; constants: Set<string> }>()
+  shared.pathOf = (value) => injectedObjectPath(unwrapProxy(value) as object, bindings)
+  const maker = createNameGenerator((name) => Object.hasOwn(scope, name))
+
+  const put = (name: string, value: unknown) => {
+    scope[name] = value
+    settled.set(name, value)
+    maker.markUsed(name)
+    for (const { names } of images) names.updateName(name, value)
+  }
+
+  const bind = (name: string, binding: Binding) => {
+    bindings.set(name, binding)
+    put(name, standIns.get(name, binding))
+    for (const fixed of [constants, ...[...images].map((image) => image.constants)]) {
+      if (binding.kind === "variable") fixed.delete(name)
+      else fixed.add(name)
+    }
+  }
+
+  const bindImplied = () => {
+    for (const [name, type] of impliedTypes(bindings)) {
+      if (Object.hasOwn(scope, name) || ambient.has(name)) continue
+      put(name, type)
+      implied.set(name, type)
+    }
+  }
+
+  const isTaken = (name: string) =>
+    bindings.has(name) || (Object.hasOwn(scope, name) && !(implied.has(name) && implied.get(name) === scope[name]))
+
+  // What a name is now: what the host said of it holds as long as no cell put something else in its place.
+  const current = (name: string): Binding => {
+    const binding = bindings.get(name)
+    const value = scope[name]
+    if (binding && Object.is(standIns.get(name, binding), value)) return binding
+    if (binding?.kind !== "variable") return toBinding(unwrapProxy(value))
+    return { ...binding, value: unwrapProxy(value), guard: undefined }
+  }
+
+  const unknownName = (name: string) =>
+    new ConfigError(`There is no "${name}" in the runtime. There is ${listNames(Object.keys(scope))}.`)
+
+  const updateProblem = (name: string, given: unknown): string | undefined => {
+    if (!Object.hasOwn(scope, name)) return `there is no "${name}"; there is ${listNames(Object.keys(scope))}`
+    const next = toBinding(given)
+    if (isThenable(boundValue(next))) return `"${name}" would be a promise: await it first`
+    const old = bindings.get(name)
+    const unguarded = old && bindingGuardProblem(rebind(old, given))
+    if (unguarded !== undefined) return `"${name}": ${unguarded}`
+    const { kind } = old ?? current(name)
+    if (next.kind === kind || (kind === "variable" && next.kind === "agent")) return undefined
+    if (kind === "variable" && typeof scope[name] === "function") return undefined
+    return `"${name}" is a ${kind} and cannot become a ${next.kind}`
+  }
+
+  const namespace: Namespace & { scope: Scope } = {
+    scope,
+    constants,
+    origins,
+    inject(given) {
+      const entries = toCheckedBindings(given, isTaken)
+      for (const [name, binding] of entries) bind(name, binding)
+      bindImplied()
+    },
+    update(values) {
+      const problems = Object.entries(values).flatMap(([name, given]) => updateProblem(name, given) ?? [])
+      if (problems.length > 0) throw new ConfigError(`Nothing was updated: ${problems.join("; ")}.`)
+      for (const [name, given] of Object.entries(values)) {
+        const old = bindings.get(name)
+        if (old) bind(name, rebind(old, given))
+        else put(name, standIns.create(name, toBinding(given)))
+      }
+      bindImplied()
+    },
+    retrieve(name) {
+      if (!Object.hasOwn(scope, name)) throw unknownName(name)
+      const value = unwrapProxy(scope[name])
+      if (types.isPromise(value)) throw new ConfigError(`"${name}" is a promise: await it in a cell first.`)
+      if (isThenable(value)) {
+        const cure = "Await it in a cell first, or rename the key."
+        throw new ConfigError(`"${name}" has a function under "then", which the language would call. ${cure}`)
+      }
+      return value
+    },
+    bindingsToDescribe(names) {
+      const missing = names?.find((name) => !Object.hasOwn(scope, name))
+      if (missing !== undefined) throw unknownName(missing)
+      const there = names ?? [...bindings.keys()].filter((name) => Object.hasOwn(scope, name))
+      return new Map(there.map((name) => [name, current(name)]))
+    },
+    names: () =>
+      Object.keys(scope).map((name): RuntimeName => {
+        const binding = current(name)
+        const value = boundValue(binding)
+        const type = binding.kind === "agent" ? "Agent" : describeType(value)
+        const size = sizeOf(value)
+        const injected = bindings.has(name) || implied.has(name)
+        return { name, kind: binding.kind, type, injected, ...(size !== undefined && { size }) }
+      }),
+    keep(prefix, value) {
+      const name = maker.createName(prefix)
+      put(name, value)
+      return name
+    },
+    reset() {
+      scope = namespace.scope = createScopeObject()
+      settled.clear()
+      constants.clear()
+      implied.clear()
+      images.clear()
+      // Cells from before keep their stand-ins, which lead nowhere now.
+      standIns.clear()
+      for (const [name, binding] of bindings) bind(name, binding)
+      bindImplied()
+    },
+    boundValues() {
+      const bound = new Map<string, BoundValue>()
+      for (const [name, value] of implied) bound.set(name, { value, isVariable: false })
+      for (const [name, binding] of bindings) {
+        bound.set(name, { value: standIns.get(name, binding), isVariable: binding.kind === "variable" })
+      }
+      return bound
+    },
+    bindings,
+    used,
+    markMentionedObjectsUsed(mentions) {
+      const unused = injectedObjects(bindings)
+      if (unused.length === 0) return
+      const mentioned = mentions()
+      const leadsOn = mentioned?.some((name) => !bindings.has(name)) ?? true
+      for (const { name, value } of unused) {
+        if (!mentioned || mentioned.includes(name) || (leadsOn && held.has(name))) used.markUsed(value)
+      }
+    },
+    markHeldByCellValues(names) {
+      for (const name of names) if (bindings.has(name)) held.add(name)
+    },
+    injectedBindings: () => Object.fromEntries(bindings),
+    loadCellNames(values, fixed) {
+      for (const [name, value] of values) {
+        put(name, value)
+        constants.delete(name)
+      }
+      for (const name of fixed) if (Object.hasOwn(scope, name)) constants.add(name)
+    },
+    recordChanges(cell, place, ended) {
+      for (const name of cell?.declares ?? []) constants.delete(name)
+      for (const name of cell?.constants ?? []) if (Object.hasOwn(place, name)) constants.add(name)
+      if (place !== scope) return { created: [], reassigned: [], removed: [] }
+      origins.record(cell?.declared ?? [], scope)
+      const changes = takeNameChanges(settled, scope)
+      for (const name of changes.created) maker.markUsed(name)
+      if (cell && ended) addReassigned(changes, cell.assigned, scope)
+      for (const name of changes.removed) constants.delete(name)
+      const names = used.takeNames(bindings)
+      return names.length > 0 ? { ...changes, used: names } : changes
+    },
+    takeImage(take) {
+      const place = scope
+      const image = { names: take(scope), constants: new Set(constants) }
+      images.add(image)
+      const drop = () => void images.delete(image)
+      return {
+        uncaptured: image.names.uncaptured,
+        drop,
+        restore() {
+          drop()
+          const lost = image.names.restore()
+          if (place !== scope) return lost
+          constants.clear()
+          for (const name of image.constants) constants.add(name)
+          takeNameChanges(settled, scope)
+          return lost
+        },
+      }
+    },
+  }
+  return namespace
+}

@@ -1,0 +1,77 @@
+import { createMethodGuards } from "../../bindings/method-guards.ts"
+import type { Binding, VariableBinding } from "../../bindings.ts"
+import type { SharedCellState } from "../running-cell.ts"
+import { createAgentProxy } from "./agent-proxy.ts"
+import { type BoundFunction, bindFunction } from "./function-proxy.ts"
+import { createGuardedProxies } from "./guarded-proxies.ts"
+
+/** What cells get to see of what the host has bound: most things themselves, those that pass the gate a stand-in. */
+export interface BindingProxies {
+  /** The one for a name: of a function for life, so that a new target reaches those who kept it. */
+  get(name: string, binding: Binding): unknown
+  /** A new one, for a name that a cell made: what the host puts there passes the gate all the same. */
+  create(name: string, binding: Binding): unknown
+  /** Cells from before keep theirs, which lead nowhere now. */
+  clear(): void
+}
+
+export function createBindingProxies(shared: SharedCellState): BindingProxies {
+  const functions = new Map<string, BoundFunction>()
+  const agents = new Map<string, { agent: unknown; stand: unknown }>()
+  let { guards, facades } = createGuardState(shared)
+
+  const make = (name: string, binding: Binding): unknown => {
+    switch (binding.kind) {
+      case "function":
+        return bindFunction(name, binding, shared).cellFunction
+      case "agent":
+        return createAgentProxy(name, binding.agent, shared)
+      case "variable":
+        return guarded(name, binding)
+      case "type":
+        return binding.type
+    }
+  }
+
+  const guarded = (name: string, binding: VariableBinding): unknown => {
+    const { value, guard } = binding
+    const isObject = (typeof value === "object" && value !== null) || typeof value === "function"
+    if (!guard || !isObject) {
+      facades.markUnwrapped(value)
+      return value
+    }
+    guards.add(name, binding)
+    shared.guardedValues = facades
+    return facades.proxyOf(value)
+  }
+
+  return {
+    create: make,
+    get(name, binding) {
+      if (binding.kind === "function") {
+        const bound = functions.get(name) ?? bindFunction(name, binding, shared)
+        bound.target = binding
+        functions.set(name, bound)
+        shared.onFunctionBound?.(binding.call, bound.cellFunction)
+        return bound.cellFunction
+      }
+      if (binding.kind !== "agent") return make(name, binding)
+      const known = agents.get(name)
+      if (known?.agent === binding.agent) return known.stand
+      const stand = make(name, binding)
+      agents.set(name, { agent: binding.agent, stand })
+      return stand
+    },
+    clear() {
+      functions.clear()
+      agents.clear()
+      shared.guardedValues = undefined
+      ;({ guards, facades } = createGuardState(shared))
+    },
+  }
+}
+
+function createGuardState(shared: SharedCellState) {
+  const guards = createMethodGuards()
+  return { guards, facades: createGuardedProxies(guards, shared) }
+}

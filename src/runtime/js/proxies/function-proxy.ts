@@ -1,0 +1,200 @@
+import { callThroughGate } from "../../bindings/gated-call.ts"
+import type { AnyFunction, CallOptions, FunctionBinding } from "../../bindings.ts"
+import type { RuntimeCall } from "../../runtime.ts"
+import { isTuple, type Validation, validateMaybeSync } from "../../schema.ts"
+import { recordCallingCell } from "../cell-errors.ts"
+import { cellStorage, type RunningCell, type SharedCellState } from "../running-cell.ts"
+
+/** A function binding as cells see it. */
+export interface BoundFunction {
+  readonly cellFunction: AnyFunction
+  /** What is called from now on, also by those who kept the function. */
+  target: FunctionBinding
+}
+
+const originals = new WeakMap<object, () => object>()
+const realObjects = new WeakMap<object, object>()
+const objectProxies = new WeakMap<object, WeakMap<SharedCellState, { stand: object; epoch: number }>>()
+
+/** Makes every call of a function pass the gate of the cell that calls it, however the function got there. */
+export function bindFunction(name: string, target: FunctionBinding, shared: SharedCellState): BoundFunction {
+  const { epoch } = shared
+  const bound: BoundFunction = {
+    target,
+    // An arrow function behind it, so `new` cannot go round the gate; what else the function has, it shows.
+    cellFunction: new Proxy<AnyFunction>(createNamedNoop(name), {
+      apply(_target, _this, args: unknown[]) {
+        // The host may have kept a function of a cell that is long gone.
+        if (shared.epoch !== epoch) throw new Error(`${name} was not called: its runtime was reset or closed.`)
+        return callBinding(name, bound.target, args, shared)
+      },
+      get: (_target, key) => Reflect.get(bound.target.call, key),
+      set: (_target, key, value) => Reflect.set(bound.target.call, key, value),
+    }),
+  }
+  registerOriginal(bound.cellFunction, () => bound.target.call)
+  return bound
+}
+
+/** A function that does nothing, to make a stand-in of. */
+export function createNamedNoop(name: string): AnyFunction {
+  return Object.defineProperty(() => undefined, "name", { value: name })
+}
+
+/** Remembers what of the host's something stands for in cells. */
+export function registerOriginal(stand: object, original: () => object): void {
+  originals.set(stand, original)
+}
+
+/** The host's own object or function, where a value stands for one. */
+export function unwrapProxy(value: unknown): unknown {
+  return isObject(value) ? (originals.get(value)?.() ?? value) : value
+}
+
+/** Makes an object stand for another in the cells of a runtime. */
+export function registerObjectProxy(stand: object, real: object, shared: SharedCellState): void {
+  registerOriginal(stand, () => real)
+  realObjects.set(stand, real)
+  const known = objectProxies.get(real) ?? new WeakMap<SharedCellState, { stand: object; epoch: number }>()
+  objectProxies.set(real, known.set(shared, { stand, epoch: shared.epoch }))
+}
+
+/** The object that another stands for: what functions of the host get. Functions stay what cells have, so that calls of
+ *  them by the host pass the gate as well. */
+export function unwrapObjectProxy(value: unknown): unknown {
+  return isObject(value) ? (realObjects.get(value) ?? value) : value
+}
+
+/** Whether a value stands for an object or function of the host. */
+export function isHostProxy(value: object): boolean {
+  return originals.has(value)
+}
+
+/** What stands for an object in the cells of a runtime; nearly every object stands for itself. */
+export function proxyFor(value: unknown, shared: SharedCellState): unknown {
+  const known = isObject(value) ? objectProxies.get(value)?.get(shared) : undefined
+  return known?.epoch === shared.epoch ? known.stand : value
+}
+
+/** A call that a cell makes. */
+export interface CellCall {
+  binding: string
+  method?: string | undefined
+  options: CallOptions
+  subject?: string | undefined
+  accept?: RuntimeCall["accept"]
+  make(args: readonly unknown[]): unknown
+}
+
+/** Makes a call for the cell that is running now, by its gate. */
+export function callFromCell(call: CellCall, given: readonly unknown[], shared: SharedCellState): Promise<unknown> {
+  const cell = cellStorage.getStore()
+  cell?.throwIfStoppedOrLate()
+  const made = makeGatedCall(call, given, cell, shared)
+  if (!cell) return made
+  const settle = () => cell.openCalls.delete(made)
+  cell.openCalls.add(made)
+  made.then(settle, settle)
+  const result = settleInCell(made, cell)
+  return shared.wrapCallResult
+    ? shared.wrapCallResult(result, call.method ? `${call.binding}.${call.method}` : call.binding)
+    : result
+}
+
+/** Another promise for the cell: ours is handled, and what the cell forgets to await should be known as forgotten. Here
+ *  it also settles for the cell, wherever the host's came from, and a stack still knows who waits for it. */
+async function settleInCell(made: Promise<unknown>, cell: RunningCell): Promise<unknown> {
+  try {
+    const value = await made
+    cell.throwIfStoppedOrLate()
+    return value
+  } catch (error) {
+    cell.hasFailedCall = true
+    throw recordCallingCell(error, new Error())
+  }
+}
+
+function callBinding(
+  name: string,
+  binding: FunctionBinding,
+  args: readonly unknown[],
+  shared: SharedCellState,
+): unknown {
+  // A sync call looks at the clock when it returns, which is just before the next one.
+  if (binding.options.sync) return callSync(name, binding, args, shared)
+  const { input } = binding.options
+  const accept = input === undefined ? undefined : (given: readonly unknown[]) => validArguments(name, binding, given)
+  const make = (made: readonly unknown[]) => Reflect.apply(binding.call, undefined, made)
+  return callFromCell({ binding: name, options: binding.options, accept, make }, args, shared)
+}
+
+async function makeGatedCall(
+  { binding, method, options, subject, accept, make }: CellCall,
+  given: readonly unknown[],
+  cell: RunningCell | undefined,
+  shared: SharedCellState,
+): Promise<unknown> {
+  const real = given.map(unwrapObjectProxy)
+  const checked = accept ? accept(real) : real
+  const args = checked instanceof Promise ? await checked : checked
+  const asked = {
+    binding,
+    method,
+    subject,
+    args,
+    options,
+    accept,
+    nameOf: shared.pathOf,
+    signal: cell?.signal ?? new AbortController().signal,
+    make(made: readonly unknown[]) {
+      cell?.throwIfStopped()
+      cell?.countCall(method === undefined ? binding : `${binding}.${method}`)
+      // Only now: the gate compares and shows the cell's own objects.
+      return make(shared.guardedValues ? made.map(shared.guardedValues.toHost) : made)
+    },
+  }
+  if (!cell && shared.owner === "several") {
+    throw new Error(
+      `${method === undefined ? binding : `${binding}.${method}`} was not called: it was called outside of every cell, and ` +
+        "several agents have used this runtime, so nobody can tell whose approval it needs. Give each agent a runtime of its own.",
+    )
+  }
+  // Without a cell: the host calls a closure that a cell gave it, perhaps as a listener.
+  return toCell(await callThroughGate(asked, cell ? cell.gate : shared.gate), shared)
+}
+
+function callSync(name: string, binding: FunctionBinding, given: readonly unknown[], shared: SharedCellState): unknown {
+  const cell = cellStorage.getStore()
+  cell?.throwIfStopped()
+  const args = validArguments(name, binding, given.map(shared.guardedValues?.toHost ?? unwrapObjectProxy))
+  if (args instanceof Promise) {
+    throw new TypeError(`${name} is bound as sync, but its input schema validates asynchronously.`)
+  }
+  cell?.countCall(name)
+  const value: unknown = Reflect.apply(binding.call, undefined, args)
+  cell?.throwIfStoppedOrLate()
+  return toCell(value, shared)
+}
+
+function toCell(value: unknown, shared: SharedCellState): unknown {
+  return shared.guardedValues ? shared.guardedValues.toCell(value) : proxyFor(value, shared)
+}
+
+function validArguments(
+  name: string,
+  { options: { input } }: FunctionBinding,
+  given: readonly unknown[],
+): readonly unknown[] | Promise<readonly unknown[]> {
+  if (input === undefined) return given
+  const tuple = isTuple(input)
+  const accept = (validation: Validation): readonly unknown[] => {
+    if (!validation.ok) throw new TypeError(`Invalid input of ${name}: ${validation.message}`)
+    return tuple && Array.isArray(validation.value) ? validation.value : [validation.value, ...given.slice(1)]
+  }
+  const validation = validateMaybeSync(input, tuple ? given : given[0])
+  return validation instanceof Promise ? validation.then(accept) : accept(validation)
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
+}

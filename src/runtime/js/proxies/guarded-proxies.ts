@@ -1,0 +1,232 @@
+import { types } from "node:util"
+import type { GuardedMethod, MethodGuards } from "../../bindings/method-guards.ts"
+import { type AnyFunction, isClass } from "../../bindings.ts"
+import type { GuardedValues, SharedCellState } from "../running-cell.ts"
+import { createCellToHostValues } from "./cell-to-host-values.ts"
+import {
+  callFromCell,
+  createNamedNoop,
+  isHostProxy,
+  proxyFor,
+  registerObjectProxy,
+  registerOriginal,
+  unwrapObjectProxy,
+} from "./function-proxy.ts"
+import { containsGuarded, mayReachGuarded, type ReachOptions } from "./guarded-reach.ts"
+
+export interface GuardedProxies extends GuardedValues {
+  /** An object with guarded methods as cells get it. */
+  proxyOf(object: object): object
+  /** Notes that cells have this object itself under a name: then they get no view of it. */
+  markUnwrapped(value: unknown): void
+}
+
+/** What the cells of a runtime get for the guarded objects in it, and for what these give.
+ *
+ *  A facade is a Proxy of a guarded object: its guarded methods pass the gate, and so give Promises. Everything else is
+ *  that of the object: methods run on the object and not on the facade, which is why `#private` works, fields are read
+ *  and written through, `instanceof` holds. What it calls of itself passes no gate.
+ *
+ *  Values that may lead back to a guarded object are shown by views, Proxies of the same kind without guarded methods:
+ *  fields, results, what Promises, iterators and callbacks bring. Plain data is itself. */
+export function createGuardedProxies(guards: MethodGuards, shared: SharedCellState): GuardedProxies {
+  const { epoch } = shared
+  const bare = new WeakSet<object>()
+  const gatedMethods = new WeakMap<GuardedMethod, AnyFunction>()
+  const gatedFunctions = new WeakMap<object, AnyFunction>()
+  const isGuarded = (value: object) => isHostProxy(value) || guards.methodsOf(value) !== undefined
+  const fields: ReachOptions = { maxMembers: 256, countsEmpty: true, isGuarded }
+  const results: ReachOptions = { maxMembers: 50_000, countsEmpty: false, isGuarded }
+  const cellValues = createCellToHostValues((value) => show(value, results))
+
+  const show = (value: unknown, options: ReachOptions): unknown => {
+    if (!isObject(value)) return value
+    const stand = cellValues.cellOriginalOf(value) ?? proxyFor(value, shared)
+    if (stand !== value || isHostProxy(value) || bare.has(value) || cellValues.cameFromCell(value)) return stand
+    if (typeof value === "function") return isClass(value) ? value : functionFor(undefined, undefined, value)
+    if (isPlainPromise(value)) return value.then((found) => show(found, options), rethrow)
+    return mayReachGuarded(value, options) ? viewOf(value) : value
+  }
+
+  // For `catch` and for Promises: an error may hold the object too.
+  const rethrow = (error: unknown): never => {
+    throw show(error, results)
+  }
+
+  const functionFor = (owner: object | undefined, key: PropertyKey | undefined, fn: object): unknown => {
+    const guarded = guards.find(owner, key, fn)
+    if (guarded) return guarded.object === owner && guarded.method === key ? gated(guarded) : gatedFunction(fn, guarded)
+    if (Array.isArray(owner) && Reflect.get(Array.prototype, key ?? "") === fn) return fn
+    const known = cellValues.cellOriginalOf(fn) ?? proxyFor(fn, shared)
+    if (known !== fn || isHostProxy(fn) || isClass(fn) || platformFunctions.has(fn)) return known
+    return viewOf(fn)
+  }
+
+  const pass = (guarded: GuardedMethod, args: unknown[], make: (args: readonly unknown[]) => unknown) => {
+    const { binding, method, options, subject } = guarded
+    if (shared.epoch !== epoch) throw new Error(`${binding}.${method} was not called: its runtime was reset or closed.`)
+    return callFromCell({ binding, method, options, subject, make }, args, shared).then(
+      (value) => show(value, results),
+      rethrow,
+    )
+  }
+
+  const gated = (guarded: GuardedMethod): AnyFunction => {
+    const known = gatedMethods.get(guarded)
+    if (known) return known
+    const { object, method } = guarded
+    const current = () => Reflect.get(object, method, object) as AnyFunction
+    const make = (args: readonly unknown[]) => Reflect.apply(current(), object, args)
+    const stand = new Proxy<AnyFunction>(createNamedNoop(method), {
+      apply: (_, _self, args) => pass(guarded, args, make),
+    })
+    registerOriginal(stand, current)
+    gatedMethods.set(guarded, stand)
+    return stand
+  }
+
+  /** A guarded function that is not where its guard has it: renamed, or in another object. */
+  const gatedFunction = (fn: object, found: GuardedMethod): AnyFunction => {
+    const known = gatedFunctions.get(fn)
+    if (known) return known
+    const stand = new Proxy<AnyFunction>(createNamedNoop(found.method), {
+      apply: (_, self, args) =>
+        pass(guards.find(undefined, undefined, fn) ?? found, args, (made) =>
+          Reflect.apply(fn as AnyFunction, unwrapObjectProxy(self), made),
+        ),
+    })
+    registerOriginal(stand, () => fn)
+    gatedFunctions.set(fn, stand)
+    return stand
+  }
+
+  const viewOf = (real: object): object => {
+    const known = proxyFor(real, shared)
+    if (known !== real) return known as object
+    const view = createView(real)
+    registerObjectProxy(view, real, shared)
+    return view
+  }
+
+  const createView = (real: object): object => {
+    const refuseGuarded = (key: PropertyKey) => {
+      const guarded = typeof key === "string" ? guards.methodsOf(real)?.get(key) : undefined
+      if (guarded)
+        throw new TypeError(`${guarded.binding}.${String(key)} is guarded, and cannot be replaced from a cell.`)
+    }
+    const known = new Map<PropertyKey, { fn: unknown; shown: unknown }>()
+    let { version } = guards
+    const memberOf = (key: PropertyKey, member: unknown) => {
+      if (typeof member !== "function") return isObject(member) ? show(member, fields) : member
+      if (version !== guards.version) {
+        known.clear()
+        version = guards.version
+      }
+      const before = known.get(key)
+      if (before?.fn === member) return before.shown
+      const shown = functionFor(real, key, member)
+      known.set(key, { fn: member, shown })
+      return shown
+    }
+    const target = proxyTarget(real)
+    const view: object = new Proxy(target, {
+      get(_, key) {
+        const guarded = typeof key === "string" ? guards.methodsOf(real)?.get(key) : undefined
+        if (guarded) return gated(guarded)
+        const member: unknown = Reflect.get(real, key, real)
+        return key === "prototype" && typeof real === "function" ? member : memberOf(key, member)
+      },
+      set(_, key, next) {
+        refuseGuarded(key)
+        return Reflect.set(real, key, cellValues.toHost(next), real)
+      },
+      has: (_, key) => Reflect.has(real, key),
+      deleteProperty(_, key) {
+        refuseGuarded(key)
+        return Reflect.deleteProperty(real, key)
+      },
+      defineProperty(_, key, property) {
+        refuseGuarded(key)
+        const isValue = "value" in property
+        return Reflect.defineProperty(real, key, {
+          ...property,
+          ...(isValue && { value: cellValues.toHost(property.value) }),
+        })
+      },
+      getOwnPropertyDescriptor(_, key) {
+        const found = Reflect.getOwnPropertyDescriptor(real, key)
+        if (!found) return undefined
+        if ("value" in found && !(key === "prototype" && typeof real === "function"))
+          found.value = memberOf(key, found.value)
+        return target === real || key === "length" ? found : { ...found, configurable: true }
+      },
+      ownKeys: () => Reflect.ownKeys(real),
+      apply(_, self, args: unknown[]) {
+        try {
+          for (let at = 0; at < args.length; at++) args[at] = cellValues.toHost(args[at])
+          const value: unknown = Reflect.apply(real as AnyFunction, cellValues.toHost(self), args)
+          return isObject(value) ? show(value, results) : value
+        } catch (error) {
+          return rethrow(error)
+        }
+      },
+      construct(_, args: unknown[], maker) {
+        const type = maker === view ? real : maker
+        const made = Reflect.construct(real as AnyFunction, args.map(cellValues.toHost), type as AnyFunction)
+        return proxyFor(made, shared) as object
+      },
+    })
+    return view
+  }
+
+  const showData = (value: unknown): unknown => {
+    const stand = proxyFor(value, shared)
+    if (stand !== value || !isObject(value)) return stand
+    return containsGuarded(value, results.maxMembers, isGuarded) ? viewOf(value) : value
+  }
+
+  return {
+    proxyOf: viewOf,
+    markUnwrapped(value) {
+      if (isObject(value)) bare.add(value)
+    },
+    toCell: showData,
+    toHost: cellValues.toHost,
+  }
+}
+
+/** What a Proxy of an object is made over: the object itself, so that it is printed as it is, unless one of its
+ *  properties is fixed. The language lets no Proxy show another value for such a one; then it is an object of the same
+ *  class with the same members. */
+function proxyTarget(value: object): object {
+  if (types.isProxy(value) || types.isMap(value) || types.isSet(value) || typeof value === "function") return value
+  if (Array.isArray(value) && Object.isExtensible(value)) return value
+  const properties = Object.getOwnPropertyDescriptors(value)
+  const keys = Reflect.ownKeys(properties)
+  if (!keys.some((key) => isFixedProperty(Reflect.get(properties, key)))) return value
+  for (const key of keys) Reflect.set(Reflect.get(properties, key), "configurable", key !== "length")
+  const empty = Array.isArray(value) ? [] : Object.create(Object.getPrototypeOf(value))
+  if (Array.isArray(value)) Reflect.deleteProperty(properties, "length")
+  return Object.defineProperties(empty, properties)
+}
+
+function isFixedProperty({ configurable, writable, value }: PropertyDescriptor): boolean {
+  return !configurable && writable === false && isObject(value)
+}
+
+// One with a life of its own is shown by a view.
+function isPlainPromise(value: object): value is Promise<unknown> {
+  return types.isPromise(value) && Object.getPrototypeOf(value) === Promise.prototype && Object.keys(value).length === 0
+}
+
+/** What every function and object has. These run nothing of their object but what the cell could run itself. */
+const platformFunctions = new Set<unknown>(
+  [Function.prototype, Object.prototype].flatMap((prototype) =>
+    Object.values(Object.getOwnPropertyDescriptors(prototype)).map(({ value }): unknown => value),
+  ),
+)
+platformFunctions.add(Function.prototype[Symbol.hasInstance])
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
+}

@@ -1,0 +1,56 @@
+import type { RuntimeLoss } from "../runtime.ts"
+import { createUndoImage, type UndoOptions } from "../snapshot/undo.ts"
+import type { Namespace } from "./namespace.ts"
+import { unwrapObjectProxy, unwrapProxy } from "./proxies/function-proxy.ts"
+
+/** What an image of a namespace does not look into. */
+export function undoImageOptions({ origins }: Namespace): UndoOptions {
+  return { skippedObjects: origins.platformModules(), proxyTarget: objectBehindProxy }
+}
+
+// A function of the host keeps nothing that is the namespace's; a guarded object is looked at behind its facade.
+function objectBehindProxy(proxy: object): object | null | undefined {
+  const real = unwrapObjectProxy(proxy)
+  if (typeof real === "object" && real !== null && real !== proxy) return real
+  return unwrapProxy(proxy) === proxy ? undefined : null
+}
+
+/** What no image holds of that which a cell could have changed that speaks of these names: it is reached from their
+ *  values, and from the names that the functions among them speak of. Undefined when nobody can tell, because there is
+ *  code among them whose text is not known: then it may be anything. */
+export function findUncaptured(
+  mentioned: readonly string[] | undefined,
+  namespace: Namespace,
+): RuntimeLoss[] | undefined {
+  if (!mentioned) return undefined
+  const { scope, origins } = namespace
+  const names = new Set(mentioned)
+  for (;;) {
+    const functions = new Set<unknown>()
+    const part = Object.fromEntries(
+      [...names].filter((name) => Object.hasOwn(scope, name)).map((name) => [name, scope[name]]),
+    )
+    const { uncaptured: beyond } = createUndoImage(part, {
+      ...undoImageOptions(namespace),
+      onFunction: (value) => functions.add(value),
+    })
+    const { size } = names
+    for (const value of functions) {
+      const origin = typeof value === "function" ? origins.originOf(value) : undefined
+      if (!origin) continue
+      for (const name of origin.known) names.add(name)
+      for (const own of [value, ...methodsOf(value)]) functions.delete(own)
+    }
+    if (functions.size > 0) return undefined
+    if (names.size === size) return beyond
+  }
+}
+
+/** The functions that a declaration of a class makes. */
+function methodsOf(value: unknown): unknown[] {
+  const { prototype, ...own } = Object.getOwnPropertyDescriptors(value) as Record<string, PropertyDescriptor>
+  const inherited = Object.getOwnPropertyDescriptors(Object(prototype?.value)) as Record<string, PropertyDescriptor>
+  return [...Object.values(own), ...Object.values(inherited)]
+    .flatMap(({ value: held, get, set }) => [held, get, set])
+    .filter((held) => typeof held === "function")
+}

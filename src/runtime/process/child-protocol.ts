@@ -1,0 +1,165 @@
+import type { ActionError, NameChanges } from "../../core/event.ts"
+import type { WireObject } from "../handles/wire.ts"
+import type { RemoteEnv } from "../remote-env.ts"
+import type { RuntimeLoss, RuntimeName, RuntimeSnapshot } from "../runtime.ts"
+import { shortTypeText } from "./child-type-text.ts"
+
+// What a child process answers when the host asks it for something. The child may be under the control of generated
+// code: the host checks the form of each answer, and ends a child whose answer has another.
+
+/** One binding as the child gets it. */
+export interface BindEntry {
+  name: string
+  kind: "variable" | "function" | "type"
+}
+
+export interface BindInput {
+  entries: BindEntry[]
+  /** One for each entry. */
+  values: unknown[]
+}
+
+export interface ExecuteInput {
+  code: string
+  timeoutMs?: number | undefined
+  variables?: Record<string, string | undefined> | undefined
+  env?: RemoteEnv | undefined
+  /** The id of the execution that this one was started from. */
+  within?: string | undefined
+  /** `check`: the host decides whether the transaction is kept. */
+  transaction?: "on" | "check" | undefined
+}
+
+/** How an execution ended. Its output was sent before. */
+export interface ExecutionSummary {
+  error?: (ActionError & { stack?: string | undefined }) | undefined
+  preview?: string | undefined
+  cut?: boolean | undefined
+  changes: NameChanges
+  hints?: string[] | undefined
+  notRolledBack?: RuntimeLoss[] | undefined
+  /** Whether it can be undone until the next cell begins. */
+  undoable?: boolean | undefined
+  /** Whether code of a stopped cell may still run. */
+  unclean?: boolean | undefined
+}
+
+/** A name with the handle or the function binding behind it, where there is one. */
+export type NameReport = RuntimeName & { handle?: number | undefined }
+
+/** The answer to `execute`: the summary as plain JSON, so that the child need not encode it, and the value and what was
+ *  thrown, where there are any. Undefined where the answer has another form. */
+export function parseExecuted(
+  summary: unknown,
+  values: unknown,
+): { summary: ExecutionSummary; value: unknown; thrown: unknown } | undefined {
+  if (!isBoundedArray(values) || values.length > 2) return undefined
+  const read = parseExecutionSummary(summary)
+  return read && { summary: read, value: values[0], thrown: values[1] }
+}
+
+export function summaryToWire(summary: ExecutionSummary): WireObject {
+  const { error, preview, cut, changes, hints, notRolledBack, undoable, unclean } = summary
+  const { created, reassigned, removed } = changes
+  return {
+    changes: { created, reassigned, removed },
+    ...(error && { error: definedFields({ ...error }) }),
+    ...definedFields({ preview, cut, undoable, unclean }),
+    ...(hints && { hints }),
+    ...(notRolledBack && { notRolledBack: notRolledBack.map((lost) => definedFields({ ...lost })) }),
+  }
+}
+
+function definedFields(members: Record<string, string | number | boolean | undefined>): WireObject {
+  const json: WireObject = {}
+  for (const [key, value] of Object.entries(members)) if (value !== undefined) json[key] = value
+  return json
+}
+
+function parseExecutionSummary(value: unknown): ExecutionSummary | undefined {
+  if (!isRecord(value)) return undefined
+  const { error, preview, cut, changes, hints, notRolledBack, undoable, unclean } = value
+  if (error !== undefined && !isActionError(error)) return undefined
+  if (preview !== undefined && typeof preview !== "string") return undefined
+  if (!isRecord(changes) || ![unclean, undoable, cut].every(isOptionalBoolean)) return undefined
+  const { created, reassigned, removed } = changes
+  if (!isStringArray(created) || !isStringArray(reassigned) || !isStringArray(removed)) return undefined
+  if (hints !== undefined && !isStringArray(hints)) return undefined
+  if (notRolledBack !== undefined && !isLostList(notRolledBack)) return undefined
+  const flags = {
+    ...(undoable === true && { undoable }),
+    ...(unclean === true && { unclean }),
+    ...(cut === true && { cut }),
+  }
+  const shortHints = hints?.slice(0, maxHints).map((hint) => hint.slice(0, longestHint))
+  return { error, preview, hints: shortHints, notRolledBack, ...flags, changes: { created, reassigned, removed } }
+}
+
+/** The most hints in the result of a cell. */
+export const maxHints = 50
+const longestHint = 4_000
+
+export function parseNameReports(value: unknown): NameReport[] | undefined {
+  if (!isBoundedArray(value)) return undefined
+  const reports = value.map((report: unknown): NameReport | undefined => {
+    if (!isRecord(report)) return undefined
+    const { name, kind, type, size, injected, handle } = report
+    if (typeof name !== "string" || typeof type !== "string" || typeof injected !== "boolean") return undefined
+    if (kind !== "variable" && kind !== "function" && kind !== "type" && kind !== "agent") return undefined
+    if (size !== undefined && typeof size !== "number") return undefined
+    if (handle !== undefined && typeof handle !== "number") return undefined
+    return { name, kind, type: shortTypeText(type), injected, handle, ...(size !== undefined && { size }) }
+  })
+  const whole = reports.filter((report) => report !== undefined)
+  return whole.length === reports.length ? whole : undefined
+}
+
+export function parseSnapshot(value: unknown): RuntimeSnapshot | undefined {
+  if (!isRecord(value)) return undefined
+  const { version, language, data, hash, lost, since } = value
+  if (since !== undefined && typeof since !== "string") return undefined
+  if (version !== 1 || language !== "typescript" || !(data instanceof Uint8Array)) return undefined
+  return typeof hash === "string" && isLostList(lost) ? { version, language, data, hash, lost, since } : undefined
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+export function isStringArray(value: unknown): value is string[] {
+  return isBoundedArray(value) && value.every((part) => typeof part === "string")
+}
+
+export function isLostList(value: unknown): value is RuntimeLoss[] {
+  if (!isBoundedArray(value)) return false
+  return value.every(
+    (lost) =>
+      isRecord(lost) &&
+      typeof lost.name === "string" &&
+      typeof lost.reason === "string" &&
+      (lost.path === undefined || typeof lost.path === "string") &&
+      (lost.object === undefined || typeof lost.object === "string") &&
+      isOptionalBoolean(lost.asInjected),
+  )
+}
+
+/** An array that can be walked: a sparse one may claim a length of billions in a few bytes. */
+function isBoundedArray(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length <= longestList
+}
+
+const longestList = 1_000_000
+
+function isOptionalBoolean(value: unknown): value is boolean | undefined {
+  return value === undefined || typeof value === "boolean"
+}
+
+function isActionError(value: unknown): value is NonNullable<ExecutionSummary["error"]> {
+  if (!isRecord(value)) return false
+  const { kind, message, line, column, stack } = value
+  if (typeof kind !== "string" || !errorKinds.has(kind) || typeof message !== "string") return false
+  if (stack !== undefined && typeof stack !== "string") return false
+  return [line, column].every((place) => place === undefined || typeof place === "number")
+}
+
+const errorKinds = new Set(["throw", "syntax", "security", "type", "timeout", "aborted", "memory", "refused"])

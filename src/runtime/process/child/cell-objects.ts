@@ -1,0 +1,66 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import { classOf, nameOfClass } from "../../declare/inspect-class.ts"
+import type { WireObject } from "../../handles/wire.ts"
+
+/** Objects and functions of a child that its host holds, by number. */
+export interface CellObjects {
+  /** The tagged value for an object. The code of the object runs for the cell that sent it. `owner`: the object whose
+   *  method a function is. */
+  reference(value: object, within?: RunInContext, owner?: object): WireObject
+  find(id: number): { value: object; owner: object | undefined; within: RunInContext }
+  release(id: number, count: number): void
+}
+
+export type RunInContext = <T>(work: () => T) => T
+
+export function createCellObjects(): CellObjects {
+  const byId = new Map<number, SentObject>()
+  const ids = new Map<object, number>()
+  // A method that several objects share is another function for each.
+  const ofOwners = new WeakMap<object, Map<object, number>>()
+  const idsOf = (owner: object | undefined): Map<object, number> => {
+    if (!owner) return ids
+    const known = ofOwners.get(owner) ?? new Map<object, number>()
+    ofOwners.set(owner, known)
+    return known
+  }
+  let last = 0
+  return {
+    reference(value, within = AsyncLocalStorage.snapshot(), owner) {
+      const known = idsOf(owner)
+      const id = known.get(value) ?? ++last
+      const entry = byId.get(id) ?? { value, owner, within, sent: 0 }
+      entry.sent++
+      known.set(value, id)
+      byId.set(id, entry)
+      return { $: "p", id, type: typeName(value), callable: typeof value === "function" }
+    },
+    find(id) {
+      const entry = byId.get(id)
+      if (!entry) throw new ReferenceError("The object of the cell is gone: the host has released it.")
+      return entry
+    },
+    release(id, count) {
+      const entry = byId.get(id)
+      if (!entry) return
+      entry.sent -= count
+      if (entry.sent > 0) return
+      byId.delete(id)
+      idsOf(entry.owner).delete(entry.value)
+    },
+  }
+}
+
+interface SentObject {
+  value: object
+  owner: object | undefined
+  within: RunInContext
+  /** How often the host was sent it. */
+  sent: number
+}
+
+function typeName(value: object): string {
+  if (typeof value === "function") return nameOfClass(value) || "function"
+  const type = classOf(value)
+  return (type && nameOfClass(type)) || "Object"
+}

@@ -1,0 +1,298 @@
+import { thrownText } from "../../../core/errors.ts"
+import { decodeJavaScript } from "../../handles/codec/javascript-decode.ts"
+import { encodeJavaScript } from "../../handles/codec/javascript-encode.ts"
+import { readMember, readPath } from "../../handles/operations/reachable-members.ts"
+import { createPendingResult, pendingResultOf } from "../../handles/pending-result.ts"
+import {
+  CannotCross,
+  type DecodeReferences,
+  type EncodeReferences,
+  expectRecord,
+  type Frame,
+  type FrameLink,
+  isObject,
+  type WireObject,
+} from "../../handles/wire.ts"
+import { cellFrames } from "../../js/cell-errors.ts"
+import { registerOriginal, unwrapProxy } from "../../js/proxies/function-proxy.ts"
+import { cellStorage, type RunningCell } from "../../js/running-cell.ts"
+import type { CallGate } from "../../runtime.ts"
+import { type ExecutionSummary, summaryToWire } from "../child-protocol.ts"
+import { nameArgumentInMessage } from "./argument-names.ts"
+import { createCellObjects, type RunInContext } from "./cell-objects.ts"
+import { createFieldCopies } from "./field-copies.ts"
+import { createHostHandles, type OperateOnHost } from "./host-handles.ts"
+import { memberTitle } from "./unawaited-members.ts"
+
+/** The child's end of the connection: values and operations both ways. */
+export interface HostConnection {
+  /** A cell begins: its calls carry the id of its execution. */
+  beginExecution(execution: string, gate: CallGate): void
+  onCell(cell: RunningCell): void
+  /** A handle of a function binding is known to cells as `cellFunction`. */
+  onBound(call: object, cellFunction: object): void
+  /** The newest cell of an execution. */
+  cellOf(execution: string): RunningCell | undefined
+  /** Asks the host whether a transaction may be kept. */
+  requestTransactionCheck(execution: string): Promise<unknown>
+  /** `name`: what the value is called in an error. */
+  reply(i: number, value: unknown, name?: string): void
+  replyExecuted(i: number, summary: ExecutionSummary, value: unknown, thrown: unknown): void
+  fail(i: number, error: unknown): void
+  /** Takes a frame that is an answer or a release; false for any other. */
+  handleFrame(frame: Frame): boolean
+  /** What the host asks of this child's own objects. */
+  // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that each of these takes.
+  readonly objectOperations: Record<string, (input: any) => Promise<unknown>>
+  readonly decodeReferences: DecodeReferences
+  /** The number of a host object that a value is the handle of. */
+  idOf(value: object): number | undefined
+}
+
+/** `flush` sends what must be there before the next message. */
+export function createHostConnection(link: FrameLink, flush: () => void): HostConnection {
+  const executionOf = new WeakMap<CallGate, string>()
+  const cells = new Map<string, RunningCell>()
+  const waiting = new Map<number, Waiter>()
+  const objects = createCellObjects()
+  const bound = new WeakMap<object, object>()
+  let withinLatest: RunInContext | undefined
+  let asked = 0
+
+  const send = (message: WireObject, { buffers, special }: Pick<Frame, "buffers" | "special"> = plain) => {
+    flush()
+    link.send({ message, buffers, special })
+  }
+
+  const request = (message: WireObject, encoded?: Pick<Frame, "buffers" | "special">): Promise<HostAnswer> =>
+    new Promise((resolve, reject) => {
+      const i = ++asked
+      waiting.set(i, { resolve, reject })
+      try {
+        send({ ...message, i }, encoded)
+      } catch (error) {
+        waiting.delete(i)
+        reject(error)
+      }
+    })
+
+  const operate: OperateOnHost = (op, target, args, askedAt = new Error()) => {
+    const cell = cellStorage.getStore()
+    cell?.throwIfStopped()
+    const execution = cell?.gate && executionOf.get(cell.gate)
+    if (!cell || execution === undefined) {
+      throw new Error(
+        `${target.title} was not reached: no cell is running this code, so no approval could hold for it.`,
+      )
+    }
+    const isAssignment = op === "set"
+    const back = isAssignment && copies.isCopyOf(args[0], target.id, target.path)
+    const encoded = encodeArguments(op, target.title, args)
+    copies.recordSent(cell, args)
+    const message: WireObject = { k: "op", x: execution, op, t: target.id, p: [...target.path], v: encoded.json }
+    const was = back ? copies.beginWriteBack(args[0]) : undefined
+    if (back) message.back = true
+    if (was !== undefined) message.was = was
+    if (target.optional?.length) message.o = [...target.optional]
+    const work = request(message, encoded).then(({ value, frame }) => {
+      if (op === "get" && isObject(value) && !handles.referenceOf(value)) copies.recordRead(cell, target, value, frame)
+      if (was !== undefined) copies.finishWriteBack(cell, target.title, args[0], value)
+      return value
+    })
+    const failed = (error: unknown): never => {
+      // The host sends errors without its own stack; the lines of the cell are added here.
+      if (error instanceof Error) error.stack = [error.stack, ...cellFrames(askedAt)].join("\n")
+      throw error
+    }
+    const answered = work.catch(failed)
+    track(cell, answered)
+    // A transaction reports these, because they cannot be taken back; calls of functions are counted where they are
+    // bound.
+    if (op !== "get" && (op !== "call" || target.path.length > 0)) cell.countCall(target.title)
+    if (isAssignment) {
+      answered.catch((error: unknown) => {
+        cell.endChecks.push(() => {
+          throw error
+        })
+      })
+    }
+    return op === "call" || op === "new" ? awaitableResult(answered, `${target.title}(…)`) : answered
+  }
+
+  const handles = createHostHandles(operate, (id, count) => {
+    if (released.push([id, count]) === 1) setImmediate(() => send({ k: "release", ids: released.splice(0) }))
+  })
+  const released: [number, number][] = []
+
+  const decodeReferences: DecodeReferences = {
+    hostObject(tagged) {
+      const handle = handles.get(tagged)
+      // A function binding is the very function that cells know by its name.
+      return bound.get(handle) ?? handle
+    },
+    hostMethod: ({ of, name }) => handles.method(handles.get(expectRecord(of)), String(name)),
+    peerObject: ({ id }) => objects.find(Number(id)).value,
+  }
+  const copies = createFieldCopies(
+    (json, frame) =>
+      decodeJavaScript(json, frame, {
+        ...decodeReferences,
+        hostObject(tagged) {
+          const handle = handles.get(tagged, false)
+          return bound.get(handle) ?? handle
+        },
+        hostMethod: ({ of, name }) => handles.method(handles.get(expectRecord(of), false), String(name)),
+      }),
+    (value) => encode(value, "the copy"),
+  )
+
+  const encodeReferences: EncodeReferences = {
+    isHandle: (value) =>
+      handles.referenceOf(value) !== undefined ||
+      memberTitle(value) !== undefined ||
+      pendingResultOf(value) !== undefined,
+    copiesMethods: true,
+    reference(given, where, owner) {
+      const value = Object(unwrapProxy(given))
+      const reference = handles.referenceOf(value)
+      if (reference) return reference
+      const title = memberTitle(value) ?? pendingResultOf(value)?.title
+      if (title !== undefined)
+        throw new CannotCross(`${where} is ${title}, which was not awaited: write \`await\` before it.`)
+      if (value instanceof Promise) throw new CannotCross(`${where} is a promise: await it first.`)
+      return objects.reference(value, cellStorage.getStore() ? undefined : withinLatest, owner)
+    },
+  }
+  const encode = (value: unknown, name: string) => encodeJavaScript(value, name, encodeReferences, true)
+
+  const encodeArguments = (op: string, title: string, args: readonly unknown[]) => {
+    try {
+      return encode(op === "call" || op === "new" ? [args, {}] : args, "the arguments")
+    } catch (error) {
+      if (!(error instanceof CannotCross)) throw error
+      throw new CannotCross(nameArgumentInMessage(error.message, op, title))
+    }
+  }
+
+  const reply = (i: number, value: unknown, name = "the value") => {
+    const encoded = encode(value, name)
+    send({ k: "reply", i, v: encoded.json }, encoded)
+  }
+
+  return {
+    decodeReferences,
+    idOf: handles.idOf,
+    beginExecution(execution, gate) {
+      executionOf.set(gate, execution)
+    },
+    onCell(cell) {
+      const execution = cell.gate && executionOf.get(cell.gate)
+      if (execution !== undefined) cells.set(execution, cell)
+      withinLatest = (work) => cellStorage.run(cell, work)
+      // Only cells that may still start others are asked for.
+      for (const [id, known] of cells) if (known.hasEnded && known !== cell) cells.delete(id)
+    },
+    onBound(call, cellFunction) {
+      bound.set(call, cellFunction)
+    },
+    cellOf: (execution) => cells.get(execution),
+    requestTransactionCheck: async (x) => (await request({ k: "check", x })).value,
+    reply,
+    replyExecuted(i, summary, value, thrown) {
+      const s = summaryToWire(summary)
+      try {
+        const values = thrown === undefined ? (value === undefined ? [] : [value]) : [value, thrown]
+        const encoded = encode(values, "the value")
+        send({ k: "reply", i, s, v: encoded.json }, encoded)
+      } catch {
+        // The preview shows the value; why it cannot cross is said when it is retrieved.
+        send({ k: "reply", i, s, v: [] })
+      }
+    },
+    fail(i, error) {
+      const encoded = encode(error instanceof Error ? error : new Error(thrownText(error)), "the error")
+      send({ k: "fail", i, e: { error: encoded.json } }, encoded)
+    },
+    handleFrame(frame) {
+      const { message } = frame
+      if (Array.isArray(message.sh)) handles.addShapes(message.sh.map(expectRecord))
+      if (message.k === "release") {
+        for (const [id, count] of message.ids as [number, number][]) objects.release(id, count)
+        return true
+      }
+      if (message.k !== "reply" && message.k !== "fail") return false
+      const waiter = waiting.get(Number(message.i))
+      waiting.delete(Number(message.i))
+      try {
+        const json = message.k === "reply" ? (message.v ?? null) : (expectRecord(message.e).error ?? null)
+        const value = decodeJavaScript(json, frame, decodeReferences)
+        if (message.k === "reply") waiter?.resolve({ value, frame })
+        else waiter?.reject(value)
+      } catch (error) {
+        waiter?.reject(error)
+      }
+      return true
+    },
+    objectOperations: {
+      async get({ of, path }: ObjectInput) {
+        const { value, within } = objects.find(of)
+        return within(() => readPath(value, path))
+      },
+      async set({ of, path, value }: ObjectInput & { value: unknown }) {
+        const { value: object, within } = objects.find(of)
+        within(() => {
+          const owner = readPath(object, path.slice(0, -1))
+          if (!isObject(owner) || !Reflect.set(owner, String(path.at(-1)), value)) {
+            throw new TypeError(`Cannot set "${path.at(-1)}".`)
+          }
+        })
+      },
+      async call({ of, path, args }: ObjectInput & { args: unknown[] }) {
+        const { value, within, owner: itsOwner } = objects.find(of)
+        return within(() => {
+          const owner = path.length === 0 ? itsOwner : readPath(value, path.slice(0, -1))
+          const method: unknown = path.length === 0 ? value : readMember(owner, String(path.at(-1)))
+          if (typeof method !== "function") throw new TypeError(`${path.join(".") || "The object"} is not a function`)
+          return isConstructor(method) ? Reflect.construct(method, args) : Reflect.apply(method, owner, args)
+        })
+      },
+    },
+  }
+}
+
+interface ObjectInput {
+  of: number
+  path: string[]
+}
+
+interface HostAnswer {
+  value: unknown
+  frame: Frame
+}
+
+interface Waiter {
+  resolve(answered: HostAnswer): void
+  reject(error: unknown): void
+}
+
+const plain = { buffers: [], special: false }
+
+function isConstructor(method: object): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(method))
+}
+
+function track(cell: RunningCell, call: Promise<unknown>): void {
+  const settle = () => void cell.openCalls.delete(call)
+  cell.openCalls.add(call)
+  call.then(settle, settle)
+}
+
+/** The result of a call for the cell. When the call fails and nobody awaits it, the rejection is reported as that of
+ *  any forgotten promise. */
+export function awaitableResult(answered: Promise<unknown>, title: string): Promise<unknown> {
+  const copy = answered.then((value) => value)
+  const { result } = createPendingResult(copy, title)
+  // Where the runtime itself looks at the value of a name, it is a promise like any other.
+  registerOriginal(result, () => copy)
+  return result
+}

@@ -1,0 +1,285 @@
+import { inspect } from "node:util"
+import type { ObjectShape } from "../../handles/object-shapes.ts"
+import { appendMember, type WireObject } from "../../handles/wire.ts"
+import { iterateHostObject } from "./iterate-host-object.ts"
+import { refuseUnawaited, rememberHandleTitle, trackMember, type UnawaitedMember } from "./unawaited-members.ts"
+
+// The host's objects, as the cells of a child process use them.
+
+/** Asks the host to do something with one of its objects. */
+export type OperateOnHost = (
+  op: "call" | "new" | "get" | "set" | "iterate" | "dispose",
+  target: OperationTarget,
+  args: readonly unknown[],
+  /** Made where the cell asked, if that is not where this is called. */
+  askedAt?: Error,
+) => Promise<unknown>
+
+export interface OperationTarget {
+  id: number
+  path: readonly string[]
+  title: string
+  /** After so many steps of the path, null and undefined end it: the result is undefined. */
+  optional?: readonly number[]
+}
+
+export interface HostHandles {
+  /** Takes note of shapes that a message brings. */
+  addShapes(shapes: readonly WireObject[]): void
+  /** The handle of a tagged value: the same one as long as a cell holds it. `isCounted`: the host has sent it again. */
+  get(tagged: WireObject, isCounted?: boolean): object
+  /** The method of a handle as a function of its own. */
+  method(handle: object, name: string): object
+  /** The tagged value for a handle, or for a method that was read off one; undefined for anything else. */
+  referenceOf(value: object): WireObject | undefined
+  idOf(value: object): number | undefined
+}
+
+export function createHostHandles(operate: OperateOnHost, release: (id: number, count: number) => void): HostHandles {
+  const shapes = new Map<number, ObjectShape>()
+  const held = new Map<number, HeldHandle>()
+  const handles = new WeakMap<object, HeldHandle>()
+  const methods = new WeakMap<object, { held: HeldHandle; name: string }>()
+  const dropped = new FinalizationRegistry<HeldHandle>((gone) => {
+    if (held.get(gone.id) === gone) held.delete(gone.id)
+    release(gone.id, gone.received)
+  })
+
+  const methodOf = (of: HeldHandle, name: string): object => {
+    const known = of.methods.get(name)
+    if (known) return known
+    const target = { id: of.id, path: [name], title: appendMember(of.title, name) }
+    const made = (...args: unknown[]) => operate("call", target, args)
+    Object.defineProperty(made, "name", { value: name })
+    // A method that is read off keeps its object.
+    methods.set(made, { held: of, name })
+    of.methods.set(name, made)
+    return made
+  }
+
+  const isInstance = (value: unknown, { number }: ObjectShape): boolean => {
+    refuseUnawaited(value)
+    const found = typeof value === "object" || typeof value === "function" ? handles.get(Object(value)) : undefined
+    return found !== undefined && number !== undefined && found.shape.classes.includes(number)
+  }
+
+  const parts: HandleContext = { operate, methodOf, isInstance }
+
+  return {
+    addShapes(given) {
+      for (const { n, ...shape } of given) shapes.set(Number(n), shape as unknown as ObjectShape)
+    },
+    get({ id, s, b }, isCounted = true) {
+      const shape = shapes.get(Number(s))
+      const known = held.get(Number(id))
+      const alive = known?.proxy.deref()
+      if (known && alive) {
+        if (isCounted) known.received++
+        if (shape) known.shape = shape
+        return alive
+      }
+      if (!shape) throw new Error("The host sent a handle without its shape.")
+      const made: HeldHandle = {
+        id: Number(id),
+        title: String(b ?? shape.name),
+        shape,
+        received: 1,
+        methods: new Map(),
+        proxy: new WeakRef({}),
+      }
+      const proxy = createHandle(made, parts)
+      made.proxy = new WeakRef(proxy)
+      held.set(made.id, made)
+      handles.set(proxy, made)
+      rememberHandleTitle(proxy, made.title)
+      dropped.register(proxy, made)
+      return proxy
+    },
+    method(handle, name) {
+      const of = handles.get(handle)
+      if (!of) throw new Error("The host sent a method of no handle.")
+      return methodOf(of, name)
+    },
+    referenceOf(value) {
+      const found = handles.get(value)
+      if (found) return { $: "h", id: found.id }
+      const method = methods.get(value)
+      return method && { $: "hm", of: { $: "h", id: method.held.id }, name: method.name }
+    },
+    idOf: (value) => handles.get(value)?.id,
+  }
+}
+
+interface HeldHandle {
+  readonly id: number
+  /** How the host came to send it, as a program would write it. */
+  readonly title: string
+  shape: ObjectShape
+  /** How often the host has sent it. */
+  received: number
+  readonly methods: Map<string, object>
+  proxy: WeakRef<object>
+}
+
+interface HandleContext {
+  operate: OperateOnHost
+  methodOf(of: HeldHandle, name: string): object
+  isInstance(value: unknown, type: ObjectShape): boolean
+}
+
+function createHandle(held: HeldHandle, parts: HandleContext): object {
+  const { operate, methodOf, isInstance } = parts
+  const isCallable = held.shape.is !== "object"
+  const target = proxyTarget(isCallable, () => `[${held.shape.name} on the host]`)
+  const itself = { id: held.id, path: [], title: held.title }
+  const noValue = (use: string) => () => {
+    throw new TypeError(
+      `${held.title} is an object on the host and cannot be ${use}: await one of its fields or methods.`,
+    )
+  }
+  const member = (key: string): object =>
+    trackMember((askedAt) => createMember({ ...itself, path: [key] }, askedAt, operate))
+
+  const ofSymbol = (key: symbol): unknown => {
+    const { iterable, disposable, name } = held.shape
+    switch (key) {
+      case Symbol.asyncIterator:
+        return iterable ? () => iterateHostObject(itself, operate) : undefined
+      case Symbol.asyncDispose:
+        return disposable ? () => operate("dispose", itself, []) : undefined
+      case Symbol.iterator:
+        return iterable ? noValue("iterated at once: write `for await (const x of …)`, or") : undefined
+      case Symbol.toPrimitive:
+        return noValue("used as a value")
+      case Symbol.toStringTag:
+        return name
+      case Symbol.hasInstance:
+        return (value: unknown) => isInstance(value, held.shape)
+      default:
+        return Reflect.get(target, key)
+    }
+  }
+
+  return new Proxy(target, {
+    get(_, key) {
+      if (typeof key === "symbol") return ofSymbol(key)
+      if (key === "then") return undefined
+      const { methods, is, values } = held.shape
+      if (methods.includes(key)) return methodOf(held, key)
+      if (values.includes(key)) return member(key)
+      if (key === "constructor" || key === "__proto__") return undefined
+      if (key === "toJSON") return noValue("written as JSON")
+      if (key === "name" && is !== "object") return held.shape.name
+      // Reserved names apply to functions only: an object may have a field of any name.
+      if (is !== "object" && key in Function.prototype) return Reflect.get(target, key)
+      return member(key)
+    },
+    set(_, key, value) {
+      if (typeof key === "symbol") return false
+      void operate("set", { id: held.id, path: [key], title: appendMember(held.title, key) }, [value])
+      return true
+    },
+    has(_, key) {
+      if (typeof key === "symbol") return false
+      if (held.shape.methods.includes(key) || held.shape.values.includes(key)) return true
+      return held.shape.open === true ? noValue("searched with `in`: its members are not known here;")() : false
+    },
+    ownKeys: () => [...new Set(held.shape.values)],
+    getOwnPropertyDescriptor(_, key) {
+      if (typeof key === "symbol" || !held.shape.values.includes(key)) return undefined
+      // Only listed: whoever wants the value reads it by `get`.
+      return { value: undefined, enumerable: true, writable: true, configurable: true }
+    },
+    apply: (_target, _this, args: unknown[]) => operate("call", itself, args),
+    construct: (_, args: unknown[]) => operate("new", itself, args),
+    deleteProperty: (_, key) => refuseDelete(held.title, key),
+    defineProperty: () => false,
+    setPrototypeOf: () => false,
+    preventExtensions: () => false,
+  })
+}
+
+/** A member that is no method: awaiting it reads it, calling it calls it, and its own members are one dot away, so that
+ *  `await agent.runtime.retrieve("x")` needs one `await`. */
+function createMember(given: OperationTarget, askedAt: Error, operate: OperateOnHost): UnawaitedMember {
+  const { id, path, optional = [] } = given
+  const title = path.reduce(appendMember, given.title)
+  const itself = { id, path, title, optional }
+  let used = false
+  let reading: Promise<unknown> | undefined
+  const read = () => {
+    used = true
+    reading ??= operate("get", itself, [], askedAt)
+    return reading
+  }
+  const forgotten = (): never => {
+    throw new TypeError(`${title} is on the host: write \`await\` before it to read it.`)
+  }
+  const reactions: { [key: string]: unknown } = {
+    then: (done?: Reaction, failed?: Reaction) => read().then(done, failed),
+    catch: (failed?: Reaction) => read().catch(failed),
+    finally: (done?: () => void) => read().finally(done),
+  }
+  const target = proxyTarget(true, () => `[${title}: await it]`)
+  const proxy: object = new Proxy(target, {
+    get(_, key) {
+      if (typeof key === "symbol") {
+        if (key === Symbol.toPrimitive || key === Symbol.iterator || key === Symbol.hasInstance) return forgotten
+        if (key === Symbol.asyncIterator) {
+          used = true
+          return () => iterateHostObject(itself, operate)
+        }
+        return key === Symbol.toStringTag ? "Promise" : Reflect.get(target, key)
+      }
+      if (Object.hasOwn(reactions, key)) return reactions[key]
+      if (key === "toJSON") return forgotten
+      used = true
+      return trackMember((at) => createMember({ ...given, path: [...path, key] }, at, operate))
+    },
+    set(_, key, value) {
+      if (typeof key === "symbol") return false
+      used = true
+      void operate("set", { id, path: [...path, key], title: appendMember(title, key) }, [value])
+      return true
+    },
+    apply(_target, _this, args: unknown[]) {
+      used = true
+      return operate("call", itself, args)
+    },
+    construct(_, args: unknown[]) {
+      used = true
+      return operate("new", itself, args)
+    },
+    has: forgotten,
+    ownKeys: forgotten,
+    getOwnPropertyDescriptor: forgotten,
+    defineProperty: () => false,
+    deleteProperty: (_, key) => refuseDelete(title, key),
+    setPrototypeOf: () => false,
+  })
+  return {
+    proxy,
+    title,
+    isUsed: () => used,
+    optional() {
+      used = true
+      return trackMember((at) => createMember({ ...given, optional: [...optional, path.length] }, at, operate))
+    },
+  }
+}
+
+function refuseDelete(title: string, key: string | symbol): never {
+  throw new TypeError(
+    `${appendMember(title, String(key))} is on the host and cannot be deleted from a cell. Set it to undefined, or read ${title}, delete the key from the copy and assign the copy.`,
+  )
+}
+
+type Reaction = (value: unknown) => unknown
+
+/** What a Proxy is made over: `console.log` shows it. */
+function proxyTarget(isCallable: boolean, show: () => string): object {
+  // A bound function can be constructed, so that `new` asks the host, and has no `prototype`, which a Proxy would have
+  // to show.
+  const target = isCallable ? function handle() {}.bind(undefined) : {}
+  return Object.defineProperty(target, inspect.custom, { value: show, configurable: true })
+}

@@ -1,0 +1,203 @@
+import { setImmediate as turn } from "node:timers/promises"
+import { type AnyFunction, type Bindings, fn, classType as typeBinding, variable } from "../../bindings.ts"
+import { createInspector } from "../../declare/inspect-value.ts"
+import { printType } from "../../declare/type-tree.ts"
+import { decodeBody } from "../../handles/codec/javascript-decode.ts"
+import { type Frame, type FrameLink, isObject, type WireObject } from "../../handles/wire.ts"
+import { printUncaught } from "../../js/ambient/cell-timers.ts"
+import { formatUncaught } from "../../js/cell-errors.ts"
+import { createJsRuntime } from "../../js/js-core.ts"
+import { unwrapProxy } from "../../js/proxies/function-proxy.ts"
+import { cellStorage } from "../../js/running-cell.ts"
+import type { CallGate, CellExecution, RuntimeSnapshot, SnapshotLimit } from "../../runtime.ts"
+import { injectModuleExports } from "../child-modules.ts"
+import type { BindInput, ExecuteInput, ExecutionSummary, NameReport } from "../child-protocol.ts"
+import { describeShapes, type ShapeQuery } from "../remote-shapes.ts"
+import { createEnvUpdates } from "./env-updates.ts"
+import { awaitableResult, createHostConnection } from "./host-connection.ts"
+import { createOutputBatcher } from "./output-batcher.ts"
+import {
+  optionalMember,
+  optionalMethods,
+  refuseDefault,
+  refuseLogicalAssignment,
+  refuseUnawaited,
+} from "./unawaited-members.ts"
+
+export interface ServerEvents {
+  /** The longest message that the host accepts. The host sends it first. */
+  onLimit(maxBytes: number): void
+  /** The host is gone. */
+  onEnd(): void
+}
+
+export interface CellServer {
+  /** Reports an error that no code of a cell could catch. */
+  reportUncaught(error: unknown): void
+}
+
+/** The child's side of a runtime in another process: a runtime whose functions and handles are the host's. The child
+ *  trusts the host, so messages of the host are not checked. */
+export function serveCells(link: FrameLink, events: ServerEvents): CellServer {
+  const controllers = new Map<string, AbortController>()
+  const pauses = new Map<string, (paused: boolean) => void>()
+  const printer = createOutputBatcher((message) => link.send({ message, buffers: [], special: false }))
+  const news = createEnvUpdates((message) => link.send({ message, buffers: [], special: false }))
+  let latest = ""
+  let undoLast: () => Promise<unknown> = async () => []
+
+  const host = createHostConnection(link, () => {
+    printer.flush()
+    news.flush()
+  })
+  const core = createJsRuntime(undefined, {}, undefined, {
+    checkValue: refuseUnawaited,
+    checkFields: refuseLogicalAssignment,
+    checkDefault: refuseDefault,
+    optional: optionalMember,
+    optionalMethods,
+    wrapCallResult: (promise, name) => awaitableResult(promise, `${name}(…)`),
+    onCell: host.onCell,
+    onFunctionBound: host.onBound,
+  })
+
+  const onStray = (error: unknown) => {
+    const cell = cellStorage.getStore()
+    if (cell) printUncaught(cell.shared, error)
+    else printer.print(latest, { stream: "stderr", text: `${formatUncaught(error)}\n` })
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that each of these takes.
+  const asks: Record<string, (input: any) => Promise<unknown>> = {
+    inject: (input: BindInput) => core.inject(bindingsOf(input)),
+    update: (input: BindInput) => core.update(bindingsOf(input)),
+    retrieve: ({ name }: { name: string }) => core.retrieve(name),
+    names: async () => Promise.all((await core.names()).map(reportOf)),
+    async types({ names }: { names: string[] }) {
+      const values = await Promise.all(names.map((name) => core.retrieve(name)))
+      return values.map((value) => printType(createInspector(() => undefined).typeOf(value)))
+    },
+    look: ({ wanted }: { wanted: ShapeQuery }) => describeShapes(core, wanted, host.idOf),
+    load: ({ file }: { file: string }) => injectModuleExports(file, core),
+    describe: ({ names }: { names: string[] }) => core.describe(names),
+    undo: () => undoLast(),
+    snapshot: (limit: SnapshotLimit) => core.snapshot(limit),
+    restore: ({ snapshot }: { snapshot: RuntimeSnapshot }) => core.restore(snapshot),
+    keep: ({ prefix, value }: { prefix: string; value: unknown }) => core.keep(prefix, value),
+    reset: () => core.reset(),
+    ...host.objectOperations,
+  }
+
+  const bindingsOf = ({ entries, values }: BindInput): Bindings =>
+    Object.fromEntries(
+      entries.map(({ name, kind }, index) => {
+        const value = values[index]
+        // The handle itself is bound, and not the function under which cells knew it before.
+        if (kind === "function") return [name, fn(unwrapProxy(value) as AnyFunction)]
+        return [name, kind === "type" && isObject(value) ? typeBinding(value) : variable(value)]
+      }),
+    )
+
+  const reportOf = async (name: Awaited<ReturnType<typeof core.names>>[number]): Promise<NameReport> => {
+    const value: unknown = await core.retrieve(name.name).catch(() => undefined)
+    return isObject(value) ? { ...name, handle: host.idOf(Object(unwrapProxy(value))) } : name
+  }
+
+  const execute = async (i: number, input: ExecuteInput & { x: string }): Promise<void> => {
+    const { x, code, timeoutMs, within, transaction } = input
+    const controller = new AbortController()
+    const gate: CallGate = (_call, next) => next()
+    host.beginExecution(x, gate)
+    controllers.set(x, controller)
+    latest = x
+    const env = await news.environmentFor(x, input)
+    const before = process.getActiveResourcesInfo()
+    const parent = within === undefined ? undefined : host.cellOf(within)
+    const run = () =>
+      core.execute(code, {
+        signal: controller.signal,
+        timeoutMs,
+        pauses(listener) {
+          pauses.set(x, listener)
+          return () => pauses.delete(x)
+        },
+        call: gate,
+        env,
+        transaction: transaction === "check" ? { check: () => host.requestTransactionCheck(x) } : transaction === "on",
+        output: (chunk) => printer.print(x, chunk),
+      })
+    const execution = await (parent ? cellStorage.run(parent, run) : run())
+    controllers.delete(x)
+    news.endExecution(x)
+    if (execution.ok && execution.undo) undoLast = execution.undo
+    const summary = await summaryOf(execution, before)
+    host.replyExecuted(i, summary, execution.ok ? execution.value : undefined, thrownOf(execution))
+  }
+
+  const answer = async (message: WireObject, frame: Frame) => {
+    const { i, op } = message
+    try {
+      const body = decodeBody(message, frame, host.decodeReferences)
+      // biome-ignore lint/suspicious/noExplicitAny: the host sends the input that is executed.
+      if (op === "execute") return await execute(Number(i), body as any)
+      const value = await asks[String(op)]?.(body)
+      host.reply(Number(i), value, op === "retrieve" ? String(body.name) : undefined)
+    } catch (error) {
+      host.fail(Number(i), error)
+    }
+  }
+
+  link.listen({
+    onFrame(frame) {
+      const { message } = frame
+      if (host.handleFrame(frame)) return
+      switch (message.k) {
+        case "ask": {
+          const { sh: _, ...body } = message
+          void answer(body, frame)
+          return
+        }
+        case "limit":
+          return events.onLimit(Number(message.maxBytes))
+        case "stop":
+          return controllers.get(String(message.x))?.abort(new Error(String(message.message)))
+        case "pause":
+          return pauses.get(String(message.x))?.(message.paused === true)
+      }
+    },
+    onEnd: events.onEnd,
+  })
+  return { reportUncaught: onStray }
+}
+
+function thrownOf(execution: CellExecution): unknown {
+  return execution.ok ? undefined : execution.thrown
+}
+
+async function summaryOf(execution: CellExecution, before: readonly string[]): Promise<ExecutionSummary> {
+  const { changes, hints } = execution
+  const summary: ExecutionSummary = { changes, ...(hints && { hints }) }
+  if (execution.ok) {
+    if (execution.preview !== undefined) summary.preview = execution.preview
+    if (execution.cut) summary.cut = true
+    if (execution.undo) summary.undoable = true
+    return summary
+  }
+  const { error, notRolledBack } = execution
+  if (notRolledBack) summary.notRolledBack = notRolledBack
+  const isStopped = error.kind === "timeout" || error.kind === "aborted" || error.kind === "memory"
+  if (isStopped && !(await hasNoWorkLeft(before))) summary.unclean = true
+  return { ...summary, error }
+}
+
+/** Whether no work is left that began during the cell, so that no code of a stopped cell can run later. */
+async function hasNoWorkLeft(before: readonly string[]): Promise<boolean> {
+  await turn()
+  await turn()
+  const left = process.getActiveResourcesInfo()
+  for (const resource of [...before, "Immediate", "Immediate"]) {
+    const at = left.indexOf(resource)
+    if (at >= 0) left.splice(at, 1)
+  }
+  return left.length === 0
+}

@@ -1,0 +1,145 @@
+import { ConfigError } from "../../core/errors.ts"
+import { listNames } from "../bindings/binding-names.ts"
+import { type Binding, boundValue, toBinding, variable } from "../bindings.ts"
+import { describeAgentRuntimes } from "../declare/declare-agent.ts"
+import { declareBindings, describeType } from "../declare/declare-bindings.ts"
+import type { HostObject } from "../handles/host-objects.ts"
+import { ForgedMessage } from "../handles/wire.ts"
+import type { RuntimeName } from "../runtime.ts"
+import type { RemoteShapes } from "../type-gate/remote-type-gate.ts"
+import type { BindingRegistry } from "./binding-registry.ts"
+import { isStringArray, type NameReport, parseNameReports } from "./child-protocol.ts"
+import type { ChildSupervisor } from "./child-supervisor.ts"
+import { isDeclarationList, validTypeText } from "./child-type-text.ts"
+import type { ConnectedChild } from "./connected-child.ts"
+import { parseRemoteShapes, placeholderFor, type ShapeQuery } from "./remote-shapes.ts"
+
+/** Declarations of names. The host describes what it injected itself; the child describes what cells made. */
+export async function declareChildNames(
+  host: ChildSupervisor,
+  { bindings, modules }: BindingRegistry,
+  names: readonly string[] | undefined,
+): Promise<string> {
+  const loaded = [...modules.values()].flatMap((module) => module.names)
+  const isKnown = (names ?? loaded).every((name) => bindings.has(name))
+  const agents = await describeAgentRuntimes(bindings.values())
+  if (!host.runningChild?.used && isKnown) {
+    return declareBindings(pickBindings(bindings, names ?? [...bindings.keys()]), bindings, true, agents)
+  }
+  const child = await host.connect()
+  const reports = new Map((await requestNameReports(child)).map((report) => [report.name, report]))
+  const missing = names?.find((name) => !reports.has(name))
+  if (missing !== undefined) throw unknownNameError(missing, [...reports.keys()])
+  const all = names ?? [...bindings.keys(), ...loaded].filter((name) => reports.has(name))
+  const wanted = all.filter((name) => !loaded.includes(name))
+  const current = new Map(wanted.map((name) => [name, hostBinding(reports.get(name), bindings.get(name), child)]))
+  const elsewhere = wanted.filter((name) => !current.get(name))
+  const types = await requestTypes(child, elsewhere)
+  const declared = wanted.map((name): [string, Binding] => {
+    const injected = bindings.get(name)
+    const type = types.get(name)
+    // The child knows little of the objects behind its handles. Where its type says less, the host's own is used.
+    const known = current.get(name) ?? (type?.includes("any") && injected?.kind === "variable" ? injected : undefined)
+    const description = injected?.kind === "variable" ? injected.description : undefined
+    return [name, known ?? variable(undefined, { description, type })]
+  })
+  const text = declareBindings(new Map(declared), new Map([...bindings, ...declared]), true, agents)
+  return [
+    text,
+    await requestDeclarations(
+      child,
+      all.filter((name) => loaded.includes(name)),
+    ),
+  ]
+    .filter(Boolean)
+    .join("\n")
+}
+
+export async function listChildNames(child: ConnectedChild, { bindings }: BindingRegistry): Promise<RuntimeName[]> {
+  const reports = await requestNameReports(child)
+  return reports.map(({ handle, ...name }): RuntimeName => {
+    const injected = bindings.get(name.name)
+    const exposed = findHostObject(handle, child)?.value
+    const known = injected && isHostDeclarationCurrent({ handle, ...name }, injected, child) ? injected : undefined
+    const value = known ? boundValue(known) : exposed
+    if (value === undefined || (known?.kind === "variable" && exposed === undefined)) return name
+    const kind = (known ?? toBinding(value)).kind
+    return { ...name, kind: known ? kind : name.kind, type: kind === "agent" ? "Agent" : describeType(value) }
+  })
+}
+
+/** Describes names and their members, as deep as `wanted` asks. A host object is only described as one. */
+export async function describeChildShapes(wanted: ShapeQuery, child: ConnectedChild): Promise<RemoteShapes> {
+  if (Object.keys(wanted).length === 0) return { values: new Map(), handles: new Map() }
+  const sights = parseRemoteShapes(await child.ask("look", { wanted }), wanted)
+  if (!sights) throw child.killForViolation("an invalid description of names")
+  const find = (id: number) => findHostObject(id, child)?.value
+  const handles = [...sights].flatMap(([name, sight]): [string, object][] => {
+    const value = sight.as === "handle" ? find(sight.id) : undefined
+    return value ? [[name, value]] : []
+  })
+  return {
+    values: new Map([...sights].map(([name, sight]) => [name, placeholderFor(sight, find)])),
+    handles: new Map(handles),
+  }
+}
+
+/** The host's own value of a name; undefined where only the child has it. */
+function hostBinding(
+  report: NameReport | undefined,
+  injected: Binding | undefined,
+  child: ConnectedChild,
+): Binding | undefined {
+  if (!report) return undefined
+  if (injected && isHostDeclarationCurrent(report, injected, child)) return injected
+  const exposed = findHostObject(report.handle, child)
+  return exposed && (exposed.bound ? exposed.bound.target : variable(exposed.original))
+}
+
+/** Whether the host's declaration of a name is still right. Cells may change data, so that only a `type` that its
+ *  author wrote stays right for it. */
+function isHostDeclarationCurrent({ name, handle }: NameReport, injected: Binding, child: ConnectedChild): boolean {
+  if (injected.kind === "function") return findHostObject(handle, child)?.bound?.name === name
+  if (handle !== undefined) return findHostObject(handle, child)?.original === boundValue(injected)
+  return injected.kind === "variable" && injected.type !== undefined
+}
+
+async function requestNameReports(child: ConnectedChild): Promise<NameReport[]> {
+  const reports = parseNameReports(await child.ask("names"))
+  if (!reports) throw child.killForViolation("invalid names")
+  return reports
+}
+
+async function requestTypes(child: ConnectedChild, names: readonly string[]): Promise<Map<string, string>> {
+  if (names.length === 0) return new Map()
+  const types = await child.ask("types", { names })
+  if (!isStringArray(types) || types.length !== names.length) throw child.killForViolation("invalid types")
+  return new Map(names.map((name, index) => [name, validTypeText(types[index] ?? "any", name)]))
+}
+
+/** Declarations of what a module put in: only the child knows its types and comments. */
+async function requestDeclarations(child: ConnectedChild, names: readonly string[]): Promise<string> {
+  if (names.length === 0) return ""
+  const text = await child.ask("describe", { names })
+  if (typeof text !== "string" || !isDeclarationList(text)) throw child.killForViolation("invalid declarations")
+  return text
+}
+
+/** The host object behind a name; undefined where a cell has released it since. */
+function findHostObject(handle: number | undefined, child: ConnectedChild): HostObject | undefined {
+  if (handle === undefined) return undefined
+  try {
+    return child.connection.objects.find(handle)
+  } catch (error) {
+    if (ForgedMessage.is(error)) throw child.killForViolation(error.message)
+    return undefined
+  }
+}
+
+function pickBindings(bindings: ReadonlyMap<string, Binding>, names: readonly string[]): Map<string, Binding> {
+  return new Map([...bindings].filter(([name]) => names.includes(name)))
+}
+
+function unknownNameError(name: string, names: readonly string[]): ConfigError {
+  return new ConfigError(`There is no "${name}" in the runtime. There is ${listNames(names)}.`)
+}

@@ -1,0 +1,115 @@
+import { cpuMsOf, exactMemoryBytesOf, memoryBytesOf, processTree } from "../../core/child/process-usage.ts"
+
+export interface ProcessLimits {
+  /** JavaScript heap of the child. Default 512. */
+  heapMb?: number | undefined
+  /** All memory of the child and its children, buffers and files in memory included. Default 1024. */
+  memoryMb?: number | undefined
+  /** What cells may write: with `os`, all of a temporary working directory, which is memory then; else one file.
+   *  Default 512. */
+  diskMb?: number | undefined
+  /** Processor time of one cell. Default: none. */
+  cpuMs?: number | undefined
+  /** What one cell may print. Default 16,000,000. */
+  outputBytes?: number | undefined
+  /** One value or message between child and host. Default 256 MB. */
+  messageBytes?: number | undefined
+  /** Objects of the host that a child may hold at once. Default 10,000. */
+  handles?: number | undefined
+}
+
+export interface ResolvedLimits {
+  heapMb: number
+  memoryMb: number
+  diskMb: number
+  cpuMs: number
+  outputBytes: number
+  messageBytes: number
+  handles: number
+}
+
+/** The names of all limits, as users write them. */
+export const processLimitNames = [
+  "heapMb",
+  "memoryMb",
+  "diskMb",
+  "cpuMs",
+  "outputBytes",
+  "messageBytes",
+  "handles",
+] satisfies (keyof ProcessLimits)[]
+
+export function resolveLimits(limits: ProcessLimits = {}): ResolvedLimits {
+  const { heapMb = 512, memoryMb = 1024, diskMb = 512, cpuMs = Number.POSITIVE_INFINITY } = limits
+  const { outputBytes = 16_000_000, messageBytes = 256 * 1024 * 1024, handles = 10_000 } = limits
+  return {
+    heapMb: wholeMb(heapMb),
+    memoryMb: wholeMb(memoryMb),
+    diskMb: wholeMb(diskMb),
+    cpuMs,
+    outputBytes,
+    messageBytes,
+    handles,
+  }
+}
+
+/** A number instead of Infinity, which Node's flags and the shell do not accept. */
+function wholeMb(megabytes: number): number {
+  return Math.min(Math.ceil(megabytes), 2 ** 24)
+}
+
+export interface UsageWatcher {
+  /** Processor time counts from here. */
+  startCell(): void
+  /** Whether a cell is running: then usage is measured often, else seldom. */
+  setBusy(busy: boolean): void
+  stop(): void
+}
+
+/** Measures the memory and processor time of a process and its descendants. Without `/proc` only the heap limit
+ *  applies. */
+export function watchUsage(
+  pid: number,
+  bounds: ResolvedLimits,
+  onExceeded: (kind: "memory" | "timeout", why: string) => void,
+): UsageWatcher {
+  let cpuAtStart = 0
+  let isBusy = true
+  let everyMs = 0
+  let timer: NodeJS.Timeout | undefined
+
+  const look = () => {
+    const tree = processTree(pid, maxProcesses)
+    const most = bounds.memoryMb * 1024 * 1024
+    if (memoryBytesOf(tree) > most && exactMemoryBytesOf(tree) > most) {
+      onExceeded("memory", `it used more than ${bounds.memoryMb} MB of memory`)
+    } else if (cpuMsOf(tree) - cpuAtStart > bounds.cpuMs) {
+      onExceeded("timeout", `it used more than ${bounds.cpuMs} ms of processor time`)
+    }
+    if (!isBusy) lookEvery(idleMs)
+  }
+  const lookEvery = (ms: number) => {
+    if (ms === everyMs) return
+    everyMs = ms
+    clearInterval(timer)
+    timer = setInterval(look, ms).unref()
+  }
+  lookEvery(busyMs)
+
+  return {
+    startCell() {
+      if (Number.isFinite(bounds.cpuMs)) cpuAtStart = cpuMsOf(processTree(pid, maxProcesses))
+    },
+    setBusy(busy) {
+      isBusy = busy
+      // The next measurement slows the timer down, so a cell that follows at once sets no new timer.
+      if (busy) lookEvery(busyMs)
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+const busyMs = 50
+const idleMs = 1_000
+// The most processes that are measured: measuring more would take too long.
+const maxProcesses = 1_000

@@ -1,0 +1,253 @@
+import { mustBePositive, type OptionChecks } from "../../core/checks/check-options.ts"
+import { AgentError } from "../../core/errors.ts"
+import { type Bindings, rebindAll } from "../bindings.ts"
+import { createHostObjectState } from "../host-object-state.ts"
+import { createAmbient } from "../js/ambient/cell-env.ts"
+import { createCellTimers } from "../js/ambient/cell-timers.ts"
+import { createCellScheduler } from "../js/cell-scheduler.ts"
+import { notStartedExecution } from "../js/execute-cell.ts"
+import { CellStopped, RunningCell, type SharedCellState } from "../js/running-cell.ts"
+import type { ProcessRuntime, ProcessRuntimeOptions } from "../process.ts"
+import { refuseUnsupportedEnv, toRemoteEnv } from "../remote-env.ts"
+import { type CellExecution, type CellOptions, type Runtime, snapshotBytes } from "../runtime.ts"
+import {
+  areCodecs,
+  checkRuntimeOptions,
+  confinementChecks,
+  runtimeLimitChecks as limitChecks,
+} from "../runtime-options.ts"
+import { validateRetrieved } from "../schema.ts"
+import type { RemoteTypeGate } from "../type-gate/remote-type-gate.ts"
+import { createBindingRegistry } from "./binding-registry.ts"
+import { resolveIsolation } from "./bubblewrap.ts"
+import { loadModuleInChild, refuseUnreadableFile } from "./child-modules.ts"
+import type { ExecuteInput } from "./child-protocol.ts"
+import { createChildSupervisor } from "./child-supervisor.ts"
+import { declareChildNames, describeChildShapes, listChildNames } from "./describe-child-names.ts"
+import { executeInChild } from "./execute-in-child.ts"
+import type { StartPeer } from "./peer-process.ts"
+import { processLimitNames, resolveLimits } from "./process-limits.ts"
+import { restoreChildSnapshot, takeChildSnapshot } from "./process-snapshots.ts"
+import { ruleRefusal } from "./rule-refusal.ts"
+import { createWorkingFolder } from "./working-folder.ts"
+
+/** A processRuntime; `start` starts its child processes. */
+export function createProcessRuntime<B extends Bindings>(
+  bindings: B | undefined,
+  options: ProcessRuntimeOptions,
+  startPeer: StartPeer,
+): ProcessRuntime<B> {
+  checkRuntimeOptions("processRuntime", options, optionChecks)
+  const { rules = [], read = [], write = [], network = "none", limits, codecs = {} } = options
+  const env = definedVariables(options.env)
+  const warnings: string[] = []
+  const isolation = resolveIsolation("processRuntime", options.isolation, (warning) => {
+    warnings.push(warning)
+    options.onWarning?.(warning)
+  })
+  const folder = createWorkingFolder(options.cwd)
+  let closed = false
+
+  const shared: SharedCellState = {
+    cells: new Set(),
+    gate: undefined,
+    lateOutput: [],
+    lateOutputLength: 0,
+    epoch: 0,
+    onCellStopped() {},
+  }
+  const ambient = ambientNames()
+  const registry = createBindingRegistry(ambient, codecs)
+  const launch = { isolation, folder, bounds: resolveLimits(limits), env, read, write, network }
+  const hostState = createHostObjectState(codecs)
+  const host = createChildSupervisor(launch, registry, shared, startPeer)
+  if (bindings) registry.register(registry.checkNew(bindings))
+
+  const takeUsed = () => registry.access.used.takeNames(registry.bindings)
+
+  const closedError = (use: string) =>
+    new AgentError(`${use} came too late: this processRuntime is closed. Make another one with processRuntime().`, {
+      code: "closed",
+    })
+  const refuseClosed = (use: string) => {
+    if (closed) throw closedError(use)
+  }
+  const open = (use: string) => {
+    refuseClosed(use)
+    return host.connect()
+  }
+  const turns = createCellScheduler(shared, refuseClosed)
+
+  let gate: RemoteTypeGate | undefined
+  const gated = async (code: string, { typeGate = "off" }: CellOptions, run: () => Promise<CellExecution>) => {
+    if (!gate && typeGate === "off") return run()
+    const { createRemoteTypeGate: createRemoteGate } = await import("../type-gate/remote-type-gate.ts")
+    gate ??= createRemoteGate({
+      describe: () => declareChildNames(host, registry, undefined),
+      names: async () => listChildNames(await host.connect(), registry),
+      queryShapes: async (wanted) => describeChildShapes(wanted, await host.connect()),
+      bindings: registry.bindings,
+      ambient,
+    })
+    return gate.checkAndRun(code, typeGate, run)
+  }
+
+  const runCell = async (code: string, parent: RunningCell | undefined, executeOptions: CellOptions) => {
+    // No child is started for a cell that was aborted before its turn.
+    if (executeOptions.signal?.aborted) return notStartedExecution("The cell was aborted before it began.")
+    const refused = ruleRefusal(code, rules)
+    if (refused) return refused
+    const cell = new RunningCell(shared, parent, executeOptions)
+    const { timeoutMs, env: world, transaction = false } = executeOptions
+    const check = typeof transaction === "object" ? () => transaction.check(runtime) : undefined
+    const input: ExecuteInput = { code, variables: world?.variables ?? env }
+    const sent = toRemoteEnv(world)
+    if (sent) input.env = sent
+    if (timeoutMs !== undefined) input.timeoutMs = timeoutMs
+    if (parent) input.within = host.executionOf(parent)
+    if (transaction !== false) input.transaction = check ? "check" : "on"
+    return gated(code, executeOptions, () => executeInChild(cell, input, host, takeUsed, check))
+  }
+
+  const runtime: Runtime & { warnings: readonly string[] } = {
+    language: "typescript",
+    isolation,
+    warnings,
+    async inject(more) {
+      refuseClosed("inject()")
+      const { isStarted: started } = host
+      const entries = registry.checkNew(more, started)
+      // Registered first: guards must hold before the child has the objects.
+      const takeBack = registry.register(entries)
+      // Without a child there is nothing to wait for. A child that is being started right now must find the bindings.
+      if (started)
+        await host
+          .connect()
+          .then((child) => child.bind("inject", entries))
+          .catch(undoAndRethrow(takeBack))
+    },
+    async load(file) {
+      const known = registry.modules.get(file)
+      if (known) return known.names
+      refuseUnreadableFile(file, launch)
+      return loadModuleInChild(file, await open("load()"), registry)
+    },
+    writable: () => [folder.path(), ...write],
+    async update(values) {
+      const child = await open("update()")
+      const entries = registry.checkUpdates(values)
+      const takeBack = registry.register(entries.filter(([name]) => registry.bindings.has(name)))
+      await child.bind("update", entries).catch(undoAndRethrow(takeBack))
+    },
+    async retrieve(name, schema) {
+      const child = await open("retrieve()")
+      return validateRetrieved(name, await child.ask("retrieve", { name }), schema)
+    },
+    async execute(code, executeOptions = {}) {
+      refuseClosed("execute()")
+      refuseUnsupportedEnv("processRuntime", executeOptions.env, unsupportedEnv)
+      return turns.runCell((parent) => runCell(code, parent, executeOptions), executeOptions.signal)
+    },
+    async describe(names) {
+      refuseClosed("describe()")
+      return declareChildNames(host, registry, names)
+    },
+    async names() {
+      return listChildNames(await open("names()"), registry)
+    },
+    async keep(prefix, value) {
+      const child = await open("keep()")
+      const name = String(await child.ask("keep", { prefix, value }))
+      host.recordNameChanges({ created: [name], reassigned: [], removed: [] })
+      return name
+    },
+    async snapshot(limit) {
+      refuseClosed("snapshot()")
+      const maxBytes = snapshotBytes(options.maxSnapshotBytes, limit)
+      const take = async () =>
+        takeChildSnapshot(await host.connect(), { maxBytes, since: limit?.since }, registry, hostState)
+      return turns.runExclusive("snapshot()", take)
+    },
+    async restore(snapshot) {
+      refuseClosed("restore()")
+      turns.refuseInsideCell("restore()")
+      return turns.runExclusive("restore()", async () =>
+        restoreChildSnapshot(snapshot, await host.connect(), host, registry, hostState),
+      )
+    },
+    async fork() {
+      refuseClosed("fork()")
+      const { bindings } = registry
+      const copy = await turns.runExclusive("fork()", async () =>
+        takeChildSnapshot(await host.connect(), { maxBytes: Number.POSITIVE_INFINITY }, registry),
+      )
+      const given = rebindAll(bindings, await hostState.copy(bindings))
+      const other = createProcessRuntime(given, options, startPeer)
+      for (const file of registry.modules.keys()) await other.load?.(file)
+      await other.restore(copy)
+      return other
+    },
+    async reset() {
+      refuseClosed("reset()")
+      turns.refuseInsideCell("reset()")
+      await turns.runExclusive("reset()", async () => {
+        shared.epoch++
+        shared.lateOutput.length = shared.lateOutputLength = 0
+        registry.resetFunctions()
+        await host.reset()
+        host.runningChild?.connection.forgetPeerObjects()
+      })
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      turns.rejectWaiting(closedError("The cell"))
+      for (const cell of shared.cells)
+        cell.stop(new CellStopped("aborted", "The cell was aborted: its runtime was closed."))
+      shared.epoch++
+      registry.access.functions.reset()
+      await host.close()
+      folder.remove()
+    },
+    [Symbol.asyncDispose]: () => runtime.close(),
+  }
+  // Only the type parameter knows the types of the bindings; at run time all runtimes have the same form.
+  return runtime as ProcessRuntime<B>
+}
+
+const optionChecks: OptionChecks<ProcessRuntimeOptions> = {
+  ...confinementChecks,
+  limits: limitChecks(processLimitNames),
+  maxSnapshotBytes: mustBePositive,
+  codecs: areCodecs,
+}
+
+function undoAndRethrow(takeBack: () => void): (error: unknown) => never {
+  return (error) => {
+    takeBack()
+    throw error
+  }
+}
+
+function definedVariables(variables: ProcessRuntimeOptions["env"] = {}): Record<string, string> {
+  const entries = Object.entries(variables).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, text] as const],
+  )
+  return Object.fromEntries(entries)
+}
+
+/** Cells fetch and import in their own process. */
+const unsupportedEnv = ["fetch", "import"] as const
+
+/** The names that cells know the platform by, which are the same in every runtime. */
+function ambientNames(): ReadonlySet<string> {
+  const shared: SharedCellState = {
+    cells: new Set(),
+    gate: undefined,
+    lateOutput: [],
+    lateOutputLength: 0,
+    epoch: 0,
+    onCellStopped() {},
+  }
+  return new Set(Object.keys(createAmbient({ shared, timers: createCellTimers(shared), cwd: ".", scope: () => ({}) })))
+}

@@ -1,0 +1,63 @@
+import { timingSafeEqual } from "node:crypto"
+import { createServer, type Server, type Socket } from "node:net"
+import { maxPythonDepth } from "../../handles/codec/python-decode.ts"
+import { createSocketLink, maxHostUnreadBytes } from "../../handles/socket-frames.ts"
+import type { FrameHandlers, FrameLink, WireObject } from "../../handles/wire.ts"
+
+/** Listens for the kernel that knows the token. Any other process is disconnected. `onLink` is called with the connection
+ *  to the kernel, and must listen to it at once. */
+export async function listenForKernel(
+  path: string,
+  token: string,
+  onLink: (link: FrameLink) => void,
+): Promise<{ close(): void }> {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on("close", () => sockets.delete(socket))
+    const link = createSocketLink(socket, frameLimits)
+    let handlers: FrameHandlers | undefined
+    link.listen({
+      onFrame(frame) {
+        if (handlers) return handlers.onFrame(frame)
+        if (!isToken(frame.message, token)) return link.close()
+        server.close()
+        socket.unref()
+        onLink({
+          ...link,
+          listen(given) {
+            handlers = given
+          },
+        })
+      },
+      onEnd: (problem) => handlers?.onEnd(problem),
+    })
+  })
+  await new Promise<void>((listening, failed) => {
+    server.once("error", failed)
+    // Waiting for the kernel keeps the program alive; listening does not.
+    server.unref()
+    server.listen(path, listening)
+  })
+  return {
+    close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+// The kernel knows these limits, and sends no more.
+const maxFrameBytes = 2 ** 29
+const frameLimits = {
+  maxBytes: maxFrameBytes,
+  maxSent: maxFrameBytes,
+  maxDepth: maxPythonDepth,
+  maxUnread: maxHostUnreadBytes,
+}
+
+function isToken(message: WireObject, token: string): boolean {
+  const given = Buffer.from(typeof message.token === "string" ? message.token : "")
+  const expected = Buffer.from(token)
+  return message.k === "hello" && given.length === expected.length && timingSafeEqual(given, expected)
+}

@@ -1,0 +1,80 @@
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto"
+import type { Json } from "../../../core/json.ts"
+import type { ImagePart } from "../../../core/message.ts"
+
+/** A message of the Jupyter protocol, as far as it matters here. */
+export interface JupyterMessage {
+  type: string
+  /** The id of the request it belongs to; empty when it belongs to none. */
+  parent: string
+  content: { [key: string]: Json }
+  /** How large a content was that is too large to be read. */
+  omittedBytes?: number | undefined
+}
+
+export interface MessageCodec {
+  /** A signed request as frames, and its id. */
+  pack(type: string, content: { [key: string]: Json }): { id: string; frames: Buffer[] }
+  /** A message whose signature is right; undefined for anything else. */
+  unpack(frames: readonly Buffer[]): JupyterMessage | undefined
+}
+
+/** Reads and writes the wire format: a delimiter, a signature, four parts of JSON. */
+export function createMessageCodec(key: string, session: string): MessageCodec {
+  const sign = (parts: readonly Buffer[]) => {
+    const hmac = createHmac("sha256", key)
+    for (const part of parts) hmac.update(part)
+    return Buffer.from(hmac.digest("hex"))
+  }
+  return {
+    pack(type, content) {
+      const id = randomUUID()
+      const date = new Date().toISOString()
+      const header = { msg_id: id, username: "karst", session, date, msg_type: type, version: "5.3" }
+      const parts = [header, {}, {}, content].map((part) => Buffer.from(JSON.stringify(part)))
+      return { id, frames: [delimiter, sign(parts), ...parts] }
+    },
+    unpack(frames) {
+      const start = frames.findIndex((frame) => frame.equals(delimiter))
+      const [signature, ...rest] = frames.slice(start + 1)
+      const parts = rest.slice(0, 4)
+      if (start < 0 || !signature || parts.length < 4) return undefined
+      const expected = sign(parts)
+      if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return undefined
+      const [header, parentHeader, , body] = parts
+      try {
+        const { msg_type: type } = parsePart(header)
+        const { msg_id: parent = "" } = parsePart(parentHeader)
+        if (typeof type !== "string" || typeof parent !== "string") return undefined
+        if (body && body.length > maxContentBytes) return { type, parent, content: {}, omittedBytes: body.length }
+        return { type, parent, content: parsePart(body) }
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+const delimiter = Buffer.from("<IDS|MSG>")
+// Much more memory than that may become of it.
+const maxContentBytes = 2 ** 25
+
+function parsePart(part: Buffer | undefined): { [key: string]: Json } {
+  const found: unknown = JSON.parse(String(part))
+  if (typeof found !== "object" || found === null || Array.isArray(found)) throw new TypeError("It is no object.")
+  // Whatever was parsed is JSON.
+  return found as { [key: string]: Json }
+}
+
+/** The forms in which a message shows a value, by media type. */
+export function displayedData({ data }: JupyterMessage["content"]): { [mediaType: string]: Json } {
+  return typeof data === "object" && data !== null && !Array.isArray(data) ? data : {}
+}
+
+export function findImage(data: { [mediaType: string]: Json }): ImagePart | undefined {
+  for (const mediaType of ["image/png", "image/jpeg"]) {
+    const found = data[mediaType]
+    if (typeof found === "string") return { type: "image", mediaType, data: found.replaceAll("\n", "") }
+  }
+  return undefined
+}

@@ -1,0 +1,170 @@
+import { rm } from "node:fs/promises"
+import { join } from "node:path"
+import { ConfigError, thrownText } from "../../../core/errors.ts"
+import { newId } from "../../../core/message.ts"
+import type { Caller } from "../../handles/caller.ts"
+import { decodePython } from "../../handles/codec/python-decode.ts"
+import { encodePython } from "../../handles/codec/python-encode.ts"
+import type { NameReference } from "../../handles/live-references.ts"
+import type { HostAccess } from "../../handles/operations.ts"
+import { openConnection } from "../../handles/peer-connection.ts"
+import { type Peer, peerObjectOf } from "../../handles/peer-objects.ts"
+import {
+  CannotCross,
+  expectList,
+  expectText,
+  ForgedMessage,
+  type Frame,
+  type FrameLink,
+  type WireObject,
+} from "../../handles/wire.ts"
+import type { CellOutput } from "../../runtime.ts"
+import { type CellReport, PythonError, parseReport } from "../cell-report.ts"
+import { copyTableFile, isKernelTable } from "../tables/table-transfer.ts"
+
+export interface KernelBridgeEvents {
+  onOutput(chunk: CellOutput): void
+  /** A cell ended; `caller` is its own. */
+  onReport(report: CellReport, caller: Caller): void
+  /** Clock values that a cell read, and how it reached outside. */
+  onEnvUpdate(reads: number[], effects: string[], caller: Caller): void
+  /** A number by which the report of a cell can name an error of a host function. */
+  registerHostError(error: unknown): number
+  /** A callback failed while no cell ran, and the host did not await it. */
+  onForgottenFailure(error: unknown): void
+  /** The kernel sent something that ours never sends, or closed its connection. */
+  onProtocolViolation(reason: string): void
+}
+
+/** The connection with one kernel. */
+export interface KernelBridge {
+  ask(op: string, body?: Record<string, unknown>): Promise<unknown>
+  /** The same table in this kernel, where the value is one that lives in another; else the value itself. */
+  importTable(value: unknown): Promise<unknown>
+  /** Announces a cell, whose calls are made for `caller`. */
+  announceCell(
+    caller: Caller,
+    env: { times: readonly number[] | null; seed: string | null; tells: boolean },
+  ): Promise<void>
+  /** No answer will come any more. */
+  close(reason: string): void
+  readonly ready: Promise<void>
+}
+
+/** `folder` is the kernel's own, where it can read and write. */
+export function createKernelBridge(
+  link: FrameLink,
+  access: HostAccess,
+  events: KernelBridgeEvents,
+  folder: string,
+): KernelBridge {
+  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>()
+
+  const onMessage = (message: WireObject, frame: Frame) => {
+    switch (message.k) {
+      case "ready":
+        return becomeReady()
+      case "out":
+        return events.onOutput({ stream: message.s === "stderr" ? "stderr" : "stdout", text: expectText(message.t) })
+      case "news":
+        return events.onEnvUpdate(
+          expectList(message.reads).map(numberIn),
+          expectList(message.effects).map(expectText),
+          connection.callerOf(message.x),
+        )
+      case "cell": {
+        const caller = connection.callerOf(message.x)
+        return events.onReport(
+          parseReport(message, () => connection.read(message.v, frame)),
+          caller,
+        )
+      }
+      default:
+        throw new ForgedMessage("a message of an unknown kind")
+    }
+  }
+
+  const connection = openConnection({
+    link,
+    codec: { encode: encodePython, decode: decodePython },
+    access,
+    maxHandles: 10_000,
+    location: "in Python",
+    prepareResult: (value) => (isKernelTable(value) ? adopt(value) : undefined),
+    onMessage,
+    decodeFailure: (failure) => new PythonError(failure),
+    failure: (error) => ({ ...failureOf(error), thrown: events.registerHostError(error) }),
+    onForged: (what) => events.onProtocolViolation(what),
+    onEnd: (problem) => events.onProtocolViolation(problem ?? "nothing more"),
+    onUnawaitedFailure: events.onForgottenFailure,
+  })
+
+  const ask = async (op: string, body: Record<string, unknown> = {}): Promise<unknown> => {
+    try {
+      return (await connection.ask(op, body, describeBinding)).value
+    } catch (error) {
+      if (error instanceof CannotCross) throw new ConfigError(error.message, { cause: error })
+      throw error
+    }
+  }
+
+  const adopt = async (value: unknown): Promise<unknown> => {
+    const found = isKernelTable(value) ? peerObjectOf(value) : undefined
+    const save = found && found.peer !== connection.peer && found.peer.alive ? tableWriters.get(found.peer) : undefined
+    if (!found || !save) return value
+    const file = await save(found.id)
+    const own = join(folder, newId("table"))
+    try {
+      await copyTableFile(file, own)
+    } finally {
+      await rm(file, { force: true, recursive: true })
+    }
+    return ask("load", { file: own })
+  }
+  tableWriters.set(connection.peer, async (of) => {
+    const file = join(folder, newId("table"))
+    await ask("save", { of, file })
+    return file
+  })
+
+  return {
+    ask,
+    importTable: adopt,
+    ready,
+    async announceCell(caller, env) {
+      await ask("begin", { x: connection.beginExecution(caller), ...env })
+    },
+    close: connection.end,
+  }
+}
+
+/** How each kernel writes a table to a file of its own folder. */
+const tableWriters = new WeakMap<Peer, (of: number) => Promise<string>>()
+
+/** Names are bound by a message of the form `{ values: { name: value } }`. */
+const describeBinding: NameReference = (where) => {
+  const title = where.replace(/^\.(?:values(?=[.[])\.?)?/, "")
+  return { binding: /^[\p{L}\p{N}_]+/u.exec(title)?.[0] ?? "the host", title }
+}
+
+/** Errors of the host as Python gets them. */
+function failureOf(error: unknown): { name: string; message: string } {
+  try {
+    if (!(error instanceof Error)) return { name: "Error", message: thrownText(error).slice(0, maxErrorLength) }
+    return { name: `${error.name}` || "Error", message: `${error.message}`.slice(0, maxErrorLength) }
+  } catch {
+    return { name: "Error", message: "something that cannot be shown was thrown" }
+  }
+}
+
+const maxErrorLength = 100_000
+
+function numberIn(value: unknown): number {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new ForgedMessage("an invalid time")
+  return value
+}
+
+/** A member that is read does not exist. With Python's name for it, `hasattr` works. */
+export class AttributeError extends Error {
+  override name = "AttributeError"
+}

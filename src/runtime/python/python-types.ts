@@ -1,0 +1,203 @@
+import { inspect } from "node:util"
+import type { Json, JsonSchema } from "../../core/json.ts"
+import { acceptsUndefined, nonJsonTypeOf } from "../declare/declaration-schema.ts"
+import { type Parameter, printType, type Signature, type TypeTree } from "../declare/type-tree.ts"
+
+/** A TypeScript type as Python would write it; `Any` where Python has no word for it. */
+export function pythonType(tree: TypeTree): string {
+  return pythonTypeOfText(printType(tree))
+}
+
+/** `(name: str, count: float = ...) -> Task`. Awaiting is the bridge's affair: what a function promises, it returns. */
+export function pythonSignature({ parameters, returns, awaited = returns }: Signature, first: string[] = []): string {
+  const result = pythonType(awaited)
+  return `(${[...first, ...parameters.map(parameter)].join(", ")})${result === "Any" ? "" : ` -> ${result}`}`
+}
+
+/** The type that a JSON Schema describes. */
+export function schemaPythonType(schema: Json | undefined, depth = 0): string {
+  if (!isSchema(schema) || depth > maxDepth) return "Any"
+  return acceptsUndefined(schema) ? union([definedType(schema, depth), "None"]) : definedType(schema, depth)
+}
+
+function definedType(schema: JsonSchema, depth = 0): string {
+  const below = (inner: Json | undefined) => schemaPythonType(inner, depth + 1)
+  const { type, enum: options, const: constant, items, prefixItems, anyOf, oneOf, allOf } = schema
+  const live = nonJsonTypeOf(schema)
+  if (live !== undefined) {
+    const word = pythonTypeOfText(live)
+    return word in globalThis ? "Any" : word
+  }
+  if (schema.$ref !== undefined) return "Any"
+  if (Array.isArray(allOf)) return "dict"
+  if (Array.isArray(options)) return `Literal[${options.map(pythonLiteral).join(", ")}]`
+  if (constant !== undefined) return `Literal[${pythonLiteral(constant)}]`
+  const alternatives = anyOf ?? oneOf
+  if (Array.isArray(alternatives)) return union(alternatives.map(below))
+  if (Array.isArray(type)) return union(type.map((each) => below({ ...schema, type: each })))
+  if (type === "array") return Array.isArray(prefixItems ?? items) ? "list" : `list[${below(items)}]`
+  return schemaTypes[String(type)] ?? "Any"
+}
+
+/** The parameters that an object schema describes, to be passed by keyword: those that must be given first. */
+export function schemaParameters(schema: JsonSchema): string[] {
+  const all = propertiesOf(schema)
+  return [...all.filter(({ optional }) => !optional), ...all.filter(({ optional }) => optional)].map((each) =>
+    schemaParameter(each.name, each.schema, each.optional),
+  )
+}
+
+/** The members that an object schema describes, as a `TypedDict` has them. */
+export function schemaMembers(schema: JsonSchema): string[] {
+  return propertiesOf(schema).map(({ name, schema: own, optional }) => {
+    const type = optional && isSchema(own) ? definedType(own) : schemaPythonType(own)
+    return `${name}: ${optional ? `NotRequired[${type}]` : type}`
+  })
+}
+
+/** `at: datetime`, or `at: datetime = ...` for an argument that may be left out. */
+export function schemaParameter(name: string, schema: Json, optional = false): string {
+  if (isSchema(schema) && acceptsUndefined(schema)) return `${name}: ${definedType(schema)} = ...`
+  return `${name}: ${schemaPythonType(schema)}${optional ? " = ..." : ""}`
+}
+
+function propertiesOf({ properties, required }: JsonSchema): { name: string; schema: Json; optional: boolean }[] {
+  if (!isSchema(properties)) return []
+  const needed = Array.isArray(required) ? required : []
+  return Object.entries(properties).map(([name, schema]) => ({ name, schema, optional: !needed.includes(name) }))
+}
+
+function isSchema(value: Json | undefined): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+const schemaTypes: Record<string, string> = {
+  string: "str",
+  integer: "int",
+  number: "float",
+  boolean: "bool",
+  null: "None",
+  object: "dict",
+}
+
+const pythonNames: Record<string, string> = {
+  string: "str",
+  number: "float",
+  boolean: "bool",
+  bigint: "int",
+  void: "None",
+  undefined: "None",
+  null: "None",
+  never: "None",
+  object: "dict",
+  Date: "datetime",
+  Uint8Array: "bytes",
+  Buffer: "bytes",
+  ArrayBuffer: "bytes",
+  Function: "Callable",
+}
+
+function pythonTypeOfText(text: string): string {
+  const bare = text.trim()
+  const parts = splitOutsideBrackets(bare, "|")
+  if (parts.length > 1) return union(parts.map(pythonTypeOfText))
+  if (splitOutsideBrackets(bare, "&").length > 1) return "dict"
+  const word = pythonNames[bare] ?? literal(bare)
+  if (word) return word
+  if (bare.endsWith("[]")) return `list[${pythonTypeOfText(bare.slice(0, -2))}]`
+  if (/^readonly\s/.test(bare)) return pythonTypeOfText(bare.slice(8))
+  if (bare.startsWith("{")) return "dict"
+  if (bare.startsWith("["))
+    return `tuple[${splitOutsideBrackets(bare.slice(1, -1), ",").map(pythonTypeOfText).join(", ")}]`
+  if (bare.startsWith("(")) return closesAtEnd(bare) ? pythonTypeOfText(bare.slice(1, -1)) : "Callable"
+  const [, name = "", inner] = /^(\w+)(?:<(.*)>)?$/s.exec(bare) ?? []
+  if (inner !== undefined) return generic(name, splitOutsideBrackets(inner, ",").map(pythonTypeOfText))
+  if (/^(?:Float|Big|Int|Uint)\w*Array$/.test(name)) return "numpy.ndarray"
+  return /^[A-Z]/.test(name) ? name : "Any"
+}
+
+function generic(name: string, [first = "Any", second = "Any"]: readonly string[]): string {
+  switch (name) {
+    case "Promise":
+    case "Readonly":
+    case "Required":
+    case "Awaited":
+      return first
+    case "Array":
+    case "ReadonlyArray":
+    case "Iterable":
+      return `list[${first}]`
+    case "Generator":
+    case "Iterator":
+    case "IterableIterator":
+    case "IteratorObject":
+      return `Iterator[${first}]`
+    case "AsyncGenerator":
+      return "Any"
+    case "Set":
+    case "ReadonlySet":
+      return `set[${first}]`
+    case "Map":
+    case "ReadonlyMap":
+    case "Record":
+      return `dict[${first}, ${second}]`
+    case "Partial":
+    case "Pick":
+    case "Omit":
+      return "dict"
+    default:
+      return name in globalThis ? "Any" : name
+  }
+}
+
+/** The parts of a type between separators that are not inside brackets or quotes. */
+function splitOutsideBrackets(text: string, separator: string): string[] {
+  const parts = [""]
+  let depth = 0
+  let quote = ""
+  for (const [at, character] of [...text].entries()) {
+    if (quote) quote = character === quote ? "" : quote
+    else if (/["'`]/.test(character)) quote = character
+    else if (/[<([{]/.test(character)) depth++
+    else if (/[)\]}]/.test(character) || (character === ">" && text[at - 1] !== "=")) depth--
+    if (character === separator && depth === 0 && !quote) parts.push("")
+    else parts[parts.length - 1] += character
+  }
+  return parts.filter((part) => part.trim() !== "")
+}
+
+function closesAtEnd(text: string): boolean {
+  return splitOutsideBrackets(text.slice(1, -1), ")").length === 1 && text.endsWith(")")
+}
+
+function literal(text: string): string | undefined {
+  if (/^(["'])[^"'\\]*\1$|^-?\d+(?:\.\d+)?$/.test(text)) return `Literal[${text}]`
+  if (text === "true" || text === "false") return `Literal[${text === "true" ? "True" : "False"}]`
+  return undefined
+}
+
+function pythonLiteral(value: Json): string {
+  if (value === null) return "None"
+  if (typeof value === "boolean") return value ? "True" : "False"
+  // No literal of Python is a list or a dict: those are shown for the reader, and only where they are short.
+  return typeof value === "object" ? inspect(value, { depth: maxDepth, breakLength: Infinity }) : JSON.stringify(value)
+}
+
+function union(parts: readonly string[]): string {
+  const distinct = [...new Set(parts)]
+  if (distinct.includes("Any")) return "Any"
+  const literals = distinct.filter((part) => part.startsWith("Literal["))
+  const joined = literals.length > 0 ? [`Literal[${literals.map((part) => part.slice(8, -1)).join(", ")}]`] : []
+  const rest = distinct.filter((part) => !part.startsWith("Literal[") && part !== "None")
+  return [...joined, ...rest, ...(distinct.includes("None") ? ["None"] : [])].join(" | ")
+}
+
+function parameter({ name, type, optional, rest }: Parameter): string {
+  const found = rest ? pythonType(type).replace(/^list\[(.*)\]$/, "$1") : pythonType(type)
+  const typed = found === "Any" ? name : `${name}: ${found}`
+  if (rest) return `*${typed}`
+  return optional ? `${typed}${found === "Any" ? "=" : " = "}...` : typed
+}
+
+/** How many levels of a type are shown. */
+const maxDepth = 10

@@ -1,0 +1,248 @@
+import { isDeepStrictEqual } from "node:util"
+import { createContext, Script } from "node:vm"
+import type { Json, JsonSchema } from "../../core/json.ts"
+import { isStackOverflow } from "../../core/values/nesting-depth.ts"
+
+export interface Mismatch {
+  message: string
+  path: readonly PropertyKey[]
+}
+
+/** What is wrong with a value according to a JSON Schema; nothing when it fits. Covers the vocabulary that schema
+ *  libraries write and people use; `format` and keywords it does not know are notes, not demands. */
+export function findMismatches(schema: JsonSchema, value: unknown): Mismatch[] {
+  const found: Mismatch[] = []
+  try {
+    validateNode({ schema, value, path: [], root: schema, found })
+  } catch (error) {
+    if (!isStackOverflow(error)) throw error
+    return [{ message: "is nested too deeply to be checked; send it flatter", path: [] }]
+  }
+  return found
+}
+
+interface ValidationStep {
+  schema: Json
+  value: unknown
+  path: readonly PropertyKey[]
+  root: JsonSchema
+  found: Mismatch[]
+}
+
+function validateNode(place: ValidationStep): void {
+  const { schema, value, found, path } = place
+  if (schema === false) found.push({ message: "must not be there", path })
+  if (!isSchemaObject(schema)) return
+  if (typeof schema.$ref === "string") validateNode({ ...place, schema: resolveReference(schema.$ref, place.root) })
+  const wrong = typeMismatch(schema, value)
+  if (wrong) {
+    found.push({ message: wrong, path })
+    return
+  }
+  for (const message of valueMismatches(schema, value)) found.push({ message, path })
+  validateCombinators(place, schema)
+  if (Array.isArray(value)) validateItems(place, schema, value)
+  else if (isObject(value)) validateProperties(place, schema, value)
+}
+
+function typeMismatch({ type }: JsonSchema, value: unknown): string | undefined {
+  if (type === undefined) return undefined
+  const types = (Array.isArray(type) ? type : [type]).map(String)
+  if (types.some((name) => isOfType(name, value))) return undefined
+  return `expected ${types.join(" or ")}, received ${typeName(value)}`
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case "integer":
+      return Number.isInteger(value)
+    case "number":
+      return typeof value === "number" && Number.isFinite(value)
+    case "object":
+      return isObject(value)
+    default:
+      return typeName(value) === type
+  }
+}
+
+function valueMismatches(schema: JsonSchema, value: unknown): string[] {
+  const wrong: string[] = []
+  const { enum: options, const: constant } = schema
+  if (Array.isArray(options) && !options.some((option) => isDeepStrictEqual(option, value))) {
+    wrong.push(`expected one of ${options.map((option) => JSON.stringify(option)).join(", ")}`)
+  }
+  if (constant !== undefined && !isDeepStrictEqual(constant, value)) wrong.push(`expected ${JSON.stringify(constant)}`)
+  if (typeof value === "string") wrong.push(...stringMismatches(schema, value))
+  if (typeof value === "number") wrong.push(...numberMismatches(schema, value))
+  return wrong
+}
+
+function stringMismatches(schema: JsonSchema, value: string): string[] {
+  const { pattern } = schema
+  const wrong = sizeMismatches(schema, "Length", [...value].length, "characters")
+  if (typeof pattern === "string" && !matchesPattern(pattern, value)) wrong.push(`expected to match ${pattern}`)
+  return wrong
+}
+
+/** A pattern of a server may take for ever with a text of a model: the engine stops it. */
+function matchesPattern(pattern: string, text: string): boolean {
+  patternRunner ??= { script: new Script('new RegExp(pattern, "u").test(text)'), context: createContext({}) }
+  const { script, context } = patternRunner
+  Object.assign(context, { pattern, text })
+  try {
+    return script.runInContext(context, { timeout: patternTimeoutMs }) === true
+  } catch (error) {
+    // The error is one of the context, and no instance of our own class.
+    if (Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return false
+    throw error
+  } finally {
+    Object.assign(context, { pattern: "", text: "" })
+  }
+}
+
+let patternRunner: { script: Script; context: object } | undefined
+const patternTimeoutMs = 250
+
+function numberMismatches(schema: JsonSchema, value: number): string[] {
+  const wrong: string[] = []
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
+  if (typeof minimum === "number" && value < minimum) wrong.push(`expected at least ${minimum}`)
+  if (typeof maximum === "number" && value > maximum) wrong.push(`expected at most ${maximum}`)
+  if (typeof exclusiveMinimum === "number" && value <= exclusiveMinimum)
+    wrong.push(`expected more than ${exclusiveMinimum}`)
+  if (typeof exclusiveMaximum === "number" && value >= exclusiveMaximum)
+    wrong.push(`expected less than ${exclusiveMaximum}`)
+  if (typeof multipleOf === "number" && !isMultiple(value, multipleOf))
+    wrong.push(`expected a multiple of ${multipleOf}`)
+  return wrong
+}
+
+function sizeMismatches(
+  schema: JsonSchema,
+  of: "Length" | "Items" | "Properties",
+  size: number,
+  unit: string,
+): string[] {
+  const wrong: string[] = []
+  const least = schema[`min${of}`]
+  const most = schema[`max${of}`]
+  if (typeof least === "number" && size < least) wrong.push(`expected at least ${least} ${unit}`)
+  if (typeof most === "number" && size > most) wrong.push(`expected at most ${most} ${unit}`)
+  return wrong
+}
+
+function validateCombinators(place: ValidationStep, schema: JsonSchema): void {
+  const { found, path } = place
+  const fits = (option: Json) => mismatchesWith(place, option).length === 0
+  for (const option of schemaList(schema.allOf)) validateNode({ ...place, schema: option })
+  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(fits)) found.push(...closestAlternative(place, schema.anyOf))
+  if (Array.isArray(schema.oneOf)) {
+    const count = schema.oneOf.filter(fits).length
+    if (count === 0) found.push(...closestAlternative(place, schema.oneOf))
+    if (count > 1) found.push({ message: "matches more than one of the alternatives", path })
+  }
+  if (schema.not !== undefined && fits(schema.not)) found.push({ message: "is of an excluded form", path })
+  if (schema.if === undefined) return
+  const branch = fits(schema.if) ? schema.then : schema.else
+  if (branch !== undefined) validateNode({ ...place, schema: branch })
+}
+
+function validateItems(place: ValidationStep, schema: JsonSchema, value: readonly unknown[]): void {
+  const { found, path } = place
+  const first = schemaList(schema.prefixItems ?? (Array.isArray(schema.items) ? schema.items : undefined))
+  const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items
+  for (const [index, item] of value.entries()) {
+    const itemSchema = index < first.length ? first[index] : rest
+    if (itemSchema !== undefined) validateNode({ ...place, schema: itemSchema, value: item, path: [...path, index] })
+  }
+  for (const message of sizeMismatches(schema, "Items", value.length, "items")) found.push({ message, path })
+  if (schema.uniqueItems === true && hasDuplicateItems(value)) found.push({ message: "expected no item twice", path })
+}
+
+/** Equal items are written alike, but for the order of their keys: only such items are compared. */
+function hasDuplicateItems(items: readonly unknown[]): boolean {
+  const alike = Map.groupBy(items, (item) => duplicateKey(item))
+  return alike
+    .values()
+    .some((group) => group.some((item, at) => group.slice(0, at).some((other) => isDeepStrictEqual(other, item))))
+}
+
+function duplicateKey(item: unknown): string {
+  if (typeof item !== "object" || item === null) return `${typeof item} ${String(item)}`
+  const text = JSON.stringify(item, (_, value) => (typeof value === "bigint" ? `${value}n` : value)) ?? ""
+  return [...text].sort().join("")
+}
+
+function validateProperties(place: ValidationStep, schema: JsonSchema, value: { [key: string]: unknown }): void {
+  const { found, path } = place
+  const properties = isSchemaObject(schema.properties) ? schema.properties : {}
+  const patterns = isSchemaObject(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
+  for (const name of schemaList(schema.required)) {
+    if (value[String(name)] === undefined) found.push({ message: "is missing", path: [...path, String(name)] })
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    const here = { ...place, value: member, path: [...path, name] }
+    const own = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const matching = patterns.filter(([pattern]) => matchesPattern(pattern, name))
+    if (own !== undefined) validateNode({ ...here, schema: own })
+    for (const [, patternSchema] of matching) validateNode({ ...here, schema: patternSchema })
+    if (schema.propertyNames !== undefined) validateNode({ ...here, schema: schema.propertyNames, value: name })
+    const unknown = own === undefined && matching.length === 0
+    if (unknown && schema.additionalProperties === false) found.push({ message: "is not expected", path: here.path })
+    else if (unknown && isSchemaObject(schema.additionalProperties)) {
+      validateNode({ ...here, schema: schema.additionalProperties })
+    }
+  }
+  const size = Object.keys(value).length
+  for (const message of sizeMismatches(schema, "Properties", size, "properties")) found.push({ message, path })
+}
+
+function mismatchesWith(place: ValidationStep, schema: Json): Mismatch[] {
+  const found: Mismatch[] = []
+  validateNode({ ...place, schema, found })
+  return found
+}
+
+// Of several alternatives the reader wants to hear about the one that came closest: it failed deepest, then least.
+function closestAlternative(place: ValidationStep, alternatives: readonly Json[]): Mismatch[] {
+  const tries = alternatives.map((option) => mismatchesWith(place, option))
+  const depth = (problems: Mismatch[]) => Math.max(...problems.map((problem) => problem.path.length))
+  const best = tries.sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? []
+  if (tries.length === 1 || best.some((problem) => problem.path.length > place.path.length)) return best
+  const messages = tries.flatMap((problems) => problems.map((problem) => problem.message))
+  return [{ message: [...new Set(messages)].join(", or "), path: place.path }]
+}
+
+/** The schema that a `$ref` within `root` points to. */
+export function resolveReference(reference: string, root: JsonSchema): Json {
+  if (!reference.startsWith("#")) return true
+  let at: Json | undefined = root
+  for (const step of reference.slice(1).split("/").slice(1)) {
+    const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~")
+    at = isSchemaObject(at) ? at[name] : Array.isArray(at) ? at[Number(name)] : undefined
+  }
+  return at ?? true
+}
+
+function schemaList(list: Json | undefined): readonly Json[] {
+  return Array.isArray(list) ? list : []
+}
+
+function isSchemaObject(schema: Json | undefined): schema is JsonSchema {
+  return typeof schema === "object" && schema !== null && !Array.isArray(schema)
+}
+
+function isObject(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function isMultiple(value: number, of: number): boolean {
+  const times = value / of
+  return Math.abs(times - Math.round(times)) < 1e-9
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null"
+  return Array.isArray(value) ? "array" : typeof value
+}

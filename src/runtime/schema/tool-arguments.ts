@@ -1,0 +1,127 @@
+import type { Json, JsonSchema } from "../../core/json.ts"
+import type { SchemaLike } from "../bindings.ts"
+import { type Validation, validateMaybeSync } from "../schema.ts"
+import { resolveReference } from "./json-schema-validator.ts"
+
+/** Validates the arguments of a tool. `shown` is the schema as JSON Schema. An argument that the schema excludes is named
+ *  with those it accepts. A list or an object that was sent as JSON text is decoded where the schema accepts no text. */
+export function validateArguments<T = unknown>(
+  schema: SchemaLike,
+  shown: JsonSchema,
+  given: unknown,
+): Validation<T> | Promise<Validation<T>> {
+  const first = validateOnce<T>(schema, shown, given)
+  if (!(first instanceof Promise) && first.ok) return first
+  const decoded = decodeJsonTexts({ schema: shown, root: shown, depth: 0 }, given)
+  if (decoded === given) return first
+  const again = (validation: Validation<T>) => (validation.ok ? validation : validateOnce<T>(schema, shown, decoded))
+  return first instanceof Promise ? first.then(again) : again(first)
+}
+
+/** The arguments of a call as the model wrote them. Some models send a JSON text of the object in place of the object. */
+export function decodeArguments(input: Json): Json {
+  let decoded: unknown = input
+  for (let times = 0; times < 2 && typeof decoded === "string"; times++) decoded = tryParseJson(decoded)
+  return isObject(decoded) ? decoded : input
+}
+
+function validateOnce<T>(
+  schema: SchemaLike,
+  shown: JsonSchema,
+  given: unknown,
+): Validation<T> | Promise<Validation<T>> {
+  const undeclared = findUndeclaredArgument({ schema: shown, root: shown, depth: 0 }, given, "")
+  return undeclared === undefined ? validateMaybeSync<T>(schema, given) : { ok: false, message: undeclared }
+}
+
+/** A schema within the schema of a tool, which its references point into. */
+interface SchemaNode {
+  schema: Json | undefined
+  root: JsonSchema
+  depth: number
+}
+
+// Recursive schemas and deep data end here: what is deeper is left to the validation.
+const maxDepth = 20
+
+function findUndeclaredArgument(place: SchemaNode, value: unknown, path: string): string | undefined {
+  const schema = resolveSchema(place)
+  if (!schema || place.depth > maxDepth) return undefined
+  const within = (inner: Json | undefined): SchemaNode => ({ ...place, schema: inner, depth: place.depth + 1 })
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const found = findUndeclaredArgument(within(schema.items), item, `${path}[${index}]`)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  const { properties, additionalProperties, patternProperties } = schema
+  if (!isObject(value) || !isObject(properties)) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const here = path === "" ? name : `${path}.${name}`
+    if (Object.hasOwn(properties, name)) {
+      const found = findUndeclaredArgument(within(properties[name]), member, here)
+      if (found !== undefined) return found
+    } else if (additionalProperties === false && patternProperties === undefined && member !== undefined) {
+      return `unknown argument ${JSON.stringify(here)}. Accepted: ${Object.keys(properties).join(", ") || "none"}.`
+    }
+  }
+  return undefined
+}
+
+/** The value with its texts decoded where the schema wants a list or an object; the value itself where there is none. */
+function decodeJsonTexts(place: SchemaNode, value: unknown): unknown {
+  if (place.depth > maxDepth) return value
+  if (typeof value === "string") {
+    const decoded = acceptsType(place, "string") ? undefined : tryParseJson(value)
+    if (!acceptsType(place, Array.isArray(decoded) ? "array" : "object")) return value
+    return typeof decoded === "object" && decoded !== null ? decodeJsonTexts(place, decoded) : value
+  }
+  const schema = resolveSchema(place)
+  if (!schema) return value
+  const within = (inner: Json | undefined): SchemaNode => ({ ...place, schema: inner, depth: place.depth + 1 })
+  if (Array.isArray(value)) {
+    const items = value.map((item) => decodeJsonTexts(within(schema.items), item))
+    return items.some((item, index) => item !== value[index]) ? items : value
+  }
+  const { properties } = schema
+  if (!isObject(value) || !isObject(properties)) return value
+  const changed = Object.entries(value).flatMap(([name, member]) => {
+    const decoded = Object.hasOwn(properties, name) ? decodeJsonTexts(within(properties[name]), member) : member
+    return decoded === member ? [] : [[name, decoded] as const]
+  })
+  return changed.length > 0 ? { ...value, ...Object.fromEntries(changed) } : value
+}
+
+// A schema that says nothing about the type accepts every type.
+function acceptsType(place: SchemaNode, type: "string" | "array" | "object"): boolean {
+  const schema = resolveSchema(place)
+  if (!schema || place.depth > maxDepth) return true
+  const { type: types, anyOf, oneOf, enum: options, const: constant } = schema
+  if (types !== undefined) return [types].flat().includes(type)
+  const alternatives = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined
+  if (alternatives)
+    return alternatives.some((each) => acceptsType({ ...place, schema: each, depth: place.depth + 1 }, type))
+  if (Array.isArray(options)) return options.some((option) => typeof option === "string") === (type === "string")
+  return constant === undefined || (typeof constant === "string") === (type === "string")
+}
+
+function resolveSchema({ schema, root }: SchemaNode): JsonSchema | undefined {
+  let found = schema
+  for (let times = 0; times < maxDepth && isObject(found) && typeof found.$ref === "string"; times++) {
+    found = resolveReference(found.$ref, root)
+  }
+  return isObject(found) ? found : undefined
+}
+
+function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isObject<T>(value: T): value is T & { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

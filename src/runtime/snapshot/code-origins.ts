@@ -1,0 +1,125 @@
+import { isBuiltin } from "node:module"
+import type { AnyNode } from "acorn"
+import type { KnownNames, Scope } from "../compiler/compile-cell.ts"
+import { forEachTarget, unwrapExpression } from "../compiler/destructuring.ts"
+import type { ParsedCell } from "../compiler/parse-cell.ts"
+import { analyseScope, type Declaration } from "../compiler/scope-analysis.ts"
+
+/** The text that a function or class came from. */
+export interface CodeOrigin {
+  /** The name it was declared under. */
+  name: string
+  /** One declaration: a function, a class, or a variable that starts as one. */
+  source: string
+  /** Names in the source that are the namespace's, also where a global has the same name. */
+  known: readonly string[]
+  /** Later declarations have larger numbers. */
+  order: number
+}
+
+/** What a cell declares that is more than data. */
+export type CellDeclaration =
+  | { kind: "code"; name: string; source: string; known: readonly string[] }
+  | { kind: "import"; name: string; specifier: string }
+
+/** Remembers where the functions and classes of one namespace came from, and which names are imports. A value that is
+ *  put in the place of another has no part in this: what counts is the function itself. */
+export interface CodeOrigins {
+  /** Takes note of what a cell declared, when it has run. */
+  record(declared: readonly CellDeclaration[], scope: Scope): void
+  originOf(value: object): CodeOrigin | undefined
+  /** The module that the value of a name was imported from. */
+  moduleOf(name: string, value: unknown): string | undefined
+  /** Modules of the platform and parts of them that names stand for. */
+  platformModules(): object[]
+}
+
+export function createCodeOrigins(): CodeOrigins {
+  const origins = new WeakMap<object, CodeOrigin>()
+  const imports = new Map<string, { value: unknown; specifier: string }>()
+  let order = 0
+  return {
+    record(declared, scope) {
+      for (const declaration of declared) {
+        const { name } = declaration
+        const value = Object.hasOwn(scope, name) ? scope[name] : undefined
+        if (declaration.kind === "import") imports.set(name, { value, specifier: declaration.specifier })
+        else if (typeof value === "function" && !origins.has(value)) {
+          const { source, known } = declaration
+          origins.set(value, { name, source, known, order: order++ })
+        }
+      }
+    },
+    originOf: (value) => origins.get(value),
+    moduleOf(name, value) {
+      const found = imports.get(name)
+      return found && Object.is(found.value, value) ? found.specifier : undefined
+    },
+    platformModules: () =>
+      [...imports.values()].flatMap(({ value, specifier }) => {
+        const isObject = (typeof value === "object" && value !== null) || typeof value === "function"
+        return isObject && isBuiltin(specifier) ? [value] : []
+      }),
+  }
+}
+
+/** The functions, classes and imports that a cell declares at its top level. `known` are the names of the namespace. */
+export function cellDeclarations(cell: ParsedCell, known: KnownNames): CellDeclaration[] {
+  const { names } = analyseScope(cell).cell
+  return [...(names?.values() ?? [])].flatMap((declaration) => cellDeclarationOf(declaration, cell, known) ?? [])
+}
+
+/** The names that the top-level statements of a cell assign, `declares` included: a cell that ran to its end has assigned
+ *  each of them, whatever its conditions and loops did. */
+export function assignedNames({ program }: ParsedCell, declares: readonly string[]): readonly string[] {
+  const assigned = new Set(declares)
+  const add = (target: AnyNode) => {
+    if (target.type === "Identifier") assigned.add(target.name)
+  }
+  for (const statement of program.body) {
+    if (statement.type !== "ExpressionStatement") continue
+    const expression = unwrapExpression(statement.expression)
+    if (expression.type === "UpdateExpression") add(unwrapExpression(expression.argument))
+    if (expression.type === "AssignmentExpression") forEachTarget(expression.left, [], add, () => {})
+  }
+  return [...assigned]
+}
+
+/** The names of the namespace that a cell speaks of; undefined when it may reach any: by `globalThis`, or by modules, which
+ *  may hold what the host injected. */
+export function mentionedNames(cell: ParsedCell, known: KnownNames): string[] | undefined {
+  return /\b(?:globalThis|global|import)\b/.test(cell.code) ? undefined : namespaceNamesIn(cell.program, cell, known)
+}
+
+function cellDeclarationOf(declaration: Declaration, cell: ParsedCell, known: KnownNames): CellDeclaration | undefined {
+  const { name, kind, init, path, references } = declaration
+  if (!init) return undefined
+  if (kind === "import") return { kind: "import", name, specifier: specifierOf(init) }
+  // What is in the name when the cell ends may be something else than what was declared.
+  if (path.length > 0 || references.some(({ write }) => write)) return undefined
+  const value = unwrapExpression(init)
+  const isDeclaration = value.type === "FunctionDeclaration" || value.type === "ClassDeclaration"
+  if (!isDeclaration && !isCodeExpression(value)) return undefined
+  const text = cell.code.slice(value.start, value.end)
+  const source = isDeclaration ? text : `const ${name} = ${text}`
+  return { kind: "code", name, source, known: namespaceNamesIn(value, cell, known) }
+}
+
+export function isCodeExpression({ type }: AnyNode): boolean {
+  return type === "ArrowFunctionExpression" || type === "FunctionExpression" || type === "ClassExpression"
+}
+
+function namespaceNamesIn({ start, end }: AnyNode, cell: ParsedCell, known: KnownNames): string[] {
+  const scope = analyseScope(cell)
+  const names = new Set<string>()
+  for (const [node, reference] of scope.references) {
+    if (node.start < start || node.end > end) continue
+    if (reference.declaration ? reference.scope === scope.cell : known.has(node.name)) names.add(node.name)
+  }
+  return [...names]
+}
+
+function specifierOf(node: AnyNode): string {
+  if (node.type === "ImportDeclaration") return String(node.source.value)
+  return node.type === "TSExternalModuleReference" ? String(node.expression.value) : ""
+}

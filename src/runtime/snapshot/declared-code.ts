@@ -1,0 +1,105 @@
+import type { AnyNode, Class } from "acorn"
+import { unwrapExpression } from "../compiler/destructuring.ts"
+import { CellSyntaxError, type ParsedCell, parseCell } from "../compiler/parse-cell.ts"
+import { isCodeExpression } from "./code-origins.ts"
+
+/** A declaration that can be made again without running anything else. */
+export interface DeclaredCode {
+  /** The declaration, without what would run at once: initialisers of static fields and static blocks. */
+  source: string
+  parsed: ParsedCell
+  name: string
+  /** What the class extends. */
+  superclass: string | undefined
+  /** Static members that the declaration makes by itself. */
+  statics: ReadonlySet<string>
+}
+
+/** Reads the text of a declaration; a string says why it cannot be made again. */
+export function readDeclaredCode(source: string): DeclaredCode | string {
+  const parsed = parse(source)
+  if (typeof parsed === "string") return parsed
+  const [statement, ...others] = parsed.program.body as AnyNode[]
+  const declared = statement && others.length === 0 ? declaredIn(statement) : undefined
+  if (!declared) return "it is no declaration of a function or a class"
+  const { name, value } = declared
+  if (!isClass(value)) return { source, parsed, name, superclass: undefined, statics: new Set() }
+  const { superClass } = value
+  if (superClass && superClass.type !== "Identifier") return "its superclass is an expression"
+  if (value.body.body.some(hasComputedKey)) return "the name of a member is an expression"
+  const quiet = withoutStaticInitializers(source, value)
+  const again = quiet === source ? parsed : parse(quiet)
+  if (typeof again === "string") return again
+  return { source: quiet, parsed: again, name, superclass: superClass?.name, statics: inertStatics(value) }
+}
+
+function parse(source: string): ParsedCell | string {
+  try {
+    return parseCell(source)
+  } catch (error) {
+    if (error instanceof CellSyntaxError) return `it does not parse: ${error.message}`
+    throw error
+  }
+}
+
+function declaredIn(statement: AnyNode): { name: string; value: AnyNode } | undefined {
+  if (statement.type === "FunctionDeclaration" || statement.type === "ClassDeclaration") {
+    return statement.id ? { name: statement.id.name, value: statement } : undefined
+  }
+  if (statement.type !== "VariableDeclaration" || statement.kind !== "const") return undefined
+  const [declarator, ...others] = statement.declarations
+  if (!declarator?.init || others.length > 0 || declarator.id.type !== "Identifier") return undefined
+  const value = unwrapExpression(declarator.init)
+  return isCodeExpression(value) ? { name: declarator.id.name, value } : undefined
+}
+
+function isClass(node: AnyNode): node is Extract<AnyNode, Class> {
+  return node.type === "ClassDeclaration" || node.type === "ClassExpression"
+}
+
+function hasComputedKey(member: AnyNode): boolean {
+  if (member.type !== "MethodDefinition" && member.type !== "PropertyDefinition") return false
+  if (!member.computed) return false
+  const key: AnyNode = member.key
+  if (key.type === "Literal") return false
+  return !(key.type === "MemberExpression" && !key.computed && isNamed(key.object, "Symbol"))
+}
+
+function isNamed(node: AnyNode, name: string): boolean {
+  return node.type === "Identifier" && node.name === name
+}
+
+function withoutStaticInitializers(source: string, { body }: Class): string {
+  let text = ""
+  let from = 0
+  for (const member of body.body as AnyNode[]) {
+    const cut = staticInitializer(member)
+    if (!cut) continue
+    text += source.slice(from, cut.start)
+    from = cut.end
+  }
+  return text + source.slice(from)
+}
+
+/** The part of a member that runs when its class is declared. */
+function staticInitializer(member: AnyNode): { start: number; end: number } | undefined {
+  if (member.type === "StaticBlock") return member
+  if (member.type !== "PropertyDefinition" || !member.static || !member.value || isInert(member.value)) return undefined
+  // A private one must stay declared for those who use it.
+  const { start, end } = member
+  return member.key.type === "PrivateIdentifier" ? { start: member.key.end, end: member.value.end } : { start, end }
+}
+
+function inertStatics({ body }: Class): Set<string> {
+  const names = new Set<string>()
+  for (const member of body.body as AnyNode[]) {
+    if (member.type !== "PropertyDefinition" || !member.static || !member.value || !isInert(member.value)) continue
+    if (member.key.type === "Identifier" && !member.computed) names.add(member.key.name)
+  }
+  return names
+}
+
+function isInert(node: AnyNode): boolean {
+  const value = unwrapExpression(node)
+  return value.type === "Literal" || value.type === "ArrowFunctionExpression" || value.type === "FunctionExpression"
+}

@@ -1,0 +1,91 @@
+import { readFile, stat } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import type { Session } from "../core/agent.ts"
+import { isListOf, isObject } from "../core/checks/check-shape.ts"
+import { isMessageList } from "../core/checks/message-shape.ts"
+import { AgentError, ConfigError } from "../core/errors.ts"
+import type { Trajectory } from "../core/trajectory.ts"
+import { keyOf } from "../stores/file-names.ts"
+import { isEvent } from "./archive-checks.ts"
+import { refuseForeignArchive } from "./handle-trust.ts"
+import { saveTrajectory, sessionTrajectory } from "./session.ts"
+import { type ArchiveSource, readSession, withArchive } from "./session-archive.ts"
+import { parseSessionHandle, sessionHandle } from "./session-handle.ts"
+
+/** A session to look at: from an archive by its id, or from its handle, its own folder, or a file that `session.save`
+ *  wrote. Nothing can be sent to it. */
+export async function loadSession(source: ArchiveSource, id?: string): Promise<Session> {
+  const { record, folder, directory } = await locateAndLoad(source, id)
+  const session = record.session ?? "unknown"
+  const refuse = (): never => {
+    throw new AgentError(
+      `Session ${session} was loaded to be read. Go on with it by agent.session({ resume, archive }).`,
+      { code: "read-only" },
+    )
+  }
+  return {
+    id: session,
+    handle: sessionHandle(session, folder),
+    directory,
+    runtime: undefined,
+    running: undefined,
+    pending: [],
+    send: refuse,
+    followUp: refuse,
+    continueQueue: refuse,
+    clearQueue: refuse,
+    steer: refuse,
+    messages: () => structuredClone(record.messages),
+    trajectory: () => structuredClone(record),
+    save: (path) => saveTrajectory(path, record),
+    close: async () => structuredClone(record),
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+interface LoadedSession {
+  record: Trajectory
+  folder?: string | undefined
+  directory?: string | undefined
+}
+
+async function locateAndLoad(source: ArchiveSource, id: string | undefined): Promise<LoadedSession> {
+  if (id !== undefined) return await loadFromArchive(source, parseSessionHandle(id).id)
+  if (typeof source !== "string") throw new ConfigError("loadSession: a store needs the id of a session as well.")
+  const { id: named, folder } = parseSessionHandle(source)
+  if (folder !== undefined) {
+    refuseForeignArchive(folder, named)
+    return await loadFromArchive(folder, named)
+  }
+  const found = await stat(source).catch(() => undefined)
+  if (!found) throw new ConfigError(`loadSession: there is no "${source}".`)
+  if (!found.isDirectory()) return { record: await readTrajectory(source) }
+  const parent = dirname(source)
+  const isSession = basename(parent) === "sessions" && (await stat(join(source, "session.json")).catch(() => undefined))
+  if (isSession) return await loadFromArchive(dirname(parent), keyOf(basename(source)) ?? basename(source))
+  throw new ConfigError(`loadSession: "${source}" is not the folder of one session. Give its id as well.`)
+}
+
+async function loadFromArchive(source: ArchiveSource, id: string): Promise<LoadedSession> {
+  return await withArchive(source, async (archive) => {
+    const { record, events } = await readSession(archive, id)
+    const told = sessionTrajectory(id, events, record.completedAt)
+    return { record: told, folder: archive.folder, directory: archive.directory(id) }
+  })
+}
+
+async function readTrajectory(path: string): Promise<Trajectory> {
+  try {
+    const read: unknown = JSON.parse(await readFile(path, "utf8"))
+    if (isTrajectory(read)) return read
+  } catch (cause) {
+    throw new ConfigError(`loadSession: "${path}" cannot be read as JSON. Write one with session.save(path).`, {
+      cause,
+    })
+  }
+  throw new ConfigError(`loadSession: "${path}" is no trajectory of version 1. Write one with session.save(path).`)
+}
+
+function isTrajectory(value: unknown): value is Trajectory {
+  return isObject(value) && value.version === 1 && isListOf(isEvent)(value.events) && isMessageList(value.messages)
+}

@@ -1,0 +1,92 @@
+import { callName } from "../actions/preview-call.ts"
+import type { Journal } from "../actions/run-journal.ts"
+import { AgentError } from "../core/errors.ts"
+import type { Model } from "../models/model.ts"
+import { replayModel } from "../models/recording.ts"
+import { decodeOutcome } from "./outcome-codec.ts"
+import { argumentsText, type RecordingEntry } from "./recording-journal.ts"
+
+export interface ReplayJournalOptions {
+  /** Calls that are made all the same, as `binding` or `binding.method`. */
+  live: readonly string[]
+  /** Told what the recording does not have. */
+  onMissing(what: string): void
+}
+
+/** Answers all that a run asks from outside by what was recorded of it: no model is asked and no call is made. */
+export function createReplayJournal(
+  path: string,
+  entries: readonly RecordingEntry[],
+  options: ReplayJournalOptions,
+): Journal {
+  const own = entries.filter((entry) => entry.in === path)
+  const calls = own.filter((entry) => entry.kind === "call").map((entry, position) => ({ ...entry, position }))
+  const cells = own.filter((entry) => entry.kind === "cell")
+  let models = 0
+  let children = 0
+  const turn = createRecordedOrder()
+
+  return {
+    async call(call, { approve, make, state }) {
+      const [name, args] = [callName(call), argumentsText(call)]
+      if (options.live.includes(name)) {
+        await approve()
+        return await make(call.id)
+      }
+      const index = calls.findIndex((entry) => entry.name === name && entry.args === args)
+      const [entry] = index < 0 ? [] : calls.splice(index, 1)
+      if (!entry) throw notRecordedError(`a call of ${name} with ${shortened(args)}`, options)
+      if ("opaque" in entry.outcome) {
+        const why = `what ${name} gave, ${entry.outcome.opaque}, because only data is recorded`
+        throw notRecordedError(`${why}; let it be called: live: ["${name}"]`, options)
+      }
+      await turn(entry.position)
+      state.applyChanges(entry.state)
+      return decodeOutcome(entry.outcome)
+    },
+    model(model): Model {
+      const number = models++
+      const said = own.flatMap((entry) => (entry.kind === "model" && entry.model === number ? [entry.call] : []))
+      return replayModel(said, { id: model.id, contextWindow: model.contextWindow, price: model.price })
+    },
+    cellEnv() {
+      const { times, randoms } = cells.shift() ?? { times: [], randoms: [] }
+      return { now: replayNumbers(times, 1), clock: { recorded: times, note() {} }, random: replayNumbers(randoms, 0) }
+    },
+    child: (name) => createReplayJournal(`${path}/${name}.${children++}`, entries, options),
+  }
+}
+
+/** Lets calls that are under way together end in the order in which they once ended. */
+function createRecordedOrder(): (position: number) => Promise<void> {
+  const waiting: { position: number; end: () => void }[] = []
+  function endFirst(): void {
+    waiting.sort((one, other) => one.position - other.position)
+    waiting.shift()?.end()
+    if (waiting.length > 0) setImmediate(endFirst)
+  }
+  return (position) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (waiting.push({ position, end: resolve }) === 1) setImmediate(endFirst)
+    return promise
+  }
+}
+
+// Beyond what was noted time goes on, so that whoever waits for it comes to an end.
+function replayNumbers(values: readonly number[], step: number): () => number {
+  let index = 0
+  let last = values.at(0) ?? 0
+  return () => {
+    last = values[index++] ?? last + step
+    return last
+  }
+}
+
+function notRecordedError(what: string, { onMissing: missing }: ReplayJournalOptions): AgentError {
+  missing(what)
+  return new AgentError(`The recording does not have ${what}.`, { code: "not-recorded" })
+}
+
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)} …` : text
+}

@@ -1,0 +1,273 @@
+import { resolve } from "node:path"
+import { checkName } from "../core/checks/check-name.ts"
+import { isObject } from "../core/checks/check-shape.ts"
+import { AgentError, ConfigError, ConflictError } from "../core/errors.ts"
+import type { AgentEvent, Metadata, Status } from "../core/event.ts"
+import type { Json } from "../core/json.ts"
+import { messageText } from "../core/message.ts"
+import type { RuntimeLoss, RuntimeSnapshot } from "../runtime/runtime.ts"
+import { fileStore } from "../stores/file.ts"
+import { fileOf } from "../stores/file-names.ts"
+import type { Store, StoreChange } from "../stores/store.ts"
+import type { ReadArtifact } from "../tools/artifacts.ts"
+import { checkCalls, checkEvent, checkRecord, damagedSessionError } from "./archive-checks.ts"
+import type { LoggedCall } from "./call-log.ts"
+import type { RecordingEntry } from "./recording-journal.ts"
+import { isWriterBusy, type WriterIdentity } from "./writer-identity.ts"
+
+/** Where sessions are kept: a folder, or any store. */
+export type ArchiveSource = string | Store
+
+/** What `agent.session` takes to keep a session, or to go on with one. */
+export interface ArchiveOptions {
+  /** Keeps the session: in this folder, as `sessions/<id>/events.jsonl`, or in a store. Default: it is not kept. */
+  archive?: ArchiveSource | undefined
+  /** Goes on with a session: its `handle`, or its id together with `archive`. */
+  resume?: string | undefined
+  /** Whether all that comes from outside its runs is archived as well, so that it can be replayed: what models said and
+   *  functions gave. Default true. */
+  recording?: boolean | undefined
+  /** Goes on with the system prompt of the session that is resumed, even if the definition of the agent has changed since. Default
+   *  false: the next run begins with the current one. */
+  keepPrompt?: boolean | undefined
+}
+
+/** A session as lists show it. */
+export interface SessionInfo {
+  id: string
+  agent: string
+  /** How its first prompt begins. */
+  title: string
+  createdAt: number
+  updatedAt: number
+  /** When it was closed, if it was. */
+  completedAt?: number
+  /** Its last run failed because the account's limit was reached. */
+  usageLimited?: true | undefined
+  /** Runs that have ended, and how the last one did. */
+  runs: number
+  status?: Status
+  metadata: Metadata
+}
+
+/** What is stored of a session beside its events. */
+export interface SessionRecord extends SessionInfo {
+  version: 1
+  writer: WriterIdentity
+  /** What of the conversation is not in its events: the agent's own affair. */
+  head?: Json
+  /** What is known of the stored snapshot, and how many events had come before it. */
+  snapshot?: Omit<RuntimeSnapshot, "data" | "lost"> & { lost: RuntimeLoss[]; at: number }
+}
+
+/** A session as it was stored. */
+export interface StoredSession {
+  record: SessionRecord
+  revision: number
+  events: AgentEvent[]
+  snapshot?: RuntimeSnapshot | undefined
+  /** The calls of the cycle that was under way when it was last stored; undefined where calls were not logged. */
+  calls?: LoggedCall[] | undefined
+}
+
+export interface Archive {
+  readonly store: Store
+  /** For people: a folder, or "the store". */
+  readonly name: string
+  /** Where a session is, in an archive that is a folder. */
+  directory(id: string): string | undefined
+  /** The folder, where it is one. */
+  readonly folder: string | undefined
+  /** Closes what was opened here: not a store that was given. */
+  close(): Promise<void>
+}
+
+export function openArchive(source: ArchiveSource): Archive {
+  const folder = typeof source === "string" ? resolve(source) : undefined
+  const store = typeof source === "string" ? fileStore(source) : source
+  return {
+    store,
+    folder,
+    name: folder === undefined ? "the store" : `"${folder}"`,
+    directory: (id) => (folder === undefined ? undefined : resolve(folder, fileOf(`sessions/${id}`))),
+    close: async () => (folder === undefined ? undefined : await store.close()),
+  }
+}
+
+export const sessionKeys = {
+  record: (id: string) => `sessions/${id}/session`,
+  events: (id: string) => `sessions/${id}/events`,
+  recording: (id: string) => `sessions/${id}/recording`,
+  snapshot: (id: string) => `sessions/${id}/snapshot`,
+  /** The keys of its artifacts begin so. */
+  artifacts: (id: string) => `sessions/${id}/artifacts/`,
+  calls: (id: string) => `sessions/${id}/calls`,
+}
+
+/** Does work on an archive, and closes what it opened for that. */
+export async function withArchive<T>(source: ArchiveSource, work: (archive: Archive) => Promise<T>): Promise<T> {
+  const archive = openArchive(source)
+  try {
+    return await work(archive)
+  } finally {
+    await archive.close()
+  }
+}
+
+/** The sessions of an archive, the newest first; with `search`, those that speak of a text. One that is damaged is left
+ *  out, with a warning of the process. */
+export async function listSessions(
+  archive: ArchiveSource,
+  { agent, search }: { agent?: string | undefined; search?: string | undefined } = {},
+): Promise<SessionInfo[]> {
+  return await withArchive(archive, async ({ store, name }) => {
+    const found: SessionInfo[] = []
+    for await (const key of store.keys("sessions/")) {
+      if (!key.endsWith("/session")) continue
+      try {
+        const record = parseRecord((await store.get(key))?.value, name)
+        if (!record || (agent !== undefined && record.agent !== agent)) continue
+        if (search === undefined || (await mentions(store, record, search))) found.push(sessionInfoOf(record))
+      } catch (error) {
+        process.emitWarning(`A session is left out. ${asDamagedError(error).message}`)
+      }
+    }
+    return found.sort((one, other) => other.updatedAt - one.updatedAt)
+  })
+}
+
+/** Removes a session and all that is kept of it, damaged or not. One that is at work elsewhere is a `ConflictError`. */
+export async function deleteSession(archive: ArchiveSource, id: string): Promise<void> {
+  await withArchive(archive, async (opened) => {
+    const found = await readRecord(opened, id).catch((error: unknown) => void asDamagedError(error))
+    if (found) refuseIfBusy(found.record)
+    const artifacts = await Array.fromAsync(opened.store.keys(sessionKeys.artifacts(id)))
+    const gone = [
+      sessionKeys.record(id),
+      sessionKeys.events(id),
+      sessionKeys.recording(id),
+      sessionKeys.snapshot(id),
+      sessionKeys.calls(id),
+      ...artifacts,
+    ]
+    const changes = gone.map((key): StoreChange => ({ type: "delete", key }))
+    await opened.store.commit(changes, found && { key: sessionKeys.record(id), ifRevision: found.revision })
+  })
+}
+
+export async function readSession(archive: Archive, id: string): Promise<StoredSession> {
+  const { record, revision } = await readRecord(archive, id)
+  const events: AgentEvent[] = []
+  const log = `session "${id}" in ${archive.name}`
+  for await (const event of archive.store.read(sessionKeys.events(id)))
+    events.push(checkEvent(event, events.length, log))
+  if (events.length === 0 && record.runs > 0) {
+    throw new AgentError(
+      `The events of session "${id}" in ${archive.name} are gone. Restore them from a backup, or delete the session.`,
+      { code: "corrupt" },
+    )
+  }
+  const data = record.snapshot && (await archive.store.get(sessionKeys.snapshot(id)))?.value
+  const snapshot = record.snapshot && data instanceof Uint8Array ? { ...record.snapshot, data } : undefined
+  const calls = checkCalls((await archive.store.get(sessionKeys.calls(id)))?.value, log)
+  return { record, revision, events, snapshot, calls }
+}
+
+/** Reads artifacts of a session, by name. */
+export function sessionArtifactReader({ store }: Archive, id: string): ReadArtifact {
+  return async (name) => {
+    const { value } = (await store.get(sessionKeys.artifacts(id) + name)) ?? {}
+    if (value === undefined || typeof value === "string") return value
+    throw damagedSessionError(`The artifact "${name}" of session "${id}" is not as Karst writes it.`)
+  }
+}
+
+/** The artifacts of a session, by name. */
+export async function readArtifacts(archive: Archive, id: string): Promise<Map<string, string>> {
+  const artifacts = new Map<string, string>()
+  const read = sessionArtifactReader(archive, id)
+  for await (const key of archive.store.keys(sessionKeys.artifacts(id))) {
+    const name = key.slice(sessionKeys.artifacts(id).length)
+    const text = await read(name)
+    if (text !== undefined) artifacts.set(name, text)
+  }
+  return artifacts
+}
+
+/** All that came from outside the runs of a session. */
+export async function readRecording({ store }: Archive, id: string): Promise<RecordingEntry[]> {
+  const entries: RecordingEntry[] = []
+  for await (const entry of store.read(sessionKeys.recording(id))) entries.push(entry as unknown as RecordingEntry)
+  return entries
+}
+
+export function refuseIfBusy({ id, writer }: SessionRecord): void {
+  if (!isWriterBusy(writer)) return
+  throw new ConflictError(
+    `Session ${id} is at work in process ${writer.pid} on ${writer.host}. Wait until its run has ended, or stop it there; ` +
+      "if that process is gone, try again in a minute.",
+    { details: { id, pid: writer.pid, host: writer.host } },
+  )
+}
+
+export function sessionInfoOf(record: SessionRecord): SessionInfo {
+  const { version, writer, head, snapshot, ...info } = record
+  return info
+}
+
+async function readRecord({ store, name }: Archive, id: string): Promise<{ record: SessionRecord; revision: number }> {
+  checkName("The id of a session", id, { segment: true })
+  const entry = await store.get(sessionKeys.record(id))
+  const record = parseRecord(entry?.value, name)
+  if (entry && record) {
+    if (record.id !== id)
+      throw damagedSessionError(`The record of session "${id}" in ${name} is that of "${record.id}".`)
+    return { record, revision: entry.revision }
+  }
+  if (entry) {
+    throw new ConfigError(
+      `Session "${id}" in ${name} was written by another version of Karst. Update karst to read it.`,
+    )
+  }
+  throw new ConfigError(
+    `There is no session "${id}" in ${name}. listSessions(archive) tells which there are; one is kept from its first send on.`,
+  )
+}
+
+function asDamagedError(error: unknown): AgentError {
+  if (error instanceof AgentError && error.code === "corrupt") return error
+  throw error
+}
+
+function parseRecord(value: unknown, where: string): SessionRecord | undefined {
+  const isOurs = isObject(value) && value.version === 1
+  return isOurs ? checkRecord(value, where) : undefined
+}
+
+async function mentions(store: Store, record: SessionRecord, text: string): Promise<boolean> {
+  const wanted = text.toLowerCase()
+  const has = (said: string) => said.toLowerCase().includes(wanted)
+  if (has(`${record.id} ${record.agent} ${record.title} ${JSON.stringify(record.metadata)}`)) return true
+  let index = 0
+  for await (const item of store.read(sessionKeys.events(record.id))) {
+    if (searchableTexts(checkEvent(item, index++, `session "${record.id}"`)).some(has)) return true
+  }
+  return false
+}
+
+function searchableTexts(event: AgentEvent): string[] {
+  switch (event.type) {
+    case "run-start":
+      return event.messages.map(messageText)
+    case "message-end":
+    case "prompt-steered":
+      return [messageText(event.message)]
+    case "code-end":
+    case "tool-end":
+      return [event.text]
+    case "run-end":
+      return [event.output]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,34 @@
+import { constants } from "node:fs"
+import { open, realpath } from "node:fs/promises"
+import { isWithin } from "../core/path-within.ts"
+
+/** The bytes of a regular file inside a folder, however its path leads there; or why it is not read. */
+export async function readWithin(
+  folder: string,
+  path: string,
+  mostBytes: number,
+): Promise<{ bytes: Uint8Array } | { problem: string }> {
+  const real = await realpath(path).catch(errorCodeOf)
+  if (typeof real !== "string") return { problem: unreadableText(real.code) }
+  if (!isWithin(folder, real)) return { problem: "is a link that leads outside its folder, and is not followed" }
+  // Without waiting: what is no file, such as a pipe, may never have anything to read.
+  const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK).catch(errorCodeOf)
+  if (!("stat" in file)) return { problem: unreadableText(file.code) }
+  try {
+    const stat = await file.stat()
+    if (!stat.isFile()) return { problem: "is not a file" }
+    if (stat.size > mostBytes) return { problem: `has ${stat.size} bytes; the most is ${mostBytes}` }
+    return { bytes: await file.readFile() }
+  } finally {
+    await file.close()
+  }
+}
+
+function errorCodeOf(error: NodeJS.ErrnoException): { code: string } {
+  return { code: error.code ?? error.message }
+}
+
+function unreadableText(code: string): string {
+  if (code === "ENOENT") return "is not there"
+  return code === "ELOOP" ? "is a link that leads to itself" : `cannot be read (${code})`
+}

@@ -1,0 +1,54 @@
+import type { Dirent } from "node:fs"
+import { readdir, realpath, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { isWithin } from "../core/path-within.ts"
+import { readWithin } from "./read-within.ts"
+
+/** A file that a skill brings beside its instructions. */
+export interface SkillFile {
+  /** From the skill's folder, with forward slashes: `references/forms.md`. */
+  path: string
+  bytes: number
+}
+
+/** The files of a skill's folder in the order of their paths, but for its instructions and what is hidden. */
+export async function listSkillFiles(folder: string): Promise<SkillFile[]> {
+  const found: SkillFile[] = []
+  await collectFiles(folder, "", folder, found)
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** The bytes of a file of a skill; throws what the caller can mend. */
+export async function readSkillFile(folder: string, path: string): Promise<Uint8Array> {
+  const read = await readWithin(folder, join(folder, path), maxBytes)
+  if ("bytes" in read) return read.bytes
+  throw new Error(`"${path}" ${read.problem}`)
+}
+
+const maxBytes = 16 * 1024 * 1024
+const maxFiles = 1_000
+const maxDepth = 8
+
+async function collectFiles(folder: string, prefix: string, root: string, found: SkillFile[]): Promise<void> {
+  if (prefix.split("/").length > maxDepth) return
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => [])
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (found.length >= maxFiles) return
+    if (isHidden(entry.name, prefix)) continue
+    const path = `${prefix}${entry.name}`
+    if (entry.isDirectory()) await collectFiles(join(folder, entry.name), `${path}/`, root, found)
+    else if (entry.isFile() || entry.isSymbolicLink()) await addFile(path, root, found)
+  }
+}
+
+function isHidden(name: string, prefix: string): boolean {
+  if (name.startsWith(".") || name === "node_modules" || name === "__pycache__") return true
+  return prefix === "" && /^(skill\.md|injection\.(ts|js|mjs|d\.m?ts|py))$/i.test(name)
+}
+
+async function addFile(path: string, root: string, found: SkillFile[]): Promise<void> {
+  const real = await realpath(join(root, path)).catch(() => undefined)
+  if (real === undefined || !isWithin(root, real)) return
+  const { size, isFile } = await stat(real).then((facts) => ({ size: facts.size, isFile: facts.isFile() }))
+  if (isFile) found.push({ path, bytes: size })
+}

@@ -1,0 +1,100 @@
+import { ConfigError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import type { StoreChange, StorePut } from "./store.ts"
+import { corruptError } from "./store-errors.ts"
+
+/** A change as it is stored: JSON as text, bytes as they are. */
+export type EncodedChange =
+  | { type: "put"; key: string; value: string | Uint8Array }
+  | { type: "append"; log: string; items: string[] }
+  | { type: "delete"; key: string }
+
+/** Checks and encodes every change, before any is made. */
+export function encodeChanges(changes: readonly StoreChange[]): EncodedChange[] {
+  // Appending nothing makes no log.
+  return changes.filter((change) => change.type !== "append" || change.items.length > 0).map(encodeChange)
+}
+
+/** What was stored, the reader's own; `where` is told if it is no longer what was written. */
+export function decodeStored(stored: string | Uint8Array, where: string): Json | Uint8Array {
+  if (typeof stored === "string") return parseStored(stored, where)
+  if (stored instanceof Uint8Array) return stored
+  throw corruptError(where, `a ${typeof stored} is stored there`, "Restore it from a backup, or delete it.")
+}
+
+export function parseStored(text: string, where: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw corruptError(
+      where,
+      "what is stored there is no longer JSON",
+      "Restore it from a backup, or delete it.",
+      error,
+    )
+  }
+}
+
+/** Keys become file names, rows and keys of a server: what one of them could not hold is refused by all. */
+export function checkKey(key: string): string {
+  const problem = keyProblem(key)
+  if (problem === undefined) return key
+  throw new ConfigError(`${JSON.stringify(key)?.slice(0, 80)} cannot be a key of a store: ${problem}.`)
+}
+
+export function checkPosition(from: number): number {
+  if (Number.isSafeInteger(from) && from >= 0) return from
+  throw new ConfigError(`A log cannot be read from position ${from}: positions are whole numbers from 0.`)
+}
+
+/** In the order of code points, which is also that of UTF-8 bytes. */
+export function sortByCodePoint(keys: Iterable<string>): string[] {
+  return Array.from(keys, (key) => Buffer.from(key))
+    .sort(Buffer.compare)
+    .map(String)
+}
+
+function encodeChange(change: StoreChange): EncodedChange {
+  switch (change.type) {
+    case "put":
+      return { type: "put", key: checkKey(change.key), value: encodeValue(change) }
+    case "append": {
+      const log = checkKey(change.log)
+      return { type: "append", log, items: change.items.map((item) => toJsonText(item, log)) }
+    }
+    case "delete":
+      return { type: "delete", key: checkKey(change.key) }
+  }
+}
+
+function encodeValue({ key, value }: StorePut): string | Uint8Array {
+  if (!(value instanceof Uint8Array)) return toJsonText(value, key)
+  // The writer may go on using its buffer. A view of a larger one is copied without the rest.
+  return new Uint8Array(value)
+}
+
+function toJsonText(value: Json, key: string): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (error) {
+    throw notJsonError(key, String(error), error)
+  }
+  if (text === undefined)
+    throw notJsonError(key, `it is ${typeof value === "undefined" ? "undefined" : `a ${typeof value}`}`)
+  return text
+}
+
+function notJsonError(key: string, why: string, cause?: unknown): ConfigError {
+  return new ConfigError(`What was given for "${key}" cannot be stored: ${why}. Give JSON, or bytes as a value.`, {
+    cause,
+  })
+}
+
+function keyProblem(key: string): string | undefined {
+  if (typeof key !== "string") return `it is a ${typeof key}`
+  if (key === "") return "it is empty"
+  if (!key.isWellFormed()) return "it has half a surrogate pair"
+  if (Buffer.byteLength(key) > 1000) return "it is longer than 1,000 bytes"
+  return undefined
+}

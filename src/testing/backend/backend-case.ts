@@ -1,0 +1,111 @@
+import assert from "node:assert/strict"
+import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { fork } from "../../core/child/child-process.ts"
+import type { Backend, StopWorking } from "../../engine/backends/backend.ts"
+import type { BackendSuite } from "../backend.ts"
+import { backendHandle, type JobLogLine, readJobLog } from "./backend-handle.ts"
+
+/** One thing that a backend promises, and how to see whether it holds. */
+export interface BackendCheck {
+  promise: string
+  /** What of the suite it cannot do without. */
+  needs?: "outage"
+  /** Of how many processes, for a backend with workers of its own. */
+  workers?: number
+  check(trial: BackendTrial): Promise<void>
+}
+
+/** One queue and all that is started for it; disposed of, all that is over. */
+export interface BackendTrial extends AsyncDisposable {
+  backend: Backend
+  /** Starts it here. */
+  start(concurrency: number): Promise<StopWorking>
+  /** Starts it in so many processes, of the backend's own or of the suite's. */
+  startProcesses(count: number, concurrency: number): Promise<void>
+  push(...runs: string[]): Promise<void>
+  /** Lets the jobs go on that hold. */
+  release(): void
+  lines(): JobLogLine[]
+  begun(run?: string): JobLogLine[]
+  done(): string[]
+  /** Waits until it holds; fails when it does not come to that. */
+  until(holds: () => boolean | Promise<boolean>, what: string): Promise<void>
+  /** Ends a process of the workers at once, as a crash would. */
+  kill(pid: number | undefined): void
+  outage(): Promise<() => Promise<void>>
+}
+
+export async function createBackendTrial(suite: BackendSuite, workers: number): Promise<BackendTrial> {
+  const folder = mkdtempSync(join(tmpdir(), "karst-backend-"))
+  const backend = await suite.open(folder, workers)
+  const stops: StopWorking[] = []
+  const children: ChildProcess[] = []
+  const release = () => writeFileSync(join(folder, "go"), "")
+  const lines = () => readJobLog(folder)
+
+  async function start(concurrency: number): Promise<StopWorking> {
+    const stop = await backend.start(backendHandle(backend, folder), { concurrency })
+    stops.push(stop)
+    return stop
+  }
+
+  return {
+    backend,
+    start,
+    async startProcesses(count, concurrency) {
+      const { module } = suite
+      if (!module) return void (await start(concurrency))
+      const started = Array.from({ length: count }, () => fork(entry, [String(module), folder, String(concurrency)]))
+      children.push(...started)
+      await Promise.all(started.map((child) => once(child, "message")))
+    },
+    async push(...runs) {
+      for (const [revision, run] of runs.entries()) await backend.push({ run, revision })
+    },
+    release,
+    lines,
+    begun: (run) => lines().filter((line) => line.what === "begun" && (run ?? line.run) === line.run),
+    done: () => lines().flatMap((line) => (line.what === "done" ? [line.run] : [])),
+    async until(holds, what) {
+      const end = Date.now() + maxWaitMs
+      while (!(await holds())) {
+        if (Date.now() > end) assert.fail(`It did not come to this: ${what}. There is: ${JSON.stringify(lines())}`)
+        await setTimeout(10)
+      }
+    },
+    kill(pid) {
+      assert.ok(pid !== undefined && pid !== process.pid, "The job is with this process, not with a worker of its own.")
+      process.kill(pid, "SIGKILL")
+    },
+    async outage() {
+      assert.ok(suite.outage)
+      return suite.outage()
+    },
+    async [Symbol.asyncDispose]() {
+      release()
+      await Promise.all(children.map(ended))
+      await Promise.all(stops.map((stop) => stop()))
+      await backend.close?.()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, "exit")
+  child.kill("SIGKILL")
+  await exit
+}
+
+const maxWaitMs = 30_000
+
+const entry = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "backend-child.ts" : "backend-child.js", import.meta.url),
+)

@@ -1,0 +1,54 @@
+import * as z from "zod"
+import { AgentError, isAbortError } from "../../core/errors.ts"
+import type { StopOptions, Workspace } from "../../workspaces/workspace.ts"
+import { cleanFolder } from "../../workspaces/workspace-path.ts"
+import { type ToolResult, toolFailure } from "../tool.ts"
+
+/** What a workspace refuses is a failure the model can act on, under the same code. */
+export async function withFailuresAsResults(work: () => Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof AgentError && !isAbortError(error)) return toolFailure(error.code, error.message)
+    throw error
+  }
+}
+
+/** A whole number. Its bounds are not shown as `integer` shows them, which would cost a dozen tokens each. */
+export function integerFrom(from: number) {
+  return z.number().min(from).transform(Math.trunc)
+}
+
+/** Says that nothing is at a path where a folder was expected; undefined when there is something. The workspace itself may be
+ *  empty. */
+export async function findMissingFolder(
+  path: string,
+  workspace: Workspace,
+  options: StopOptions,
+): Promise<ToolResult | undefined> {
+  const folder = cleanFolder(path)
+  if (folder === "") return undefined
+  for await (const _ of workspace.list(folder, options)) return undefined
+  return toolFailure("not-found", `There is no folder "${folder}". List the folder above it to see what there is.`)
+}
+
+export function cannotEncodeFailure(path: string): ToolResult {
+  const cure = "Use characters up to U+00FF, or write the whole file anew with write_file, which makes it UTF-8."
+  return toolFailure("cannot-encode", `"${path}" is not UTF-8 but one byte a character. ${cure}`)
+}
+
+/** One name as part of a text: `3 files`, `1 file`. */
+export function countText(count: number, thing: string): string {
+  return `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`
+}
+
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return countText(bytes, "byte")
+  const units = ["KB", "MB", "GB", "TB"]
+  let size = bytes / 1000
+  while (size >= 999.5 && units.length > 1) {
+    size /= 1000
+    units.shift()
+  }
+  return `${size < 9.95 ? size.toFixed(1) : Math.round(size)} ${units[0]}`
+}

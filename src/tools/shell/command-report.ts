@@ -1,0 +1,70 @@
+import { errorData } from "../../core/errors.ts"
+import { type ToolResult, toolResult } from "../tool.ts"
+import { sizeText } from "./command-output.ts"
+import type { Command, CommandEnd } from "./running-command.ts"
+
+/** What a cell gets that calls `shell` or `check_command` as a function. */
+export interface CommandReport {
+  id: string
+  status: "running" | "exited" | "stopped"
+  exitCode?: number
+  signal?: string
+  /** What it wrote since the last report; of much the beginning and the end. */
+  output: string
+  /** Where all of it is, if that is not all. */
+  log?: string
+}
+
+/** Tells how a command is doing and what it wrote since the last time. `lead` is said in place of its state. */
+export async function reportCommand(command: Command, end: CommandEnd | undefined, lead?: string): Promise<ToolResult> {
+  const { id, output } = command
+  const { head, tail, leftOut } = output.take(end !== undefined && !end.goesOn)
+  const log = leftOut > 0 ? await publishLog(command) : undefined
+  const gap = `… ${sizeText(leftOut)} left out; ${log?.text} …`
+  const written = leftOut > 0 ? joinLines(head, gap, tail) : head
+  const { status, code, text } = stateOf(end)
+  const notes = [
+    output.droppedNote(),
+    end?.goesOn && `What it started goes on; its output comes with check_command "${id}".`,
+  ]
+  const value: CommandReport = {
+    id,
+    status,
+    ...(typeof end?.exitCode === "number" && { exitCode: end.exitCode }),
+    ...(end?.signal && { signal: end.signal }),
+    output: written,
+    ...(log?.path && { log: log.path }),
+  }
+  const shown = joinLines(lead ?? text, written || "(no output)", ...notes)
+  return toolResult({ text: shown, value, ...(code !== undefined && { code }) })
+}
+
+function joinLines(...parts: (string | false | undefined)[]): string {
+  const [first = "", ...rest] = parts.filter((part) => part !== undefined && part !== false && part !== "")
+  return rest.reduce<string>((text, part) => `${text}${text.endsWith("\n") ? "" : "\n"}${part}`, String(first))
+}
+
+async function publishLog({ output }: Command): Promise<{ text: string; path?: string }> {
+  try {
+    const path = await output.publish()
+    return { text: `all of it is in ${path}`, path }
+  } catch (error) {
+    return { text: `it could not be kept: ${errorData(error).message}` }
+  }
+}
+
+interface CommandState {
+  status: CommandReport["status"]
+  text: string
+  /** Set where it is a failure. */
+  code?: string
+}
+
+function stateOf(end: CommandEnd | undefined): CommandState {
+  if (!end) return { status: "running", text: "Running." }
+  const { exitCode, signal, stopped } = end
+  if (stopped === "timeout") return { status: "stopped", text: "Killed: it was out of time.", code: "timeout" }
+  if (stopped) return { status: "stopped", text: "Killed.", ...(stopped !== "killed" && { code: stopped }) }
+  const text = signal ? `Ended by ${signal}.` : `Exit code ${exitCode}.`
+  return { status: "exited", text, ...(exitCode !== 0 && { code: "command-failed" }) }
+}

@@ -1,0 +1,180 @@
+import { createHash } from "node:crypto"
+import { setTimeout as after } from "node:timers/promises"
+import { AgentError } from "../../core/errors.ts"
+import { importOptionalPackage } from "../../core/optional-package.ts"
+import { abortError } from "../../core/run.ts"
+import { isExpiredCredentials, s3TimeoutError, s3TruncatedError, toConnectionError, toS3Error } from "./s3-errors.ts"
+import type { S3Credentials, S3Settings } from "./s3-options.ts"
+import { type RequestTimer, startRequestTimer } from "./s3-timeout.ts"
+
+/** One request. Without a key it is to the bucket. */
+export interface S3Request {
+  method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE"
+  key?: string | undefined
+  query?: { [name: string]: string } | undefined
+  headers?: { [name: string]: string } | undefined
+  body?: Uint8Array | undefined
+  /** What it is about, for errors. */
+  path: string
+  /** Statuses that are answers too. */
+  acceptedStatuses?: readonly number[] | undefined
+  signal?: AbortSignal | undefined
+}
+
+export interface S3Response {
+  status: number
+  headers: Headers
+  /** Can be read once. Whoever does not read it lets go of it. */
+  body(): AsyncGenerator<Uint8Array>
+  discard(): Promise<void>
+  /** Whether an earlier attempt failed in a way that leaves open whether it was done. */
+  wasRetried: boolean
+}
+
+export interface S3Client {
+  /** The answer, once its headers are there. Tries again what may work later. */
+  send(request: S3Request): Promise<S3Response>
+  /** The answer with all of its text. */
+  sendForText(request: S3Request): Promise<S3Response & { text: string }>
+}
+
+export function createS3Client(settings: S3Settings): S3Client {
+  const { bucket, url, region, retries, baseMs, timeoutMs, canRenew } = settings
+  let known: Promise<S3Credentials> | undefined
+
+  async function attempted<T>(request: S3Request, consume: (answer: S3Response) => Promise<T>): Promise<T> {
+    const { path, signal } = request
+    let wasTried = false
+    let renewed = false
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await consume(await once(request, wasTried))
+      } catch (thrown) {
+        if (signal?.aborted) throw abortError(signal)
+        const error = toConnectionError(path, bucket, thrown)
+        if (canRenew && !renewed && isExpiredCredentials(String(error.details?.code))) {
+          renewed = true
+          known = undefined
+          continue
+        }
+        if (!error.retryable || error.code === "conflict" || attempt > retries) throw error
+        wasTried = true
+        const delayMs = baseMs * 2 ** (attempt - 1) * (1 + Math.random() / 4)
+        await after(delayMs, undefined, { ...(signal && { signal }) }).catch(() => {})
+      }
+    }
+  }
+
+  async function once(request: S3Request, wasTried: boolean): Promise<S3Response> {
+    const { path, method, body, signal, acceptedStatuses: also = [] } = request
+    const signed = await sign(request)
+    // A slow line still carries 100 bytes in a millisecond.
+    const patience = timeoutMs + (body?.length ?? 0) / 100
+    const watched = startRequestTimer(signal, patience, () => s3TimeoutError(path, bucket, timeoutMs))
+    try {
+      const init = { method, headers: signed.headers, redirect: "manual", signal: watched.signal } as const
+      const response = await fetch(signed.url, { ...init, ...(body && { body }) })
+      const answer = answerOf(response, watched, request, wasTried)
+      if (response.ok || also.includes(response.status)) return answer
+      const { status, headers } = response
+      throw toS3Error({ path, bucket, status, headers, body: await hushed(await readText(answer)) })
+    } catch (error) {
+      watched.stop()
+      throw watched.reason() ?? error
+    }
+  }
+
+  function answerOf(
+    response: Response,
+    watched: RequestTimer,
+    { path, method }: S3Request,
+    wasTried: boolean,
+  ): S3Response {
+    const { status, headers } = response
+    async function* body(): AsyncGenerator<Uint8Array> {
+      let received = 0
+      try {
+        for await (const chunk of response.body ?? []) {
+          received += chunk.length
+          watched.pause()
+          yield chunk
+          watched.resume()
+        }
+      } catch (error) {
+        throw watched.reason() ?? toConnectionError(path, bucket, error)
+      } finally {
+        watched.stop()
+      }
+      const length = headers.get("content-length")
+      if (method !== "HEAD" && length !== null && Number(length) !== received) throw s3TruncatedError(path, bucket)
+    }
+    async function letGo(): Promise<void> {
+      watched.stop()
+      await response.body?.cancel().catch(() => {})
+    }
+    return { status, headers, body, discard: letGo, wasRetried: wasTried }
+  }
+
+  async function sign({ method, key, query, headers = {}, body }: S3Request): Promise<Request> {
+    const { AwsClient } = await loadSigner()
+    const { accessKeyId, secretAccessKey, sessionToken } = await credentials()
+    const signer = new AwsClient({
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken && { sessionToken }),
+      service: "s3",
+      region,
+    })
+    const address = new URL(url + encodeKey(key ?? ""))
+    for (const [name, value] of Object.entries(query ?? {})) address.searchParams.set(name, value)
+    // The service compares what arrives with this, so nothing that was damaged on the way is ever kept.
+    const hash = createHash("sha256")
+      .update(body ?? "")
+      .digest("hex")
+    return await signer.sign(address, { method, headers: { ...headers, "x-amz-content-sha256": hash } })
+  }
+
+  async function credentials(): Promise<S3Credentials> {
+    known ??= Promise.resolve(settings.credentials())
+    try {
+      return await known
+    } catch (error) {
+      known = undefined
+      throw new AgentError("The credentials of s3Workspace() could not be had; see the cause.", {
+        code: "authentication",
+        cause: error,
+      })
+    }
+  }
+
+  /** A service may repeat what it was sent: no secret goes into an error. */
+  async function hushed(text: string): Promise<string> {
+    const { accessKeyId, secretAccessKey, sessionToken } = await credentials()
+    const secrets = [secretAccessKey, sessionToken, accessKeyId].filter((secret) => secret !== undefined)
+    return secrets.reduce((rest, secret) => rest.replaceAll(secret, "***"), text)
+  }
+
+  return {
+    send: (request) => attempted(request, async (answer) => answer),
+    sendForText: (request) => attempted(request, async (answer) => ({ ...answer, text: await readText(answer) })),
+  }
+}
+
+async function loadSigner() {
+  const purpose = "s3Workspace(), which signs requests with it"
+  return (await importOptionalPackage("aws4fetch", purpose)) as unknown as typeof import("aws4fetch")
+}
+
+async function readText(answer: S3Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ""
+  for await (const chunk of answer.body()) text += decoder.decode(chunk, { stream: true })
+  return text + decoder.decode()
+}
+
+// As S3 signs it: everything but letters, digits and -._~ is escaped, in each name.
+function encodeKey(key: string): string {
+  const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  const name = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, percent)
+  return key.split("/").map(name).join("/")
+}

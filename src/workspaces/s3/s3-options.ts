@@ -1,0 +1,133 @@
+import {
+  checkOptions,
+  mustBeAtLeast,
+  mustBeIntegerFrom,
+  mustBeOneOf,
+  mustBePositive,
+  mustBeText,
+  type OptionChecks,
+} from "../../core/checks/check-options.ts"
+import { ConfigError } from "../../core/errors.ts"
+import { cleanFolder } from "../workspace-path.ts"
+
+export interface S3Credentials {
+  accessKeyId: string
+  secretAccessKey: string
+  sessionToken?: string | undefined
+}
+
+export interface S3Options {
+  bucket: string
+  /** The folder in the bucket that the workspace is. Default: all of it. */
+  prefix?: string | undefined
+  /** Default: that of AWS in the region. */
+  endpoint?: string | undefined
+  /** Default: AWS_REGION, else "us-east-1". R2 takes "auto". */
+  region?: string | undefined
+  /** A function is asked at first use, and again when what it gave has expired. Default: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
+   *  AWS_SESSION_TOKEN. */
+  credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>) | undefined
+  /** Where the bucket's name goes: `endpoint/bucket` or `bucket.endpoint`. Default: "virtual" for AWS, "path" with an endpoint of yours. */
+  addressing?: "path" | "virtual" | undefined
+  /** After the first attempt. Default 4. */
+  retries?: number | undefined
+  /** The first delay; each next one is twice as long, plus up to a quarter. Default 200. */
+  baseMs?: number | undefined
+  /** How long nothing may arrive. Default 60,000. */
+  timeoutMs?: number | undefined
+  /** How much of a stream is held and sent at once, at least 5 MiB; S3 takes 10,000 parts. Default 8 MiB. */
+  partBytes?: number | undefined
+}
+
+const s3Checks: OptionChecks<S3Options> = {
+  bucket: mustBeText,
+  prefix: mustBeText,
+  endpoint: mustBeText,
+  region: mustBeText,
+  credentials: mustBeCredentials,
+  addressing: mustBeOneOf("path", "virtual"),
+  retries: mustBeIntegerFrom(0),
+  baseMs: mustBeAtLeast(0),
+  timeoutMs: mustBePositive,
+  partBytes: mustBePositive,
+}
+
+function mustBeCredentials(value: unknown): string | undefined {
+  return typeof value === "object" || typeof value === "function" ? undefined : "is neither an object nor a function"
+}
+
+/** Options with their defaults, checked. */
+export interface S3Settings {
+  bucket: string
+  prefix: string
+  /** What keys are added to, with the slash. */
+  url: string
+  region: string
+  credentials(): S3Credentials | Promise<S3Credentials>
+  /** Whether asking for credentials again may give others. */
+  canRenew: boolean
+  retries: number
+  baseMs: number
+  timeoutMs: number
+  partBytes: number
+}
+
+export function toS3Settings(options: S3Options): S3Settings {
+  checkOptions("s3Workspace()", options, s3Checks)
+  const {
+    bucket,
+    prefix = "",
+    region = process.env.AWS_REGION || "us-east-1",
+    credentials = credentialsFromEnvironment(),
+  } = options
+  const { retries = 4, baseMs = 200, timeoutMs = 60_000, partBytes = 8 * 2 ** 20 } = options
+  if (!/^[a-zA-Z0-9][\w.-]+$/.test(bucket)) throw new ConfigError(`"${bucket}" is not the name of a bucket.`)
+  if (partBytes < 5 * 2 ** 20) throw new ConfigError(`partBytes is ${partBytes}; S3 takes parts of at least 5 MiB.`)
+  const renew = typeof credentials === "function" ? credentials : () => credentials
+  const canRenew = typeof credentials === "function"
+  const url = bucketUrl(options, region)
+  return {
+    bucket,
+    prefix: toKeyPrefix(prefix),
+    url,
+    region,
+    credentials: renew,
+    canRenew,
+    retries,
+    baseMs,
+    timeoutMs,
+    partBytes,
+  }
+}
+
+function toKeyPrefix(prefix: string): string {
+  const folder = cleanFolder(prefix)
+  return folder === "" ? "" : `${folder}/`
+}
+
+function bucketUrl({ bucket, endpoint, addressing }: S3Options, region: string): string {
+  const { host, protocol, pathname, username, password } = parseEndpoint(
+    endpoint ?? `https://s3.${region}.amazonaws.com`,
+  )
+  if (username || password) throw new ConfigError("An S3 endpoint has no user or password in it. Use `credentials`.")
+  const folder = pathname.replace(/\/$/, "")
+  if ((addressing ?? (endpoint ? "path" : "virtual")) === "virtual") return `${protocol}//${bucket}.${host}${folder}/`
+  return `${protocol}//${host}${folder}/${bucket}/`
+}
+
+function parseEndpoint(endpoint: string): URL {
+  const url = URL.parse(endpoint)
+  if (url && ["http:", "https:"].includes(url.protocol)) return url
+  throw new ConfigError(`"${endpoint}" is not an S3 endpoint. Write its address, such as "https://s3.example.com".`)
+}
+
+function credentialsFromEnvironment(): S3Credentials {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env
+  if (AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY) {
+    return { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY, sessionToken: AWS_SESSION_TOKEN }
+  }
+  throw new ConfigError(
+    "s3Workspace() has no credentials. Give `credentials`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+    { code: "missing-key" },
+  )
+}

@@ -1,0 +1,263 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { createAgent } from "../../../src/agent/create-agent.ts"
+import { scriptedModel } from "../../../src/models/scripted.ts"
+import { tool, toolResult } from "../../../src/tools/tool.ts"
+import { memoryWorkspace } from "../../../src/workspaces/memory.ts"
+import { call, calls, errorCodeOf, finish, resultsIn, toolEnds } from "../tool-call-helpers.ts"
+
+const noted: string[] = []
+const note = tool({ name: "note", description: "Notes.", run: () => `note ${noted.push("note")}` })
+const agentOf = (model: ReturnType<typeof scriptedModel>, options = {}) =>
+  createAgent({ model, tools: [note], ...options })
+
+describe("finish", () => {
+  test("is refused while todos are open, naming them, and works once they are done", async () => {
+    const plan = { todos: [{ title: "Write the report" }, { title: "Send it", status: "done" }] }
+    const model = scriptedModel([
+      calls(call("write_todos", plan)),
+      calls(finish("Too early.")),
+      calls(call("write_todos", { todos: [{ title: "Write the report", status: "done" }] })),
+      calls(finish("Sent.")),
+    ])
+    const { status, output, cycles, trajectory } = await agentOf(model).run("go")
+    assert.deepEqual([status, output, cycles], ["done", "Sent.", 4])
+    const refused = toolEnds(trajectory.events)[1]
+    assert.equal(errorCodeOf(refused), "todos-open")
+    assert.match(refused?.text ?? "", /Write the report \(pending\)/)
+    assert.doesNotMatch(refused?.text ?? "", /Send it/)
+  })
+
+  test("with broken JSON never finishes, and the answer is not lost", async () => {
+    const model = scriptedModel([calls(call("finish", '{"message": "It is 4')), calls(finish("It is 42."))])
+    const { output, cycles, trajectory } = await agentOf(model).run("go")
+    assert.deepEqual([output, cycles], ["It is 42.", 2])
+    assert.equal(errorCodeOf(toolEnds(trajectory.events)[0]), "invalid-json")
+  })
+
+  test("without a message never finishes", async () => {
+    const model = scriptedModel([calls(call("finish", { _raw: "It is 42." })), calls(finish("It is 42."))])
+    const { output, cycles } = await agentOf(model).run("go")
+    assert.deepEqual([output, cycles], ["It is 42.", 2])
+  })
+
+  test("has no way round the todos by another argument", async () => {
+    const model = scriptedModel([
+      calls(call("write_todos", { todos: [{ title: "Work" }] })),
+      calls(call("finish", { message: "ok", require_all_todos_completed: false, force: true })),
+      calls(call("write_todos", { todos: [] }), finish()),
+    ])
+    const { cycles } = await agentOf(model).run("go")
+    assert.equal(cycles, 3)
+  })
+
+  test("hands over files that exist, and no others", async () => {
+    const workspace = memoryWorkspace()
+    await workspace.write("report.md", "# Report")
+    const model = scriptedModel([
+      calls(call("finish", { message: "Here.", files: ["report.md", "lost.md"] })),
+      calls(call("finish", { message: "Here.", files: ["report.md"] })),
+    ])
+    const { files, cycles } = await agentOf(model, { workspace }).run("go")
+    assert.deepEqual([files, cycles], [["report.md"], 2])
+  })
+
+  test("answers the calls after it without making them", async () => {
+    noted.length = 0
+    const model = scriptedModel([calls(call("note"), finish("Enough."), call("note"), call("nowhere"))])
+    const { output, trajectory } = await agentOf(model).run("go")
+    assert.equal(output, "Enough.")
+    assert.equal(noted.length, 1)
+    const codes = toolEnds(trajectory.events).map(errorCodeOf)
+    assert.deepEqual(codes, [undefined, undefined, "skipped-finish", "skipped-finish"])
+  })
+})
+
+describe("a question", () => {
+  test("has the run wait, and the session goes on with the answer", async () => {
+    const question = { question: "Which month?", options: ["May", " June ", "May"], multiple: false, custom: false }
+    const model = scriptedModel([
+      calls(call("ask", question, "q1"), call("ask", question)),
+      calls(finish("June it is.")),
+    ])
+    await using session = await agentOf(model).session()
+    const run = session.send("Sum it up")
+    const asked = (await Array.fromAsync(run)).find((event) => event.type === "question-asked")
+    const result = await run
+    assert.equal(result.status, "waiting")
+    assert.deepEqual(result.completion, { by: "question", tool: "ask" })
+    const expected = { question: "Which month?", options: ["May", "June"], multiple: false, custom: false }
+    assert.deepEqual(result.pending, { kind: "question", id: "q1", ...expected })
+    assert.equal(asked?.question, "Which month?")
+    // The second question was not asked, and has its result.
+    assert.equal(errorCodeOf(toolEnds(result.trajectory.events)[1]), "skipped-ask")
+    const answered = await session.send("June")
+    assert.deepEqual([answered.status, answered.output], ["done", "June it is."])
+    const last = model.requests[1]?.messages.at(-1)
+    assert.equal(last?.role, "user")
+  })
+
+  test("can be answered without a session, from the result", async () => {
+    const model = scriptedModel([calls(call("ask", { question: "Sure?" })), calls(finish("Gone."))])
+    const agent = agentOf(model)
+    const waiting = await agent.run("Delete it")
+    const { output } = await agent.run("yes", { from: waiting })
+    assert.equal(output, "Gone.")
+  })
+})
+
+describe("a directive", () => {
+  const directing = (name: string, directive: NonNullable<Parameters<typeof toolResult>[0]["directive"]>, ok = true) =>
+    tool({
+      name,
+      description: name,
+      run: () => toolResult({ text: "said", directive, ok, ...(!ok && { code: "no" }) }),
+    })
+
+  test("of any tool ends the run or has it wait", async () => {
+    const submit = directing("submit", { kind: "finish", message: "Submitted." })
+    const done = await createAgent({ model: scriptedModel([calls(call("submit"))]), tools: [submit] }).run("go")
+    assert.deepEqual([done.output, done.completion], ["Submitted.", { by: "tool", tool: "submit" }])
+    const consult = directing("consult", { kind: "ask", question: "May I?" })
+    const waiting = await createAgent({ model: scriptedModel([calls(call("consult"))]), tools: [consult] }).run("go")
+    assert.equal(waiting.pending?.kind === "question" && waiting.pending.question, "May I?")
+  })
+
+  test("to continue, or of a failure, changes nothing", async () => {
+    const on = directing("on", { kind: "continue" })
+    const failed = directing("failed", { kind: "finish", message: "Not so." }, false)
+    const model = scriptedModel([calls(call("on"), call("failed"), call("on")), calls(finish("Really."))])
+    const { output, messages } = await createAgent({ model, tools: [on, failed] }).run("go")
+    assert.equal(output, "Really.")
+    assert.deepEqual(
+      resultsIn(messages).map(({ ok }) => ok),
+      [true, false, true, true],
+    )
+  })
+
+  test("of one of a parallel group is the first in the model's order, and the others have their results", async () => {
+    const racer = (name: string, first: boolean) =>
+      tool({
+        name,
+        description: name,
+        parallel: true,
+        async run() {
+          if (first) await new Promise(setImmediate)
+          return toolResult({ text: name, directive: { kind: "finish", message: name } })
+        },
+      })
+    const model = scriptedModel([calls(call("slow"), call("fast"))])
+    const { output, messages } = await createAgent({ model, tools: [racer("slow", true), racer("fast", false)] }).run(
+      "go",
+    )
+    assert.equal(output, "slow")
+    assert.equal(resultsIn(messages).length, 2)
+  })
+})
+
+describe("stopOn", () => {
+  test("ends with the result of the first tool that worked", async () => {
+    noted.length = 0
+    const model = scriptedModel([calls("Hm.", call("nowhere"), call("note"), call("note"))])
+    const { status, output, completion, trajectory } = await agentOf(model, { stopOn: "first-tool" }).run("go")
+    assert.deepEqual([status, output, completion], ["done", "note 1", { by: "tool", tool: "note" }])
+    assert.deepEqual(toolEnds(trajectory.events).map(errorCodeOf), ["unknown-tool", undefined, "skipped-finish"])
+  })
+
+  test("ends with a named tool only", async () => {
+    noted.length = 0
+    const other = tool({ name: "other", description: "Other.", run: () => "x".repeat(9000) })
+    const model = scriptedModel([calls(call("note")), calls(call("other"))])
+    const { output, completion } = await createAgent({ model, tools: [note, other], stopOn: ["other"] }).run("go")
+    assert.deepEqual(completion, { by: "tool", tool: "other" })
+    assert.equal(output.length, 9000)
+  })
+})
+
+describe("an answer without a tool call", () => {
+  test("is by default never taken for the answer: the model is reminded, until the limit", async () => {
+    const model = scriptedModel(() => "I think it is 4.")
+    const result = await agentOf(model, { limits: { cycles: 2 } }).run("2 + 2?")
+    assert.deepEqual([result.status, result.reason, result.cycles], ["stopped", "cycles", 2])
+    assert.deepEqual(result.completion, { by: "limit" })
+    // What it said last is there, and nothing was made up.
+    assert.equal(result.output, "I think it is 4.")
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /call finish/)
+  })
+
+  test("is the answer with noTool answer", async () => {
+    const result = await agentOf(scriptedModel(["It is 4."]), { noTool: "answer" }).run("2 + 2?")
+    assert.deepEqual([result.status, result.output, result.completion], ["done", "It is 4.", { by: "answer" }])
+  })
+
+  test("is a question to the user with noTool wait", async () => {
+    const result = await agentOf(scriptedModel(["Which two?"]), { noTool: "wait" }).run("Add them")
+    assert.equal(result.status, "waiting")
+    assert.equal(result.pending?.kind === "question" && result.pending.question, "Which two?")
+    assert.deepEqual(result.completion, { by: "question" })
+  })
+})
+
+describe("the user's word between calls", () => {
+  test("leaves out the calls that are left, and comes after all their results", async () => {
+    const speak = tool({
+      name: "speak",
+      description: "Speaks.",
+      run: () => void run.steer("Stop, use the other file."),
+    })
+    const model = scriptedModel([calls(call("speak"), call("note"), call("note")), calls(finish("Other it is."))])
+    noted.length = 0
+    const run = createAgent({ model, tools: [speak, note] }).run("go")
+    const { messages, trajectory } = await run
+    assert.equal(noted.length, 0)
+    const codes = toolEnds(trajectory.events).map(errorCodeOf)
+    assert.deepEqual(codes, [undefined, "skipped-steering", "skipped-steering", undefined])
+    assert.deepEqual(
+      messages.slice(2, 6).map((message) => (message.role === "user" ? message.origin : message.role)),
+      ["result", "result", "result", "steer"],
+    )
+  })
+
+  test("leaves out those of a parallel group that have not begun, and so does an end", async () => {
+    const speak = tool({ name: "speak", description: "", parallel: true, run: () => void run.steer("Stop.") })
+    const end = tool({
+      name: "end",
+      description: "",
+      parallel: true,
+      run: () => toolResult({ text: "", directive: done }),
+    })
+    const done = { kind: "finish", message: "Ended." } as const
+    const model = scriptedModel([
+      calls(call("speak"), call("speak"), call("end")),
+      calls(call("end"), call("speak"), call("speak")),
+    ])
+    const run = createAgent({ model, tools: [speak, end], maxParallelTools: 1 }).run("go")
+    const { output, trajectory } = await run
+    assert.equal(output, "Ended.")
+    const codes = toolEnds(trajectory.events).map(errorCodeOf)
+    const [steering, finished] = ["skipped-steering", "skipped-finish"]
+    assert.deepEqual(codes, [undefined, steering, steering, undefined, finished, finished])
+    assert.equal(trajectory.events.filter(({ type }) => type === "tool-start").length, 2)
+  })
+
+  test("is not lost where the run ends before the model can hear it", async () => {
+    const speak = tool({ name: "speak", description: "Speaks.", run: () => void session.steer("And in French.") })
+    const model = scriptedModel([calls(call("speak")), calls(finish("Fini."))])
+    await using session = await createAgent({ model, tools: [speak] }).session()
+    const stopped = await session.send("go", { limits: { cycles: 1 } })
+    assert.equal(stopped.status, "stopped")
+    await session.send("go on")
+    assert.match(JSON.stringify(model.requests[1]?.messages), /And in French/)
+  })
+})
+
+test("every way a run ends says by what it ended", async () => {
+  const failing = await agentOf(scriptedModel([new Error("no service")])).run("go").settled
+  assert.deepEqual(failing.completion, { by: "failure" })
+  const run = agentOf(scriptedModel([() => new Promise<string>(() => undefined)])).run("go")
+  setImmediate(() => run.abort())
+  assert.deepEqual((await run.settled).completion, { by: "abort" })
+  const early = agentOf(scriptedModel([])).run("go")
+  early.abort()
+  assert.deepEqual((await early.settled).completion, { by: "abort" })
+})

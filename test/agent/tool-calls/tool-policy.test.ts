@@ -1,0 +1,93 @@
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import type { ToolPolicy } from "../../../src/actions/tool-policy.ts"
+import { createAgent } from "../../../src/agent/create-agent.ts"
+import { ConfigError } from "../../../src/core/errors.ts"
+import { scriptedModel } from "../../../src/models/scripted.ts"
+import { jsRuntime } from "../../../src/runtime/js.ts"
+import { type Tool, tool } from "../../../src/tools/tool.ts"
+import { call, calls, errorCodeOf, finish, resultsIn, toolEnds } from "../tool-call-helpers.ts"
+
+const made: string[] = []
+const named = (name: string, sideEffect = true): Tool =>
+  tool({ name, description: name, sideEffect, run: () => `${made.push(name)}` })
+const tools = [named("read", false), named("write"), named("shell")]
+
+// The model asks for all of them, whatever it was offered.
+async function outcome(toolPolicy: ToolPolicy) {
+  made.length = 0
+  const model = scriptedModel([calls(call("read"), call("write"), call("shell")), calls(finish())])
+  const { trajectory, status } = await createAgent({ model, tools, toolPolicy }).run("go")
+  const offered = model.requests[0]?.tools?.map(({ name }) => name) ?? []
+  return { offered, status, codes: toolEnds(trajectory.events).map(errorCodeOf), made: [...made] }
+}
+
+describe("a tool policy", () => {
+  test("holds when tools are offered and when they are called, whatever the model makes up", async () => {
+    const { offered, codes, made } = await outcome({ deny: ["shell"] })
+    assert.ok(!offered.includes("shell") && offered.includes("write"))
+    assert.deepEqual(codes, [undefined, undefined, "unknown-tool", undefined])
+    assert.deepEqual(made, ["read", "write"])
+  })
+
+  test("may allow by name or by what a tool is, and leaves the way to end", async () => {
+    assert.deepEqual((await outcome({ allow: ["read"] })).made, ["read"])
+    const { made, offered, status } = await outcome({ only: ({ options }) => options.sideEffect === false })
+    assert.deepEqual(made, ["read"])
+    assert.ok(offered.includes("finish") && !offered.includes("write"))
+    assert.equal(status, "done")
+    assert.deepEqual((await outcome({ allow: ["read", "shell"], deny: ["shell"] })).made, ["read"])
+  })
+
+  test("can deny even that", async () => {
+    const model = scriptedModel(["It is 4."])
+    const agent = createAgent({ model, tools, toolPolicy: { deny: ["finish", "ask"] }, noTool: "answer" })
+    await agent.run("go")
+    assert.ok(!model.requests[0]?.tools?.some(({ name }) => name === "finish" || name === "ask"))
+  })
+
+  test("is narrowed by the runs that a run starts, never widened, through any number of them", async () => {
+    made.length = 0
+    const inner = scriptedModel([calls(call("read"), call("write"), call("shell")), calls(finish("Inner done."))])
+    const worker = createAgent({ name: "worker", model: inner, tools, toolPolicy: { allow: ["read", "shell"] } })
+    // In between is one without tools of its own.
+    const between = createAgent({
+      name: "between",
+      model: scriptedModel(["```ts\n(await worker.run('go')).output\n```\n", "ok"]),
+      runtime: jsRuntime({ worker }),
+      toolPolicy: { deny: ["read"] },
+    })
+    const ask = tool({ name: "ask_worker", description: "", run: async () => (await between.run("go")).output })
+    const model = scriptedModel([calls(call("ask_worker")), calls(finish())])
+    await createAgent({ model, tools: [ask, ...tools], toolPolicy: { deny: ["shell"] } }).run("go")
+    assert.deepEqual(made, [])
+    assert.ok(!inner.requests[0]?.tools?.some(({ name }) => ["read", "write", "shell"].includes(name)))
+  })
+
+  test("holds for tools that a cell calls as functions", async () => {
+    made.length = 0
+    const [read, , shell] = tools
+    const model = scriptedModel(["```ts\nawait read()\nawait run()\n```\n", "ok"])
+    const runtime = jsRuntime({ read, run: shell })
+    const { messages } = await createAgent({ model, runtime, toolPolicy: { deny: ["shell"] } }).run("go")
+    assert.deepEqual(made, ["read"])
+    assert.match(JSON.stringify(messages), /The tool \\"shell\\" may not be used/)
+  })
+
+  test("says nothing about tools of other names", async () => {
+    const { messages } = await createAgent({
+      model: scriptedModel([calls(call("read")), calls(finish())]),
+      tools,
+      toolPolicy: { deny: ["nothing"] },
+    }).run("go")
+    assert.equal(resultsIn(messages).length, 2)
+  })
+
+  test("is refused where it is none", () => {
+    const model = scriptedModel([])
+    // @ts-expect-error: a list is asked for.
+    assert.throws(() => createAgent({ model, tools, toolPolicy: { allow: "read" } }), ConfigError)
+    // @ts-expect-error: there is no such rule.
+    assert.throws(() => createAgent({ model, tools, toolPolicy: { forbid: ["read"] } }), /toolPolicy\.forbid/)
+  })
+})

@@ -1,0 +1,28 @@
+// test lane: durable, long
+import assert from "node:assert/strict"
+import { describe, test } from "node:test"
+import { killAt } from "./chain.ts"
+import { each, pairs } from "./choose.ts"
+import { kinds } from "./kinds.ts"
+
+// All that is stored is stored by writes: who dies before and after each of them dies around every stored event and every
+// line of the journal.
+describe("a process killed at any write to SQLite", { concurrency: 2 }, () => {
+  for (const kind of Object.keys(kinds)) {
+    test(`${kind}: a fresh one finishes the run; what was complete is not done again, and nothing is lost`, {
+      timeout: 240_000,
+    }, async (context) => {
+      let points = 0
+      const kills = await killAt(kind, "sqlite", (all) => {
+        points = all.length
+        return each(all)
+      })
+      context.diagnostic(`${kind}: killed at ${kills} of ${points} points`)
+      assert.ok(kills >= points * 0.9, `only ${kills} of ${points} points were reached`)
+    })
+
+    test(`${kind}: so it is when the one that goes on is killed as well`, { timeout: 240_000 }, async () => {
+      assert.ok((await killAt(kind, "sqlite", pairs(3, kind))) >= 3)
+    })
+  }
+})

@@ -1,0 +1,89 @@
+// test lane: clis
+import assert from "node:assert/strict"
+import { describe, mock, test } from "node:test"
+import type { AgentEvent } from "../../../src/core/event.ts"
+import type { RunContext } from "../../../src/core/run-context.ts"
+import { createCallContext } from "../../../src/providers/turn/nested-runs.ts"
+
+/** A run that collects the events forwarded to it. */
+function collectingRun(): { run: RunContext; events: AgentEvent[] } {
+  const events: AgentEvent[] = []
+  const run: RunContext = {
+    id: "run_boss",
+    agent: "boss",
+    parent: undefined,
+    depth: 1,
+    maxDepth: 4,
+    signal: new AbortController().signal,
+    ended: false,
+    readersApprove: false,
+    decisions: new Map(),
+    questionOwners: new Map(),
+    children: new Set(),
+    budget: undefined,
+    forward: (event) => void events.push(event),
+    countUsage: () => {},
+  }
+  return { run, events }
+}
+
+const head = { run: "run_child", parent: "run_boss", at: 0 }
+const start: AgentEvent = { ...head, type: "run-start", agent: "child", messages: [], metadata: {}, seq: 0 }
+const text: AgentEvent = { ...head, type: "text-delta", text: "hello", seq: 1 }
+const question: AgentEvent = { ...head, type: "question-asked", id: "q", question: "Which?", seq: 1 }
+const end: AgentEvent = {
+  ...head,
+  type: "run-end",
+  status: "done",
+  output: "",
+  cycles: 1,
+  usage: { complete: true },
+  seq: 2,
+}
+
+const callOf = (event: AgentEvent | undefined) => (event?.type === "run-start" ? event.metadata.call : undefined)
+const types = (events: AgentEvent[]) => events.map(({ type }) => type)
+
+describe("a run that is started for a call of a CLI", () => {
+  test("names a call that the CLI has reported", () => {
+    const { run, events } = collectingRun()
+    createCallContext(run, () => "item_1").forward(start)
+    assert.equal(callOf(events[0]), "item_1")
+  })
+
+  test("names a call that the CLI reports later, with its events in order", () => {
+    const { run, events } = collectingRun()
+    let reported: string | undefined
+    const context = createCallContext(run, () => reported)
+    context.forward(start)
+    assert.deepEqual(events, [])
+    reported = "item_1"
+    context.forward(text)
+    context.forward(end)
+    assert.deepEqual(types(events), ["run-start", "text-delta", "run-end"])
+    assert.equal(callOf(events[0]), "item_1")
+  })
+
+  for (const last of [question, end]) {
+    test(`is published without the call at its ${last.type}, where nobody reported it`, () => {
+      const { run, events } = collectingRun()
+      const context = createCallContext(run, () => undefined)
+      context.forward(start)
+      context.forward(last)
+      assert.deepEqual(types(events), ["run-start", last.type])
+      assert.equal(callOf(events[0]), undefined)
+    })
+  }
+
+  test("is published after a while, even if it says nothing more", () => {
+    mock.timers.enable({ apis: ["setTimeout", "setImmediate"] })
+    try {
+      const { run, events } = collectingRun()
+      createCallContext(run, () => undefined).forward(start)
+      mock.timers.runAll()
+      assert.deepEqual(types(events), ["run-start"])
+    } finally {
+      mock.timers.reset()
+    }
+  })
+})

@@ -1,0 +1,81 @@
+// test lane: durable
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { appendFile, readFile, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { describe, test } from "node:test"
+import { createAgent, deleteSession, fileStore, jsRuntime, listSessions, loadSession, scripted } from "karst"
+import { assertReplays } from "karst/testing"
+import { cell, freshFolder } from "./session-fixtures.ts"
+
+describe("an archive with a damaged session", () => {
+  test("lists and searches the others, warns of that one, and can delete it", async () => {
+    await using folder = await freshFolder()
+    const [broken, torn, whole] = [await session(folder.path), await session(folder.path), await session(folder.path)]
+    await writeFile(join(broken.directory, "session.json"), "no JSON")
+    const lines = (await readFile(join(torn.directory, "events.jsonl"), "utf8")).split("\n")
+    await writeFile(join(torn.directory, "events.jsonl"), lines.with(1, "{ cut").join("\n"))
+
+    const warned = once(process, "warning")
+    assert.deepEqual(ids(await listSessions(folder.path)).toSorted(), [torn.id, whole.id].toSorted())
+    const [warning] = await warned
+    assert.match(String(warning), new RegExp(`left out.*${broken.id}.*damaged`))
+    assert.deepEqual(ids(await listSessions(folder.path, { search: "Counted" })), [whole.id])
+
+    await assert.rejects(loadSession(folder.path, broken.id), { code: "corrupt" })
+    for (const { id } of [broken, torn]) await deleteSession(folder.path, id)
+    assert.deepEqual(ids(await listSessions(folder.path)), [whole.id])
+    await using store = fileStore(folder.path)
+    const left = await Array.fromAsync(store.keys("sessions/"))
+    assert.ok(left.every((key) => key.startsWith(`sessions/${whole.id}/`)))
+  })
+
+  test("says that its events are gone, instead of going on with an empty conversation", async () => {
+    await using folder = await freshFolder()
+    const { id, directory } = await session(folder.path)
+    await rm(join(directory, "events.jsonl"))
+    const agent = createAgent({ model: scripted([]), runtime: () => jsRuntime() })
+    await assert.rejects(agent.session({ resume: id, archive: folder.path }), { code: "corrupt", message: /events/ })
+    await assert.rejects(loadSession(folder.path, id), { code: "corrupt" })
+    await deleteSession(folder.path, id)
+  })
+
+  test("goes on where the last line was cut off", async () => {
+    await using folder = await freshFolder()
+    const { id, directory } = await session(folder.path)
+    await appendFile(join(directory, "events.jsonl"), '{"type":"run-')
+    await using resumed = await createAgent({ model: scripted(["Yes."]), runtime: () => jsRuntime() }).session({
+      resume: id,
+      archive: folder.path,
+    })
+    await resumed.send("Still there?")
+    assert.equal((await loadSession(folder.path, id)).messages().length, 6)
+  })
+})
+
+test("a session that was archived without a recording says so when it is replayed", async () => {
+  await using folder = await freshFolder()
+  const { id, directory } = await session(folder.path, false)
+  const agent = createAgent({ model: scripted([]), runtime: () => jsRuntime() })
+  const refusal = { name: "ConfigError", message: /recording: false/ }
+  await assert.rejects(assertReplays(agent, directory), refusal)
+  await assert.rejects(assertReplays(agent, { archive: folder.path, id }), refusal)
+})
+
+test("a trajectory is saved in a folder that is not there yet", async () => {
+  await using folder = await freshFolder()
+  const { id } = await session(folder.path)
+  const path = join(folder.path, "reports", "may", "session.json")
+  await (await loadSession(folder.path, id)).save(path)
+  assert.equal((await loadSession(path)).id, id)
+})
+
+async function session(archive: string, recording?: boolean): Promise<{ id: string; directory: string }> {
+  const agent = createAgent({ model: scripted([cell("1 + 1"), "Counted."]), runtime: () => jsRuntime() })
+  const opened = await agent.session({ archive, recording })
+  await opened.send("Count")
+  await opened.close()
+  return { id: opened.id, directory: opened.directory ?? "" }
+}
+
+const ids = (sessions: readonly { id: string }[]) => sessions.map(({ id }) => id)

@@ -1,0 +1,15 @@
+// test lane: durable
+import { describe, test } from "node:test"
+import { testStore } from "karst/testing"
+import { memoryStore } from "../../src/stores/memory-store.ts"
+
+const alone = "by design: a memory store is opened once, by making it"
+
+describe("memoryStore", () => {
+  testStore({
+    test,
+    place: () => "memory",
+    open: () => memoryStore(),
+    skip: { restart: alone, claim: alone, "watch-elsewhere": alone },
+  })
+})
