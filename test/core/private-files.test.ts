@@ -4,13 +4,16 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, before, describe, test } from "node:test"
-import { createAgent, fileStore, jsRuntime, localWorkspace, record, scripted, sqliteStore, tool } from "karst"
+import { createAgent, jsRuntime, tool } from "karst"
 import { suite } from "karst/evals"
+import { recordModel, scriptedModel } from "karst/models"
+import { fileStore, sqliteStore } from "karst/stores"
+import { localWorkspace } from "karst/workspaces"
 import { createGeminiHome } from "../../src/providers/gemini/gemini-home.ts"
 
 const cell = (code: string) => `\`\`\`ts\n${code}\n\`\`\``
 const agent = () =>
-  createAgent({ model: scripted([cell("const secret = 'token'; secret"), "Done."]), runtime: () => jsRuntime() })
+  createAgent({ model: scriptedModel([cell("const secret = 'token'; secret"), "Done."]), runtime: () => jsRuntime() })
 
 /** Everything that is written, by the function that has it written below a folder. */
 const writers: [what: string, write: (folder: string) => Promise<unknown>, atLeast: string[]][] = [
@@ -26,7 +29,7 @@ const writers: [what: string, write: (folder: string) => Promise<unknown>, atLea
     "an artifact of a session",
     async (folder) => {
       const long = tool({ name: "long", description: "", run: () => "secret ".repeat(2000) })
-      const model = scripted([[{ type: "tool-call", id: "1", name: "long", input: {} }], "Done."])
+      const model = scriptedModel([[{ type: "tool-call", id: "1", name: "long", input: {} }], "Done."])
       await using session = await createAgent({ model, tools: [long], noTool: "answer" }).session({ archive: folder })
       await session.send("Keep it")
     },
@@ -44,7 +47,7 @@ const writers: [what: string, write: (folder: string) => Promise<unknown>, atLea
   [
     "the recording of a model",
     async (folder) => {
-      const model = record(scripted(["Hello."]), join(folder, "recordings/run.jsonl"))
+      const model = recordModel(scriptedModel(["Hello."]), join(folder, "recordings/run.jsonl"))
       await createAgent({ model, runtime: () => jsRuntime() }).run("Go")
     },
     ["run.jsonl"],
@@ -141,7 +144,7 @@ describe("a file or folder that exists", () => {
       await writeFile(join(shared, name), "")
       await chmod(join(shared, name), 0o640)
     }
-    const model = record(scripted(["Hello."]), join(shared, "run.jsonl"))
+    const model = recordModel(scriptedModel(["Hello."]), join(shared, "run.jsonl"))
     await using session = await createAgent({ model, runtime: () => jsRuntime() }).session()
     await session.send("Go")
     await session.save(join(shared, "session.json"))
@@ -164,7 +167,7 @@ test("source files write to disk through core/private-files.ts, or are listed he
   const root = dirname(dirname(import.meta.dirname))
   const elsewhere: Record<string, string> = {
     "src/core/private-files.ts": "the helper itself",
-    "src/workspace/": "files of the user's project; .karst is private",
+    "src/workspaces/": "files of the user's project; .karst is private",
     "src/tools/shell/": "below a folder of mkdtemp, and the folder of the workspace",
     "src/runtime/process/": "below a folder of mkdtemp, or with a mode",
     "src/runtime/python/": "below a folder of mkdtemp",
