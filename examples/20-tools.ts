@@ -37,7 +37,7 @@ const model =
     [call("finish", { message: "The lamp is refunded; the chair needs a person." })],
   ])
 
-const agent = createAgent({ model, tools: [lookUp, refund], approve: () => false })
+const agent = createAgent({ model, tools: [lookUp, refund], approver: () => false })
 const run = agent.run("Refund the lamp and the chair of order 7")
 for await (const event of run) if (event.type === "tool-end") console.log(`${event.name}: ${event.text}`)
 const { output, completion } = await run

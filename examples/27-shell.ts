@@ -30,7 +30,7 @@ const agent = createAgent({
   model,
   workspace,
   shell: { sandbox: "auto", approve: ({ args }) => !harmless.test(commandOf(args)) },
-  approve({ args }) {
+  approver({ args }) {
     const yes = !commandOf(args).startsWith("rm")
     console.log(`may it run \`${commandOf(args)}\`? ${yes ? "yes" : "no"}`)
     return yes

@@ -30,7 +30,7 @@ const kit = methods(new Cart(), { add: "Puts items into the cart.", pay: { descr
 const shopper = claude({
   allow: [], // none of its own tools
   tools: [price, kit, poet],
-  approve({ binding, args }) {
+  approver({ binding, args }) {
     console.log(`may ${binding}(${JSON.stringify(args)}) be called? yes`)
     return true
   },
