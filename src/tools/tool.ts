@@ -11,8 +11,8 @@ import { copyIfJson, type Json, type JsonSchema } from "../core/json.ts"
 import type { ImagePart, Message } from "../core/message.ts"
 import { deepFreeze } from "../core/values/freeze.ts"
 import { callOptionChecks } from "../runtime/bindings/method-guards.ts"
-import { asBinding, type FunctionBinding, type SchemaLike, type UnknownPolicy } from "../runtime/bindings.ts"
-import type { ApprovalCondition, StandardSchema } from "../runtime/runtime.ts"
+import { asBinding, type CallOptions, type FunctionBinding, type SchemaLike } from "../runtime/bindings.ts"
+import type { StandardSchema } from "../runtime/runtime.ts"
 import { validateArguments } from "../runtime/schema/tool-arguments.ts"
 import { toJsonSchema, type Validation } from "../runtime/schema.ts"
 import type { Workspace } from "../workspaces/workspace.ts"
@@ -35,31 +35,18 @@ export interface Tool {
   run(input: unknown, context: ToolContext): unknown
 }
 
-export interface ToolOptions {
-  /** Ask before each call, or only if this function returns true. Default false. */
-  approve?: boolean | ApprovalCondition | undefined
+export interface ToolOptions extends CallOptions {
   /** True: may run concurrently with other parallel tools of the same answer. Default false: one after another, in
    *  the model's order. */
   parallel?: boolean | undefined
-  /** True if it changes something outside of the run. Default true. */
+  /** True if it changes something outside of the run. If false, a durable run does not journal its calls unless
+   *  `journal` is true. Default true. */
   sideEffect?: boolean | undefined
-  /** True if repeating a call with the same input has no further effect; such a call is repeated after a crash.
-   *  Default false. */
-  idempotent?: boolean | undefined
-  /** What a durable run does with a call if it is unknown whether it took effect. Default: the engine's setting. */
-  unknown?: UnknownPolicy | undefined
-  /** False: a durable run does not journal it, and repeats it when its cycle is repeated. Default: true if it has a
-   *  side effect. */
-  journal?: boolean | undefined
   /** What happens to old results when memory is cleared: they are cleared or kept. Default `clear`. */
   retention?: "clear" | "keep" | undefined
-  /** Time limit of one call. Default: none. */
-  timeoutMs?: number | undefined
   /** How many characters of the result the model sees; the rest is stored as an artifact. Default: the agent's
    *  `maxOutputChars`. */
   maxChars?: number | undefined
-  /** The number of calls in one run. Default: no limit. */
-  maxCalls?: number | undefined
   /** True: does not count against `limits.calls`. For tools that end the work, which must be possible at the limit.
    *  Default false. */
   free?: boolean | undefined
