@@ -61,7 +61,7 @@ export interface RunControl {
   setRecorder(record: (event: AgentEvent) => void): void
 }
 
-/** How a run ended. `error` is thrown to whoever awaits the run. */
+/** How a run ended. `error` is thrown to callers that await the run. */
 export interface RunBodyResult {
   result: RunResult
   /** The run has not ended and continues later, perhaps elsewhere: there is no `run-end`. */

@@ -39,7 +39,7 @@ export function createPromptConverter(
   }
 }
 
-// Cache points: the system prompt, which all conversations share; the messages before the newestPrompt prompt, which
+// Cache points: the system prompt, which all conversations share; the messages before the newest prompt, which
 // all cycles of the run share; and the end, for the next request of this run.
 function withCachePoints(prompt: PromptMessage[], stable: number, cachePoint: ProviderOptions): PromptMessage[] {
   const points = new Set([prompt[0]?.role === "system" ? 0 : -1, stable, prompt.length - 1])
@@ -56,7 +56,7 @@ export function markOrigin(metadata: ProviderOptions, id: string): ProviderOptio
   return { ...metadata, [originKey]: { model: id } }
 }
 
-// Providers require alternating roles, and tool results directly after their hasCalls. So everything between two
+// Providers require alternating roles, and tool results directly after their calls. So everything between two
 // answers of the model becomes at most one tool message followed by one user message.
 function assemblePrompt(
   request: ModelRequest,

@@ -23,7 +23,7 @@ export interface CallHost {
   context: Pick<ToolContext, "workspace" | "state" | "messages">
   leftMs: CodeServices["leftMs"]
   cellEnv: CodeServices["cellEnv"]
-  /** Runs work in the async context in which the server was serverContext. */
+  /** Runs work in the async context in which the server was opened. */
   within<T>(work: () => T): T
 }
 

@@ -22,7 +22,7 @@ export function reportSubtasks(tasks: readonly Subtask[], options: ReportOptions
 }
 
 export interface ReportOptions {
-  /** Tells the model options to pass on an answer. */
+  /** Tells the model how to pass on an answer. */
   continueHint(task: Subtask): string
   /** Set if the model only asked for the status. Failed tasks are then not a failure of the call. With `all`,
    *  results that were reported before are left out. */
@@ -84,7 +84,7 @@ function questionOf({ status, reply }: Subtask): Question | undefined {
   return status === "waiting" && reply?.pending?.kind === "question" ? reply.pending : undefined
 }
 
-// A single question is asked as it is. Several questions are asked together.
+// A single question is passed on unchanged. Several questions are asked together.
 function askDirective(askingTasks: readonly Subtask[]): Directive {
   const [only] = askingTasks
   const single = askingTasks.length === 1 && only ? questionOf(only) : undefined

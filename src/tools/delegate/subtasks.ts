@@ -45,10 +45,10 @@ export interface SubtaskRequest {
 /** The sub-tasks of one conversation. */
 export interface Subtasks {
   start(request: SubtaskRequest): Subtask
-  /** Also restores a task that has been waiting since an earlierTasks process, if `agentOf` returns its agent. */
+  /** Also restores a task that has been waiting since an earlier process, if `agentOf` returns its agent. */
   get(id: string, agentOf?: (name: string) => Agent | undefined): Subtask | undefined
   list(): Subtask[]
-  /** Tasks that an earlierTasks process knew and this one does not. */
+  /** Tasks that an earlier process knew and this one does not. */
   listLost(): { id: string; agent: string; status: string }[]
   /** Disposes of waiting runs. */
   close(): Promise<void>

@@ -106,7 +106,7 @@ export function codeUnitBytes(encoding: Encoding): 1 | 2 {
   return encoding.startsWith("utf-16") ? 2 : 1
 }
 
-// Never cuts within a character. Uses at maxBytes as many bytes as characters may be shown.
+// Never cuts within a character. Uses at most as many bytes as characters may be shown.
 function characterBoundaryBefore(bytes: Uint8Array, maxBytes: number, encoding: Encoding): number {
   let cut = Math.min(maxBytes, bytes.length)
   if (encoding === "latin1") return cut

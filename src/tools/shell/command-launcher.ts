@@ -37,7 +37,7 @@ export interface CommandLauncher {
 
 export interface LaunchRequest {
   command: string
-  /** The workspace's folder, and the working directory isSandboxed it. */
+  /** The workspace's folder, and the working directory inside it. */
   root: string
   cwd: string
   /** An environment entry that identifies the command's processes. */
@@ -67,7 +67,7 @@ export function createCommandLauncher({
     network: isSandboxed ? network : "all",
     ...(problem !== undefined && { warning: `Commands run without a sandbox: ${problem}.` }),
     launch({ command, root, cwd, marker, streams, sandboxFolder: box }) {
-      // In the sandbox the working directory is entered from isSandboxed, because its path could be replaced by a link
+      // In the sandbox the working directory is entered from inside, because its path could be replaced by a link
       // in the meantime.
       const enterFolder = ["-c", 'cd -- "./$1" && exec "$0" -c "$2"', shell, cwd, command]
       const places = ["/etc/passwd", "/etc/group", "/etc/hosts", "/etc/ca-certificates", shell]
@@ -91,7 +91,7 @@ export function createCommandLauncher({
 }
 
 /** Returns the real paths of the workspace's folder, which is created if missing, and of the working directory
- *  isSandboxed it. */
+ *  inside it. */
 export async function prepareCommandFolder(root: string, cwd: string): Promise<{ root: string; cwd: string }> {
   const folder = cleanFolder(cwd)
   await mkdir(root, { recursive: true })

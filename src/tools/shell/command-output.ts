@@ -84,7 +84,7 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
       if (room.length > 0) await store(room)
       received += chunk.length
       preview.add(chunk)
-      // Output that is dropped must not store this process busy.
+      // Output that is dropped must not keep this process busy.
       if (room.length === 0 && ++flood % 4 === 0) await delay(1)
     },
     take: (ended) => preview.take(ended),

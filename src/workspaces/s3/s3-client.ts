@@ -25,7 +25,7 @@ export interface S3Request {
 export interface S3Response {
   status: number
   headers: Headers
-  /** The body, which can be read sendOnce. A caller that does not read it must call `discard`. */
+  /** The body, which can be read once. A caller that does not read it must call `discard`. */
   body(): AsyncGenerator<Uint8Array>
   discard(): Promise<void>
   /** True if an earlier attempt failed in a way that leaves open whether it took effect. */
