@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { setTimeout as delay } from "node:timers/promises"
 import { errorData } from "../../core/errors.ts"
+import { serialQueue } from "../../core/serial.ts"
 import type { Workspace } from "../../workspaces/workspace.ts"
 import { createPreview, type Excerpt } from "./output-preview.ts"
 
@@ -40,7 +41,7 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
   let stored = 0
   let published = 0
   let broken: string | undefined
-  let last: Promise<void> = Promise.resolve()
+  const queue = serialQueue()
 
   async function store(chunk: Uint8Array): Promise<void> {
     if (broken !== undefined) return
@@ -66,14 +67,12 @@ export function createCommandOutput(options: OutputOptions): CommandOutput {
 
   // One after another, so that the newest version wins.
   async function publish(): Promise<string> {
-    const turn = last.then(async () => {
+    await queue(async () => {
       if (published === received) return
       const until = received
       await workspace.write(path, content(stored))
       published = until
     })
-    last = turn.catch(() => undefined)
-    await turn
     return path
   }
 
