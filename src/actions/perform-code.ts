@@ -32,23 +32,38 @@ export interface CodeServices extends GateServices {
   taken: ReadonlySet<string>
 }
 
-/** Runs a cell and shapes its output: what it printed and its trailing value, up to `maxOutputChars`; more is kept whole
- *  in a fresh variable. Throws only when the runtime itself is gone, after a `code-end` that says so. */
-export async function performCode(part: CodePart, services: CodeServices, emit: Emit): Promise<void> {
-  if (!part.closed) {
-    const error: ActionError = { kind: "incomplete", message: "The code block was never closed, so it was not run." }
-    emit(codeNotRun(part.id, error, `${error.message} Send it again, complete.`))
-    return
-  }
+export type CodeEnd = Extract<EventBody, { type: "code-end" }>
+
+export interface CodeOutcome {
+  /** The event that ended the cell, as it was emitted. */
+  end: CodeEnd
+  /** The error of a runtime that no longer works; only the host can fix that. */
+  failure?: unknown
+}
+
+/** Runs a cell, emits its events and returns the last one. The result text holds the printed output and the value of the
+ *  last expression, up to `maxOutputChars`; a longer text is stored whole in a fresh variable. Never throws. */
+export async function performCode(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeOutcome> {
+  const outcome = part.closed ? await runCell(part, services, emit) : { end: neverClosed(part) }
+  emit(outcome.end)
+  return outcome
+}
+
+function neverClosed({ id }: CodePart): CodeEnd {
+  const error: ActionError = { kind: "incomplete", message: "The code block was never closed, so it was not run." }
+  return codeNotRun(id, error, `${error.message} Send it again, complete.`)
+}
+
+async function runCell(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeOutcome> {
   try {
-    await runCell(part, services, emit)
-  } catch (error) {
-    emit(codeNotRun(part.id, { kind: "crash", message: `The runtime failed: ${errorData(error).message}` }))
-    throw error
+    return { end: await executeCell(part, services, emit) }
+  } catch (failure) {
+    const message = `The runtime failed: ${errorData(failure).message}`
+    return { end: codeNotRun(part.id, { kind: "crash", message }), failure }
   }
 }
 
-async function runCell(part: CodePart, services: CodeServices, emit: Emit): Promise<void> {
+async function executeCell(part: CodePart, services: CodeServices, emit: Emit): Promise<CodeEnd> {
   const started = services.now()
   const calls = callGate(services, part.id, emit)
   const execution = await services.runtime.execute(part.code, {
@@ -63,7 +78,7 @@ async function runCell(part: CodePart, services: CodeServices, emit: Emit): Prom
     output: (chunk) => emit({ type: "code-delta", id: part.id, of: chunk.stream, text: chunk.text }),
   })
   const shaped = await shapeOutput(part.code, execution, services)
-  emit({
+  return {
     type: "code-end",
     id: part.id,
     ok: execution.ok,
@@ -74,7 +89,7 @@ async function runCell(part: CodePart, services: CodeServices, emit: Emit): Prom
     ...(execution.ok ? {} : { error: toActionError(execution.error) }),
     ...(shaped.kept === undefined ? {} : { kept: shaped.kept }),
     ...(execution.images?.length ? { images: execution.images } : {}),
-  })
+  }
 }
 
 // Calls may come from another process, which knows nothing of runs; what they start ends with the cell, or the call.
@@ -91,7 +106,7 @@ function shorterTime(a: number | undefined, b: number | undefined): number | und
 }
 
 /** The result of a cell that was not run, or not to its end. */
-export function codeNotRun(id: string, error: ActionError, text = error.message): EventBody {
+export function codeNotRun(id: string, error: ActionError, text = error.message): CodeEnd {
   const changes = { created: [], reassigned: [], removed: [] }
   return { type: "code-end", id, ok: false, text: taggedText("error", text), durationMs: 0, changes, calls: 0, error }
 }

@@ -18,6 +18,7 @@ import {
   type PerformedCall,
   type SkipReason,
   skippedResult,
+  type ToolEnd,
   toolEndEvent,
   toToolResult,
 } from "./tool-result.ts"
@@ -48,6 +49,8 @@ export interface AvailableTools {
 
 /** What the calls of one answer came to. */
 export interface ToolsOutcome {
+  /** The `tool-end` event of each call, as it was emitted, in the order of the calls. */
+  ends: ToolEnd[]
   /** The first result that ends the run or has it wait. */
   directed?: { tool: string; call: string; directive: Directive } | undefined
   /** The first result of a tool that the run stops on. */
@@ -63,7 +66,7 @@ export async function performTools(
   services: ToolServices,
   emit: Emit,
 ): Promise<ToolsOutcome> {
-  const outcome: ToolsOutcome = {}
+  const outcome: ToolsOutcome = { ends: [] }
   const reservation = reserveCalls(countedCalls(calls, tools), services.budgets)
   const batch: ToolBatch = { tools, context, services, reservation, emit, within: bindToThisRun() }
   let reason: SkipReason | undefined
@@ -73,13 +76,13 @@ export async function performTools(
     if (services.signal.aborted) reason = "aborted"
     if (reason) {
       for (const { id } of group) reservation.release(id)
-      skipTools(group, reason, emit)
+      outcome.ends.push(...skipTools(group, reason, emit))
       continue
     }
     const [only] = group
     const all = only && group.length === 1 ? [await performTool(only, batch)] : await performTogether(group, batch)
     // The first directive counts in the order of the calls, not in the order in which they ended.
-    for (const performed of all) addToOutcome(performed, outcome, services)
+    for (const ended of all) addToOutcome(ended, outcome, services)
     reason = reasonToSkip(outcome, services)
   }
   return outcome
@@ -94,13 +97,23 @@ function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolService
 }
 
 /** Answers calls that are not made. */
-export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): void {
-  for (const call of calls) emit(toolEndEvent(skippedCall(call, reason)))
+export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): ToolEnd[] {
+  return calls.map((call) => skipTool(call, reason, emit).end)
 }
 
-function skippedCall(call: ToolCallPart, reason: SkipReason): PerformedCall {
+function skipTool(call: ToolCallPart, reason: SkipReason, emit: Emit): EndedCall {
   const result = skippedResult(reason)
-  return { call, result, shown: result.text, durationMs: 0 }
+  return endCall({ call, result, shown: result.text, durationMs: 0 }, emit)
+}
+
+interface EndedCall extends PerformedCall {
+  end: ToolEnd
+}
+
+function endCall(performed: PerformedCall, emit: Emit): EndedCall {
+  const end = toolEndEvent(performed)
+  emit(end)
+  return { ...performed, end }
 }
 
 interface ToolBatch extends AvailableTools {
@@ -111,8 +124,9 @@ interface ToolBatch extends AvailableTools {
 }
 
 // A failure says nothing about how the run goes on.
-function addToOutcome({ call, result }: PerformedCall, outcome: ToolsOutcome, { stopOn }: ToolServices): void {
+function addToOutcome({ call, result, end }: EndedCall, outcome: ToolsOutcome, { stopOn }: ToolServices): void {
   const { ok, text, directive } = result
+  outcome.ends.push(end)
   if (!ok) return
   if (directive && directive.kind !== "continue") {
     outcome.directed ??= { tool: call.name, call: call.id, directive }
@@ -140,9 +154,9 @@ function nextGroup(
   return calls.slice(from, end)
 }
 
-async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch): Promise<PerformedCall[]> {
-  const results: PerformedCall[] = []
-  const soFar: ToolsOutcome = {}
+async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch): Promise<EndedCall[]> {
+  const results: EndedCall[] = []
+  const soFar: ToolsOutcome = { ends: [] }
   const queue = group.entries()
   // A run that may be run again gives the same names to what it keeps, whichever call ends first.
   const isNumbered = batch.services.journal !== undefined
@@ -151,10 +165,9 @@ async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch)
       // One that waited for its turn may be too late.
       const reason = results.length > 0 ? reasonToSkip(soFar, batch.services) : undefined
       if (reason) batch.reservation.release(call.id)
-      const performed = reason ? skippedCall(call, reason) : await performTool(call, batch, isNumbered ? index : 0)
-      if (reason) batch.emit(toolEndEvent(performed))
-      results[index] = performed
-      addToOutcome(performed, soFar, batch.services)
+      const ended = reason ? skipTool(call, reason, batch.emit) : await performTool(call, batch, isNumbered ? index : 0)
+      results[index] = ended
+      addToOutcome(ended, soFar, batch.services)
     }
   }
   await Promise.all(Array.from({ length: Math.min(batch.services.maxParallelTools, group.length) }, worker))
@@ -162,7 +175,7 @@ async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch)
 }
 
 // `position`: the number of calls before it in its group, where that is part of the name of what is kept.
-async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): Promise<PerformedCall> {
+async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): Promise<EndedCall> {
   const { services, tools, emit } = batch
   const started = services.now()
   emit({ type: "tool-start", id: call.id, name: call.name, input: call.input })
@@ -170,9 +183,8 @@ async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): 
   const { retention, maxChars = services.maxOutputChars } = tools.get(call.name)?.options ?? {}
   const short = result.text.length <= maxChars
   const shown = short ? { shown: result.text } : await storeAndShorten(result.text, maxChars, position, services)
-  const performed = { call, result, ...shown, retained: retention === "keep", durationMs: services.now() - started }
-  emit(toolEndEvent(performed))
-  return performed
+  const durationMs = services.now() - started
+  return endCall({ call, result, ...shown, retained: retention === "keep", durationMs }, emit)
 }
 
 function withoutUnseenImages(result: ToolResult, { seesImages }: ToolServices): ToolResult {

@@ -72,8 +72,10 @@ export interface PerformedCall {
   durationMs: number
 }
 
-/** The event that ends a call. */
-export function toolEndEvent({ call, result, shown, kept, retained, durationMs }: PerformedCall): EventBody {
+export type ToolEnd = Extract<EventBody, { type: "tool-end" }>
+
+/** Returns the event that ends a call. */
+export function toolEndEvent({ call, result, shown, kept, retained, durationMs }: PerformedCall): ToolEnd {
   const { ok, code, images = [] } = result
   return {
     type: "tool-end",

@@ -80,21 +80,11 @@ async function performActions(answer: ReviewedAnswer, services: CycleServices, e
   const { message, error, stop } = answer
   const code = message?.parts.find((part) => part.type === "code")
   let failure = error
-  if (code && error === undefined && !stop) failure = await runCode(code, services, emit)
+  if (code && error === undefined && !stop) failure = (await performCode(code, services, emit)).failure
   else if (code) emit(codeNotRun(code.id, whyNotRun(answer)))
   const calls = message?.parts.some((part) => part.type === "tool-call")
   const used = calls ? await runTools(answer, code, failure, services, emit) : undefined
   return { message, code, failure, stop, toolsOutcome: used }
-}
-
-// The error is what only the host can mend: the runtime is gone.
-async function runCode(code: CodePart, services: CycleServices, emit: Emit): Promise<unknown> {
-  try {
-    await performCode(code, services, emit)
-    return undefined
-  } catch (error) {
-    return error
-  }
 }
 
 // What becomes of the tool calls of an answer.
@@ -113,8 +103,7 @@ async function runTools(
   // The user may have spoken while the cell was running.
   else if (code && services.interrupted()) reason = "steering"
   else return await performTools(calls, { tools: tools ?? services.tools, context: toolContext }, services, emit)
-  skipTools(calls, reason, emit)
-  return {}
+  return { ends: skipTools(calls, reason, emit) }
 }
 
 // What the agent says with this answer: by the tool that ends the run, else in prose.
