@@ -1,4 +1,4 @@
-import { createRunField, type RunContext } from "../core/run-context.ts"
+import { findInherited, type RunContext } from "../core/run-context.ts"
 import type { ApproverOption } from "./approval.ts"
 import { type Hooks, nestHooks } from "./hooks.ts"
 import type { CallBudget } from "./run-limits.ts"
@@ -12,14 +12,18 @@ export interface CallPolicy {
   budgets: readonly CallBudget[]
 }
 
-const policies = createRunField<CallPolicy>()
+declare module "../core/run-context.ts" {
+  interface Inherited {
+    callPolicy?: CallPolicy
+  }
+}
 
 /** A run's own policy, within that of the run it was started by: the other's approver answers where it has none, the
  *  other's hooks are around its own, and its calls count for both. */
 export function setCallPolicy(run: RunContext, own: CallPolicy): CallPolicy {
-  const outer = policies.findInherited(run.parent)
+  const outer = findInherited(run.parent, "callPolicy")
   const policy = outer ? nestPolicy(outer, own) : own
-  policies.set(run, policy)
+  run.inherited.callPolicy = policy
   if (own.approve === "events") run.readersApprove = true
   return policy
 }

@@ -1,4 +1,4 @@
-import { createRunField, type RunContext } from "../core/run-context.ts"
+import { findInherited, type RunContext } from "../core/run-context.ts"
 import type { Model } from "../models/model.ts"
 import type { CellOptions, RuntimeCall } from "../runtime/runtime.ts"
 import type { SharedState } from "../tools/tool-state.ts"
@@ -29,23 +29,26 @@ export interface CallSteps {
 /** Who decides about a call, and what was decided before. */
 export type DecisionSource = Partial<Pick<ApprovalServices, "watcher" | "decided" | "reason">>
 
-const journals = createRunField<Journal>()
+declare module "../core/run-context.ts" {
+  interface Inherited {
+    journal?: Journal
+  }
+}
 
 /** Makes the calls of a run, and of those it starts, pass its journal. */
 export function setJournal(run: RunContext, journal: Journal): void {
-  journals.set(run, journal)
+  run.inherited.journal = journal
 }
 
 /** Whether a run above this one has a journal, which its calls then pass. */
 export function hasJournaledParent({ parent }: RunContext): boolean {
-  return journals.findInherited(parent) !== undefined
+  return findInherited(parent, "journal") !== undefined
 }
 
 /** The journal of a run: its own, or one within that of the run it was started by. */
 export function ensureJournal(run: RunContext, input: unknown): Journal | undefined {
-  const own = journals.get(run)
-  if (own) return own
-  const journal = journals.findInherited(run.parent)?.child(run.agent, input)
-  if (journal) journals.set(run, journal)
-  return journal
+  const { inherited, parent, agent } = run
+  const outer = findInherited(parent, "journal")
+  if (outer) inherited.journal ??= outer.child(agent, input)
+  return inherited.journal
 }

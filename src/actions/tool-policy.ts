@@ -1,4 +1,4 @@
-import { createRunField, type RunContext } from "../core/run-context.ts"
+import { findInherited, type RunContext } from "../core/run-context.ts"
 import type { Tool } from "../tools/tool.ts"
 
 /** Which of its tools an agent may use. What is not allowed is neither offered to the model nor made when it asks for it all
@@ -14,17 +14,21 @@ export interface ToolPolicy {
 
 export type ToolFilter = (tool: Tool) => boolean
 
-const filters = createRunField<ToolFilter>()
+declare module "../core/run-context.ts" {
+  interface Inherited {
+    toolFilter?: ToolFilter
+  }
+}
 
 // Without them it could not end, or would have lost what was too long to show.
 const alwaysAllowed = new Set(["finish", "read_artifact"])
 
 /** A run's own policy, narrowed by that of the run that started it. */
 export function setToolFilter(run: RunContext, policy: ToolPolicy | undefined): ToolFilter {
-  const outer = filters.findInherited(run.parent)
+  const outer = findInherited(run.parent, "toolFilter")
   const own = createToolFilter(policy)
   const filter: ToolFilter = outer ? (tool) => outer(tool) && own(tool) : own
-  filters.set(run, filter)
+  run.inherited.toolFilter = filter
   return filter
 }
 

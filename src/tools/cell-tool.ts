@@ -1,6 +1,6 @@
 import { AgentError } from "../core/errors.ts"
 import { newId } from "../core/message.ts"
-import { createRunField, parentForNewRun, type RunContext } from "../core/run-context.ts"
+import { parentForNewRun, type RunContext } from "../core/run-context.ts"
 import { currentCall } from "../runtime/bindings/gated-call.ts"
 import { type FunctionBinding, fn } from "../runtime/bindings.ts"
 import type { StandardSchema } from "../runtime/runtime.ts"
@@ -16,11 +16,15 @@ export interface CellToolEnvironment {
   allows(tool: Tool): boolean
 }
 
-const cellToolEnvironments = createRunField<CellToolEnvironment>()
+declare module "../core/run-context.ts" {
+  interface Inherited {
+    cellTools?: CellToolEnvironment
+  }
+}
 
 /** Says what the tools in the cells of a run work with. */
 export function setCellToolContext(run: RunContext, ground: CellToolEnvironment): void {
-  cellToolEnvironments.set(run, ground)
+  run.inherited.cellTools = ground
 }
 
 /** A tool as a function in a cell: the same validation, the same gate, the same context. `toValue` gives what the cell
@@ -39,7 +43,7 @@ export function cellFunction(
 async function createToolContext(tool: Tool): Promise<ToolContext> {
   const call = currentCall()
   const run = parentForNewRun()?.parent
-  const ground = run && cellToolEnvironments.get(run)
+  const ground = run?.inherited.cellTools
   if (ground && !ground.allows(tool)) {
     throw new AgentError(`The tool "${tool.name}" may not be used in this run.`, { code: "unknown-tool" })
   }

@@ -1,5 +1,5 @@
 import { ConfigError } from "../../core/errors.ts"
-import { createRunField, parentForNewRun, type RunContext, runAndAncestors } from "../../core/run-context.ts"
+import { findInherited, parentForNewRun, type RunContext, runAndAncestors } from "../../core/run-context.ts"
 import { type Workspace, writableFolders } from "../../workspaces/workspace.ts"
 import type { AgentConfig, AgentOptions } from "../agent-config.ts"
 
@@ -14,21 +14,22 @@ export function refuseUnpriced({ name, model }: AgentConfig): void {
   )
 }
 
-interface InheritedFiles {
-  workspace: Workspace | undefined
-  usesCode: boolean
+declare module "../../core/run-context.ts" {
+  interface Inherited {
+    files?: { workspace: Workspace | undefined; usesCode: boolean }
+    /** What was approved for good for each agent; only the root run of a tree has it. */
+    approvedByAgent?: Map<object, string[]>
+  }
 }
-
-const inheritedFiles = createRunField<InheritedFiles>()
 
 /** Lets the runs below this one have its files. */
 export function shareFilesWithChildRuns(run: RunContext, { workspace, usesCode }: AgentConfig): void {
-  inheritedFiles.set(run, { workspace, usesCode })
+  run.inherited.files = { workspace, usesCode }
 }
 
 /** Folders of this machine that the tools of an agent can write, and those of the runs above the one under way. */
 export function foldersWritableByTools({ workspace }: AgentConfig): string[] {
-  const above = [...runAndAncestors(parentForNewRun()?.parent)].map((run) => inheritedFiles.get(run)?.workspace)
+  const above = [...runAndAncestors(parentForNewRun()?.parent)].map(({ inherited }) => inherited.files?.workspace)
   return [...new Set([workspace, ...above])].flatMap((each) => (each ? writableFolders(each) : []))
 }
 
@@ -36,22 +37,20 @@ export function foldersWritableByTools({ workspace }: AgentConfig): string[] {
  *  given nothing to work with works as the one that starts it does: where that one only calls tools, it may not run code. */
 export function withInheritedWorkspace(options: AgentOptions): AgentOptions {
   if (options.workspace !== undefined) return options
-  const above = inheritedFiles.findInherited(parentForNewRun()?.parent)
+  const above = findInherited(parentForNewRun()?.parent, "files")
   if (!above?.workspace) return options
   const hasTools = Boolean(options.tools?.length || options.agents)
   if (!hasTools && (options.runtime !== undefined || above.usesCode)) return options
   return { ...options, workspace: above.workspace }
 }
 
-const approvalsOfRunTree = createRunField<Map<object, string[]>>()
-
 /** What was approved for good in earlier runs of an agent that the same run has started, itself or through others; grows
  *  with each `always`. Undefined for a run that nobody started. */
 export function approvedInRunTree({ parent }: RunContext, agent: object): string[] | undefined {
   const root = [...runAndAncestors(parent)].at(-1)
   if (!root) return undefined
-  const known = approvalsOfRunTree.get(root) ?? new Map<object, string[]>()
-  approvalsOfRunTree.set(root, known)
+  root.inherited.approvedByAgent ??= new Map()
+  const known = root.inherited.approvedByAgent
   const approved = known.get(agent) ?? []
   known.set(agent, approved)
   return approved
