@@ -6,7 +6,6 @@ import { newId, type Prompt } from "../core/message.ts"
 import type { RunContext } from "../core/run-context.ts"
 import type { WaitForTurn } from "../core/run-queue.ts"
 import { createOwnEventFilter } from "../core/trajectory.ts"
-import { createHiddenField } from "../core/values/hidden-field.ts"
 import { approvalsIgnoredMessage, refuseForeignArchive } from "../sessions/handle-trust.ts"
 import { createRecordingJournal } from "../sessions/recording-journal.ts"
 import { createSession, type SessionOf } from "../sessions/session.ts"
@@ -69,19 +68,6 @@ export async function openSession(
 }
 
 export type JournalForRun = (run: number) => Journal
-
-type ReplaySession = (journal: JournalForRun) => Promise<SessionOf<CodeRunOptions>>
-
-const replays = createHiddenField<ReplaySession>()
-
-export function canReplay(agent: object, open: ReplaySession): void {
-  replays.set(agent, open)
-}
-
-/** How a session of an agent of ours is replayed; undefined for any other. */
-export function replaySession(agent: object): ReplaySession | undefined {
-  return replays.get(agent)
-}
 
 interface ArchiveTarget {
   archive: Archive

@@ -13,8 +13,9 @@ import type { SessionOf } from "../sessions/session.ts"
 import type { ArchiveOptions } from "../sessions/session-archive.ts"
 import { checkInitialState, type StateValues } from "../tools/tool-state.ts"
 import { type AgentConfig, type AgentOptions, resolveConfig } from "./agent-config.ts"
+import { withInternals } from "./agent-internals.ts"
 import { checkAgentOptions, checkOverrides, checkRunOptions, checkSessionOptions } from "./agent-option-checks.ts"
-import { type AgentSessionDriver, canReplay, openSession } from "./agent-session.ts"
+import { type AgentSessionDriver, openSession } from "./agent-session.ts"
 import { createAgentSpec } from "./agent-spec.ts"
 import { attachConversation, restoreFromResult } from "./conversation/continue-from-result.ts"
 import { closeConversation, openConversation, rejectWhenAborted } from "./conversation/open-conversation.ts"
@@ -23,7 +24,7 @@ import { type Conversation, conversationOfResult } from "./conversation.ts"
 import { checkOutputs, type Outputs, type ResultWith } from "./outputs.ts"
 import { buildPrompt } from "./prompt/build-prompt.ts"
 import { approvedInRunTree, refuseUnpriced, shareFilesWithChildRuns, withInheritedWorkspace } from "./run/child-runs.ts"
-import { canBeDurable, type DurableRun } from "./run/durable-run.ts"
+import type { DurableRun } from "./run/durable-run.ts"
 import { runLoop } from "./run/run-loop.ts"
 import { brokenOutcome } from "./run/run-result.ts"
 import type { Verify } from "./run/verify.ts"
@@ -111,9 +112,10 @@ export function createAgent(options: AgentOptions): CodeAgent {
     },
     spec: () => createAgentSpec(config, options.description),
   }
-  canBeDurable(agent, (durable) => startDurableRun(options, durable))
-  canReplay(agent, (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal))
-  return agent
+  return withInternals(agent, {
+    startDurableRun: (durable) => startDurableRun(options, durable),
+    openReplaySession: (journal) => openSession(createSessionDriver(options, {}, undefined), {}, journal),
+  })
 }
 
 function createSessionDriver(

@@ -1,8 +1,7 @@
 import type { Journal } from "../../actions/run-journal.ts"
-import type { Limits, Run } from "../../core/agent.ts"
+import type { Limits } from "../../core/agent.ts"
 import type { Emit, Metadata } from "../../core/event.ts"
 import type { UserMessage } from "../../core/message.ts"
-import { createHiddenField } from "../../core/values/hidden-field.ts"
 import type { ReadArtifact } from "../../tools/artifacts.ts"
 import type { StateValues } from "../../tools/tool-state.ts"
 import type { AgentConfig } from "../agent-config.ts"
@@ -67,17 +66,4 @@ export interface RunProgress {
   ended: boolean
   /** The declared outputs of a run that has ended. */
   objects?: Record<string, unknown> | undefined
-}
-
-type StartDurableRun = (durable: DurableRun) => Run
-
-const durableStarts = createHiddenField<StartDurableRun>()
-
-export function canBeDurable(agent: object, start: StartDurableRun): void {
-  durableStarts.set(agent, start)
-}
-
-/** How an agent of ours starts or resumes a durable run; undefined for any other. */
-export function durableStart(agent: object): StartDurableRun | undefined {
-  return durableStarts.get(agent)
 }
