@@ -1,11 +1,11 @@
+// The limits and rules for the calls of a run, combined with those of the run that started it.
 import { findInherited, type RunContext } from "../core/run-context.ts"
 import type { ApproverOption } from "./approval.ts"
 import { type Hooks, nestHooks } from "./hooks.ts"
 import type { CallBudget } from "./run-limits.ts"
 
-/** What the calls of a run are held to. */
 export interface CallPolicy {
-  /** Answers the calls that ask for approval. */
+  /** Answers approval requests. */
   approve: ApproverOption | undefined
   approvalTimeoutMs: number | undefined
   hooks: readonly Hooks[]
@@ -18,8 +18,9 @@ declare module "../core/run-context.ts" {
   }
 }
 
-/** A run's own policy, within that of the run it was started by: the other's approver answers where it has none, the
- *  other's hooks are around its own, and its calls count for both. */
+/** Combines a run's own policy with the one it inherits, and stores the result for its child runs: the inherited
+ *  approver answers if the run has none, the inherited hooks run around its own, and its calls count in both
+ *  budgets. */
 export function setCallPolicy(run: RunContext, own: CallPolicy): CallPolicy {
   const outer = findInherited(run.parent, "callPolicy")
   const policy = outer ? nestPolicy(outer, own) : own
@@ -33,7 +34,7 @@ function nestPolicy(outer: CallPolicy, own: CallPolicy): CallPolicy {
     approve: own.approve ?? outer.approve,
     approvalTimeoutMs: own.approvalTimeoutMs ?? outer.approvalTimeoutMs,
     hooks: nestHooks(outer.hooks, own.hooks),
-    // By its name a call is known in its own runtime only.
+    // Limits by name apply only to the runtime in which the name is bound.
     budgets: [...own.budgets, ...outer.budgets.map(({ counts, calls }) => ({ counts, calls, callsOf: undefined }))],
   }
 }

@@ -1,7 +1,8 @@
+// Shortens a long text to its beginning and its end.
 import { characterBoundary, wellFormed } from "../core/message.ts"
 
-/** A text that is too long to show: its beginning, what is left out and where the whole is, its end. Cut at line ends
- *  where that loses little, so that the model sees whole lines. `where` may want to know how much of it is shown. */
+/** Shows the beginning and the end of a text, and between them how much is left out and where the whole text is. Cuts
+ *  at a line end if that loses little. A function as `where` gets the number of characters shown first. */
 export function headAndTail(text: string, maxChars: number, where: string | ((shown: number) => string)): string {
   const tailLength = Math.floor(maxChars / 4)
   const head = wholeLines(wellFormed(text.slice(0, characterBoundary(text, maxChars - tailLength))))

@@ -1,3 +1,4 @@
+// Runs one cell: emits its events and turns its output into the text that the model sees.
 import { errorData } from "../core/errors.ts"
 import type { ActionError, Emit, EventBody } from "../core/event.ts"
 import type { CodePart } from "../core/message.ts"
@@ -22,13 +23,13 @@ export interface CodeServices extends GateServices {
   signal: AbortSignal
   cellTimeoutMs?: number | undefined
   typeGate?: TypeGateMode | undefined
-  /** What is left of the run's time: a cell that never lets go of the event loop can only be stopped by its own clock. */
+  /** The time left for the run. A cell that blocks the event loop can only be stopped by its own time limit. */
   leftMs(): number | undefined
   transaction?: CellOptions["transaction"]
-  /** Where the time and the randomness of each cell come from. Default: the real ones. */
+  /** Returns the clock and the random source of the next cell. Default: the real ones. */
   cellEnv?: (() => CellOptions["env"]) | undefined
   maxOutputChars: number
-  /** Names that must not be given to kept output. */
+  /** Names that stored output must not get. */
   taken: ReadonlySet<string>
 }
 
@@ -92,7 +93,8 @@ async function executeCell(part: CodePart, services: CodeServices, emit: Emit): 
   }
 }
 
-// Calls may come from another process, which knows nothing of runs; what they start ends with the cell, or the call.
+// Calls may arrive from another process without a run context. Runs that they start end with the cell, or with the
+// call.
 function withinThisRun(gate: CallGate): CallGate {
   const within = bindToThisRun()
   return (call, next) =>
@@ -105,13 +107,14 @@ function shorterTime(a: number | undefined, b: number | undefined): number | und
   return a === undefined ? b : b === undefined ? a : Math.min(a, b)
 }
 
-/** The result of a cell that was not run, or not to its end. */
+/** Returns the `code-end` event of a cell that did not run, or not to its end. */
 export function codeNotRun(id: string, error: ActionError, text = error.message): CodeEnd {
   const changes = { created: [], reassigned: [], removed: [] }
   return { type: "code-end", id, ok: false, text: taggedText("error", text), durationMs: 0, changes, calls: 0, error }
 }
 
-// What the model must know beyond what the cell printed. Names, reasons and hints come from the cell's side, so they stay inside `<output>`.
+// What the model must know beyond the printed output. Names, reasons and hints are under the control of the cell, so
+// they stay inside `<output>`.
 function executionNotes(execution: CellExecution): string[] {
   const { hints = [], lost = [] } = execution
   return [
@@ -121,11 +124,12 @@ function executionNotes(execution: CellExecution): string[] {
     ...(lost.length > 0 ? [restartedText(lost)] : []),
     ...(execution.ok || !execution.notRolledBack ? [] : [rolledBackText(execution.error, execution.notRolledBack)]),
   ]
-    .filter((remark) => remark !== "")
-    .map((remark) => taggedText("output", remark))
+    .filter((note) => note !== "")
+    .map((note) => taggedText("output", note))
 }
 
-// What cells have changed in place of what was put in nobody knows, so all of it is told, and apart from what is gone.
+// The runtime does not know which injected objects cells had changed, so all of them are listed, apart from the names
+// that are gone.
 function restartedText(lost: readonly RuntimeLoss[]): string {
   const gone = lost.filter(({ asInjected }) => !asInjected)
   const names = lost.filter(({ asInjected }) => asInjected).map(({ name }) => name)
@@ -138,7 +142,7 @@ function restartedText(lost: readonly RuntimeLoss[]): string {
   ].join(" ")
 }
 
-// Of a cell that never ran, nothing has to be taken back.
+// A cell that never ran needs no rollback.
 function rolledBackText({ kind }: ActionError, except: readonly RuntimeLoss[]): string {
   if (except.length > 0) return `The cell was rolled back, except: ${listLost(except)}`
   if (kind === "syntax" || kind === "security" || kind === "type") return ""
@@ -182,12 +186,12 @@ function printedText(execution: CellExecution): string {
   return printed ? `${printed}\n${value}` : value
 }
 
-// A value that is shown in part and has no name gets one, so that nothing of it is lost.
+// A value that is shown only in part and has no name is stored under a fresh name.
 function hasCutValue(code: string, { cut }: CellExecuted): boolean {
   return cut === true && !endsWithName(code)
 }
 
-/** Whether the last statement of a cell is only a name. */
+/** Returns true if the last statement of a cell is only a name. */
 function endsWithName(code: string): boolean {
   const text = code.trimEnd()
   const end = text.endsWith(";") ? text.length - 1 : text.length
@@ -228,7 +232,7 @@ function noOutputText({ changes }: CellExecution): string {
 
 function errorText({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
   if (kind === "throw" && stack) return wellFormed(stack)
-  // Violations and type errors name their own places, one each.
+  // The messages of security and type errors contain their positions.
   if (kind === "security" || kind === "type") return wellFormed(message)
   const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
   return wellFormed(message) + place

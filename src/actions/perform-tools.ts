@@ -1,3 +1,5 @@
+// Makes the tool calls of one answer: validates the input, passes the call gate, shortens long results and emits the
+// events.
 import { rejectOnAbort } from "../core/abort.ts"
 import { errorData } from "../core/errors.ts"
 import type { Emit } from "../core/event.ts"
@@ -26,40 +28,39 @@ import {
 export interface ToolServices extends GateServices {
   signal: AbortSignal
   maxOutputChars: number
-  /** How many tools that may run together do. */
+  /** The maximum number of parallel tools that run at the same time. */
   maxParallelTools: number
-  /** Keeps a result that is too long to show, and gives its name. `position`: see `outputPrefix`. */
+  /** Stores a result that is too long to show, and returns its name. `position`: see `outputPrefix`. */
   keepResult(text: string, position: number): Promise<string>
-  /** What the model knows the place as. */
+  /** What the model calls the place where long results are stored. */
   keptIn: "variable" | "artifact"
-  /** Whether the model does: then images of results go to it. */
+  /** Whether images of results are sent to the model. */
   seesImages: boolean
-  /** The tools whose first result that is no failure ends the run. */
+  /** The tools whose first successful result ends the run. */
   stopOn: "first-tool" | readonly string[] | undefined
-  /** Whether the user has said something since. */
+  /** Returns true if the user has steered the run since the last cycle. */
   interrupted(): boolean
 }
 
-/** The tools of one request. */
+/** The tools that the model was offered. */
 export interface AvailableTools {
-  /** What may be used, by name: what is not here is neither offered nor made. */
+  /** The allowed tools by name. No other tool is offered or called. */
   tools: ReadonlyMap<string, Tool>
   context: Pick<ToolContext, "workspace" | "state" | "messages">
 }
 
-/** What the calls of one answer came to. */
 export interface ToolsOutcome {
   /** The `tool-end` event of each call, as it was emitted, in the order of the calls. */
   ends: ToolEnd[]
-  /** The first result that ends the run or has it wait. */
+  /** The first result that ends the run or makes it wait. */
   directed?: { tool: string; call: string; directive: Directive } | undefined
-  /** The first result of a tool that the run stops on. */
+  /** The first successful result of a tool in `stopOn`. */
   stopped?: { tool: string; text: string } | undefined
 }
 
-/** Makes the calls of one answer: one after the other in the model's order, neighbours that may run together at once. Each call has
- *  exactly one `tool-end`, emitted when that call ends. After a directive that ends the run, or a steer of the user, the calls
- *  that are left are answered without being made. Never throws. */
+/** Makes the calls of one answer in the model's order; neighbours marked parallel run at the same time. Each call has
+ *  exactly one `tool-end` event, emitted when that call ends. After a directive that ends the run, or a steer of the
+ *  user, the remaining calls are skipped. Never throws. */
 export async function performTools(
   calls: readonly ToolCallPart[],
   { tools, context }: AvailableTools,
@@ -81,14 +82,14 @@ export async function performTools(
     }
     const [only] = group
     const all = only && group.length === 1 ? [await performTool(only, batch)] : await performTogether(group, batch)
-    // The first directive counts in the order of the calls, not in the order in which they ended.
+    // The first directive in the order of the calls counts, not the first to arrive.
     for (const ended of all) addToOutcome(ended, outcome, services)
     reason = reasonToSkip(outcome, services)
   }
   return outcome
 }
 
-// Why what has not begun is left out.
+// Returns why the calls that have not started are skipped.
 function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolServices): SkipReason | undefined {
   if (directed) return directed.directive.kind === "ask" ? "ask" : "finish"
   if (stopped) return "finish"
@@ -96,7 +97,7 @@ function reasonToSkip({ directed, stopped }: ToolsOutcome, services: ToolService
   return services.interrupted() ? "steering" : undefined
 }
 
-/** Answers calls that are not made. */
+/** Emits a result for calls that are not made. */
 export function skipTools(calls: readonly ToolCallPart[], reason: SkipReason, emit: Emit): ToolEnd[] {
   return calls.map((call) => skipTool(call, reason, emit).end)
 }
@@ -123,7 +124,7 @@ interface ToolBatch extends AvailableTools {
   within: ReturnType<typeof bindToThisRun>
 }
 
-// A failure says nothing about how the run goes on.
+// A failed call does not end the run.
 function addToOutcome({ call, result, end }: EndedCall, outcome: ToolsOutcome, { stopOn }: ToolServices): void {
   const { ok, text, directive } = result
   outcome.ends.push(end)
@@ -142,7 +143,7 @@ function countedCalls(calls: readonly ToolCallPart[], tools: AvailableTools["too
   })
 }
 
-// The calls from here on that may be under way together: one, or neighbours that are all marked parallel.
+// Returns the next calls that may run at the same time: one, or neighbours that are all marked parallel.
 function nextGroup(
   calls: readonly ToolCallPart[],
   from: number,
@@ -158,11 +159,11 @@ async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch)
   const results: EndedCall[] = []
   const soFar: ToolsOutcome = { ends: [] }
   const queue = group.entries()
-  // A run that may be run again gives the same names to what it keeps, whichever call ends first.
+  // In a journaled run, stored names must not depend on which call ends first.
   const isNumbered = batch.services.journal !== undefined
   const worker = async () => {
     for (const [index, call] of queue) {
-      // One that waited for its turn may be too late.
+      // Another call may have ended the run while this one waited.
       const reason = results.length > 0 ? reasonToSkip(soFar, batch.services) : undefined
       if (reason) batch.reservation.release(call.id)
       const ended = reason ? skipTool(call, reason, batch.emit) : await performTool(call, batch, isNumbered ? index : 0)
@@ -174,7 +175,7 @@ async function performTogether(group: readonly ToolCallPart[], batch: ToolBatch)
   return results
 }
 
-// `position`: the number of calls before it in its group, where that is part of the name of what is kept.
+// `position` is the number of calls before this one in its group, if the stored name depends on it.
 async function performTool(call: ToolCallPart, batch: ToolBatch, position = 0): Promise<EndedCall> {
   const { services, tools, emit } = batch
   const started = services.now()
@@ -220,7 +221,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): ToolResult
 }
 
 function validateInput(input: Json, tool: Tool): Validation | Promise<Validation> {
-  // A copy: the message of the model stays as it is, whatever a hook or a tool does to its input.
+  // A copy, so that hooks and tools cannot change the message of the model.
   if (typeof input !== "string") return tool.accept(copyJson(input))
   return { ok: false, message: "The arguments are not valid JSON. Send one JSON object." }
 }
@@ -248,10 +249,10 @@ function makeCall(call: ToolCallPart, tool: Tool, input: unknown, batch: ToolBat
           signal,
           progress: (text) => emit({ type: "tool-delta", id: call.id, text }),
         }
-        // What it starts ends with the call where the call has a time of its own, and else with the run.
+        // Runs that the tool starts end with the call if the call has its own time limit, otherwise with the run.
         const run = () => tool.run(given, context)
         const result = signal === services.signal ? run() : within(signal, run)
-        // One that does not listen to its signal goes on alone: nobody waits for it.
+        // A tool that ignores its signal continues unattended; nothing waits for it.
         const value: unknown = isPromise(result) ? await rejectOnAbort(result, signal) : result
         return toToolResult(await rejectOnAbort(collectYields(value, signal), signal), tool.name)
       },
