@@ -1,3 +1,4 @@
+// Sessions of agents made by createAgent: opening, resuming, forking, and archiving their conversation.
 import { hasJournaledParent, type Journal, setJournal } from "../actions/run-journal.ts"
 import type { Run } from "../core/agent.ts"
 import { ConfigError } from "../core/errors.ts"
@@ -28,13 +29,12 @@ import { readStoredHead } from "./conversation/stored-head.ts"
 import type { Conversation } from "./conversation.ts"
 import type { CodeRunOptions } from "./create-agent.ts"
 
-/** What a session of our own agents is made with. */
+/** What a session needs from its agent. */
 export interface AgentSessionDriver {
   config: AgentConfig
-  /** A new conversation. */
   openConversation(): Promise<Conversation>
   closeConversation(conversation: Conversation): Promise<void>
-  /** Starts a run of the session's agent. `enter` gives the conversation once the run may have it. */
+  /** Starts a run. `enter` returns the conversation when it is the run's turn. */
   startRun(
     prompt: Prompt,
     sent: CodeRunOptions | undefined,
@@ -43,10 +43,10 @@ export interface AgentSessionDriver {
   ): Run
 }
 
-/** Opens a session, new or kept, and keeps it where there is an archive. `journal` gives what each run, by its number,
- *  asks from outside. */
+/** Opens a new or archived session, and archives it if there is an archive. `journal` returns the journal of each run
+ *  by its number; a replay provides it. */
 export async function openSession(
-  seat: AgentSessionDriver,
+  driver: AgentSessionDriver,
   options: ArchiveOptions,
   journal?: JournalForRun,
 ): Promise<SessionOf<CodeRunOptions>> {
@@ -57,10 +57,10 @@ export async function openSession(
     const writer = archive && stored ? await takeOverSession(archive, stored) : undefined
     const { recording = true, keepPrompt } = options
     const shared = stored
-      ? await restoreStoredSession(stored, seat.config, { isNamedByHandle, keepPrompt })
-      : await seat.openConversation()
-    const keeping = archive && source !== undefined ? { archive, source, writer, recording } : undefined
-    return createAgentSession(seat, shared, id ?? newId("s"), keeping, journal)
+      ? await restoreStoredSession(stored, driver.config, { isNamedByHandle, keepPrompt })
+      : await driver.openConversation()
+    const target = archive && source !== undefined ? { archive, source, writer, recording } : undefined
+    return createAgentSession(driver, shared, id ?? newId("s"), target, journal)
   } catch (error) {
     await archive?.close()
     throw error
@@ -79,7 +79,7 @@ interface ArchiveTarget {
 interface SessionLocation {
   id?: string
   source: ArchiveOptions["archive"]
-  /** Whether only the handle names the archive: then what was approved for good there does not count. */
+  /** Whether only the handle names the archive. Then `always` approvals stored there are ignored. */
   isNamedByHandle: boolean
 }
 
@@ -123,32 +123,32 @@ async function restoreStoredSession(
 }
 
 function createAgentSession(
-  seat: AgentSessionDriver,
+  driver: AgentSessionDriver,
   shared: Conversation,
   id: string,
-  keeping: ArchiveTarget | undefined,
+  target: ArchiveTarget | undefined,
   journal?: JournalForRun,
 ): SessionOf<CodeRunOptions> {
   const { runtime } = shared
-  const writer = keeping && (keeping.writer ?? createSessionWriter(keeping.archive, id, seat.config.name))
+  const writer = target && (target.writer ?? createSessionWriter(target.archive, id, driver.config.name))
   const isOwn = createOwnEventFilter()
   let runs = shared.events.filter((event) => isOwn(event) && event.type === "run-start").length
   let endedAt: number | undefined
   if (writer) archiveConversation(writer, shared)
-  if (keeping) shared.artifacts.setReader(sessionArtifactReader(keeping.archive, id))
+  if (target) shared.artifacts.setReader(sessionArtifactReader(target.archive, id))
   if (writer && !shared.ownsRuntime) shared.warnings.push(objectsNotArchivedWarning)
 
   return createSession<CodeRunOptions>({
     id,
-    archive: keeping && { folder: keeping.archive.folder, directory: keeping.archive.directory(id) },
+    archive: target && { folder: target.archive.folder, directory: target.archive.directory(id) },
     runtime,
     start: (prompt, sent, turn) =>
-      seat.startRun(prompt, sent, turn, async (run) => {
+      driver.startRun(prompt, sent, turn, async (run) => {
         await writer?.claim()
         const number = runs++
         if (journal) setJournal(run, journal(number))
-        // One that must not do anything twice has a journal that this one must not replace.
-        else if (writer && keeping?.recording && !hasJournaledParent(run))
+        // Do not replace the journal of a parent run: a durable parent must not repeat calls.
+        else if (writer && target?.recording && !hasJournaledParent(run))
           setJournal(run, startRecording(writer, number))
         return shared
       }),
@@ -158,19 +158,19 @@ function createAgentSession(
       runtime.fork &&
       (async () => {
         const copy = await copyConversation(shared)
-        if (!keeping) return createAgentSession(seat, copy, newId("s"), undefined)
-        const [forked, archive] = [newId("s"), openArchive(keeping.source)]
-        const writer = createSessionWriter(archive, forked, seat.config.name)
+        if (!target) return createAgentSession(driver, copy, newId("s"), undefined)
+        const [forked, archive] = [newId("s"), openArchive(target.source)]
+        const writer = createSessionWriter(archive, forked, driver.config.name)
         for (const event of copy.events) writer.addEvent(event)
-        for (const entry of await readRecording(keeping.archive, id)) writer.addRecordingEntry(entry)
-        for (const [name, text] of await readArtifacts(keeping.archive, id)) copy.artifacts.put(name, text)
-        const session = createAgentSession(seat, copy, forked, { ...keeping, archive, writer })
+        for (const entry of await readRecording(target.archive, id)) writer.addRecordingEntry(entry)
+        for (const [name, text] of await readArtifacts(target.archive, id)) copy.artifacts.put(name, text)
+        const session = createAgentSession(driver, copy, forked, { ...target, archive, writer })
         await copy.save?.(true, [])
         return session
       }),
     async close() {
       try {
-        await seat.closeConversation(shared)
+        await driver.closeConversation(shared)
       } finally {
         endedAt = await writer?.close()
       }
@@ -187,7 +187,7 @@ function startRecording({ addRecordingEntry: note, calls }: SessionWriter, numbe
 const objectsNotArchivedWarning =
   "The runtime was given as an instance, so its objects are not kept with the session. Give a factory: runtime: () => jsRuntime({ … })."
 
-/** Has a conversation written down: its events as they come, the rest when a run has ended. */
+/** Writes a conversation to the archive: events as they arrive, the rest after each cycle and at the end of a run. */
 function archiveConversation(writer: SessionWriter, shared: Conversation): void {
   const { record } = shared
   shared.record = (event) => {
@@ -204,7 +204,8 @@ function archiveConversation(writer: SessionWriter, shared: Conversation): void 
   }
 }
 
-// A runtime that is gone keeps what was kept of it before; a shared one is its owner's to keep.
+// Returns no snapshot of a shared runtime, which belongs to its owner, nor of one that is gone: the archive then
+// retains the last one.
 async function takeSnapshot({ runtime, ownsRuntime }: Conversation) {
   if (!ownsRuntime) return undefined
   try {
