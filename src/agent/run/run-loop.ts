@@ -1,3 +1,4 @@
+// The run loop: cycles until the agent answers, waits, reaches a limit, fails or is aborted.
 import { setCallPolicy } from "../../actions/call-policy.ts"
 import type { HookContext, Hooks } from "../../actions/hooks.ts"
 import { runBeforeRun } from "../../actions/run-hooks.ts"
@@ -31,18 +32,17 @@ export interface LoopSetup {
   conversation: Conversation
   prompt: UserMessage
   metadata: Metadata
-  /** What the run must fill before it may end. */
+  /** The variables that the run must assign before it may end. */
   outputs?: Outputs | undefined
   verify?: Verify | undefined
-  /** New values for names of the runtime, before it begins. */
+  /** New values for names in the runtime, set before the run begins. */
   values?: Record<string, unknown> | undefined
-  /** Values for the state of its tools, before it begins. */
+  /** Values for the state of the tools, set before the run begins. */
   state?: Readonly<StateValues> | undefined
-  /** Set where the run outlives its process. */
+  /** Set for a durable run. */
   durable?: DurableRun | undefined
 }
 
-/** Runs cycles until the agent answers, waits, reaches a limit, fails or is aborted. */
 export async function runLoop(control: RunControl, setup: LoopSetup): Promise<RunBodyResult> {
   const { config, conversation, durable } = setup
   const firstEvent = conversation.events.length
@@ -55,7 +55,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   })
   const { approve, approvalTimeoutMs, limits } = config
   const watch = createStopwatch(limits.timeMs, config.monotonicNow, durable?.resumed?.state.activeMs)
-  const said = createSteerBuffer(conversation, control)
+  const steers = createSteerBuffer(conversation, control)
   let failure: unknown
   let objects: Record<string, unknown> | undefined
   let state = createFirstState(setup)
@@ -66,28 +66,28 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   })
   const budgets = [{ ...limits, counts: state.calls }]
   const policy = setCallPolicy(context, { approve, approvalTimeoutMs, hooks: config.hooks, budgets })
-  const allowed = setToolFilter(context, config.toolPolicy)
-  setCellToolContext(context, { context: () => cellToolContext(setup), allows: allowed })
+  const toolFilter = setToolFilter(context, config.toolPolicy)
+  setCellToolContext(context, { context: () => cellToolContext(setup), allows: toolFilter })
   const journal = ensureJournal(context, setup.prompt.parts)
   const save = async (ended = false) => {
-    await durable?.saveAndRequeue({ state, conversation, undeliveredSteers: said.peekAll(), ended, objects })
-    await conversation.save?.(ended, said.peekAll())
+    await durable?.saveAndRequeue({ state, conversation, undeliveredSteers: steers.peekAll(), ended, objects })
+    await conversation.save?.(ended, steers.peekAll())
   }
   const signal = mergeSignals(control.signal, watch.expired)
-  const place: HookContext = { run: control.id, parent: context.parent?.id, agent: config.name, signal }
+  const hookContext: HookContext = { run: control.id, parent: context.parent?.id, agent: config.name, signal }
   try {
-    const begun = durable?.resumed ? setup : await runBeforeRunHooks(setup, policy.hooks, place, control)
-    if ("prompt" in begun) {
+    const beginning = durable?.resumed ? setup : await runBeforeRunHooks(setup, policy.hooks, hookContext, control)
+    if ("prompt" in beginning) {
       if (!durable?.resumed) applyInitialToolState(setup)
       const { system, skills } = durable?.resumed
         ? await resumeRun(setup, emit)
-        : await beginRun({ ...setup, prompt: begun.prompt }, emit)
+        : await beginRun({ ...setup, prompt: beginning.prompt }, emit)
       if (outputs && durable?.resumed) await outputs.resume(state.oldOutputs, state.end?.status)
       else if (outputs) state.oldOutputs = await outputs.recordInitialValues()
       const tag = config.fenceTag(conversation.runtime.language)
       const skillPlace = { tag, usesCode: config.usesCode, writable: foldersWritableByTools(config) }
       const work = skills?.createRunSkills(conversation, skillPlace, emit)
-      await using tools = config.usesTools ? await openRunTools(setup, allowed, work?.access) : undefined
+      await using tools = config.usesTools ? await openRunTools(setup, toolFilter, work?.access) : undefined
       for (const message of tools?.warnings ?? []) emit({ type: "warning-raised", code: "shell", message })
       const services = createCycleServices(control, setup, {
         outputs,
@@ -97,7 +97,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
         journal,
         watch,
         signal,
-        steers: said,
+        steers,
         wasAborted: () => wasAborted(control),
         recordFailure(error) {
           failure = error
@@ -116,7 +116,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
         if (durable || conversation.save) await save()
       }
     } else {
-      state = { ...state, end: begun }
+      state = { ...state, end: beginning }
     }
   } catch (error) {
     failure = error
@@ -126,14 +126,14 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   }
   if (state.end?.status === "failed") durable?.planRetry(failure)
   await control.endChildRuns()
-  // Nothing has ended: neither hooks nor readers are told, and what was not saved never was.
+  // The run has not ended: no hook and no reader is told, and what was not saved is dropped.
   if (durable?.suspended) return { result: createResult(control.id, state, failure), suspended: true }
   state = { ...state, usage: addUsage(state.usage, control.takeSpent()) }
   if (state.end?.status === "aborted") failure = abortError(control.signal)
-  conversation.steered.push(...said.takeAll())
+  conversation.steered.push(...steers.takeAll())
   const result = createResult(control.id, state, failure)
   try {
-    await applyAfterRunHooks(result, conversation.messages, policy.hooks, place)
+    await applyAfterRunHooks(result, conversation.messages, policy.hooks, hookContext)
   } catch (error) {
     failure = error
     markResultFailed(result, error)
@@ -141,9 +141,9 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   if (outputs)
     objects = result.objects = result.status === "done" ? outputs.objects : await outputs.collectAtEnd(result.status)
   const { verify } = setup
-  // Its work is not this run's: what it starts is not stopped by this run's limits.
+  // Runs that `verify` starts are not child runs, so the limits of this run do not apply to them.
   if (verify) await outsideRuns(() => applyVerdict(verify, conversation.runtime, result))
-  // The last event belongs to the record too, so it is emitted here and not left to the run.
+  // Emitted here and not by `startRun`, because it must be recorded before the last save.
   emit(runEndEvent(result))
   await save(true)
   result.messages = conversation.messages.slice()
@@ -151,7 +151,7 @@ export async function runLoop(control: RunControl, setup: LoopSetup): Promise<Ru
   return failure === undefined ? { result } : { result, error: failure }
 }
 
-// A run that goes on has its counts and clock from before; what conversations share is the conversation's.
+// A resumed run continues with its counts and clock. State that runs share comes from the conversation.
 function createFirstState({ conversation, durable }: LoopSetup): RunState {
   const { approved, memory, state: shared } = conversation
   const tools = shared.values
@@ -166,7 +166,7 @@ function applyInitialToolState({ conversation, state = {} }: LoopSetup): void {
   for (const [key, value] of Object.entries(state)) conversation.state.set(key, value)
 }
 
-// What the run begins with, or how it ends before that. What hooks do not let in is not remembered.
+// Runs the `beforeRun` hooks. Returns the prompt to begin with, or how the run ends. A stopped prompt is not stored.
 async function runBeforeRunHooks(
   { config, conversation, prompt, metadata }: LoopSetup,
   hooks: readonly Hooks[],
@@ -191,7 +191,7 @@ async function runBeforeRunHooks(
   }
 }
 
-// What it has started and left behind would go on while nobody holds the run.
+// Yields only without open child runs: they would continue without an owner. Otherwise parks until the next job.
 async function yieldsRun(durable: DurableRun, { context }: RunControl, watch: Stopwatch): Promise<boolean> {
   return context.children.size > 0 || !(await watch.paused(() => durable.parkUntilNextJob()))
 }
@@ -202,12 +202,12 @@ function endingBeforeCycle(state: RunState, control: RunControl, config: AgentCo
   return reason && { status: "stopped", reason }
 }
 
-// A run above that is out of time aborts those below, which are then stopped and not aborted.
+// If a run above is out of time, it aborts this one, which is then stopped and not aborted.
 function wasAborted(control: RunControl): boolean {
   return control.signal.aborted && control.limitReachedAbove() !== "time"
 }
 
-// What a run below asks while this one is in the middle of a cycle.
+// Child runs call this in the middle of a cycle of this run.
 function limitReachedInCycle(
   { usage }: RunState,
   { spent }: RunControl,
@@ -221,7 +221,7 @@ function limitReachedInCycle(
   )
 }
 
-// Both live as long as the run, so a plain controller will do: listening to `AbortSignal.any` costs at every cell.
+// Both signals live as long as the run. A plain controller suffices: `AbortSignal.any` would cost time in every cell.
 function mergeSignals(...signals: AbortSignal[]): AbortSignal {
   const controller = new AbortController()
   for (const signal of signals) {
