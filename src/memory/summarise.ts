@@ -1,3 +1,4 @@
+// Asks a model for a summary of messages.
 import { ModelError } from "../core/errors.ts"
 import { type SummarySections, userMessage } from "../core/message.ts"
 import { taggedText } from "../core/text/tagged-text.ts"
@@ -10,16 +11,16 @@ export interface SummaryTask {
   model: Model
   providerOptions: ModelRequest["providerOptions"]
   signal: AbortSignal
-  /** Tokens of messages that are read at once. */
+  /** The tokens of messages that fit in one request. */
   inputTokens: number
-  /** Tokens a summary should have; it may have twice as many. */
+  /** The tokens that a summary should have; it may have twice as many. */
   summaryTokens: number
   onRetry: ModelRequest["onRetry"]
   spent(usage: Usage): void
 }
 
-/** The summary of what was known before and the messages since. Throws when the model does not give one. What is too long
- *  to be read at once is read in halves, one after the other. */
+/** Summarises the earlier summary and the messages since. Throws if the model does not write one. Messages that do not
+ *  fit in one request are summarised in halves, one after the other. */
 export async function summarise(
   task: SummaryTask,
   entries: readonly string[],
@@ -39,7 +40,7 @@ export async function summarise(
 
 type Halves = [first: string[], second: string[]]
 
-// A single long text is cut in two, at a line end where there is one.
+// A single long text is cut in two, at a line end if possible.
 function halvesOf(entries: readonly string[]): Halves | undefined {
   if (entries.length > 1) {
     const middle = Math.ceil(entries.length / 2)

@@ -1,22 +1,23 @@
+// Finds the skills in a file or a folder.
 import type { Dirent } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import { isWithin } from "../core/path-within.ts"
 import type { Finding } from "./skill-properties.ts"
 
-/** Tells a problem with a path. */
+/** Reports a problem with a path. */
 export type ReportProblem = (path: string, severity: Finding["severity"], message: string) => void
 
-/** A folder that has a SKILL.md, and the one that links may not lead out of; both without links. */
+/** A folder with a SKILL.md, and the root that links must stay inside; both with links resolved. */
 export interface FoundSkill {
   folder: string
   root: string
-  /** As it is named on disk. */
+  /** The file name as written on disk. */
   file: string
 }
 
-/** The skills in a file or folder, and in the folders below it, in the order of their paths. Links inside are followed
- *  where they stay inside; everything that cannot be looked at is reported. */
+/** Returns the skills in a file or in a folder and its subfolders, in the order of their paths. Links that stay inside
+ *  are followed; every path that cannot be read is reported. */
 export async function discoverSkills(path: string, report: ReportProblem): Promise<FoundSkill[]> {
   const given = resolve(path)
   const real = await realpath(given).catch(() => undefined)
@@ -83,7 +84,7 @@ function mayContainSkills(entry: Dirent): boolean {
   return entry.isDirectory() || entry.isSymbolicLink()
 }
 
-/** The folder that a path stands for; undefined where it stands for none that may be entered. */
+/** Resolves a folder or link; undefined if it must not be entered. */
 async function resolveLink(path: string, from: string, { root, report }: Walk): Promise<string | undefined> {
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => error)
   if (typeof real !== "string") {
