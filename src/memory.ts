@@ -148,9 +148,9 @@ export const compactionRequestKey = "karst:compact"
 
 /** Returns true if the model asked for a compaction, and removes that request. */
 export function takeCompactionRequest(toolState: { [key: string]: Json }): boolean {
-  const asked = toolState[compactionRequestKey] === true
-  if (asked) toolState[compactionRequestKey] = false
-  return asked
+  const isRequested = toolState[compactionRequestKey] === true
+  if (isRequested) toolState[compactionRequestKey] = false
+  return isRequested
 }
 
 /** Shortens a conversation and emits `memory-compacted` events; folding them gives the same messages. Never throws: a
@@ -161,20 +161,20 @@ export async function compact(
   emit: Emit,
   reason: FullConversation["reason"] = "limit",
 ): Promise<Compaction> {
-  const refused = reason === "overflow"
-  const asked = reason === "asked"
+  const isRefused = reason === "overflow"
+  const isRequested = reason === "asked"
   const tokens = requestSize(state, estimateRequest(services))
-  const known = refused ? withLowerCeiling(state, tokens) : state
+  const known = isRefused ? withLowerCeiling(state, tokens) : state
   // A requested compaction must make the conversation shorter, even if it is short.
-  const limit = Math.min(compactionLimit(known, services.memory), asked ? tokens / 2 : Infinity)
+  const limit = Math.min(compactionLimit(known, services.memory), isRequested ? tokens / 2 : Infinity)
   const job = createCompactionJob(known, services, emit, limit)
   try {
     await runBeforeCompact(job, { messages: services.messages.slice(), tokens, limit, reason })
-    await clearResults(job, { newest: refused ? 1 : services.memory.keepResults })
-    if (refused || !hasRoom(job)) {
-      await replaceOlderMessages(job, refused ? 1 / 4 : 1 / 2)
+    await clearResults(job, { newest: isRefused ? 1 : services.memory.keepResults })
+    if (isRefused || !hasRoom(job)) {
+      await replaceOlderMessages(job, isRefused ? 1 / 4 : 1 / 2)
       // The newest result alone can be too long; then the model sees only its beginning.
-      if (!asked && job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
+      if (!isRequested && job.tokens() > job.limit) await clearResults(job, { newest: 0, head: 400 })
     }
   } catch (error) {
     if (!isAbortError(error) && !services.signal.aborted) {

@@ -8,8 +8,8 @@ export function headAndTail(text: string, maxChars: number, where: string | ((sh
   const head = wholeLines(wellFormed(text.slice(0, characterBoundary(text, maxChars - tailLength))))
   const tail = wellFormed(text.slice(characterBoundary(text, text.length - tailLength)))
   const left = text.length - head.length - tail.length
-  const place = typeof where === "string" ? where : where(head.length)
-  return [head, `… ${left} of ${text.length} characters left out; ${place} …`, tail].filter(Boolean).join("\n")
+  const location = typeof where === "string" ? where : where(head.length)
+  return [head, `… ${left} of ${text.length} characters left out; ${location} …`, tail].filter(Boolean).join("\n")
 }
 
 function wholeLines(head: string): string {

@@ -109,11 +109,11 @@ export function nestHooks(outer: readonly Hooks[], inner: readonly Hooks[]): rea
 /** Returns the call as the hooks want it made, or the result that a hook provides instead. Throws if a hook refuses
  *  it. */
 export async function runBeforeCall(
-  asked: RuntimeCall,
+  requested: RuntimeCall,
   hooks: readonly Hooks[],
   context: CallContext,
 ): Promise<{ call: RuntimeCall; result?: { value: unknown } }> {
-  let call = asked
+  let call = requested
   for (const hook of hooks) {
     if (!hook.beforeCall) continue
     // Frozen, so that a hook must return other arguments, which are then validated, instead of changing these.

@@ -222,20 +222,20 @@ function omissionNote(text: string): string {
 }
 
 function noOutputText({ changes }: CellExecution): string {
-  const told = [
+  const changed = [
     changes.created.length && `created ${changes.created.join(", ")}`,
     changes.reassigned.length && `changed ${changes.reassigned.join(", ")}`,
     changes.removed.length && `removed ${changes.removed.join(", ")}`,
   ].filter(Boolean)
-  return taggedText("output", told.length > 0 ? `(no output; ${told.join("; ")})` : "(no output)")
+  return taggedText("output", changed.length > 0 ? `(no output; ${changed.join("; ")})` : "(no output)")
 }
 
 function errorText({ kind, message, line, column, stack }: ActionError & { stack?: string | undefined }): string {
   if (kind === "throw" && stack) return wellFormed(stack)
   // The messages of security and type errors contain their positions.
   if (kind === "security" || kind === "type") return wellFormed(message)
-  const place = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
-  return wellFormed(message) + place
+  const position = line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`
+  return wellFormed(message) + position
 }
 
 function toActionError({ kind, message, line, column }: ActionError): ActionError {

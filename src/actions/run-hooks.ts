@@ -159,23 +159,23 @@ export async function runBeforeModel(
   context: HookContext,
   remember: (note: string) => Message,
 ): Promise<PreparedRequest> {
-  let asked = turn
+  let request = turn
   for (const hook of hooks) {
     if (!hook.beforeModel) continue
     const given = await callHook(
       "beforeModel",
-      () => hook.beforeModel?.(deepFreeze(asked), context),
+      () => hook.beforeModel?.(deepFreeze(request), context),
       hookResultShapes.beforeModel,
       context.signal,
     )
     if (!given) continue
-    if ("stop" in given) return { ...asked, stop: given }
-    if ("answer" in given) return { ...asked, answer: given.answer }
-    const { system = asked.system, tools = asked.tools, note } = given
-    const messages = given.messages ?? asked.messages
-    asked = { ...asked, system, tools, messages: note === undefined ? messages : [...messages, remember(note)] }
+    if ("stop" in given) return { ...request, stop: given }
+    if ("answer" in given) return { ...request, answer: given.answer }
+    const { system = request.system, tools = request.tools, note } = given
+    const messages = given.messages ?? request.messages
+    request = { ...request, system, tools, messages: note === undefined ? messages : [...messages, remember(note)] }
   }
-  return asked
+  return request
 }
 
 export async function runAfterModel(

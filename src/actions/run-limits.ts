@@ -81,11 +81,14 @@ export function reserveCalls(calls: readonly CountedCall[], budgets: readonly Ca
       else reserved.set(call.id, call)
     }
   }
-  const asked = reserved.size
+  const requested = reserved.size
   const least = Math.min(...budgets.map(({ counts, calls: most = Infinity }) => most - counts.total))
-  if (asked > least) {
+  if (requested > least) {
     for (const call of reserved.values()) {
-      refused.set(call.id, new CallLimitReached(tooManyCallsText(call, asked, least, "calls in all (limits.calls)")))
+      refused.set(
+        call.id,
+        new CallLimitReached(tooManyCallsText(call, requested, least, "calls in all (limits.calls)")),
+      )
     }
     reserved.clear()
   }
@@ -134,10 +137,10 @@ function groupProblem(
   return undefined
 }
 
-function tooManyCallsText(call: CountedCall, asked: number, left: number, what: string): string {
+function tooManyCallsText(call: CountedCall, requested: number, left: number, what: string): string {
   const more = left > 0 ? `${left} more` : "no more"
   const cure = left > 0 ? "Ask for fewer." : "Go on without."
-  return `${callName(call)} was not called: this answer asks for ${asked}, and the run may make ${more} ${what}. ${cure}`
+  return `${callName(call)} was not called: this answer asks for ${requested}, and the run may make ${more} ${what}. ${cure}`
 }
 
 /** The members of a call that limits depend on. */

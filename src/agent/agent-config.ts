@@ -154,7 +154,7 @@ export function resolveConfig(options: AgentOptions, freshPrompt = false): Agent
   }
   if (limits.costUsd !== undefined && !model.price) {
     const cure =
-      "Give the model a price, e.g. resolve(id, { price: { input: 1.25, output: 10 } }), or leave out limits.costUsd."
+      "Give the model a price, e.g. resolveModel(id, { price: { input: 1.25, output: 10 } }), or leave out limits.costUsd."
     throw new ConfigError(
       `limits.costUsd: the price of "${model.id}" is not known, so its cost cannot be limited. ${cure}`,
     )

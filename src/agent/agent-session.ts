@@ -109,8 +109,8 @@ async function restoreStoredSession(
 ): Promise<Conversation> {
   const stored = readStoredHead(record.head, record.id)
   const head = stored && isNamedByHandle ? { ...stored, approved: [] } : stored
-  const kept = { events, head, snapshot, covered: record.snapshot?.at }
-  const shared = await restoreConversation(kept, config, { keepPrompt })
+  const storedConversation = { events, head, snapshot, covered: record.snapshot?.at }
+  const shared = await restoreConversation(storedConversation, config, { keepPrompt })
   const lastRun = events
     .filter(createOwnEventFilter())
     .findLast(({ type }) => type === "run-start" || type === "run-end")
@@ -194,9 +194,9 @@ function archiveConversation(writer: SessionWriter, shared: Conversation): void 
     record(event)
     writer.addEvent(event)
   }
-  shared.save = async (ended, unheard) => {
+  shared.save = async (ended, undeliveredSteers) => {
     const current = headOf(shared)
-    const head = { ...current, steered: [...current.steered, ...unheard] } as unknown as Json
+    const head = { ...current, steered: [...current.steered, ...undeliveredSteers] } as unknown as Json
     const artifacts = shared.artifacts.unsaved()
     if (ended) await writer.commitRunEnd({ head, artifacts, snapshot: await takeSnapshot(shared) })
     else await writer.commitCycle({ head, artifacts })

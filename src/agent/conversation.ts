@@ -53,9 +53,9 @@ export interface Conversation {
   /** What the tools share; created when the first tool is used. */
   toolEnvironment: Promise<ToolEnvironment> | undefined
   record(event: AgentEvent): void
-  /** Archives what is new: when a run has begun, after each cycle, and at its end. `unheard` are the steers that the
-   *  model has not received. Absent without an archive. */
-  save?: ((ended: boolean, unheard: readonly string[]) => Promise<void>) | undefined
+  /** Archives what is new: when a run has begun, after each cycle, and at its end. `undeliveredSteers` are those that
+   *  the model has not received. Absent without an archive. */
+  save?: ((ended: boolean, undeliveredSteers: readonly string[]) => Promise<void>) | undefined
 }
 
 /** Creates a conversation. If it continues an earlier one, it takes over what the model knows and the user approved.
@@ -94,7 +94,7 @@ export function createConversation(
     memory: earlier?.memory ?? initialMemory,
     state,
     artifacts: earlier?.artifacts ?? createArtifacts(),
-    toolEnvironment: earlier?.toolEnvironment?.then((ground) => ground.continueWith(state, workspace)),
+    toolEnvironment: earlier?.toolEnvironment?.then((environment) => environment.continueWith(state, workspace)),
     record(event) {
       // The engine stores checkpoints itself; this event is only for readers.
       if (isDelta(event) || event.type === "checkpoint-saved") return

@@ -94,9 +94,9 @@ export function createAgent(options: AgentOptions): CodeAgent {
       // The loop ends a run as done only if every declared output is filled.
       return run as Run<ResultWith<O>>
     },
-    async session(given = {}) {
-      checkSessionOptions(given)
-      const { signal, archive, resume, recording, keepPrompt, ...changes } = given
+    async session(overrides = {}) {
+      checkSessionOptions(overrides)
+      const { signal, archive, resume, recording, keepPrompt, ...changes } = overrides
       const opening = { archive, resume, recording, keepPrompt }
       // The same session, with the outputs of each `send` typed.
       return (await openSession(createSessionDriver(options, changes, signal), opening)) as CodeSession

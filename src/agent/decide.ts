@@ -60,9 +60,9 @@ export async function runAfterCycleHooks(
 
 /** Adds the new steers to the conversation. Returns true if there were any. */
 export function deliverSteers(services: CycleServices, emit: Emit): boolean {
-  const said = services.takeSteers()
-  for (const text of said) emit({ type: "prompt-steered", message: userMessage(text, "steer") })
-  return said.length > 0
+  const steers = services.takeSteers()
+  for (const text of steers) emit({ type: "prompt-steered", message: userMessage(text, "steer") })
+  return steers.length > 0
 }
 
 export function endingFromStop({ stop, reason = "hook" }: Stop): Ending {

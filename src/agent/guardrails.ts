@@ -16,10 +16,10 @@ export type Guarded = void | undefined | { block: string } | { rewrite: string }
 export function guardInput(guard: Guardrail): Hooks {
   return {
     async beforeRun({ prompt }, context) {
-      const given = await guard(promptText(prompt), context)
-      if (!given) return undefined
-      if ("block" in given) return { stop: given.block, reason: "guardrail" }
-      return { prompt: [{ type: "text", text: given.rewrite }, ...prompt.filter(({ type }) => type === "image")] }
+      const decision = await guard(promptText(prompt), context)
+      if (!decision) return undefined
+      if ("block" in decision) return { stop: decision.block, reason: "guardrail" }
+      return { prompt: [{ type: "text", text: decision.rewrite }, ...prompt.filter(({ type }) => type === "image")] }
     },
   }
 }
@@ -30,9 +30,9 @@ export function guardOutput(guard: Guardrail): Hooks {
   return {
     async afterRun({ output }, context) {
       if (output === "") return undefined
-      const given = await guard(output, context)
-      if (!given) return undefined
-      return "block" in given ? { stop: given.block, reason: "guardrail" } : { output: given.rewrite }
+      const decision = await guard(output, context)
+      if (!decision) return undefined
+      return "block" in decision ? { stop: decision.block, reason: "guardrail" } : { output: decision.rewrite }
     },
   }
 }

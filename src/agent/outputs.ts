@@ -171,7 +171,10 @@ function sourceOf(opaque: object | symbol): string {
 /** The message that asks the model to assign the outputs. */
 export async function outputsPrompt(outputs: Outputs, { language }: Runtime, tag: string): Promise<string> {
   const declared = language === "python" ? pythonVariables(outputs) : await typescriptVariables(outputs)
-  return `Before you give your answer, assign these variables, at the top level of a cell. They are checked and handed over; your answer need not repeat them.\n\n${codeBlock(tag, declared)}`
+  const request =
+    "Before you give your answer, assign these variables, at the top level of a cell. " +
+    "They are checked and handed over; your answer need not repeat them."
+  return `${request}\n\n${codeBlock(tag, declared)}`
 }
 
 /** The message for a model that answers before the outputs are assigned. */

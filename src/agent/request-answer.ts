@@ -91,11 +91,11 @@ async function runRequestHooks(state: RunState, services: CycleServices, emit: E
       return reviewed.parts === parts ? parts : withFreshIds(reviewed.parts, parts, services.callIds)
     },
   }
-  const thought = await streamAnswer(hookedServices, withCurrentTime(prepared.messages, clock), emit)
+  const answer = await streamAnswer(hookedServices, withCurrentTime(prepared.messages, clock), emit)
   // The token count of a changed request says nothing about the length of the conversation.
   const changed = prepared.answer !== undefined || prepared.messages !== turn.messages || prepared.system !== system
-  const counted = changed ? undefined : thought.counted
-  return { ...thought, counted, stop, tools: toolsLeftByHooks(prepared, services) }
+  const counted = changed ? undefined : answer.counted
+  return { ...answer, counted, stop, tools: toolsLeftByHooks(prepared, services) }
 }
 
 // A tool that a hook removed from the request may not be called by the answer.
@@ -107,13 +107,13 @@ function toolsLeftByHooks({ tools }: PreparedRequest, services: CycleServices): 
 
 // A call or cell that a hook added gets a new id. Only the first cell of an answer counts.
 function withFreshIds(
-  given: AssistantMessage["parts"],
+  parts: AssistantMessage["parts"],
   before: AssistantMessage["parts"],
   seen: Set<string>,
 ): AssistantMessage["parts"] {
   const originalIds = new Set(before.flatMap((part) => ("id" in part ? [part.id] : [])))
-  const cell = given.find((part) => part.type === "code")
-  return given.flatMap((part): AssistantMessage["parts"] => {
+  const cell = parts.find((part) => part.type === "code")
+  return parts.flatMap((part): AssistantMessage["parts"] => {
     if (part.type !== "code" && part.type !== "tool-call") return [part]
     if (part.type === "code" && part !== cell) return []
     if (originalIds.delete(part.id)) return [part]

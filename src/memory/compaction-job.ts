@@ -167,5 +167,6 @@ function warn({ emit }: CompactionJob, message: string): void {
 }
 
 function unpairedText(hook: string): string {
-  return `${hook} gave messages in which a cell or call has no result, a result nothing to belong to, or one is there twice. Keep pairs together, each message once.`
+  const problem = "a cell or call has no result, a result nothing to belong to, or one is there twice"
+  return `${hook} gave messages in which ${problem}. Keep pairs together, each message once.`
 }

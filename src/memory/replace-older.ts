@@ -84,7 +84,7 @@ function firstNewerIndex(messages: readonly Message[], budget: number): number |
   return cut
 }
 
-// Retains the newest prompt, the host message directly before it, and pinned messages.
+// Retains the newest prompt, the host messages directly before it, and pinned messages.
 function messagesToRetain(messages: readonly Message[], cut: number, budget: number): Message[] {
   const staying: Message[] = []
   let left = budget

@@ -53,18 +53,18 @@ export function carryForward(
   maxTokens: number,
 ): SummarySections {
   if (!earlier) return draft.sections
-  const said = wordsOf([...Object.values(draft.sections), draft.outdated].join("\n"))
+  const mentioned = wordsOf([...Object.values(draft.sections), draft.outdated].join("\n"))
   let left = maxTokens - estimateTokens(sectionsText(draft.sections))
   const carry = (key: keyof SummarySections): string => {
-    const forgotten = itemsOf(earlier[key]).filter((item) => !isRepeated(item, said))
-    const kept: string[] = []
+    const forgotten = itemsOf(earlier[key]).filter((item) => !isRepeated(item, mentioned))
+    const carried: string[] = []
     for (const item of forgotten.toReversed()) {
       left -= estimateTokens(item) + 2
       if (left < 0) break
-      kept.unshift(`- ${item}`)
+      carried.unshift(`- ${item}`)
     }
-    const written = kept.length > 0 && itemsOf(draft.sections[key]).length === 0 ? "" : draft.sections[key]
-    return [...kept, written].filter(Boolean).join("\n")
+    const written = carried.length > 0 && itemsOf(draft.sections[key]).length === 0 ? "" : draft.sections[key]
+    return [...carried, written].filter(Boolean).join("\n")
   }
   // Facts have priority if not everything fits.
   const facts = carry("facts")
@@ -93,7 +93,8 @@ export function summaryMessage(
   const { sections, history, unread } = part
   const read = sections ? "What matters of them is summed up here. " : ""
   const text = [
-    `(Older messages were taken out of this conversation to save room. ${read}Word for word they are ${where}: ${nameRanges(history)}. Look there when you need a detail.)`,
+    `(Older messages were taken out of this conversation to save room. ${read}` +
+      `Word for word they are ${where}: ${nameRanges(history)}. Look there when you need a detail.)`,
     ...(sections ? [sectionsText(sections)] : []),
     ...(sections && unread.length > 0 ? [`Not summed up: ${nameRanges(unread)}.`] : []),
     ...(live.length > 0 ? [`## Live variables\n${live.join("\n")}`] : []),
@@ -145,12 +146,12 @@ function itemsOf(section: string): string[] {
 }
 
 // A line counts as repeated if all its words with digits and most of its other words occur.
-function isRepeated(item: string, said: ReadonlySet<string>): boolean {
+function isRepeated(item: string, mentioned: ReadonlySet<string>): boolean {
   const words = [...wordsOf(item)]
   const exact = words.filter((word) => /\p{N}/u.test(word))
-  if (exact.some((word) => !said.has(word))) return false
+  if (exact.some((word) => !mentioned.has(word))) return false
   const others = words.filter((word) => !/\p{N}/u.test(word) && (word.length > 3 || !/^[a-z]+$/.test(word)))
-  return others.filter((word) => said.has(word)).length >= others.length * 0.6
+  return others.filter((word) => mentioned.has(word)).length >= others.length * 0.6
 }
 
 // Scripts without spaces between words are compared by character.

@@ -19,27 +19,31 @@ export interface FoundSkill {
 /** Returns the skills in a file or in a folder and its subfolders, in the order of their paths. Links that stay inside
  *  are followed; every path that cannot be read is reported. */
 export async function discoverSkills(path: string, report: ReportProblem): Promise<FoundSkill[]> {
-  const given = resolve(path)
-  const real = await realpath(given).catch(() => undefined)
+  const absolutePath = resolve(path)
+  const real = await realpath(absolutePath).catch(() => undefined)
   const found = real === undefined ? undefined : await stat(real)
   if (real === undefined || found === undefined) {
-    report(given, "error", "is not there")
+    report(absolutePath, "error", "is not there")
     return []
   }
   if (found.isFile()) {
     if (!skillFiles.includes(basename(real))) {
-      report(given, "error", "is not a SKILL.md: name a SKILL.md, a folder that has one, or a folder of such folders")
+      report(
+        absolutePath,
+        "error",
+        "is not a SKILL.md: name a SKILL.md, a folder that has one, or a folder of such folders",
+      )
       return []
     }
     return [{ folder: dirname(real), root: dirname(real), file: basename(real) }]
   }
   if (!found.isDirectory()) {
-    report(given, "error", "is neither a file nor a folder")
+    report(absolutePath, "error", "is neither a file nor a folder")
     return []
   }
   const walk: Walk = { root: real, seen: new Set(), found: [], report, full: false }
   await visitFolder(real, 0, walk)
-  if (walk.found.length === 0 && !walk.full) report(given, "warning", "has no skills in it")
+  if (walk.found.length === 0 && !walk.full) report(absolutePath, "warning", "has no skills in it")
   return walk.found
 }
 

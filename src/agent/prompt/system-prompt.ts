@@ -52,13 +52,18 @@ export const defaultSections: PromptSections = {
     if (!context.usesCode) return toolRules(context)
     const python = context.language === "python"
     const rules = [
-      `Write one fenced block per message, tagged \`\`\`${context.tag}, and stop after it. It runs at once; then you get what it printed and the value of its last expression.`,
+      `Write one fenced block per message, tagged \`\`\`${context.tag}, and stop after it. ` +
+        "It runs at once; then you get what it printed and the value of its last expression.",
       "Cells share one session, like a notebook: every name a cell defines is there in the next. Use the objects below directly, by name.",
-      "You see declarations, not values. Look before you rely on a value: print a little of it, or end the cell with an expression. Summarise instead of printing much.",
+      "You see declarations, not values. Look before you rely on a value: print a little of it, or end the cell with an " +
+        "expression. Summarise instead of printing much.",
       ...(python
         ? []
         : [
-            `A function declared to return a Promise must be awaited; top-level await works. ${context.typeGate === "block" ? "Each cell is type-checked first: one that fails does not run at all." : "Type annotations are welcome."}`,
+            "A function declared to return a Promise must be awaited; top-level await works. " +
+              (context.typeGate === "block"
+                ? "Each cell is type-checked first: one that fails does not run at all."
+                : "Type annotations are welcome."),
           ]),
       "Compute with code, not in your head. Never write down output you have not received.",
       context.transaction

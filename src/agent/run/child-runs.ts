@@ -11,7 +11,7 @@ export function refuseUnpriced({ name, model }: AgentConfig): void {
   if (!limited) return
   throw new ConfigError(
     `"${name}" was not run: the price of "${model.id}" is not known, and "${limited.agent}", which started it, has ` +
-      "limits.costUsd. Give the model a price, e.g. resolve(id, { price: { input: 1.25, output: 10 } }).",
+      "limits.costUsd. Give the model a price, e.g. resolveModel(id, { price: { input: 1.25, output: 10 } }).",
   )
 }
 
@@ -51,8 +51,8 @@ export function approvedInRunTree({ parent }: RunContext, agent: object): string
   const root = [...runAndAncestors(parent)].at(-1)
   if (!root) return undefined
   root.inherited.approvedByAgent ??= new Map()
-  const known = root.inherited.approvedByAgent
-  const approved = known.get(agent) ?? []
-  known.set(agent, approved)
+  const { approvedByAgent } = root.inherited
+  const approved = approvedByAgent.get(agent) ?? []
+  approvedByAgent.set(agent, approved)
   return approved
 }

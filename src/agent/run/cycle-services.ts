@@ -45,8 +45,8 @@ export async function openRunTools(
   skills: SkillAccess | undefined,
 ): Promise<RunTools> {
   const { artifacts, messages } = conversation
-  const ground = await toolEnvironmentOf(config, conversation)
-  return { environment: ground, ...(await openToolbox(config, ground, { allowed, skills, artifacts, messages })) }
+  const environment = await toolEnvironmentOf(config, conversation)
+  return { environment, ...(await openToolbox(config, environment, { allowed, skills, artifacts, messages })) }
 }
 
 /** Returns the context for tools that cells call as functions. */

@@ -50,18 +50,18 @@ export async function applyAfterRunHooks(
   if (!hooks.some((hook) => hook.afterRun)) return
   const { status, output, reason, pending, error, cycles, usage } = result
   const end = { status, output, reason, pending, error, cycles, usage, messages: messages.slice() }
-  const given = await runAfterRun(end, hooks, context)
-  if (!given) return
-  if ("output" in given) {
-    result.output = given.output
+  const change = await runAfterRun(end, hooks, context)
+  if (!change) return
+  if ("output" in change) {
+    result.output = change.output
     return
   }
   result.output = ""
-  result.detail = given.stop
+  result.detail = change.stop
   // A failed or aborted run stays so, with an empty output.
   if (status === "failed" || status === "aborted") return
   result.status = "stopped"
-  result.reason = given.reason ?? "hook"
+  result.reason = change.reason ?? "hook"
   result.completion = { by: "hook" }
   delete result.pending
   delete result.files
