@@ -113,12 +113,7 @@ export async function runBeforeRun(
   for (const hook of hooks) {
     if (!hook.beforeRun) continue
     const seen = changed ? { ...start, prompt: partsOf(changed.prompt) } : start
-    const given = await callHook(
-      "beforeRun",
-      () => hook.beforeRun?.(deepFreeze(seen), context),
-      hookResultShapes.beforeRun,
-      context.signal,
-    )
+    const given = await callHook("beforeRun", () => hook.beforeRun?.(deepFreeze(seen), context), context.signal)
     if (given && "stop" in given) return given
     if (given) changed = given
   }
@@ -135,11 +130,7 @@ export async function runAfterRun(
   for (const hook of hooks) {
     if (!hook.afterRun) continue
     const seen = changed ? { ...end, ...changed } : end
-    const given = await callHook(
-      "afterRun",
-      () => hook.afterRun?.(deepFreeze(seen), context),
-      hookResultShapes.afterRun,
-    )
+    const given = await callHook("afterRun", () => hook.afterRun?.(deepFreeze(seen), context))
     if (given && "stop" in given) return given
     if (given) changed = given
   }
@@ -162,12 +153,7 @@ export async function runBeforeModel(
   let request = turn
   for (const hook of hooks) {
     if (!hook.beforeModel) continue
-    const given = await callHook(
-      "beforeModel",
-      () => hook.beforeModel?.(deepFreeze(request), context),
-      hookResultShapes.beforeModel,
-      context.signal,
-    )
+    const given = await callHook("beforeModel", () => hook.beforeModel?.(deepFreeze(request), context), context.signal)
     if (!given) continue
     if ("stop" in given) return { ...request, stop: given }
     if ("answer" in given) return { ...request, answer: given.answer }
@@ -187,12 +173,7 @@ export async function runAfterModel(
   for (const hook of hooks) {
     if (!hook.afterModel) continue
     const seen = { ...answer, parts }
-    const given = await callHook(
-      "afterModel",
-      () => hook.afterModel?.(deepFreeze(seen), context),
-      hookResultShapes.afterModel,
-      context.signal,
-    )
+    const given = await callHook("afterModel", () => hook.afterModel?.(deepFreeze(seen), context), context.signal)
     if (given && "stop" in given) return { parts, stop: given }
     // The conversation gets a copy, because the hook may change its own objects later.
     if (given) parts = given.parts.map((part) => (parts.includes(part) ? part : (copyIfJson(part) ?? part)))
@@ -209,12 +190,7 @@ export async function runAfterCycle(
   for (const hook of hooks) {
     if (!hook.afterCycle) continue
     const seen: CycleEnding = steer.length > 0 ? { ...cycle, next: "continue" } : cycle
-    const given = await callHook(
-      "afterCycle",
-      () => hook.afterCycle?.(deepFreeze(seen), context),
-      hookResultShapes.afterCycle,
-      context.signal,
-    )
+    const given = await callHook("afterCycle", () => hook.afterCycle?.(deepFreeze(seen), context), context.signal)
     if (given && "stop" in given) return { steer, stop: given }
     if (given) steer.push(given.steer)
   }
@@ -241,9 +217,9 @@ const hookResultShapes = {
 async function callHook<T>(
   point: keyof RunHooks,
   hook: () => T | Promise<T>,
-  shape: Record<string, (value: unknown) => boolean>,
   signal?: AbortSignal,
 ): Promise<Exclude<T, void> | undefined> {
+  const shape: Record<string, (value: unknown) => boolean> = hookResultShapes[point]
   try {
     const work = outsideRuns(hook)
     const given: unknown = await (signal ? rejectOnAbort(work, signal) : work)

@@ -4,6 +4,7 @@ import type { Message, SummaryPart, SummarySections } from "../core/message.ts"
 import { oneLine } from "../core/text/tagged-text.ts"
 import { estimateTokens } from "../core/usage.ts"
 import type { MemoryServices } from "../memory.ts"
+import { modelWarningHandlers } from "../models/model-warnings.ts"
 import type { RuntimeName } from "../runtime/runtime.ts"
 import { cutPoints } from "./call-result-pairs.ts"
 import { type CompactionJob, spendUsage } from "./compaction-job.ts"
@@ -126,10 +127,7 @@ async function writeSections(
         inputTokens: Math.max(200, summariserWindow * 0.9 - 600 - tokens * 4),
         summaryTokens: tokens,
         spent: (usage) => spendUsage(job, usage),
-        onRetry({ error, delayMs, attempt }) {
-          const message = `${error.message} Trying again in ${(delayMs / 1000).toFixed(1)} s (retry ${attempt}).`
-          emit({ type: "warning-raised", code: "model-retried", message })
-        },
+        onRetry: modelWarningHandlers(emit).onRetry,
       },
       [...texts, ...entries],
       earlier?.sections,

@@ -130,21 +130,7 @@ function createTypescriptLexer(): LineLexer {
   return lexer
 }
 
-const keywordsBeforeOperand = new Set([
-  "return",
-  "typeof",
-  "case",
-  "in",
-  "of",
-  "await",
-  "yield",
-  "void",
-  "delete",
-  "new",
-  "throw",
-  "else",
-  "do",
-])
+const keywordsBeforeOperand = new Set("return typeof case in of await yield void delete new throw else do".split(" "))
 
 function isWordChar(char = ""): boolean {
   return (
